@@ -22,6 +22,7 @@ export async function buildPage() {
   const made = path.join(root, `.cache/page-${randomUUID()}`);
   try {
     await bundle(made);
+    await bundle(made, 'login.html');
     await compressAll(made);
     await writeFile(path.join(made, 'sources'), stamp);
     await replace(made);
@@ -36,7 +37,15 @@ async function stampOfSources() {
   const hash = createHash('sha256');
   const files = [];
   for await (const file of glob(
-    ['web/**/*', 'src/schema/*.ts', 'src/lib/retry.ts', 'src/lib/telnet.ts', 'package-lock.json', 'scripts/build-page.mjs'],
+    [
+      'web/**/*',
+      'labs/*.yaml',
+      'src/schema/*.ts',
+      'src/lib/retry.ts',
+      'src/lib/telnet.ts',
+      'package-lock.json',
+      'scripts/build-page.mjs',
+    ],
     {
       cwd: root,
       withFileTypes: true,
@@ -47,7 +56,8 @@ async function stampOfSources() {
   return hash.digest('hex');
 }
 
-async function bundle(outDir) {
+/** `document`: of `web/`; each is bundled for itself, so that the one that asks for credentials loads nothing of the other. */
+async function bundle(outDir, document = 'index.html') {
   const { build } = await import('vite');
   await build({
     root: path.join(root, 'web'),
@@ -56,13 +66,35 @@ async function bundle(outDir) {
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir,
-      emptyOutDir: true,
+      emptyOutDir: document === 'index.html',
       target: 'es2022',
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       reportCompressedSize: false,
+      rolldownOptions: { input: path.join(root, 'web', document), output: { codeSplitting: { groups: [firstLoad()] } } },
     },
   });
+}
+
+/**
+ * Puts everything that the entry imports statically into one file: one request, and better compressed than the many small files
+ * that Vite makes of modules which parts loaded later use as well.
+ */
+function firstLoad() {
+  let first;
+  const collect = (id, context) => {
+    if (first.has(id)) return;
+    first.add(id);
+    for (const imported of context.getModuleInfo(id)?.importedIds ?? []) collect(imported, context);
+  };
+  const name = (id, context) => {
+    if (!first) {
+      first = new Set();
+      collect(path.join(root, 'web/main.tsx'), context);
+    }
+    return first.has(id) ? 'first' : null;
+  };
+  return { name, debugName: 'first' };
 }
 
 async function compressAll(made) {

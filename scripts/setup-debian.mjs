@@ -17,6 +17,7 @@ const programs = {
   'xz-utils': 'xz',
   iproute2: 'ip',
   'docker.io': 'dockerd',
+  'openssh-client': 'ssh',
   'dnsmasq-base': 'dnsmasq',
   'tigervnc-standalone-server': 'Xtigervnc',
   'x11-xserver-utils': 'xsetroot',
@@ -37,6 +38,11 @@ const files = {
  * starts at the next boot unless it is disabled; Slurm's have no configuration.
  */
 const slurm = new Set(['munge', 'slurmctld', 'slurmd', 'slurmrestd', 'slurm-client']);
+/** Packages that tests do without; some distributions lack them. Tests skip without Slurm, and use Chromium in place of its shell. */
+const optional = new Map([
+  ...[...slurm].map((name) => [name, 'tests that need it are skipped']),
+  ['chromium-headless-shell', 'tests of the page take twice the processor time'],
+]);
 const servicePolicy = '/usr/sbin/policy-rc.d';
 
 /** tcpdump and others live in folders that are not in an ordinary user's PATH. */
@@ -71,14 +77,15 @@ async function findProgram(program) {
   return undefined;
 }
 
-/** Installs with apt; of packages that tests may lack, a failure is only reported. @throws Error with the one command for a user with root rights */
+/** Installs with apt; of optional packages, a failure is only reported. @throws Error with the one command for a user with root rights */
 export async function installPackages(names) {
   try {
     await installAll(names);
   } catch (error) {
     const missing = await missingPackages(names);
-    if (missing.length === 0 || missing.some((name) => !slurm.has(name))) throw error;
-    console.error(`${error.message}\nTests that need ${missing.join(', ')} are skipped.`);
+    if (missing.length === 0 || missing.some((name) => !optional.has(name))) throw error;
+    const effects = missing.map((name) => `  without ${name}, ${optional.get(name)}`);
+    console.error([error.message, ...effects].join('\n'));
   }
 }
 
@@ -96,10 +103,18 @@ On Debian: ${byHand}`);
   }
   console.error(`Installing Debian packages: ${names.join(', ')}`);
   await runApt(apt, ['update', '-q'], 'package lists');
-  const others = names.filter((name) => !slurm.has(name));
-  if (others.length > 0) await runApt(apt, [...words, ...others], 'packages');
-  if (others.length < names.length)
-    await withoutServices(() => runApt(apt, [...words, ...names.filter((name) => slurm.has(name))], 'packages with services'));
+  // One unknown name fails a whole command.
+  const [required, services, rest] = [
+    names.filter((name) => !optional.has(name)),
+    names.filter((name) => slurm.has(name)),
+    names.filter((name) => optional.has(name) && !slurm.has(name)),
+  ];
+  if (required.length > 0) await runApt(apt, [...words, ...required], 'packages');
+  const failures = [];
+  const keep = (error) => failures.push(error);
+  if (services.length > 0) await withoutServices(() => runApt(apt, [...words, ...services], 'packages with services')).catch(keep);
+  if (rest.length > 0) await runApt(apt, [...words, ...rest], 'optional packages').catch(keep);
+  if (failures.length > 0) throw new Error(failures.map(({ message }) => message).join('\n'));
   const missing = await missingPackages(names);
   if (missing.length > 0) throw new Error(`apt-get succeeded, but these are still missing: ${missing.join(', ')}`);
 }

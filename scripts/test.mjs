@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { ensureImage } from '../demo/containers/image.ts';
 import { frrRecipe, keepalivedRecipe } from '../demo/containers/recipes.ts';
 import { ensureGuest } from '../demo/guest/guest.ts';
+import { bundleProgram } from './bundle-program.mjs';
 import { runTests } from './test-runner.mjs';
 
 const { values, positionals } = parseArgs({
@@ -46,6 +47,11 @@ const names = values['test-name-pattern'];
 await ensureGuest(console.log).catch((error) => console.error(error.message));
 for (const recipe of [await frrRecipe(), keepalivedRecipe()]) {
   await ensureImage(recipe, console.log).catch((error) => console.error(error.message));
+}
+// For a few files the start from the sources is cheaper than the bundle.
+if (positionals.length === 0) {
+  const program = await bundleProgram().catch((error) => console.error(`Servers start from src/: ${error.message}`));
+  if (program) process.env.PATCHBAY_TEST_PROGRAM = program;
 }
 process.exitCode = await runTests(positionals.length > 0 ? positionals : everything, {
   repeatable,

@@ -32,8 +32,8 @@ export interface Api {
   download(path: string, onProgress: (bytes: number, part?: number) => void): Promise<Blob>;
   /** Streams a response until the signal aborts it. */
   stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /** Version of Patchbay from the response header; empty when the header is missing. */
-  programVersion(): Promise<string>;
+  /** What response headers say: version of Patchbay, empty when it is missing, and whether this browser signed in on the login page. */
+  program(): Promise<{ readonly version: string; readonly signedIn: boolean }>;
   /** URL of a WebSocket, valid for one connection made now. @throws ApiError */
   socket(path: string): Promise<string>;
 }
@@ -46,8 +46,14 @@ async function call(method: string, path: string, body?: unknown, signal?: Abort
   const answer = await fetch(path, init).catch(() => {
     throw new ApiError(0, 'The server does not answer');
   });
+  if (answer.status === 401) leaveSession(answer.headers.get('www-authenticate'));
   if (!answer.ok) throw new ApiError(answer.status, messageOf(await answer.text(), answer.status));
   return answer;
+}
+
+/** Loads the page again when the session has ended: the server then asks for user and password. */
+function leaveSession(challenge: string | null): void {
+  if (challenge?.startsWith('Cookie')) location.reload();
 }
 
 async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
@@ -123,9 +129,10 @@ export const api: Api = {
   lines,
   download,
   stream: async (path, signal) => (await call('GET', path, undefined, signal)).body ?? new ReadableStream(),
-  programVersion: async () => {
+  program: async () => {
     const { headers } = await call('GET', '/v2/version');
-    return /^Patchbay\/(\S+)/.exec(headers.get('server') ?? '')?.[1] ?? '';
+    const version = /^Patchbay\/(\S+)/.exec(headers.get('server') ?? '')?.[1] ?? '';
+    return { version, signedIn: headers.has('x-patchbay-user') };
   },
   socket: async (path) => {
     // Browsers send no credentials with a WebSocket, so a server that requires them issues a ticket.

@@ -5,11 +5,13 @@ import { ConnectionBar } from './panels/connection-bar.tsx';
 import { ConsoleWindow } from './panels/console-window.tsx';
 import { ProjectPage } from './panels/project-page.tsx';
 import { ProjectsPage } from './panels/projects-page.tsx';
-import { ServerPage } from './panels/server-page.tsx';
-import { TemplatesPage } from './panels/templates-page.tsx';
 import { useApp } from './state/app.ts';
 import { texts } from './texts.ts';
+import { Lazy } from './ui/lazy.tsx';
 import { DialogList, ToastList } from './ui/toasts.tsx';
+
+const loadServer = async () => (await import('./panels/server-page.tsx')).ServerPage;
+const loadTemplates = async () => (await import('./panels/templates-page.tsx')).TemplatesPage;
 
 export function Page() {
   const app = useApp();
@@ -35,13 +37,13 @@ function View() {
       if (!project.value) return null;
       return view.consoleOf ? <ConsoleWindow nodeId={view.consoleOf} /> : <ProjectPage key={view.projectId} />;
     case 'server':
-      return <ServerPage />;
+      return <Lazy load={loadServer} props={{}} />;
     case 'appliances':
       return <AppliancesPage />;
     case 'images':
       return <ImagesPage />;
     case 'templates':
-      return <TemplatesPage />;
+      return <Lazy load={loadTemplates} props={{}} />;
     default:
       return <ProjectsPage />;
   }

@@ -17,7 +17,11 @@ const table = {
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
   body_too_many_values: { status: 413, says: 'The request body has more than {limit} values: send it in parts' },
-  unauthorized: { status: 401, says: 'Authentication is required' },
+  unauthorized: {
+    status: 401,
+    says: 'Authentication is required: send the user and password of this server (HTTP Basic), or sign in on its page',
+  },
+  wrong_login: { status: 401, says: 'The user or the password is wrong' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: {
     status: 429,
@@ -76,6 +80,7 @@ const table = {
   snapshot_name_invalid: { status: 409, says: 'The snapshot name is not usable: {reason}' },
   snapshot_failed: { status: 409, says: 'The snapshot "{name}" could not be {what}: {reason}' },
   snapshots_damaged: { status: 409, says: 'The list of snapshots (snapshots.conf) is damaged and was left as it is: {reason}' },
+  checkpoint_skipped: { status: 409, says: 'No checkpoint of the project "{name}" was taken: {reason}' },
 
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
 
@@ -97,11 +102,12 @@ const table = {
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
   memory_not_kept: { status: 409, says: 'The project "{name}" stays open, as its memory could not be kept: {reason}' },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
+  move_refused: { status: 409, says: 'Node {name} cannot be moved while it runs: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_not_convertible: {
     status: 409,
-    says: 'Node {name} cannot be converted: nodes of type {node_type} run here, or have no disks',
+    says: '{name} cannot be converted: nodes of type {node_type} run here, or have no disks',
   },
   node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} cannot be copied' },
   console_unavailable: {
@@ -124,6 +130,10 @@ const table = {
   // Symbols and appliances
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
   appliance_invalid: { status: 400, says: 'The appliance "{file}" is refused: {reason}' },
+  appliances_full: {
+    status: 409,
+    says: 'Too many appliances: {count} of {bytes} bytes, at most {most}. Remove some from {folder}',
+  },
   theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
   appliances_not_fetched: {
     status: 409,

@@ -84,6 +84,8 @@ export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | un
   readonly body?: B;
   /** The body is a byte stream without limit and is not parsed. */
   readonly raw?: boolean;
+  /** A raw body that stands still when there is nothing to send. */
+  readonly mayPause?: true;
   /** It writes files that may be large: refused while the disk has less space than is kept free. Raw routes are refused so anyway. */
   readonly fillsDisk?: true;
   /** Success status; 204 answers have no body. Default 200. */

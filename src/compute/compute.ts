@@ -26,11 +26,15 @@ import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
 import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
+import { ImageClaims } from './host/image-claims.ts';
 import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
+import { MovedPorts } from './links/moved-ports.ts';
 import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
+import { Arrivals } from './nodes/arrivals.ts';
 import { watchCaptures } from './nodes/capture-watch.ts';
+import { Departures } from './nodes/departures.ts';
 import { interfacesOf, pidsOf } from './nodes/emulator-facts.ts';
 import { LeasedMachines } from './nodes/leased-machines.ts';
 import { computeMetrics } from './nodes/metrics.ts';
@@ -69,6 +73,8 @@ export class HostCompute {
   readonly #projects: ComputeProjects;
   readonly #freezes: ProjectFreezes;
   readonly #resumedLinks: ResumedLinks;
+  readonly #departures: Departures;
+  readonly #arrivals = new Arrivals();
   readonly #fabric: LazyFabricClient;
   readonly #routes: Route[];
   #leased: LeasedMachines | undefined;
@@ -90,7 +96,13 @@ export class HostCompute {
     const figures = new HostFigures(context.settings.Server.projects_path);
     this.#freezes = new ProjectFreezes(context, this.#projects, rest.fabric);
     this.#resumedLinks = new ResumedLinks(context, this.#projects, rest.fabric);
-    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks };
+    this.#departures = new Departures(context);
+    const movedPorts = new MovedPorts({
+      ...{ fabric: rest.fabric, wiring: context.wiring, folder: join(context.settings.runtimeDirectory, 'm') },
+      log: (message) => context.log('warning', message),
+    });
+    const moves = { departures: this.#departures, arrivals: this.#arrivals, movedPorts };
+    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks, moves };
     this.#routes = computeRoutes({ context, ...ofProjects, events, host, figures, ...rest });
   }
 
@@ -123,6 +135,7 @@ export class HostCompute {
       ports,
       wiring: new FabricWiring(fabric, localAddresses()),
       captures: new BusyCaptures(),
+      imageClaims: new ImageClaims(),
       lease: { isOver: false },
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),
@@ -172,6 +185,7 @@ export class HostCompute {
     this.#context.captures.close();
     this.#resumedLinks.close();
     await this.#freezes.close();
+    await Promise.all([this.#departures.close(), this.#arrivals.close()]);
     const nodes = this.#projects.allNodes();
     // What is always running is there for machines: without a link or one of them it ends with the server.
     const isMachine = (node: ComputeNode) => node.emulator !== undefined && !node.driver.kind.alwaysRunning;

@@ -112,6 +112,8 @@ export interface RunRecord {
   readonly command_line: string;
   /** Properties were changed since the start, so a reload must start anew. */
   readonly stale: boolean;
+  /** All of the machine was sent to another compute: it stays paused, as it may run there. */
+  readonly departed?: true;
 }
 
 /** A node as it is remembered. */

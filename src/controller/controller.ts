@@ -19,6 +19,7 @@ import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { SnapshotFork } from '../schema/snapshot.ts';
 import type { Static } from '../schema/type.ts';
+import { Checkpoints } from './archive/checkpoints.ts';
 import { type ExportWanted, exportProject } from './archive/export.ts';
 import { forkSnapshot } from './archive/fork.ts';
 import { type ImportOptions, type ImportWanted, importProject } from './archive/import.ts';
@@ -116,6 +117,7 @@ export class Controller {
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
+  readonly checkpoints: Checkpoints;
   readonly templates: Templates;
   readonly symbols: Symbols;
   readonly appliances: Appliances;
@@ -148,7 +150,10 @@ export class Controller {
       autoClose: { graceMs: Server.auto_close_grace * 1000, evenRunning: Server.auto_close_running },
       version: options.version,
       log: options.log,
-      announce: (action, project) => this.notices.emit({ action, event: project.object }),
+      announce: (action, project) => {
+        this.notices.emit({ action, event: project.object });
+        this.checkpoints.follow(project);
+      },
     });
     const { computes, projects } = this;
     this.placer = new Placer({ computes, projects, slices: parts.cluster.slices });
@@ -167,6 +172,7 @@ export class Controller {
       floorBytes: Server.min_free_bytes,
       asArchives: Server.snapshot_archives,
     });
+    this.checkpoints = new Checkpoints({ snapshots: this.snapshots, log: options.log });
   }
 
   /** Resolves when every known project is listed; those that were open are opened meanwhile, and requests for them wait. */
@@ -258,6 +264,7 @@ export class Controller {
   /** Closes everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    this.checkpoints.close();
     await this.cluster.stop();
     await this.relocation.close();
     this.feeds.close();
@@ -291,11 +298,12 @@ export class Controller {
     const { settings, version, computes, projects, snapshots } = this;
     const project = projects.get(projectId);
     const snapshot = await snapshots.find(project, snapshotId);
-    return project.whileThere(async () => {
+    const fork = async () => {
       const memory = await snapshots.memories.find(project, snapshot.snapshot_id);
       const options = { settings, version, computes, projects, staging: this.#parts.staging };
       return forkSnapshot({ project, snapshot, memory }, wanted, options);
-    });
+    };
+    return snapshots.uses.during(snapshot.snapshot_id, () => project.whileThere(fork));
   }
 
   /** The same of a project as it is now. */

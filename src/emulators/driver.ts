@@ -2,8 +2,10 @@
  * What every kind's driver offers to the compute. The compute owns the life of a node (lock, status, events, folder, console
  * server, links); a driver knows how one kind is checked, started, taken over and stopped. No base class: a node *has* an emulator.
  */
+import type { Readable, Writable } from 'node:stream';
 import type { Route } from '../api/route.ts';
 import type { PortSpec } from '../fabric/protocol.ts';
+import type { MoveOffer } from '../schema/move.ts';
 import type { ConsoleType } from '../schema/node.ts';
 import type { Kind } from './kind.ts';
 
@@ -74,6 +76,46 @@ export interface MemorySaver {
   dispose(): Promise<void>;
 }
 
+/** One of the streams of a move (`streamsOf` of its offer), as the emulator sends and takes it. */
+export interface MoveStream {
+  readonly from?: Readable;
+  readonly into?: Writable;
+}
+
+/** A running machine on its way to another compute. Its streams are read and written meanwhile. */
+export interface Departure {
+  readonly offer: MoveOffer;
+  /** Resolves when the emulator sends or takes it. @throws move_refused */
+  stream(name: string): Promise<MoveStream>;
+  /** Resolves when its disks there are the same, and stay so. */
+  mirror(): Promise<void>;
+  /** Resolves when its guest is paused, and all but the rest of its memory was sent. */
+  pause(): Promise<void>;
+  /** Resolves when all was sent: for how long the guest has been paused, milliseconds, at most. */
+  finish(): Promise<number>;
+  /** The guest continues here, at any time until it has ended. */
+  abort(): Promise<void>;
+  /** It is to be ended: its streams are closed. */
+  end(): void;
+}
+
+/** A machine that comes from another compute. */
+export interface MachineArrival {
+  readonly offer: MoveOffer;
+  /** It takes its streams from now on. */
+  readonly ready: (stream: (name: string) => MoveStream) => void;
+  /** It does not come any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What the driver of a kind can do with the memory of its machines. */
+export interface MemoryVerbs {
+  /** Checks saved memory before it is restored; `name` is the node's. @throws memory_refused */
+  check(folder: string, name: string): Promise<void>;
+  /** As `start`, for a machine that runs on another compute; it is paused when this resolves. @throws move_refused */
+  receive(node: NodeView, arrival: MachineArrival): Promise<Emulator>;
+}
+
 /** A running emulator. */
 export interface Emulator {
   /** What `adopt` needs to find it again after the server died: JSON, kept by the compute from before `start` returns. */
@@ -112,6 +154,8 @@ export interface Emulator {
    * @returns the reason, for people, where this machine's memory cannot be saved
    */
   saveMemory?(folder: string): Promise<MemorySaver | string>;
+  /** Prepares to continue on another compute. @returns the reason, for people, where this machine cannot */
+  depart?(): Promise<Departure | string>;
   /** Properties changed while running: what can take effect at once does. */
   changed(properties: Properties): Promise<void>;
   /** Lets go without stopping it: the server ends, the emulator keeps running. */
@@ -168,8 +212,8 @@ export interface Driver {
   present(properties: Properties, nodeId?: string): Record<string, unknown>;
   /** From saved memory (`savedMemoryName`) where the node's folder holds some. */
   start(node: NodeView, options?: StartOptions): Promise<Emulator>;
-  /** Checks saved memory before it is restored; `name` is the node's. Only kinds that save it. @throws memory_refused */
-  checkMemory?(folder: string, name: string): Promise<void>;
+  /** Only of kinds whose memory can be saved. */
+  readonly memory?: MemoryVerbs;
   /** Takes over what `record` describes; undefined when it no longer runs (then nothing of it is left running). */
   adopt(node: NodeView, record: Readonly<Record<string, unknown>>): Promise<Emulator | undefined>;
   /** The node got another name; files in its folder follow. */

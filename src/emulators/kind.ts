@@ -121,6 +121,8 @@ export interface Kind {
     readonly resetConsole: boolean;
     readonly reload: boolean;
     readonly duplicate: boolean;
+    /** Continue on another compute while it runs. Default false. */
+    readonly liveMove?: true;
     /** Make its disks larger. Default false. */
     readonly resizeDisk?: true;
     /**

@@ -1,9 +1,10 @@
 /** What is no request of HTTP, or cannot become one: the answer is written on the bare connection, in the form of every error. */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ConnectionError } from 'fastify';
 import { JsonText } from '../lib/json-text.ts';
+import { STATUS_CODES } from '../lib/node-http.ts';
 
 const faults: Readonly<Record<string, readonly [status: number, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The headers of the request are too large'],

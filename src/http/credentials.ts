@@ -1,4 +1,4 @@
-/** HTTP Basic, and what stands for it on WebSockets. */
+/** HTTP Basic, and what stands for it: the session of a browser, and tickets of WebSockets. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
@@ -6,7 +6,9 @@ import type { Tickets } from '../api/tickets.ts';
 import type { IsKnownHost } from '../lib/known-hosts.ts';
 import { refuseUnknownHost } from './access.ts';
 import { clientOf } from './client-address.ts';
+import { addLogin, type CheckLogin, hasSession, refuse } from './login.ts';
 import { LoginDelays } from './login-delays.ts';
+import { Sessions } from './sessions.ts';
 
 export interface Credentials {
   readonly user: string;
@@ -17,32 +19,57 @@ export interface Credentials {
   readonly openConsoles: boolean;
 }
 
+export interface CredentialParts {
+  readonly credentials: Credentials;
+  readonly isKnownHost: IsKnownHost;
+  readonly pageFolder: string | undefined;
+  /** For the body of a login. */
+  readonly limitMs: number;
+}
+
 /**
- * Every request needs the credentials; compared in constant time. Its `Host` does not matter then: browsers keep credentials by origin, so a
- * page of another name has none. Where no credentials are required, on open consoles, it does.
+ * Every request needs the credentials, compared in constant time, or the session of a browser that gave them. Its `Host` does not matter
+ * then: browsers keep both by origin, so a page of another name has none. Where no credentials are required, on open consoles, it does.
  */
-export function addBasicAuth(app: FastifyInstance, credentials: Credentials, isKnownHost: IsKnownHost): void {
+export async function addCredentials(app: FastifyInstance, parts: CredentialParts): Promise<void> {
+  const { credentials, isKnownHost, pageFolder, limitMs } = parts;
   const { user, password, tickets, openConsoles } = credentials;
-  const expected = digest(Buffer.from(`${user}:${password}`).toString('base64'));
-  const delays = new LoginDelays();
+  const check = checkLogin(Buffer.from(`${user}:${password}`).toString('base64'));
+  const sessions = new Sessions();
   app.addHook('onRequest', async (request, reply) => {
-    if (request.method === 'OPTIONS' || request.routeOptions.config?.hasOwnCredentials) return;
+    const { isPublic, hasOwnCredentials } = request.routeOptions.config ?? {};
+    if (request.method === 'OPTIONS' || isPublic || hasOwnCredentials) return undefined;
     const { authorization } = request.headers;
     if (authorization !== undefined) {
-      const client = clientOf(request);
-      if (!delays.accepts(client)) throw tooMany(reply);
-      const given = digest(/^basic +(\S+)$/i.exec(authorization)?.[1] ?? '');
-      if (timingSafeEqual(given, expected)) return;
-      await delays.failed(client, given);
-    } else if (isSocketRequest(request)) {
-      const { ticket } = request.query as { ticket?: unknown };
-      if (typeof ticket === 'string' && tickets.redeem(ticket, pathOf(request))) return;
-      if (openConsoles && request.routeOptions.config.template?.endsWith('/console/ws'))
-        return refuseUnknownHost(request.headers.host, isKnownHost);
+      if (await check(request, reply, /^basic +(\S+)$/i.exec(authorization)?.[1] ?? '')) return undefined;
+      return refuse(request, reply, pageFolder);
     }
-    reply.headers({ 'WWW-Authenticate': 'Basic realm="GNS3 server"', Connection: 'close' });
-    throw fault('unauthorized', {});
+    if (hasSession(request, reply, sessions)) return undefined;
+    if (isSocketRequest(request)) {
+      const { ticket } = request.query as { ticket?: unknown };
+      if (typeof ticket === 'string' && tickets.redeem(ticket, pathOf(request))) return undefined;
+      if (openConsoles && request.routeOptions.config.template?.endsWith('/console/ws')) {
+        refuseUnknownHost(request.headers.host, isKnownHost);
+        return undefined;
+      }
+    }
+    return refuse(request, reply, pageFolder);
   });
+  await addLogin(app, { sessions, check, limitMs });
+}
+
+/** `expected` and what it is given: user and password as HTTP Basic encodes them. */
+function checkLogin(expected: string): CheckLogin {
+  const right = digest(expected);
+  const delays = new LoginDelays();
+  return async (request, reply, given) => {
+    const client = clientOf(request);
+    if (!delays.accepts(client)) throw tooMany(reply);
+    const attempt = digest(given);
+    if (timingSafeEqual(attempt, right)) return true;
+    await delays.failed(client, attempt);
+    return false;
+  };
 }
 
 /** Tickets open WebSockets and nothing else, whatever a request says of itself. */

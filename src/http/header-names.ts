@@ -2,7 +2,8 @@
  * Header names of answers in the capitals that HTTP/1.1 servers usually send (`Content-Length`). They mean the same in any case (RFC 9110,
  * §5.1), but a proxy for GNS3 (gns3-proxy) looks for them literally.
  */
-import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import { ServerResponse } from '../lib/node-http.ts';
 
 /** Those that are not a capital and small letters between dashes. */
 const special = new Map(

@@ -8,11 +8,12 @@ const longest = 100;
 const header = 'x-patchbay-client';
 
 /** Worked out when a change is made, which most requests do not do. */
-export function identityOf({ headers }: FastifyRequest): Requester {
+export function identityOf({ headers, signedInAs }: FastifyRequest): Requester {
   return {
     get by() {
       const said = headers[header];
-      const text = (Array.isArray(said) ? said[0] : said) || userOf(headers.authorization) || headers['user-agent'] || '';
+      const text =
+        (Array.isArray(said) ? said[0] : said) || signedInAs || userOf(headers.authorization) || headers['user-agent'] || '';
       const shown = text
         .replace(/\p{Cc}/gu, ' ')
         .trim()

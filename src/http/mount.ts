@@ -22,8 +22,12 @@ declare module 'fastify' {
     isSocket?: true;
     /** It checks credentials of its own. */
     hasOwnCredentials?: true;
+    /** Needs no credentials: a part of the page that is the same on every server, or how a browser signs in. */
+    isPublic?: true;
     /** Its body is a stream of any length. */
     isUpload?: true;
+    /** Its body may stand still. */
+    mayPause?: true;
   }
   interface FastifyRequest {
     /** What a WebSocket route decided before the upgrade. */
@@ -51,6 +55,7 @@ function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountP
     config: {
       template: route.template,
       ...(route.spec.raw && { isUpload: true }),
+      ...(route.spec.mayPause && { mayPause: true }),
       ...(route.spec.hasOwnCredentials && { hasOwnCredentials: true }),
     },
     // Else the connection would be upgraded, to be closed at once.

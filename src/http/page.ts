@@ -59,14 +59,14 @@ const encodings = [
 export function addPage(app: FastifyInstance, folder: string): void {
   for (const url of pagePaths) {
     app.get(url, async (request, reply) => {
-      reply.headers({ 'cache-control': 'no-cache', 'content-security-policy': policy });
-      if (!(await sendFile(request, reply, join(folder, 'index.html')))) reply.type(contentTypes['.html'] ?? '').send(notBuilt);
+      if (!(await sendPage(request, reply, join(folder, 'index.html')))) reply.type(contentTypes['.html'] ?? '').send(notBuilt);
       return reply;
     });
   }
   // The addresses of GNS3's pages, which users have bookmarked.
   for (const url of ['/controller', '/static/web-ui/*']) app.get(url, async (_request, reply) => reply.redirect('/'));
-  app.get('/assets/:name', async (request, reply) => {
+  // They are part of the program, the same on every server, and the page that asks for credentials needs some of them.
+  app.get('/assets/:name', { config: { isPublic: true } }, async (request, reply) => {
     const { name } = request.params as { name: string };
     // Their names change with their content.
     reply.header('cache-control', 'public, max-age=31536000, immutable');
@@ -74,6 +74,12 @@ export function addPage(app: FastifyInstance, folder: string): void {
     reply.removeHeader('cache-control');
     return reply.callNotFound();
   });
+}
+
+/** Sends a document of the page. False when there is no such file. */
+export function sendPage(request: FastifyRequest, reply: FastifyReply, path: string): Promise<boolean> {
+  reply.headers({ 'cache-control': 'no-cache', 'content-security-policy': policy });
+  return sendFile(request, reply, path);
 }
 
 /** False when there is no such file. */

@@ -267,7 +267,14 @@ describe('HTTP Basic', () => {
     const refused = await app.inject('/v2/answer');
     assert.deepEqual(
       [refused.statusCode, refused.json(), refused.headers['www-authenticate']],
-      [401, { message: 'Authentication is required', status: 401 }, 'Basic realm="GNS3 server"'],
+      [
+        401,
+        {
+          message: 'Authentication is required: send the user and password of this server (HTTP Basic), or sign in on its page',
+          status: 401,
+        },
+        'Basic realm="GNS3 server"',
+      ],
     );
     assert.equal(refused.headers['x-route'], '/v2/answer');
     const authorization = `Basic ${Buffer.from('u:p').toString('base64')}`;

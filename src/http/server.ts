@@ -23,7 +23,7 @@ import { addCors, addHostCheck } from './access.ts';
 import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
-import { addBasicAuth, type Credentials } from './credentials.ts';
+import { addCredentials, type Credentials } from './credentials.ts';
 import { CapitalizedResponse } from './header-names.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { sendLargeInPieces } from './large-answers.ts';
@@ -109,8 +109,9 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   const isKnownHost = knownHosts(options.allowedHosts ?? []);
   if (!credentials) addHostCheck(app, isKnownHost);
   addCors(app, options.allowedOrigins);
-  if (credentials) addBasicAuth(app, credentials, isKnownHost);
   app.setErrorHandler(replyErrors(texts));
+  if (credentials)
+    await addCredentials(app, { credentials, isKnownHost, pageFolder: options.pageFolder, limitMs: limits.requestMs });
   app.setNotFoundHandler(replyNotFound(routes));
   if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
   await app.register(websocket, { options: webSockets });
@@ -194,7 +195,7 @@ async function mountRoutes(
   await app.register(async (context) => {
     const parse = async (request: FastifyRequest, payload: Readable) => {
       await uploads.floor.check(Number(request.headers['content-length'] ?? 0));
-      return limitUpload(payload, uploads);
+      return limitUpload(payload, request.routeOptions.config.mayPause ? { ...uploads, idleMs: 0 } : uploads);
     };
     context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, parse);
     mountThose(context, true);

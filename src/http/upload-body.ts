@@ -10,7 +10,7 @@ import type { DiskFloor } from '../lib/disk-floor.ts';
 const lookEveryBytes = 16 * 1024 * 1024;
 
 export interface UploadLimits {
-  /** The longest time without a byte, while one is waited for. */
+  /** The longest time without a byte, while one is waited for; 0: without a limit. */
   readonly idleMs: number;
   readonly floor: DiskFloor;
 }
@@ -25,7 +25,8 @@ async function* limited(body: Readable, { idleMs, floor }: UploadLimits): AsyncG
   const chunks = body.iterator({ destroyOnReturn: false });
   let untilLook = lookEveryBytes;
   for (;;) {
-    const next = await withinIdle(chunks.next() as Promise<IteratorResult<Buffer, undefined>>, idleMs);
+    const read = chunks.next() as Promise<IteratorResult<Buffer, undefined>>;
+    const next = await (idleMs === 0 ? read : withinIdle(read, idleMs));
     if (next.done) return;
     untilLook -= next.value.length;
     if (untilLook <= 0) {

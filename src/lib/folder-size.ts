@@ -5,13 +5,33 @@ import { join } from 'node:path';
 /** A block, so that it is not kept within the inode. */
 const probeBytes = 4096;
 
+/**
+ * Blocks on disk of all files below a folder, or of one file, in bytes, by file: one of several names (hard links) is one file. A path
+ * that does not exist has none.
+ */
+export async function filesOnDisk(path: string): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  const add = async (file: string): Promise<void> => {
+    // It may be deleted meanwhile.
+    const facts = await lstat(file).catch(() => undefined);
+    if (facts?.isFile()) sizes.set(`${facts.dev}:${facts.ino}`, facts.blocks * 512);
+  };
+  await add(path);
+  if (sizes.size > 0) return sizes;
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const entry of entries) if (entry.isFile()) await add(join(entry.parentPath, entry.name));
+  return sizes;
+}
+
 /** Blocks on disk of all files below a folder, not their lengths: images and memory of machines have holes. Bytes. */
 export async function sizeOnDisk(folder: string): Promise<number> {
-  let bytes = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).blocks * 512;
-  }
-  return bytes;
+  return sumOf(await filesOnDisk(folder));
+}
+
+export function sumOf(sizes: ReadonlyMap<string, number>): number {
+  let sum = 0;
+  for (const size of sizes.values()) sum += size;
+  return sum;
 }
 
 /**

@@ -48,11 +48,22 @@ const upcoming = {
     { ...named('UndoPreview'), description: 'What the next undo and redo would change; null: none' },
   ),
 };
-export const History = Type.Object({ entries: Type.Array(HistoryEntry), ...upcoming }, named('History'));
+const undoable = Type.Array(Step, { description: 'Steps of these entries that undo can revert, the last first' });
+export const History = Type.Object({ entries: Type.Array(HistoryEntry), undoable, ...upcoming }, named('History'));
 export type History = Static<typeof History>;
 
 export const UndoRequest = Type.Object({ step: Type.Optional(Step) }, named('UndoRequest'));
 export type UndoRequest = Static<typeof UndoRequest>;
+
+const until = Type.Integer({
+  minimum: 0,
+  description: 'Reverts all steps after this one, the last first, if all of them can be reverted; 0: every step. Not with `step`',
+});
+export const UndoUntilRequest = Type.Object(
+  { step: Type.Optional(Step), until: Type.Optional(until) },
+  named('UndoUntilRequest'),
+);
+export type UndoUntilRequest = Static<typeof UndoUntilRequest>;
 
 export const Undone = Type.Object(
   { step: Type.Integer({ description: 'The step that was reverted' }), changes: Type.Array(HistoryEntry), ...upcoming },

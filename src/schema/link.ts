@@ -53,6 +53,9 @@ export const LinkInput = Type.Object(
 );
 export type LinkInput = Static<typeof LinkInput>;
 
+/** Ours: the ports of a link, in its order. */
+export const LinkEnds = Type.Object({ nodes: Type.Array(LinkEnd, { minItems: 2, maxItems: 2 }) }, named('LinkEnds'));
+
 /** The link object of the controller's API. */
 export const Link = Type.Object(
   {

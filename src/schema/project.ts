@@ -12,6 +12,21 @@ const settings = {
   auto_close: flag('Close the project some time after the last listener of its notifications has left'),
   auto_open: flag('Open the project when the server starts'),
   auto_start: flag('Start all nodes when the project is opened'),
+  checkpoint_bytes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Ours: what all checkpoints may take on disk; the oldest are deleted first. Default 10 GiB',
+    }),
+  ),
+  checkpoint_minutes: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 10_080,
+      description:
+        'Ours: minutes between checkpoints, snapshots with memory that the server takes while nodes run. Default 0: none',
+    }),
+  ),
   drawing_grid_size: size('Grid size for drawings, pixels'),
   grid_size: size('Grid size for nodes, pixels'),
   on_close: Type.Optional(
@@ -61,6 +76,8 @@ export const Project = Type.Object(
     auto_close: Type.Boolean(),
     auto_open: Type.Boolean(),
     auto_start: Type.Boolean(),
+    checkpoint_bytes: Type.Optional(Type.Integer({ description: 'Ours: absent without checkpoints' })),
+    checkpoint_minutes: Type.Optional(Type.Number({ description: 'Ours: absent without checkpoints' })),
     drawing_grid_size: Type.Integer(),
     filename: nullable(Type.String()),
     forked_from: Type.Optional(ForkedFrom),
@@ -85,24 +102,32 @@ export const Project = Type.Object(
 );
 export type Project = Static<typeof Project>;
 
-type NotStored = 'filename' | 'name' | 'on_close' | 'path' | 'project_id' | 'replicate_link_state' | 'status';
+/** Ours; what is not set is absent in a project's object. */
+export type OwnProjectFields = {
+  readonly checkpoint_bytes: number;
+  readonly checkpoint_minutes: number;
+  readonly on_close: 'stop' | 'freeze';
+  readonly replicate_link_state: boolean;
+};
+type NotStored = 'filename' | 'forked_from' | 'name' | 'path' | 'project_id' | 'status' | keyof OwnProjectFields;
 /** A new project. Source: GNS3. */
-export const projectDefaults: Readonly<Omit<Project, NotStored> & { on_close: 'stop' | 'freeze'; replicate_link_state: boolean }> =
-  Object.freeze({
-    auto_close: true,
-    auto_open: false,
-    auto_start: false,
-    drawing_grid_size: 25,
-    grid_size: 75,
-    on_close: 'stop',
-    replicate_link_state: false,
-    scene_height: 1000,
-    scene_width: 2000,
-    show_grid: false,
-    show_interface_labels: false,
-    show_layers: false,
-    snap_to_grid: false,
-    supplier: null,
-    variables: null,
-    zoom: 100,
-  });
+export const projectDefaults: Readonly<Omit<Project, NotStored> & OwnProjectFields> = Object.freeze({
+  auto_close: true,
+  auto_open: false,
+  auto_start: false,
+  checkpoint_bytes: 10 * 2 ** 30,
+  checkpoint_minutes: 0,
+  drawing_grid_size: 25,
+  grid_size: 75,
+  on_close: 'stop',
+  replicate_link_state: false,
+  scene_height: 1000,
+  scene_width: 2000,
+  show_grid: false,
+  show_interface_labels: false,
+  show_layers: false,
+  snap_to_grid: false,
+  supplier: null,
+  variables: null,
+  zoom: 100,
+});

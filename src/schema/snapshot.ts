@@ -29,6 +29,7 @@ export const Snapshot = Type.Object(
     project_id: Uuid,
     snapshot_id: Uuid,
     memory: Type.Optional(SnapshotMemory),
+    checkpoint: Type.Optional(Type.Literal(true, { description: 'Ours: the server took it on a schedule, and may delete it' })),
   },
   strict,
 );

@@ -44,7 +44,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...['atm-switch', 'cloud', 'docker', 'dynamips', 'ethernet-hub', 'ethernet-switch', 'frame-relay-switch', 'iou'],
       ...['qemu', 'traceng', 'virtualbox', 'vmware', 'vpcs'],
     ],
-    ['fabric-switches', 'storage-only', 'port-processes'],
+    ['fabric-switches', 'storage-only', 'port-processes', 'ios-nvram'],
     ['facts', 'host'],
     ['driver.ts'],
     ['kind.ts'],
@@ -79,11 +79,13 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['store.ts', 'host'],
   ],
   'src/schema': [
-    ['bulk.ts', 'host.ts', 'nio.ts', 'schedule-rules.ts', 'trace-text.ts'],
+    ['move.ts'],
+    ['bulk.ts', 'host.ts', 'nio.ts', 'schedule-outages.ts', 'schedule-rules.ts', 'trace-text.ts'],
     ['link-stats.ts', 'link.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
     ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
     [
       'capture.ts',
+      'checkpoint.ts',
       'drawing.ts',
       'filter-table.ts',
       'folders.ts',
@@ -104,7 +106,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['pcap.ts', 'settings.ts', 'type.ts'],
   ],
   web: [
-    ['main.tsx'],
+    ['main.tsx', 'login'],
     ['page.tsx'],
     ['panels'],
     ['catalog', 'console', 'impair'],

@@ -1,10 +1,16 @@
 /** Captures stay: when their tab moves, when they are stopped, and when another one is started. */
 import assert from 'node:assert/strict';
-import { access, copyFile, mkdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { access, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import axe, { type AxeResults } from 'axe-core';
 import type { Link } from '../../src/schema/link.ts';
-import { openTab } from '../support/browser.ts';
+import { ethernetLink } from '../../web/capture/decode/decode.ts';
+import { pcapFile } from '../../web/capture/pcap.ts';
+import { openTab, picture } from '../support/browser.ts';
+import { type Segment, tcpFrame } from '../support/tcp-frames.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
 import { canvas, selectLink, toCanvas } from './page-parts.ts';
@@ -84,6 +90,100 @@ describe('a capture', () => {
     );
     assert.match(String(file), /^H1_0-0_to_H2_0-0_\d{8}-\d{6}\.pcap$/);
     await access(join(captures, 'kept.pcap'));
+  });
+});
+
+describe('the analysis of a capture', () => {
+  const request = 'GET /hosts HTTP/1.1\r\nHost: 10.0.0.2\r\n\r\n';
+  const answer = `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n${'router-1 up, router-2 up\n'.repeat(3)}`;
+  const segments: readonly Segment[] = [
+    { from: 1, sequence: 99, syn: true },
+    { from: 2, sequence: 499, syn: true, ack: true },
+    { from: 1, sequence: 100, data: request, ack: true },
+    { from: 2, sequence: 500, data: answer, ack: true },
+  ];
+  const start = Date.parse('2026-11-01T12:00:00Z');
+  const write = (name: string, lateMs: number, changed: { readonly ttl: number }) => {
+    const packets = segments.map((segment, at) => {
+      const bytes = tcpFrame(segment, changed);
+      return { number: at + 1, timeMs: start + 20 * at + lateMs, length: bytes.length, bytes };
+    });
+    return pcapFile(packets, ethernetLink)
+      .bytes()
+      .then((bytes) => writeFile(join(captures, name), bytes));
+  };
+  const view = page.getByRole('tabpanel', { name: 'near.pcap' });
+  const check = async (name: string) => {
+    const dialog = page.getByRole('dialog');
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await picture(page, `${name}-${colorScheme}`);
+      const { violations } = await page.evaluate<AxeResults>("axe.run('dialog[open]')");
+      assert.deepEqual(
+        violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`),
+        [],
+      );
+    }
+    return dialog;
+  };
+
+  it('counts its protocols', async () => {
+    await write('near.pcap', 0, { ttl: 64 });
+    await write('far.pcap', 12.5, { ttl: 62 });
+    await page.evaluate(axe.source);
+    await page.getByRole('button', { name: 'Captures', exact: true }).click();
+    await page.locator('dialog li').filter({ hasText: 'near.pcap' }).getByRole('button', { name: 'Open', exact: true }).click();
+    await view.getByText('Ended: 4 packets').waitFor();
+    await view.getByRole('button', { name: 'Statistics by protocol' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('row', { name: /^TCP 4 100\.0 %/ })
+      .waitFor();
+    await check('statistics');
+  });
+
+  it('shows both directions of a TCP stream, as text and in hexadecimal digits, and saves it', async () => {
+    await view.locator('[data-packet="3"]').click();
+    await view.getByRole('button', { name: 'Follow TCP stream' }).click();
+    const dialog = page.getByRole('dialog', { name: '10.0.0.1:4000 ⇄ 10.0.0.2:80' });
+    await dialog.locator('.stream-piece').filter({ hasText: 'GET /hosts' }).waitFor();
+    await dialog.locator('.stream-piece.back').filter({ hasText: 'router-2 up' }).waitFor();
+    await check('stream');
+    await dialog.getByLabel('Direction').selectOption('1');
+    assert.equal(await dialog.locator('.stream-piece').count(), 1);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: 'Save the bytes' }).click(),
+    ]);
+    assert.equal(await readFile(await download.path(), 'utf8'), answer);
+    await dialog.getByLabel('Shown as').selectOption('hex');
+    await dialog.getByText('48 54 54 50 2f 31 2e 31').waitFor();
+  });
+
+  it('finds the frame in another capture, with the time between them', async () => {
+    await view.getByRole('button', { name: 'Path of this frame' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Path of packet 3' });
+    await dialog.getByRole('row', { name: /far\.pcap.*TTL 62 \+12\.500 ms/ }).waitFor();
+    await dialog.getByText('near.pcap', { exact: true }).waitFor();
+    await check('path');
+    await dialog.getByRole('button', { name: 'Open far.pcap' }).click();
+    await page.getByRole('tabpanel', { name: 'far.pcap' }).getByText('Ended: 4 packets').waitFor();
+    for (const name of ['far.pcap', 'near.pcap']) await page.getByRole('button', { name: `Close the console of ${name}` }).click();
+  });
+
+  it('all files are downloaded as one archive', async () => {
+    await page.getByRole('button', { name: 'Captures', exact: true }).click();
+    const save = page.getByRole('dialog').getByRole('button', { name: 'Download all' });
+    const [download] = await Promise.all([page.waitForEvent('download'), save.click()]);
+    const { stdout } = await promisify(execFile)('tar', ['-tf', await download.path()]);
+    assert.deepEqual(
+      stdout
+        .split('\n')
+        .filter((name) => /^(far|near|kept)/.test(name))
+        .sort(),
+      ['far.pcap', 'kept.pcap', 'near.pcap'],
+    );
+    for (const name of ['far.pcap', 'near.pcap']) await rm(join(captures, name));
   });
 });
 

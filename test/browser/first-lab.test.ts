@@ -6,7 +6,7 @@ import { openTab, picture } from '../support/browser.ts';
 import { withServer } from '../support/with-server.ts';
 import { canvas, consoleText, type } from './page-parts.ts';
 
-const { server } = await withServer();
+const { server, client } = await withServer();
 const { page, problems } = await openTab(server.url);
 
 describe('a first lab, in the browser', () => {
@@ -114,6 +114,42 @@ describe('a first lab, in the browser', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete project' }).click();
     await page.getByRole('button', { name: 'Build the demo lab' }).waitFor();
+  });
+
+  it('makes a sample lab with one click, runs it, and says in its notes what to try', async () => {
+    await page.goto(server.url);
+    for (const [title, count] of [
+      ['Campus with VLANs', 9],
+      ['Lossy WAN', 6],
+    ] as const) {
+      await page.getByRole('button', { name: 'Sample labs' }).first().click();
+      await page.getByRole('button', { name: `Create: ${title}` }).click();
+      await page.waitForURL(/\/projects\/[0-9a-f-]{36}$/);
+      const path = `/v2/projects/${page.url().split('/').at(-1)}`;
+      const nodes = await client.get<{ status: string }[]>(`${path}/nodes`);
+      assert.deepEqual(
+        nodes.map(({ status }) => status),
+        Array.from({ length: count }, () => 'started'),
+      );
+      await page.getByRole('button', { name: 'Notes', exact: true }).click();
+      await page.getByRole('heading', { name: 'First steps' }).waitFor();
+      await page.keyboard.press('Escape');
+      await client.send(`DELETE ${path}`);
+      await page.getByRole('link', { name: 'Projects' }).first().click();
+      await page.getByRole('button', { name: 'Sample labs' }).first().waitFor();
+    }
+  });
+
+  it('leaves no project of a sample lab that cannot be completed', async () => {
+    const answer = { contentType: 'application/x-ndjson', body: '{"failure":"the image is missing"}\n' };
+    await page.route('**/v2/labs/apply', (route) => route.fulfill(answer));
+    await page.getByRole('button', { name: 'Sample labs' }).first().click();
+    await page.getByRole('button', { name: 'Create: Three FRR routers with OSPF' }).click();
+    await page.getByText('the image is missing').waitFor();
+    const left = await client.get<{ name: string }[]>('/v2/projects');
+    assert.ok(!left.some(({ name }) => name.startsWith('Three FRR')));
+    await page.unroute('**/v2/labs/apply');
+    await page.keyboard.press('Escape');
   });
 
   it('shows the plan of a lab file as a list and a picture, says where an error is, and applies it', async () => {

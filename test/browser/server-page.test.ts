@@ -1,7 +1,9 @@
 /** The server's page, by keyboard where possible: computes, running nodes, versions; another real server as a compute. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import axe, { type AxeResults } from 'axe-core';
 import { openTab, picture } from '../support/browser.ts';
+import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
 
@@ -62,6 +64,33 @@ describe('the server’s page', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('Remote', { exact: true }).waitFor({ state: 'detached' });
     await waitFor(async () => (await computes()).length === 1, { what: 'the one compute that is left' });
+  });
+
+  it('asks for user and password on a page of its own, and signs out', async () => {
+    const locked = await startServer({ config: { Server: { auth: true, user: 'ada', password: 'secret' } } });
+    try {
+      const tab = await page.context().newPage();
+      await tab.goto(`${locked.url}/templates`);
+      await tab.getByLabel('User').fill('ada');
+      await tab.getByLabel('Password').fill('wrong');
+      await tab.keyboard.press('Enter');
+      await tab.getByText('The user or the password is wrong').waitFor();
+      await tab.evaluate(axe.source);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await tab.emulateMedia({ colorScheme });
+        await picture(tab, `sign-in-${colorScheme}`);
+        assert.deepEqual((await tab.evaluate<AxeResults>('axe.run()')).violations, []);
+      }
+      await tab.getByLabel('Password').fill('secret');
+      await tab.keyboard.press('Enter');
+      await tab.getByRole('heading', { name: 'Templates' }).waitFor();
+      await tab.getByRole('button', { name: 'Sign out' }).click();
+      await tab.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor();
+      assert.equal(new URL(tab.url()).pathname, '/');
+      await tab.close();
+    } finally {
+      await locked.stop();
+    }
   });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));

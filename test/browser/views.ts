@@ -42,6 +42,9 @@ export async function createLab(client: RawClient): Promise<ProjectHandle> {
   await client.put(`${project.path}/links/${impaired.link_id}`, { filters: { delay: [40, 5], packet_loss: [2] } }, 201);
   await captureOf(client, project, captured);
   await client.post(`${project.path}/nodes/${pcs[0]?.node_id}/start`, {}, 200);
+  await client.post(`${project.path}/snapshots`, { name: 'configured' });
+  await client.put(project.path, { checkpoint_minutes: 60 });
+  await client.post(`${project.path}/checkpoints`);
   await client.send('POST /v2/compute/qemu/images/router.img', { raw: Buffer.alloc(65_536) });
   const router = { name: 'Router', template_type: 'qemu', compute_id: 'local', ram: 256, hda_disk_image: 'router.img' };
   await client.post('/v2/templates', router);
@@ -132,7 +135,18 @@ const ofCanvas: readonly View[] = [
     ...modal,
   },
   { name: 'export', show: (page) => choose(page, 'Actions for Views', 'Export'), ...modal },
-  { name: 'snapshots', show: (page) => choose(page, 'Actions for Views', 'Snapshots'), ...modal },
+  {
+    name: 'snapshots',
+    show: async (page) => {
+      await choose(page, 'Actions for Views', 'Snapshots');
+      await page
+        .getByRole('list', { name: 'Timeline' })
+        .getByText(/ on disk$/)
+        .first()
+        .waitFor();
+    },
+    ...modal,
+  },
   {
     name: 'config',
     show: async (page) => {
@@ -162,6 +176,26 @@ const ofCanvas: readonly View[] = [
     ...modal,
   },
   {
+    name: 'notes',
+    show: async (page) => {
+      await button(page, 'Notes');
+      const text =
+        '# Three sites\n\nThe hub is in **Berlin**, see [Core](#Core).\n\n| site | network |\n|---|---|\n| A | `10.0.1.0/24` |\n\n- [x] addresses\n- [ ] routing\n';
+      await page.getByLabel('Notes in Markdown').fill(text);
+      await button(page, 'Preview');
+      await page.getByRole('button', { name: 'Core', exact: true }).waitFor();
+    },
+    ...modal,
+  },
+  {
+    name: 'activity',
+    show: async (page) => {
+      await button(page, 'Activity');
+      await page.locator('.activity-step').nth(5).waitFor();
+    },
+    ...modal,
+  },
+  {
     name: 'capture',
     show: async (page) => {
       await selectLink(page);
@@ -183,6 +217,7 @@ const ofServer: readonly View[] = [
         .click()
         .then(() => page.getByText('Campus').first().waitFor()),
   },
+  { name: 'samples', show: (page) => button(page, 'Sample labs'), ...modal },
   { name: 'new-project', show: (page) => button(page, 'New project'), ...modal },
   { name: 'import', show: (page) => button(page, 'Import'), ...modal },
   {

@@ -259,6 +259,36 @@ describe('PUT and DELETE of a link', () => {
     assert.deepEqual(await bench.client.put(`${project.path}/links/${link.link_id}`, link, 201), link);
   });
 
+  test('other ports: everything else of the link stays, as one step of undo; a refusal changes nothing', async () => {
+    const link = await create({ filters: { packet_loss: [3] }, link_style: { color: '#ff0000' }, suspend: true });
+    const [kept, moved] = link.nodes;
+    const path = `${project.path}/links/${link.link_id}`;
+    const third = await createNode(bench.client, project);
+    const nodes = [kept, end(third)];
+    const now = await bench.client.put<LinkBody>(`${path}/ends`, { nodes });
+    assert.deepEqual({ ...now, nodes: [] }, { ...link, nodes: [] });
+    assert.deepEqual(now.nodes[0], kept);
+    assert.equal(now.nodes[1]?.node_id, third.node_id);
+    assert.deepEqual(await bench.client.get(path), now);
+    await bench.client.post(`${project.path}/undo`, {}, 200);
+    assert.deepEqual(await bench.client.get(path), link);
+    await bench.client.post(`${project.path}/redo`, {}, 200);
+    assert.deepEqual(await bench.client.get(path), now);
+    const taken = await create();
+    const { undo } = await bench.client.get<{ undo: number }>(`${project.path}/history`);
+    const refused = async (ends: unknown, status: number, says: RegExp) =>
+      expectFault(await bench.client.send(`PUT ${path}/ends`, { body: { nodes: ends } }), status, says);
+    await refused([kept, taken.nodes[0]], 409, /already used/);
+    await refused([kept, kept], 409, /linked to itself/);
+    await refused([kept, { ...end(third), port_number: 77 }], 404, /77/);
+    await refused([kept, { ...end(third), node_id: randomUUID() }], 404, /node/i);
+    await refused([kept], 400, /nodes/);
+    assert.deepEqual(await bench.client.get(path), now);
+    assert.equal((await bench.client.get<{ undo: number }>(`${project.path}/history`)).undo, undo);
+    // The port that the link had is free.
+    await bench.client.post(`${project.path}/links`, { nodes: [moved, end(await createNode(bench.client, project))] });
+  });
+
   test('DELETE answers 204, then the link is unknown', async () => {
     const link = await create();
     await bench.client.delete(`${project.path}/links/${link.link_id}`);

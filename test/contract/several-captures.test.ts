@@ -51,12 +51,33 @@ async function makeLab({ started = true } = {}) {
 type Lab = Awaited<ReturnType<typeof makeLab>>;
 
 /** Sent by the first PC; `expected`: its output. */
-async function ping({ project, one }: Lab, expected = /seq=1 ttl=/): Promise<void> {
+async function ping({ project, one }: Lab, expected = /seq=1 ttl=/, address = '10.0.0.2'): Promise<void> {
   const { console } = await bench.client.get<NodeBody>(`${project.path}/nodes/${one.node_id}`);
   const telnet = await openTelnet(console as number);
   await skipHistory(telnet);
-  await command(telnet, 'ping 10.0.0.2 -c 1', expected).finally(() => telnet.close());
+  await command(telnet, `ping ${address} -c 1`, expected).finally(() => telnet.close());
 }
+
+describe('a captured link that is connected to another node', () => {
+  test('is captured in the same files', async () => {
+    const lab = await makeLab();
+    await bench.client.post(`${lab.path}/start_capture`, { capture_file_name: 'gns3.pcap' });
+    await lab.add({ capture_file_name: 'own.pcap' });
+    await ping(lab);
+    const { nodes } = (await lab.link()) as { nodes: object[] };
+    const third = await createNode(bench.client, lab.project, 'vpcs', { properties: { startup_script: 'ip 10.0.0.3/24\n' } });
+    await bench.client.post(`${lab.project.path}/nodes/${third.node_id}/start`, {}, 200);
+    const moved = await bench.client.put<Record<string, unknown>>(`${lab.path}/ends`, { nodes: [nodes[0], end(third)] });
+    assert.equal(moved.capture_file_name, 'gns3.pcap');
+    const isCapturing = async () => (await lab.link()).capturing === true && (await lab.list())[0]?.capturing === true;
+    await waitFor(isCapturing, { what: 'both captures at the new ports' });
+    // The PC remembers the Ethernet address of the other one's IP address.
+    await ping(lab, undefined, '10.0.0.3');
+    await waitFor(async () => (await lab.pings('gns3.pcap')) === 4, { what: 'the pings before and after in one file' });
+    await waitFor(async () => (await lab.pings('own.pcap')) === 4, { what: 'the same in the other file' });
+    await bench.client.post(`${lab.path}/stop_capture`);
+  });
+});
 
 const facts = (captures: readonly Capture[]) => captures.map(({ capture_id, capturing }) => [capture_id, capturing]);
 

@@ -12,6 +12,7 @@ import { killContainers } from '../../src/process/containers.ts';
 import { leaseFileOf, removeDeadline, writeDeadline } from '../../src/slice/lease-file.ts';
 import { assertClosed, nodeAnswers } from '../clients/gns3-compute-answers.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
+import { containerFiles, skipIou } from '../support/iou/build.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openTelnet, type TelnetClient } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -265,6 +266,72 @@ describe('containers', { skip }, () => {
     assert.match(await text(rebound), /^HTTP\/1\.1 403 /);
     await act(project, node, 'stop');
     await assert.rejects(fetch(`http://127.0.0.1:${node.console}/`));
+  });
+
+  test('a containerized IOL: ports in slots of four, frames through a delayed link, configurations, numbers', {
+    skip: skipIou,
+  }, async () => {
+    await engine?.makeImage('pb-iol:1', ['ENTRYPOINT ["/bin/sh", "/iol/entry"]', 'STOPSIGNAL SIGKILL'], await containerFiles());
+    const project = await createProject(client);
+    const properties = { image: 'pb-iol:1', adapters: 6, environment: 'IOL_PID=auto' };
+    const iol = async (name: string, more: object = {}) =>
+      createNode(client, project, 'docker', { name, console_type: 'telnet', properties: { ...properties, ...more } });
+    const router = await iol('R1');
+    assert.deepEqual(
+      (router.ports as { name: string; short_name: string }[]).map(({ name, short_name }) => `${name} ${short_name}`).slice(2, 5),
+      ['Ethernet0/2 e0/2', 'Ethernet0/3 e0/3', 'Ethernet1/0 e1/0'],
+    );
+    assert.equal(router.properties.environment, 'IOL_PID=auto');
+    const config = (address: string) => `hostname R1\ninterface Ethernet0/0\n ip address ${address} 255.255.255.0\nend\n`;
+    const file = `${nodePath(project, router)}/files/startup-config.cfg`;
+    expectStatus(await client.send(`POST ${file}`, { raw: config('10.6.0.1') }), 201);
+    const [one, two] = [await started(project, { adapters: 2 }), await started(project, {})];
+    await client.post(`${project.path}/links`, { nodes: [end(router), end(one)], filters: { delay: [20, 0] } });
+    await client.post(`${project.path}/links`, { nodes: [end(router, 1), end(one, 1)] });
+    await client.post(`${project.path}/links`, { nodes: [end(router, 4), end(two)] });
+    await act(project, router, 'start');
+    assertClosed(await client.get(`${project.computePath}/docker/nodes/${router.node_id}`), nodeAnswers.docker ?? {}, 'docker');
+    const console = await openTelnet(router.console as number);
+    await ask(console, '', /R1>/);
+    await ask(console, 'show interfaces', /2 ethernet 0 serial 1024 nvram/);
+    const [left, right] = [await shell(one), await shell(two)];
+    await ask(left, 'ip addr add 10.6.0.2/24 dev eth0; ip addr add 10.7.0.1/24 dev eth1; echo do""ne', /done/);
+    await ask(right, 'ip addr add 10.7.0.2/24 dev eth0; echo do""ne', /done/);
+    // Delayed in both directions.
+    const [, least] = await ask(left, 'ping -c 2 -W 9 10.6.0.1; echo en""d', / 0% packet loss.*min\/avg\/max = ([0-9.]+).*end/s);
+    assert.ok(Number(least) >= 40, `${least} ms`);
+    // Ethernet0/1 and Ethernet1/0 are bridged there.
+    await ask(left, 'ping -c 2 -W 9 10.7.0.2; echo en""d', / 0% packet loss.*end/s);
+
+    await ask(console, 'hostname Edge', /Edge>/);
+    await ask(console, 'write', /\[OK\]/);
+    console.close();
+    await act(project, router, 'stop');
+    assert.match(expectStatus(await client.send(`GET ${file}`), 200).text(), /^hostname Edge\n/);
+    expectStatus(await client.send(`POST ${file}`, { raw: config('10.6.0.77') }), 201);
+    const again = await openTelnet((await act(project, router, 'start')).console as number);
+    await ask(again, 'show startup', /10\.6\.0\.77/);
+    for (const open of [again, left, right]) open.close();
+
+    await act(project, router, 'stop');
+    const copy = await client.post<NodeBody>(`${nodePath(project, router)}/duplicate`, { x: 1, y: 1, z: 1 });
+    const numbers = async () => {
+      const labels = (await engine?.containers())?.map(({ Labels }) => Labels['patchbay.iol']) ?? [];
+      return labels.filter((label) => label !== undefined).sort();
+    };
+    assert.deepEqual(await numbers(), ['1', '2']);
+    await client.delete(nodePath(project, router));
+    await iol('R3', { environment: 'A=b\nIOL_PID=77' });
+    const reused = await iol('R4');
+    assert.deepEqual(await numbers(), ['1', '2', '77']);
+    for (const bad of ['0', '512', 'x', '']) {
+      const body = { properties: { environment: `IOL_PID=${bad}` } };
+      expectFault(await client.send(`PUT ${nodePath(project, copy)}`, { body }), 409, /IOL_PID .* 1 to 511/);
+    }
+    await client.put(nodePath(project, reused), { properties: { adapters: 65 } });
+    expectFault(await client.send(`POST ${nodePath(project, reused)}/start`, { body: {} }), 409, /IOL has 64 ports/);
+    await client.delete(project.path);
+    assert.deepEqual(await numbers(), []);
   });
 
   test('the guard of a slice ends containers whose server has died, also paused ones, and no others', async () => {

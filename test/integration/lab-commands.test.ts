@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { findEntry } from '../../src/cli/address.ts';
 import { readValue } from '../../src/cli/lab/lab-source.ts';
 import { processesOf } from '../support/leftovers.ts';
-import { startServer } from '../support/server.ts';
+import { serverProgram, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -36,7 +36,7 @@ interface Ran {
 }
 
 function start(args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  return spawn(process.execPath, [join(root, 'src/main.ts'), ...args], {
+  return spawn(process.execPath, [serverProgram, ...args], {
     cwd: folder,
     env: { ...process.env, NO_COLOR: '1', PATCHBAY_URL: server.url, NETRC: join(folder, 'netrc'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,17 +2,16 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { cliCommands } from '../../src/cli/commands.ts';
 import { changePlans } from '../../src/cli/mcp/plan-changes.ts';
 import { filesOfCall, toolName, toolSchema } from '../../src/cli/mcp/tool-input.ts';
-import { type RunningServer, startServer } from '../support/server.ts';
+import { type RunningServer, serverProgram, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const program = resolve(import.meta.dirname, '../../src/main.ts');
 const folder = await mkdtemp(join(tmpdir(), 'pb-mcp-'));
 after(() => rm(folder, { recursive: true }));
 const labs = join(folder, 'labs');
@@ -55,7 +54,9 @@ async function connect(...options: string[]): Promise<Agent> {
     PATCHBAY_PASSWORD: password,
   };
   clients.push(client);
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, 'mcp', ...options], cwd: labs, env }));
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: [serverProgram, 'mcp', ...options], cwd: labs, env }),
+  );
   const ask = async (name: string, args: Record<string, unknown> = {}): Promise<{ text: string; isError: boolean }> => {
     const { content, isError } = await client.callTool({ name, arguments: args }, { timeout: 120_000 });
     const [part] = content as { text: string }[];

@@ -7,7 +7,7 @@ import { runTool } from '../../src/process/tool.ts';
 import { atPrompt } from '../support/ipxe.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
-import { type RunningServer, startServer } from '../support/server.ts';
+import { type RunningServer, serverProgram, startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, idleVm, type NodeBody, type ProjectHandle, tinyVm } from '../support/with-server.ts';
@@ -43,7 +43,8 @@ async function usersOf({ dataDir, runtimeDirectory }: RunningServer): Promise<Ma
   for (const { pid, commandLine } of processesOf(dataDir, runtimeDirectory)) {
     const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
     const ids = /^Uid:\s+(\d+)\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1) ?? [];
-    const program = /(?:src|fabric)\/main\.ts/.exec(commandLine)?.[0] ?? commandLine.split(' ')[0]?.replace(/.*\//, '') ?? '';
+    const ours = commandLine.includes(serverProgram) ? 'server' : /fabric\/main\.ts/.exec(commandLine)?.[0];
+    const program = ours ?? commandLine.split(' ')[0]?.replace(/.*\//, '') ?? '';
     users.set(program, new Set([...(users.get(program) ?? []), ...ids]));
   }
   return users;
@@ -52,7 +53,7 @@ async function usersOf({ dataDir, runtimeDirectory }: RunningServer): Promise<Ma
 /** Everything but the server and its fabric is the other user's. */
 async function assertUsers(server: RunningServer, programs: readonly string[]): Promise<void> {
   const expected = [...programs.map((name) => [name, new Set([uid])] as const), ['fabric/main.ts', new Set(['0'])] as const];
-  expected.push(['src/main.ts', new Set(['0'])] as const);
+  expected.push(['server', new Set(['0'])] as const);
   // A relay that waits for the fabric sleeps for a moment.
   const found = [...(await usersOf(server))].filter(([program]) => program !== 'sleep');
   const byName = (entries: readonly (readonly [string, Set<string>])[]) => [...entries].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -18,6 +18,7 @@ import { fileHeader } from '../../src/schema/pcap-file.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
 import { wholeFrames } from '../support/pcap.ts';
 import { assertSameVerdict } from '../support/same-verdict.ts';
+import { serverProgram } from '../support/server.ts';
 import { withServer } from '../support/with-server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -80,7 +81,7 @@ interface Ended {
 
 /** The program, until it ends; `onOutput` may end it earlier. */
 function patchbay(args: readonly string[], onOutput: (text: string, pid: number) => void = () => undefined): Promise<Ended> {
-  const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [serverProgram, ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -136,6 +137,7 @@ describe('verdicts', { concurrency: true, skip: noVpcs }, () => {
     const report = await runLab(`${pair}
 checks:
   - { name: first, node: PC1, ping: { to: 10.0.0.2, count: 2 }, eventually: 20s }
+  - { name: learned, node: PC1, neighbour: 10.0.0.2 }
   - timeline:
       - { name: through, node: PC1, ping: { to: 10.0.0.2, count: 40, interval: 50ms, timeout: 100ms }, expect: { loss: 5%..95% } }
       - { at: 500ms, suspend: [PC1, PC2] }

@@ -89,7 +89,7 @@ export class DockerEngine {
     }
   }
 
-  async containers(): Promise<{ Id: string; Names: string[]; State: string }[]> {
+  async containers(): Promise<{ Id: string; Names: string[]; State: string; Labels: Record<string, string> }[]> {
     return JSON.parse(await this.ask('GET', '/containers/json?all=1'));
   }
 

@@ -9,7 +9,8 @@ import { isMainThread } from 'node:worker_threads';
 const everyMs = 2;
 
 const file = process.env.PATCHBAY_TEST_LOOP_FILE;
-if (file !== undefined && isMainThread && process.argv[1]?.endsWith('/src/main.ts')) watch(file);
+const program = process.env.PATCHBAY_TEST_PROGRAM ?? '/src/main.ts';
+if (file !== undefined && isMainThread && process.argv[1]?.endsWith(program)) watch(file);
 
 function watch(path: string): void {
   const cpuMs = () => {

@@ -1,7 +1,8 @@
 /** Reads classic pcap, as tests want to see it; anything that is not whole is an error. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { request } from '../../src/lib/node-http.ts';
 
 export interface PcapFrame {
   /** Seconds since 1970. */

@@ -1,7 +1,8 @@
 /** Requests exactly as written: any method with any body, bytes that are no JSON, paths that no client library would send. */
 import assert from 'node:assert/strict';
-import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
+import { Agent, request } from '../../src/lib/node-http.ts';
 
 export interface Reply {
   readonly status: number;

@@ -22,6 +22,15 @@ interface LinkObject {
   readonly nodes: readonly { readonly node_id: string; readonly adapter_number: number; readonly port_number: number }[];
 }
 
+interface FreePort {
+  readonly node_type: string;
+  readonly end: LinkObject['nodes'][number];
+}
+
+const isUplink = ({ node_type }: FreePort) => node_type === 'nat' || node_type === 'cloud';
+/** Whether the two may be joined. */
+const fits = (one: FreePort, other: FreePort) => other.end.node_id !== one.end.node_id && !(isUplink(one) && isUplink(other));
+
 /** All that is stored, whatever the order: how a node runs is not. */
 export async function topologyOf(ask: AskProject): Promise<readonly string[][]> {
   const lists = await Promise.all(['nodes', 'links', 'drawings'].map((list) => ask(`GET /${list}`)));
@@ -93,7 +102,16 @@ export class UndoWalk {
   async #attempt(): Promise<void> {
     const steps = [
       ...[this.#addNode, this.#addNode, this.#addLink, this.#addLink, this.#addLink, this.#addDrawing, this.#bulk],
-      ...[this.#change, this.#move, this.#filter, this.#deleteNode, this.#deleteLink, this.#deleteDrawing, this.#deleteAll],
+      ...[
+        this.#change,
+        this.#move,
+        this.#filter,
+        this.#rewire,
+        this.#deleteNode,
+        this.#deleteLink,
+        this.#deleteDrawing,
+        this.#deleteAll,
+      ],
       ...[this.#run, this.#run],
     ];
     await this.#chance.pick(steps)?.call(this);
@@ -117,26 +135,38 @@ export class UndoWalk {
   }
 
   async #addLink(): Promise<void> {
-    const links = (await this.#ask('GET /links')) as LinkObject[];
-    const taken = new Set(
-      links.flatMap(({ nodes }) => nodes).map((end) => `${end.node_id}/${end.adapter_number}/${end.port_number}`),
-    );
-    const free = (await this.#nodes()).flatMap(({ node_id, node_type, ports }) =>
-      ports
-        .filter(({ link_type }) => link_type === 'ethernet')
-        .map(({ adapter_number, port_number }) => ({ node_type, end: { node_id, adapter_number, port_number } }))
-        .filter(({ end }) => !taken.has(`${end.node_id}/${end.adapter_number}/${end.port_number}`)),
-    );
+    const free = await this.#freePorts();
     const one = this.#chance.pick(free);
-    const isUplink = (type: string) => type === 'nat' || type === 'cloud';
-    const fits = (other: (typeof free)[number]) =>
-      one && other.end.node_id !== one.end.node_id && !(isUplink(one.node_type) && isUplink(other.node_type));
-    const other = this.#chance.pick(free.filter(fits));
+    const other = this.#chance.pick(free.filter((port) => one && fits(one, port)));
     if (!one || !other) return;
     const link = this.#ask('POST /links', { nodes: [one.end, other.end] });
     // This host may lack the device of a cloud's port: then nothing changed.
     if ([one, other].some(({ node_type }) => node_type === 'cloud')) await link.catch(() => undefined);
     else await link;
+  }
+
+  /** One end goes to another port. */
+  async #rewire(): Promise<void> {
+    const link = this.#chance.pick((await this.#ask('GET /links')) as LinkObject[]);
+    const [kept] = link?.nodes ?? [];
+    const node = (await this.#nodes()).find(({ node_id }) => node_id === kept?.node_id);
+    if (!link || !kept || !node) return;
+    const same = { node_type: node.node_type, end: kept };
+    const to = this.#chance.pick((await this.#freePorts()).filter((port) => port.node_type !== 'cloud' && fits(same, port)));
+    if (to) await this.#ask(`PUT /links/${link.link_id}/ends`, { nodes: [kept, to.end] });
+  }
+
+  async #freePorts(): Promise<FreePort[]> {
+    const links = (await this.#ask('GET /links')) as LinkObject[];
+    const taken = new Set(
+      links.flatMap(({ nodes }) => nodes).map((end) => `${end.node_id}/${end.adapter_number}/${end.port_number}`),
+    );
+    return (await this.#nodes()).flatMap(({ node_id, node_type, ports }) =>
+      ports
+        .filter(({ link_type }) => link_type === 'ethernet')
+        .map(({ adapter_number, port_number }) => ({ node_type, end: { node_id, adapter_number, port_number } }))
+        .filter(({ end }) => !taken.has(`${end.node_id}/${end.adapter_number}/${end.port_number}`)),
+    );
   }
 
   async #addDrawing(): Promise<void> {

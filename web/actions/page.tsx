@@ -52,4 +52,16 @@ export const pageActions = (all: () => readonly Action[]): readonly Action[] => 
       app.symbolSet.value = app.symbolSet.peek() === 'flat' ? 'classic' : 'flat';
     },
   },
+  {
+    id: 'sign-out',
+    label: texts.actions.signOut,
+    group: 'page',
+    icon: 'exit',
+    offered: ({ app }) => app.server.signedIn.value,
+    enabled: () => true,
+    run: async ({ app }) => {
+      await app.api.post('/logout');
+      location.assign('/');
+    },
+  },
 ];

@@ -1,7 +1,7 @@
 /** Commands for the open project as a whole. */
-import { CapturesDialog } from '../capture/captures-dialog.tsx';
 import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { texts } from '../texts.ts';
+import { showLazily } from '../ui/lazy.tsx';
 import { type Action, type ActionContext, inProject } from './action.ts';
 
 const opened = ({ project }: ActionContext) => project?.project.value;
@@ -25,7 +25,39 @@ export const projectActions: readonly Action[] = [
     icon: 'packets',
     enabled: inProject,
     run: ({ app, project }) => {
-      if (project) app.dialogs.show((close) => <CapturesDialog project={project} close={close} />);
+      if (!project) return;
+      showLazily(app, async () => {
+        const { CapturesDialog } = await import('../capture/captures-dialog.tsx');
+        return (close) => <CapturesDialog project={project} close={close} />;
+      });
+    },
+  },
+  {
+    id: 'project-notes',
+    label: texts.actions.notes,
+    group: 'project',
+    icon: 'notes',
+    enabled: inProject,
+    run: ({ app, project }) => {
+      if (!project) return;
+      showLazily(app, async () => {
+        const { NotesDialog } = await import('../dialogs/notes-dialog.tsx');
+        return (close) => <NotesDialog project={project} close={close} />;
+      });
+    },
+  },
+  {
+    id: 'project-activity',
+    label: texts.actions.activity,
+    group: 'project',
+    icon: 'activity',
+    enabled: inProject,
+    run: ({ app, project }) => {
+      if (!project) return;
+      showLazily(app, async () => {
+        const { ActivityDialog } = await import('../dialogs/activity-dialog.tsx');
+        return (close) => <ActivityDialog project={project} close={close} />;
+      });
     },
   },
   {

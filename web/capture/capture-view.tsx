@@ -9,6 +9,7 @@ import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { saveFile } from '../ui/save-file.ts';
+import { analysisTexts } from './analysis/analysis-texts.ts';
 import { startCapture, stopCapture } from './capture-dialog.tsx';
 import { CaptureReader } from './capture-reader.ts';
 import { PacketDetail } from './packet-detail.tsx';
@@ -31,7 +32,7 @@ export function CaptureView({ tab }: { readonly tab: string }) {
 function FileCapture({ reader, name }: { readonly reader: CaptureReader; readonly name: string }) {
   useEffect(() => reader.open(name), [reader, name]);
   return (
-    <Packets reader={reader}>
+    <Packets reader={reader} fileName={name}>
       <CaptureTools reader={reader} fileName={name} />
     </Packets>
   );
@@ -49,15 +50,26 @@ function LinkCapture({ reader, linkId }: { readonly reader: CaptureReader; reado
     });
   }, [reader, isCapturing]);
   return (
-    <Packets reader={reader}>
+    <Packets reader={reader} fileName={links.find(linkId)?.capture_file_name ?? undefined}>
       <CaptureBar reader={reader} linkId={linkId} />
     </Packets>
   );
 }
 
+interface PacketsProps {
+  readonly reader: CaptureReader;
+  /** Of the file that the packets are from. */
+  readonly fileName: string | undefined;
+  readonly children: ComponentChildren;
+}
+
 /** The table, and the selected packet, below the commands. */
-function Packets({ reader, children }: { readonly reader: CaptureReader; readonly children: ComponentChildren }) {
+function Packets({ reader, fileName, children }: PacketsProps) {
+  const app = useApp();
+  const project = useProject();
   const { chosen } = reader;
+  const analyse = (run: (analysis: typeof import('./analysis/open-analysis.tsx')) => void) =>
+    app.toasts.attempt(async () => run(await import('./analysis/open-analysis.tsx')));
   const packet = useComputed(() => {
     reader.store.version.value;
     return reader.store.find(chosen.value);
@@ -68,7 +80,13 @@ function Packets({ reader, children }: { readonly reader: CaptureReader; readonl
       <div class="capture-body">
         <PacketTable store={reader.store} chosen={chosen} />
         {packet.value && (
-          <PacketDetail packet={packet.value} linkType={reader.store.linkType} close={() => (chosen.value = undefined)} />
+          <PacketDetail
+            packet={packet.value}
+            linkType={reader.store.linkType}
+            close={() => (chosen.value = undefined)}
+            follow={(one) => analyse(({ openStream }) => openStream(app, reader, one))}
+            showPath={(one) => analyse(({ openPath }) => openPath(app, project, { packet: one, ownFile: fileName }))}
+          />
         )}
       </div>
     </div>
@@ -106,11 +124,18 @@ function CaptureBar({ reader, linkId }: { readonly reader: CaptureReader; readon
 }
 
 function CaptureTools({ reader, fileName }: { readonly reader: CaptureReader; readonly fileName: string }) {
+  const app = useApp();
+  const showStatistics = () =>
+    app.toasts.attempt(async () => {
+      const { openStatistics } = await import('./analysis/open-analysis.tsx');
+      openStatistics(app, reader);
+    });
   return (
     <>
       <FilterField reader={reader} />
       <Counts reader={reader} />
       <span class="grow" />
+      <Button icon="chart" kind="quiet" label={analysisTexts.statistics} onClick={showStatistics} />
       <Button
         icon="download"
         kind="quiet"

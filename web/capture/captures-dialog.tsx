@@ -10,7 +10,10 @@ import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { sizeText } from '../ui/progress.tsx';
+import { saveFile } from '../ui/save-file.ts';
+import { analysisTexts } from './analysis/analysis-texts.ts';
 import { captureFilePath, openDock } from './capture-files.ts';
+import { type TarEntry, tarOf } from './tar.ts';
 
 const factsOf = ({ size, modified, capturing }: CaptureFile) =>
   [
@@ -39,8 +42,9 @@ export function CapturesDialog({ project, close }: { readonly project: ProjectSt
     openDock(app, captureFileTab(name));
     close();
   };
+  const files = list.value ?? [];
   return (
-    <Dialog title={texts.capture.files} close={close}>
+    <Dialog title={texts.capture.files} close={close} footer={files.length > 1 && <DownloadAll project={project} files={files} />}>
       {!list.value && <p class="empty">{texts.loading}</p>}
       {list.value?.length === 0 && <p class="empty">{texts.capture.noFiles}</p>}
       <ul class="plain-list">
@@ -70,5 +74,30 @@ export function CapturesDialog({ project, close }: { readonly project: ProjectSt
         ))}
       </ul>
     </Dialog>
+  );
+}
+
+/** All files as one archive. */
+function DownloadAll({ project, files }: { readonly project: ProjectState; readonly files: readonly CaptureFile[] }) {
+  const { api, toasts } = useApp();
+  const packed = useSignal<number | undefined>(undefined);
+  const download = () =>
+    toasts.attempt(async () => {
+      const entries: TarEntry[] = [];
+      try {
+        for (const { name, modified } of files) {
+          packed.value = entries.length;
+          const content = await api.download(captureFilePath(project, name), () => undefined);
+          entries.push({ name, content, modifiedMs: modified ? Date.parse(modified) : Date.now() });
+        }
+        saveFile(tarOf(entries), `${project.project.peek()?.name ?? ''} captures.tar`.trim());
+      } finally {
+        packed.value = undefined;
+      }
+    });
+  return (
+    <Button icon="download" disabled={packed.value !== undefined} onClick={download}>
+      {packed.value === undefined ? analysisTexts.files.downloadAll : analysisTexts.files.packing(packed.value, files.length)}
+    </Button>
   );
 }

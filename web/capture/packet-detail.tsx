@@ -2,7 +2,8 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
-import { decode } from './decode/decode.ts';
+import { analysisTexts } from './analysis/analysis-texts.ts';
+import { decode, ethernetLink } from './decode/decode.ts';
 import { hexLines } from './hex.ts';
 import type { Packet } from './pcap.ts';
 
@@ -10,9 +11,13 @@ interface DetailProps {
   readonly packet: Packet;
   readonly linkType: number;
   readonly close: () => void;
+  /** Shows the TCP stream of the packet. */
+  readonly follow: (packet: Packet) => void;
+  /** Shows where else the frame was captured. */
+  readonly showPath: (packet: Packet) => void;
 }
 
-export function PacketDetail({ packet, linkType, close }: DetailProps) {
+export function PacketDetail({ packet, linkType, close, follow, showPath }: DetailProps) {
   const { layers, isCut, info } = decode(packet.bytes, linkType);
   const marked = useSignal<number | undefined>(undefined);
   const layer = useComputed(() => (marked.value === undefined ? undefined : layers[marked.value]));
@@ -23,6 +28,10 @@ export function PacketDetail({ packet, linkType, close }: DetailProps) {
         <h3 title={info}>{texts.capture.packetTitle(packet.number, info)}</h3>
         <Button icon="close" kind="quiet" label={texts.close} onClick={close} />
       </header>
+      <p class="packet-actions">
+        {layers.some(({ name }) => name === 'TCP') && <Button onClick={() => follow(packet)}>{analysisTexts.follow}</Button>}
+        {linkType === ethernetLink && <Button onClick={() => showPath(packet)}>{analysisTexts.path}</Button>}
+      </p>
       {isCut && <p class="bad">{texts.capture.cut}</p>}
       {layers.map(({ name, fields, at }, place) => (
         <details key={`${name}-${at}`} open={place === layers.length - 1} onToggle={() => (marked.value = place)}>

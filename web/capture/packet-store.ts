@@ -40,6 +40,11 @@ export class PacketStore {
     return this.#matches ? this.#shown : this.#packets;
   }
 
+  /** All that are kept, whatever the filter shows. */
+  get packets(): readonly Packet[] {
+    return this.#packets;
+  }
+
   get kept(): number {
     return this.#packets.length;
   }

@@ -12,6 +12,7 @@ import { ChoiceField, SwitchField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { type LabFileSet, labFileSet, labRequestOf } from './lab-files.ts';
+import './lab.css';
 import { LabPlanView } from './lab-plan-view.tsx';
 
 export function LabDialog({ close }: { readonly close: () => void }) {

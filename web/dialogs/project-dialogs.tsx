@@ -4,11 +4,7 @@ import { projectPath } from '../router.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ask, askName } from '../ui/ask.tsx';
-import { ExportDialog } from './export-dialog.tsx';
-import { ImportDialog } from './import-dialog.tsx';
-import { LabDialog } from './lab-dialog.tsx';
-import { ProjectSettings } from './project-settings.tsx';
-import { SnapshotsDialog } from './snapshots-dialog.tsx';
+import { showLazily } from '../ui/lazy.tsx';
 
 const pathOf = ({ project_id }: Project) => `/v2/projects/${project_id}`;
 const nameOf = ({ name }: Project) => name ?? '';
@@ -57,18 +53,39 @@ export const projectDialogs = {
   },
 
   settings(app: App, project: Project): void {
-    app.dialogs.show((close) => <ProjectSettings project={project} close={close} />);
+    showLazily(app, async () => {
+      const { ProjectSettings } = await import('./project-settings.tsx');
+      return (close) => <ProjectSettings project={project} close={close} />;
+    });
   },
   snapshots(app: App, project: Project): void {
-    app.dialogs.show((close) => <SnapshotsDialog project={project} close={close} />);
+    showLazily(app, async () => {
+      const { SnapshotsDialog } = await import('./snapshots-dialog.tsx');
+      return (close) => <SnapshotsDialog project={project} close={close} />;
+    });
   },
   export(app: App, project: Project): void {
-    app.dialogs.show((close) => <ExportDialog project={project} close={close} />);
+    showLazily(app, async () => {
+      const { ExportDialog } = await import('./export-dialog.tsx');
+      return (close) => <ExportDialog project={project} close={close} />;
+    });
   },
   import(app: App): void {
-    app.dialogs.show((close) => <ImportDialog close={close} />);
+    showLazily(app, async () => {
+      const { ImportDialog } = await import('./import-dialog.tsx');
+      return (close) => <ImportDialog close={close} />;
+    });
   },
   openLab(app: App): void {
-    app.dialogs.show((close) => <LabDialog close={close} />);
+    showLazily(app, async () => {
+      const { LabDialog } = await import('./lab-dialog.tsx');
+      return (close) => <LabDialog close={close} />;
+    });
+  },
+  samples(app: App): void {
+    showLazily(app, async () => {
+      const { SamplesDialog } = await import('./samples-dialog.tsx');
+      return (close) => <SamplesDialog close={close} />;
+    });
   },
 };

@@ -7,17 +7,17 @@ import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Progress } from '../ui/progress.tsx';
-import { buildDemo } from './demo-lab.ts';
 
 export function DemoOffer() {
   const app = useApp();
   const step = useSignal<{ text: string; part: number } | undefined>(undefined);
   const start = async () => {
-    const project = await app.toasts.attempt(() =>
-      buildDemo(app, (text, part) => {
+    const project = await app.toasts.attempt(async () => {
+      const { buildDemo } = await import('./demo-lab.ts');
+      return buildDemo(app, (text, part) => {
         step.value = { text, part };
-      }),
-    );
+      });
+    });
     step.value = undefined;
     if (project) app.router.go(projectPath(project.project_id));
   };
@@ -34,6 +34,9 @@ export function DemoOffer() {
         <div class="row">
           <Button kind="primary" icon="play" onClick={start}>
             {texts.buildDemo}
+          </Button>
+          <Button icon="wire" onClick={() => projectDialogs.samples(app)}>
+            {texts.samples}
           </Button>
           <Button icon="plus" onClick={() => projectDialogs.create(app)}>
             {texts.newProject}

@@ -4,8 +4,8 @@ import type { Node } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
+import { showLazily } from '../ui/lazy.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { ConvertDialog } from './convert-dialog.tsx';
 import { NodeFindings } from './doctor.tsx';
 
 /** Why a machine of another program does not start here, and what to do. */
@@ -13,11 +13,18 @@ function NotDriven({ app, node }: { readonly app: App; readonly node: Node }) {
   return (
     <>
       <Notice level="warning">{texts.convert.why(texts.kind[node.node_type])}</Notice>
-      <Button icon="copy" onClick={() => app.dialogs.show((close) => <ConvertDialog node={node} close={close} />)}>
+      <Button icon="copy" onClick={() => openConvert(app, node)}>
         {texts.convert.offer}
       </Button>
     </>
   );
+}
+
+function openConvert(app: App, node: Node): void {
+  showLazily(app, async () => {
+    const { ConvertNode } = await import('./convert-dialog.tsx');
+    return (close) => <ConvertNode node={node} close={close} />;
+  });
 }
 
 export function findingsFor(app: App, node: Node): ComponentChildren {

@@ -1,11 +1,13 @@
 /** Details of the selection; of the project when nothing is selected. */
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
-import { DrawingPanel } from './drawing-panel.tsx';
+import { Lazy } from '../ui/lazy.tsx';
 import { LinkPanel } from './link-panel.tsx';
 import { NodePanel } from './node-panel.tsx';
 import { OverviewPanel } from './overview-panel.tsx';
 import { SeveralPanel } from './several-panel.tsx';
+
+const loadDrawing = async () => (await import('./drawing-panel.tsx')).DrawingPanel;
 
 export function Inspector() {
   return (
@@ -27,6 +29,6 @@ function Content() {
   if (nodes.length + links.length + drawings.length > 1) return <SeveralPanel />;
   if (node) return <NodePanel key={node.node_id} node={node} />;
   if (link) return <LinkPanel key={link.link_id} link={link} />;
-  if (drawing) return <DrawingPanel key={drawing.drawing_id} drawing={drawing} />;
+  if (drawing) return <Lazy key={drawing.drawing_id} load={loadDrawing} props={{ drawing }} />;
   return tools.inspectorOpen.value ? <OverviewPanel /> : null;
 }

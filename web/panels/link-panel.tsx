@@ -2,19 +2,20 @@
 import type { Link, LinkInput } from '../../src/schema/link.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
-import { Impairments } from '../impair/impairments.tsx';
-import { LinkGraph, useLinkStats } from '../impair/link-graph.tsx';
-import { Mirror } from '../impair/mirror.tsx';
-import { Schedule } from '../impair/schedule.tsx';
 import { linkStates, portName } from '../scene/link-view.tsx';
+import { beginMove } from '../scene/wiring.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
 import { SwitchField } from '../ui/field.tsx';
+import { Lazy } from '../ui/lazy.tsx';
+
+const loadDetails = async () => (await import('../impair/link-details.tsx')).LinkDetails;
 
 export function LinkPanel({ link }: { readonly link: Link }) {
-  const { api, toasts } = useApp();
+  const app = useApp();
+  const { api, toasts } = app;
   const project = useProject();
-  const live = useLinkStats(link.link_id);
   const change = (update: LinkInput) => toasts.attempt(() => api.put(`${project.path}/links/${link.link_id}`, update));
   return (
     <>
@@ -37,6 +38,12 @@ export function LinkPanel({ link }: { readonly link: Link }) {
                   <strong>{node.name}</strong>
                   <small>{portName(node, link, end as 0 | 1)}</small>
                 </span>
+                <Button
+                  icon="wire"
+                  kind="quiet"
+                  label={texts.moveEndAt(node.name)}
+                  onClick={() => beginMove(app, link, end as 0 | 1)}
+                />
               </li>
             )
           );
@@ -53,10 +60,7 @@ export function LinkPanel({ link }: { readonly link: Link }) {
           <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
         ))}
       </div>
-      <LinkGraph link={link} live={live} />
-      <Impairments link={link} />
-      <Mirror link={link} stats={live.stats} />
-      <Schedule link={link} now={live.stats?.schedule} />
+      <Lazy load={loadDetails} props={{ link }} />
     </>
   );
 }

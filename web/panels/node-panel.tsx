@@ -11,9 +11,11 @@ import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
+import { Lazy, showLazily } from '../ui/lazy.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { findingsFor } from './findings.tsx';
-import { NodeSettings } from './node-settings.tsx';
+
+const loadSettings = async () => (await import('./node-settings.tsx')).NodeSettings;
 
 interface NodeProps {
   readonly node: Node;
@@ -60,7 +62,7 @@ export function NodePanel({ node }: NodeProps) {
         onChange={(value) => value.trim() !== '' && value !== name && renameNode(app, project, node_id, value.trim())}
       />
       <PortList node={node} />
-      <NodeSettings node={node} change={change} />
+      <Lazy load={loadSettings} props={{ node, change }} />
       <NodeDetails node={node} />
     </>
   );
@@ -106,10 +108,9 @@ function NodeDetails({ node }: NodeProps) {
   );
 }
 
-/** Loaded when it is first opened. */
 function openConfig(app: App, project: ProjectState, node: Node): void {
-  void app.toasts.attempt(async () => {
+  showLazily(app, async () => {
     const { ConfigDialog } = await import('../dialogs/config-dialog.tsx');
-    app.dialogs.show((close) => <ConfigDialog project={project} node={node} close={close} />);
+    return (close) => <ConfigDialog project={project} node={node} close={close} />;
   });
 }

@@ -19,7 +19,15 @@ export function OverviewPanel() {
       {project.value?.forked_from && <p class="state">{texts.forkOf(project.value.forked_from.name)}</p>}
       <p class="state">{texts.counts(all.length, running, links.ids.value.length)}</p>
       <div class="button-grid">
-        {['start-all', 'stop-all', 'project-settings', 'project-snapshots', 'project-captures'].map((id) => (
+        {[
+          'start-all',
+          'stop-all',
+          'project-settings',
+          'project-snapshots',
+          'project-captures',
+          'project-notes',
+          'project-activity',
+        ].map((id) => (
           <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
         ))}
       </div>

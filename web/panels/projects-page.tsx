@@ -37,6 +37,9 @@ export function ProjectsPage() {
               }}
             />
           </label>
+          <Button icon="wire" onClick={() => projectDialogs.samples(app)}>
+            {texts.samples}
+          </Button>
           <Button icon="upload" onClick={() => projectDialogs.openLab(app)}>
             {texts.lab.open}
           </Button>

@@ -6,6 +6,7 @@ import { ComputeDialog } from './compute-dialog.tsx';
 import { ComputeList } from './compute-list.tsx';
 import { DoctorDetails } from './doctor.tsx';
 import { RunningNodes } from './running-nodes.tsx';
+import './server.css';
 import { TopBar } from './top-bar.tsx';
 
 export function ServerPage() {

@@ -1,8 +1,9 @@
 /** The server's state outside of the open project: projects, templates, computes, abilities of its API. */
+
 import { signal } from '@preact/signals';
 import type { ComputeObject } from '../../src/schema/compute.ts';
 import type { KindFacts } from '../../src/schema/kind.ts';
-import type { NodeType } from '../../src/schema/node.ts';
+import type { Node, NodeType } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Template } from '../../src/schema/template.ts';
 import type { Api } from '../api.ts';
@@ -16,6 +17,9 @@ export interface ProjectStats {
   readonly snapshots: number;
 }
 
+/** GNS3 gives it to every node that is made without a template and without a symbol. */
+const unchosenSymbol = ':/symbols/computer.svg';
+
 export class ServerState {
   readonly projects = new Keyed<Project>((project) => project.project_id);
   readonly templates = new Keyed<Template>((template) => template.template_id);
@@ -25,6 +29,8 @@ export class ServerState {
   readonly kinds = signal<ReadonlyMap<string, KindFacts>>(new Map());
   /** Version of Patchbay; empty until it is known. */
   readonly programVersion = signal('');
+  /** This browser signed in on the login page, and can sign out. */
+  readonly signedIn = signal(false);
   /** False until the lists were loaded once. */
   readonly known = signal(false);
   readonly live: Live;
@@ -62,20 +68,21 @@ export class ServerState {
   }
 
   async #read(): Promise<void> {
-    const [projects, templates, computes, version, kinds, programVersion] = await Promise.all([
+    const [projects, templates, computes, version, kinds, program] = await Promise.all([
       this.#api.get<Project[]>('/v2/projects'),
       this.#api.get<Template[]>('/v2/templates'),
       this.#api.get<ComputeObject[]>('/v2/computes'),
       this.#api.get<{ version: string }>('/v2/version'),
       this.#api.get<KindFacts[]>('/v2/kinds').catch((): KindFacts[] => []),
-      this.#api.programVersion(),
+      this.#api.program(),
     ]);
     this.projects.replaceAll(projects);
     this.templates.replaceAll(templates);
     this.computes.replaceAll(computes);
     this.version.value = version.version;
     this.kinds.value = new Map(kinds.map((kind) => [kind.node_type, kind]));
-    this.programVersion.value = programVersion;
+    this.programVersion.value = program.version;
+    this.signedIn.value = program.signedIn;
     this.known.value = true;
   }
 
@@ -85,6 +92,12 @@ export class ServerState {
       apply(this.projects, happened, event as Project, (project) => project.project_id);
     if (what === 'template') apply(this.templates, happened, event as Template, (template) => template.template_id);
     if (what === 'compute') apply(this.computes, happened, event as ComputeObject, (compute) => compute.compute_id);
+  }
+
+  /** The symbol by which the page shows a node: that of its kind, when no other was chosen. */
+  symbolOf({ symbol, template_id, node_type }: Pick<Node, 'symbol' | 'template_id' | 'node_type'>): string {
+    const isChosen = symbol !== unchosenSymbol || typeof template_id === 'string';
+    return isChosen ? symbol : (this.kinds.value.get(node_type)?.symbol ?? symbol);
   }
 }
 

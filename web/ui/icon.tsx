@@ -40,7 +40,12 @@ const paths = {
   server: 'M4 4h16v6H4zM4 14h16v6H4zM7.5 7h.1M7.5 17h.1',
   record: 'M12 5a7 7 0 1 0 .1 0',
   swap: 'M4 8h15M15 4l4 4-4 4M20 16H5M9 12l-4 4 4 4',
+  map: 'M3 5h18v14H3zM12 11h9M12 11v8',
   packets: 'M4 6h4M11 6h9M4 12h4M11 12h9M4 18h4M11 18h9',
+  chart: 'M4 20V4M4 20h16M9 16v-5M13.5 16V7M18 16v-3',
+  notes: 'M5 3h9l5 5v13H5zM9 12h6M9 16h6',
+  activity: 'M3 12h4l3-7 4 14 3-7h4',
+  exit: 'M10 4H5v16h5M15 8l4 4-4 4M19 12H9',
   link: 'M10 14a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7l-1 1M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1-1',
 } as const;
 

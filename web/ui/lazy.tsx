@@ -1,8 +1,9 @@
-/** A view whose code is loaded when it is first shown. */
+/** Views and dialogs whose code is loaded when they are first shown. */
 import { useSignal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { useApp } from '../state/app.ts';
+import { type App, useApp } from '../state/app.ts';
+import type { OpenDialog } from '../state/dialogs.ts';
 import { texts } from '../texts.ts';
 
 interface LazyProps<P> {
@@ -19,7 +20,12 @@ export function Lazy<P extends object>({ load, props }: LazyProps<P>) {
       loaded.value = { View: await load() };
     });
   }, [toasts, loaded, load]);
-  if (!loaded.value) return <p class="console-note">{texts.loading}</p>;
+  if (!loaded.value) return <p class="loading-note">{texts.loading}</p>;
   const { View } = loaded.value;
   return <View {...props} />;
+}
+
+/** Opens a dialog as soon as its code is loaded. */
+export function showLazily(app: App, load: () => Promise<OpenDialog['draw']>): void {
+  void app.toasts.attempt(async () => app.dialogs.show(await load()));
 }

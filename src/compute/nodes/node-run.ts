@@ -4,7 +4,7 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { fault, isFault } from '../../api/faults.ts';
-import type { ConsoleSource, Driver, Emulator, Ending, NodeView, ScreenSource, StartOptions } from '../../emulators/driver.ts';
+import type { ConsoleSource, Driver, Emulator, Ending, NodeView, ScreenSource } from '../../emulators/driver.ts';
 import { type NodeConsole, openConsole } from '../console/console.ts';
 import { refusalOf } from '../console/refusals.ts';
 import { ConsoleRelay } from '../console/relay.ts';
@@ -40,13 +40,13 @@ export class NodeRun {
     });
   }
 
-  /** Starts the emulator and all that belongs to it. A failure leaves nothing behind. */
-  static async start(owner: RunOwner, options?: StartOptions): Promise<NodeRun> {
+  /** Starts the emulator by `begin`, and all that belongs to it. A failure leaves nothing behind. */
+  static async start(owner: RunOwner, begin: (view: NodeView) => Promise<Emulator>): Promise<NodeRun> {
     const view = owner.view();
     let run: NodeRun | undefined;
     try {
       if (!owner.driver.kind.inFabric) await prepareFolders(view);
-      run = new NodeRun(owner, view, await owner.driver.start(view, options));
+      run = new NodeRun(owner, view, await begin(view));
       run.#warnOfPorts(await owner.openPorts(run.emulator));
       await together([run.note({ status: run.emulator.state, stale: false }), run.openConsole(), run.linksUp()]);
       run.#requireAlive();
@@ -73,7 +73,7 @@ export class NodeRun {
   }
 
   /** Keeps what a server that starts again must know. */
-  note(state: Pick<RunRecord, 'status' | 'stale'>): Promise<void> {
+  note(state: Pick<RunRecord, 'status' | 'stale' | 'departed'>): Promise<void> {
     const { record, commandLine } = this.emulator;
     return this.#owner.context.store.setRun(this.#view.nodeId, { record, command_line: commandLine, ...state });
   }
@@ -127,6 +127,11 @@ export class NodeRun {
   /** The console server, while there is one. */
   get console(): NodeConsole | undefined {
     return this.#console;
+  }
+
+  /** The server of the auxiliary console, where the emulator has one. */
+  get auxiliary(): NodeConsole | undefined {
+    return this.#auxiliary;
   }
 
   /** Stops the emulator as its properties say, and takes everything down. */

@@ -35,6 +35,8 @@ export class ComputeNode {
   #run: NodeRun | undefined;
   /** Properties changed since the start: a reload must start anew. */
   #stale = false;
+  /** All of its machine was sent to another compute, on which it runs until `continueHere`. */
+  #departed = false;
   /** Deleted, closed or released: verbs that waited for the lock find nothing to do. */
   #gone = false;
 
@@ -75,7 +77,7 @@ export class ComputeNode {
 
   /** Keeps what the emulator is found again by. */
   async noteRun(): Promise<void> {
-    await this.#run?.note({ status: this.#run.emulator.state, stale: this.#stale });
+    await this.#run?.note({ status: this.#run.emulator.state, ...this.#lasting });
   }
 
   view(): NodeView {
@@ -94,10 +96,36 @@ export class ComputeNode {
   start(options?: StartOptions): Promise<void> {
     return this.exclusively(async () => {
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
-      if (!this.#run) return this.#start(options);
+      if (!this.#run) return this.#start((view) => this.driver.start(view, options));
       const [error] = await this.#run.openPorts();
       await this.noteRun();
       if (error) throw error;
+    });
+  }
+
+  /** A machine of another compute continues here by `begin`; it is paused until it is resumed. @throws node_running */
+  receive(begin: (view: NodeView) => Promise<Emulator>): Promise<void> {
+    return this.exclusively(async () => {
+      if (this.#run) throw fault('node_running', { name: this.name, what: 'receive it from another compute' });
+      await this.#start(begin);
+    });
+  }
+
+  /** Whether its machine, all of which was sent to another compute, stays paused; durable. */
+  setDeparted(departed: boolean): Promise<void> {
+    return this.exclusively(async () => {
+      this.#departed = departed;
+      await this.noteRun();
+    });
+  }
+
+  /** A machine that was to leave continues here. Nothing happens to one that was not. */
+  continueHere(): Promise<void> {
+    return this.exclusively(async () => {
+      if (!this.#departed || !this.#run) return;
+      await this.#run.emulator.resume();
+      this.#departed = false;
+      await this.#changeStatus(this.#run, 'started');
     });
   }
 
@@ -110,7 +138,7 @@ export class ComputeNode {
   stop(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
-      if (!this.#run && this.driver.checkMemory) await rm(join(this.directory, savedMemoryName), { recursive: true, force: true });
+      if (!this.#run && this.driver.memory) await rm(join(this.directory, savedMemoryName), { recursive: true, force: true });
       await this.#stop(options);
     });
   }
@@ -190,6 +218,14 @@ export class ComputeNode {
     throw fault('node_console', { name: this.name, reason });
   }
 
+  /** The server of the auxiliary console of a started node. @throws node_console */
+  auxiliary(): NonNullable<NodeRun['auxiliary']> {
+    const console = this.#run?.auxiliary;
+    if (console && this.status === 'started') return console;
+    const reason = this.status !== 'started' ? `it is ${this.status}` : 'it has no auxiliary console';
+    throw fault('node_console', { name: this.name, reason });
+  }
+
   /** Where its screen is served; undefined when it has none, or is not started. */
   screen(): ScreenAddress | undefined {
     return this.#run && this.status === 'started' ? screenOf(this.view(), this.#run.screen) : undefined;
@@ -242,8 +278,10 @@ export class ComputeNode {
     await rm(join(this.directory, savedMemoryName), { recursive: true, force: true }).catch(() => undefined);
     this.#take(run);
     this.#stale = record.stale;
-    // It was paused for a copy when the server died.
-    if (record.status === 'started' && run.emulator.state === 'suspended') await run.emulator.resume().catch(() => undefined);
+    this.#departed = record.departed === true;
+    // It was paused for a copy, or for a move, when the server died.
+    if (record.status === 'started' && !this.#departed && run.emulator.state === 'suspended')
+      await run.emulator.resume().catch(() => undefined);
     this.#state.status = run.emulator.state;
     if (this.status !== record.status || run.emulator.openPort) await this.noteRun();
   }
@@ -260,11 +298,17 @@ export class ComputeNode {
     if (this.context.lease.isOver) throw fault('lease_expired', { name: this.name });
   }
 
-  async #start(options?: StartOptions): Promise<void> {
+  /** What of a run is not its emulator's. */
+  get #lasting(): Pick<RunRecord, 'stale' | 'departed'> {
+    return { stale: this.#stale, ...(this.#departed && { departed: true }) };
+  }
+
+  async #start(begin: (view: NodeView) => Promise<Emulator> = (view) => this.driver.start(view)): Promise<void> {
     this.#requireLease();
-    const run = await NodeRun.start(this, options);
+    const run = await NodeRun.start(this, begin);
     this.#take(run);
     this.#stale = false;
+    this.#departed = false;
     this.#state.commandLine = run.emulator.commandLine;
     if (run.emulator.runRestored && !this.project.holdsMachines) {
       await this.context.wiring.connected([this.id]);
@@ -320,10 +364,15 @@ export class ComputeNode {
     if (this.#run && isOtherConsole && !alwaysRunning) {
       throw fault('node_running', { name: this.name, what: 'change the type of its console' });
     }
-    const next = await this.#state.after(change);
-    if (isDeepStrictEqual(next, before)) return;
-    if (inFabric) this.#nios.requireStay(next.properties);
-    await this.#state.store(next);
+    const user = { kind: this.driver.kind, name: this.name, properties: change.properties ?? {} };
+    const next = await this.context.imageClaims.during(user, async () => {
+      const after = await this.#state.after(change);
+      if (isDeepStrictEqual(after, before)) return before;
+      if (inFabric) this.#nios.requireStay(after.properties);
+      await this.#state.store(after);
+      return after;
+    });
+    if (next === before) return;
     if (next.name !== before.name) await this.#state.renameFiles(before.name);
     if (!isDeepStrictEqual(next.properties, before.properties)) await this.#propertiesChanged(next.properties);
     if (this.#run && (next.console !== before.console || isOtherConsole)) {
@@ -343,7 +392,7 @@ export class ComputeNode {
   }
 
   async #changeStatus(run: NodeRun, status: 'started' | 'suspended'): Promise<void> {
-    await run.note({ status, stale: this.#stale });
+    await run.note({ status, ...this.#lasting });
     this.#state.setStatus(status);
   }
 }

@@ -1,6 +1,7 @@
 /** The outages of a schedule, as guests see them: the carrier of an adapter goes down and comes back with its link. */
-import { Outages } from '../../fabric/schedules/outages.ts';
+
 import type { LinkSchedule } from '../../schema/schedule.ts';
+import { Outages } from '../../schema/schedule-outages.ts';
 
 /** A flap may be quicker, an emulator need not be asked for each. */
 const shortestMs = 100;

@@ -76,6 +76,8 @@ export class ProjectFreezes {
   async keep(projectId: string): Promise<Static<typeof ComputeFreeze>> {
     const project = this.#projects.get(projectId);
     const key = project.id.toLowerCase();
+    // It may be a checkpoint, which the client knows nothing of.
+    await this.#freezes.get(key)?.completed.catch(() => undefined);
     if (this.#freezes.get(key)?.isUnderWay) throw fault('freeze_busy', { name: project.name });
     const folder = join(project.path, keptMemoryName);
     const freeze = new MemoryFreeze(this.#context, this.#fabric, folder);

@@ -69,6 +69,13 @@ export class ComputeProjects {
     return node;
   }
 
+  /** @throws invalid_request, project_not_found, node_not_found */
+  nodeOfAnyKind(projectId: string, nodeId: string): ComputeNode {
+    const node = this.get(projectId).nodes.get(idOf(nodeId, 'node_id'));
+    if (!node) throw fault('node_not_found', { node_id: nodeId });
+    return node;
+  }
+
   findNode(nodeId: string): ComputeNode | undefined {
     return this.#nodes.get(nodeId.toLowerCase())?.node;
   }
@@ -118,7 +125,8 @@ export class ComputeProjects {
     return project.whileThere(() =>
       this.#locks.run(key, async () => {
         const known = this.#nodes.get(key);
-        const make = () => this.#makeNode({ project, driver, nodeId, input });
+        const user = { kind: driver.kind, name: input.name, properties: own(input) };
+        const make = () => this.#context.imageClaims.during(user, () => this.#makeNode({ project, driver, nodeId, input }));
         if (!known) return driver.numbered ? this.#locks.run(`numbers of ${type}`, make) : make();
         if (known.project !== project || known.node.driver !== driver) throw fault('node_id_taken', { node_id: nodeId });
         await known.node.createdAgain(changeable(driver, input));

@@ -47,7 +47,7 @@ export async function stageMemory(
   );
   const found = await findMemory(context, source);
   const nameOf = (nodeId: string) => project.nodes.get(nodeId)?.name ?? nodeId;
-  await each(found, async ({ driver, nodeId, folder }) => driver.checkMemory?.(folder, nameOf(nodeId)));
+  await each(found, async ({ driver, nodeId, folder }) => driver.memory?.check(folder, nameOf(nodeId)));
   const bytes = destinations.length === 0 ? 0 : await sizeOnDisk(source);
   await new DiskFloor(places.map(({ path }) => path).slice(0, 1), context.settings.Server.min_free_bytes)
     .check(bytes)
@@ -85,7 +85,7 @@ async function each<T>(items: readonly T[], fn: (item: T) => Promise<void>): Pro
 async function findMemory(context: Context, source: string): Promise<FoundMemory[]> {
   const found: FoundMemory[] = [];
   for (const driver of context.drivers.values()) {
-    if (!driver.checkMemory) continue;
+    if (!driver.memory) continue;
     const parent = join(source, 'project-files', driver.kind.folder);
     for (const nodeId of await readdir(parent).catch((): string[] => []))
       found.push({ driver, nodeId, folder: join(parent, nodeId, savedMemoryName) });

@@ -4,6 +4,7 @@ import { captureRoutes } from './captures.ts';
 import { fileRoutes } from './files.ts';
 import { imageRoutes } from './images.ts';
 import { linkStatsRoutes } from './link-stats.ts';
+import { moveRoutes } from './moves.ts';
 import { nodeRoutes, routesOfKinds } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
 import { projectCopyRoutes } from './project-copies.ts';
@@ -22,6 +23,7 @@ export function sharedRoutes(parts: ComputeRouteContext) {
     ...notificationRoutes(parts),
     ...projectRoutes(parts),
     ...projectCopyRoutes(parts),
+    ...moveRoutes(parts),
     ...fileRoutes(parts),
     ...imageRoutes(parts),
     ...nodeRoutes(parts),

@@ -72,6 +72,7 @@ export function serverRoutes({ context, fabric, figures, findings, version }: Co
 function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) {
   return {
     number_ranges: true,
+    live_moves: true,
     resources: { cpus: availableParallelism(), memory: memoryMiB() },
     link_features: [...linkFeatures],
     link_streams,

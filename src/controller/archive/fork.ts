@@ -121,7 +121,7 @@ async function fill(
   const topology = await unpackSnapshot(project, snapshot, { folder, floorBytes: settings.Server.min_free_bytes });
   const renewed = await renewTopology(topology, identity);
   await renameNodeFolders(join(folder, 'project-files'), identity.ids);
-  const closed = { auto_start: false, auto_open: false, auto_close: false };
+  const closed = { auto_start: false, auto_open: false, auto_close: false, checkpoint_minutes: 0 };
   const entry = canonical<ProjectEntry>({ ...topology.project, ...closed, name, project_id: identity.projectId });
   const links = continueSchedules(uplinks ? renewed.links : withoutUplinks(renewed), memory?.frozen_at);
   const content = { ...renewed, project: entry, links };

@@ -45,7 +45,10 @@ export interface SnapshotMemoryParts {
 export class SnapshotMemories {
   readonly #parts: SnapshotMemoryParts;
   /** By snapshot. Settles when the memory is in its place, or is not to be. */
-  readonly #saving = new Map<string, { readonly memory: SnapshotMemory; readonly done: Promise<void> }>();
+  readonly #saving = new Map<
+    string,
+    { readonly snapshot: Snapshot; readonly memory: SnapshotMemory; readonly done: Promise<void> }
+  >();
 
   constructor(parts: SnapshotMemoryParts) {
     this.#parts = parts;
@@ -67,7 +70,7 @@ export class SnapshotMemories {
     );
     done.catch(answered.reject);
     const { snapshot, record } = await answered.promise;
-    this.#saving.set(snapshotId, { memory: record.memory, done: done.catch(() => undefined) });
+    this.#saving.set(snapshotId, { snapshot, memory: record.memory, done: done.catch(() => undefined) });
     done.catch((error: Error) => this.#failed(project, { snapshot, record }, error)).finally(() => this.#saving.delete(snapshotId));
     return { ...snapshot, memory: record.memory };
   }
@@ -87,6 +90,12 @@ export class SnapshotMemories {
   /** Waits for what is being saved. */
   async settle(snapshotId: string): Promise<void> {
     await this.#saving.get(snapshotId)?.done;
+  }
+
+  /** Waits for the checkpoint of a project that is being saved. */
+  async settleCheckpoint(projectId: string): Promise<void> {
+    const saving = [...this.#saving.values()].filter(({ snapshot }) => snapshot.checkpoint && snapshot.project_id === projectId);
+    await Promise.all(saving.map(({ done }) => done));
   }
 
   pathOf(project: KnownProject, snapshotId: string): string {

@@ -10,9 +10,10 @@ import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
-import { sizeOfCopy } from '../../lib/folder-size.ts';
+import { filesOnDisk, sizeOfCopy } from '../../lib/folder-size.ts';
 import { Journal } from '../../lib/journal.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { UseCounts } from '../../lib/use-counts.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
 import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -51,7 +52,11 @@ export interface SnapshotsOptions {
   readonly asArchives: boolean;
 }
 
-interface NewSnapshot extends Omit<SnapshotCreate, 'memory' | 'archive'> {
+export interface SnapshotWanted extends SnapshotCreate {
+  readonly checkpoint?: true;
+}
+
+interface NewSnapshot extends Omit<SnapshotWanted, 'memory' | 'archive'> {
   readonly filename: string;
   readonly snapshotId: string;
   /** Existing folder for the memory of machines. */
@@ -64,6 +69,8 @@ export class Snapshots {
   /** One change at a time to the snapshots of a project. */
   readonly #locks = new KeyedMutex();
   readonly memories: SnapshotMemories;
+  /** By id: forks are being made of them. */
+  readonly uses = new UseCounts();
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;
@@ -84,14 +91,19 @@ export class Snapshots {
    */
   create(
     project: KnownProject,
-    { memory = false, archive = this.#options.asArchives, ...wanted }: SnapshotCreate,
+    { memory = false, archive = this.#options.asArchives, ...wanted }: SnapshotWanted,
   ): Promise<Snapshot> {
     const filename = snapshotFileName(wanted.name);
     const snapshotId = randomUUID();
     const take = (memoryPath?: string) => this.#add(project, { ...wanted, filename, snapshotId, memoryPath, archive });
     if (!memory) return this.#alone(project, async () => (await take()).snapshot);
     // The project's folder stays until the memory is complete; other snapshots can be taken as soon as the machines run again.
-    return this.memories.save(project, snapshotId, (path) => this.#locks.run(project.id, () => take(path)));
+    const freeze = async (path: string) => {
+      // The client knows nothing of a checkpoint that is being saved.
+      if (!wanted.checkpoint) await this.memories.settleCheckpoint(project.id);
+      return take(path);
+    };
+    return this.memories.save(project, snapshotId, (path) => this.#locks.run(project.id, () => freeze(path)));
   }
 
   /** @throws project_closed, snapshot_not_found */
@@ -126,7 +138,7 @@ export class Snapshots {
 
   /**
    * The project as it was, opened. Where the snapshot has memory, the nodes that ran run again, with `memory: false` and otherwise they
-   * are stopped. Its name, its id and when it opens and closes stay as they are.
+   * are stopped. Its name, its id, its checkpoints and when it opens and closes stay as they are.
    * @throws project_closed, snapshot_not_found, snapshot_failed, memory_refused; nothing has changed then
    */
   restore(project: KnownProject, snapshotId: string, { memory = true } = {}): Promise<Readonly<ProjectObject>> {
@@ -168,12 +180,19 @@ export class Snapshots {
     });
   }
 
+  /** What it takes on disk, in bytes by file. */
+  async filesOf(project: KnownProject, { filename, snapshot_id }: Snapshot): Promise<Map<string, number>> {
+    const places = [join(snapshotsFolder(project.path), filename), this.memories.pathOf(project, snapshot_id)];
+    const sizes = await Promise.all(places.map(filesOnDisk));
+    return new Map(sizes.flatMap((files) => [...files]));
+  }
+
   /** Runs what works with the snapshots of a project, which stays there meanwhile. */
   #alone<T>(project: KnownProject, fn: () => Promise<T>): Promise<T> {
     return this.#locks.run(project.id, () => project.whileThere(fn));
   }
 
-  async #add(project: KnownProject, { name, description, filename, snapshotId, ...how }: NewSnapshot): Promise<Frozen> {
+  async #add(project: KnownProject, { name, description, filename, snapshotId, checkpoint, ...how }: NewSnapshot): Promise<Frozen> {
     await project.live();
     const others = await readSnapshots(project.path, project.id);
     const folder = join(snapshotsFolder(project.path), filename);
@@ -188,6 +207,7 @@ export class Snapshots {
       name,
       project_id: project.id,
       snapshot_id: snapshotId,
+      ...(checkpoint && { checkpoint }),
     };
     await writeSnapshots(project.path, [...others, snapshot]).catch(async (error: unknown) => {
       await rm(folder, { recursive: true, force: true });
@@ -238,8 +258,9 @@ export class Snapshots {
     { staging, frozenAt }: { staging: string; frozenAt: number | undefined },
   ): Promise<Topology> {
     const topology = await unpackSnapshot(project, snapshot, { folder: staging, floorBytes: this.#options.floorBytes });
-    const { auto_close, auto_open, auto_start, name, project_id } = project.entry;
-    const entry = canonical<ProjectEntry>({ ...topology.project, auto_close, auto_open, auto_start, name, project_id });
+    const { auto_close, auto_open, auto_start, checkpoint_bytes, checkpoint_minutes, name, project_id } = project.entry;
+    const kept = { auto_close, auto_open, auto_start, checkpoint_bytes, checkpoint_minutes, name, project_id };
+    const entry = canonical<ProjectEntry>({ ...topology.project, ...kept });
     const restored = { ...topology, project: entry, links: continueSchedules(topology.links, frozenAt) };
     await writeFileAtomic(join(staging, project.filename), await topologyText(restored, this.#options.version));
     return restored;

@@ -54,6 +54,11 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.number_ranges === true;
   }
 
+  /** Running machines can leave it and come to it. */
+  get hasLiveMoves(): boolean {
+    return this.#transport.state.capabilities.live_moves === true;
+  }
+
   /** Links to other computes can go over TCP there. */
   get hasLinkStreams(): boolean {
     return this.#transport.state.capabilities.link_streams === true;
@@ -102,6 +107,7 @@ export class RegisteredCompute {
       link_streams: _streams,
       link_encryption: _encryption,
       number_ranges: _ranges,
+      live_moves: _moves,
       resources: _resources,
       ...capabilities
     } = this.#transport.state.capabilities;

@@ -63,10 +63,8 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     return undefined;
   }
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
-  const { version, node_types, platform, link_encryption, link_features, link_streams, number_ranges, ...more } = given as Record<
-    string,
-    unknown
-  >;
+  const { version, node_types, platform, link_encryption, link_features, link_streams, live_moves, number_ranges, ...more } =
+    given as Record<string, unknown>;
   return {
     ...more,
     version: typeof version === 'string' ? version : null,
@@ -75,6 +73,7 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     ...(typeof platform === 'string' && { platform }),
     ...(Array.isArray(link_features) && { link_features: linkFeatures.filter((feature) => link_features.includes(feature)) }),
     ...(number_ranges === true && { number_ranges }),
+    ...(live_moves === true && { live_moves }),
     ...(typeof link_streams === 'boolean' && { link_streams }),
     ...((link_encryption === 'preferred' || link_encryption === 'required') && { link_encryption }),
   };

@@ -31,6 +31,7 @@ import { ProjectChanges } from './host/project-changes.ts';
 import type { NodeInputs, Notice, ProjectContext } from './host/project-context.ts';
 import { ProjectNotices } from './host/project-notices.ts';
 import { deleteLinksOn } from './links/delete-links.ts';
+import { LinkMoves } from './links/link-moves.ts';
 import { LinkOperations } from './links/link-operations.ts';
 import { LinkRecovery } from './links/link-recovery.ts';
 import { LinkSet } from './links/link-set.ts';
@@ -64,6 +65,7 @@ export class LiveProject {
   readonly nodes: ProjectNodes;
   readonly links: LinkSet;
   readonly linkOperations: LinkOperations;
+  readonly linkMoves: LinkMoves;
   readonly linkRecovery: LinkRecovery;
   readonly linkStats: LinkStatsReader;
   readonly captures: ProjectCaptures;
@@ -125,6 +127,7 @@ export class LiveProject {
     this.links = links;
     this.linkRecovery = linkRecovery;
     this.nodes = nodes;
+    this.linkMoves = new LinkMoves(linkParts);
     this.linkOperations = new LinkOperations(context, linkParts, nodes);
     this.#peerStates = new PeerStates(linkParts, nodes, () => this.#entry.replicate_link_state);
     this.linkStats = new LinkStatsReader(context, links);

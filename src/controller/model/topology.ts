@@ -3,7 +3,7 @@ import type { DrawingInput } from '../../schema/drawing.ts';
 import { type Filters, numbersFirst } from '../../schema/filter.ts';
 import type { LinkEnd, LinkInput, LinkMirror } from '../../schema/link.ts';
 import type { Label, Node, NodeCreate } from '../../schema/node.ts';
-import type { Project } from '../../schema/project.ts';
+import type { OwnProjectFields, Project } from '../../schema/project.ts';
 import type { LinkSchedule } from '../../schema/schedule.ts';
 import type { Static } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
@@ -49,12 +49,9 @@ export interface ComputeEntry {
 }
 /** The project's own fields in the file. */
 export type ProjectEntry = Readonly<
-  Omit<Project, 'filename' | 'forked_from' | 'name' | 'on_close' | 'path' | 'replicate_link_state' | 'status'> & {
-    name: string;
-    on_close: 'stop' | 'freeze';
-    replicate_link_state: boolean;
-  }
->;
+  Omit<Project, 'filename' | 'forked_from' | 'name' | 'path' | 'status' | keyof OwnProjectFields> & { name: string }
+> &
+  OwnProjectFields;
 
 export interface Topology {
   readonly project: ProjectEntry;

@@ -20,6 +20,7 @@ import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
 import { startAll } from './node-batch.ts';
+import { settleMoves } from './pending-moves.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
@@ -84,11 +85,12 @@ export class KnownProject {
 
   /** The object of the API, frozen. */
   get object(): Readonly<ProjectObject> {
-    const { replicate_link_state, on_close, ...entry } = this.#entry;
+    const { replicate_link_state, on_close, checkpoint_minutes, checkpoint_bytes, ...entry } = this.#entry;
     this.#object ??= assemble<ProjectObject>({
       ...entry,
       ...(replicate_link_state && { replicate_link_state }),
       ...(on_close === 'freeze' && { on_close }),
+      ...(checkpoint_minutes > 0 && { checkpoint_minutes, checkpoint_bytes }),
       filename: this.filename,
       ...(this.#forkedFrom && { forked_from: this.#forkedFrom }),
       path: this.path,
@@ -183,7 +185,7 @@ export class KnownProject {
 
   /** Starts the nodes that ran when it was frozen. Never rejects. */
   resume(live: LiveProject): Promise<void> {
-    this.#resuming = resumeNodes(live);
+    this.#resuming = Promise.all([resumeNodes(live), settleMoves(live)]).then(() => undefined);
     return this.#resuming;
   }
 

@@ -35,7 +35,12 @@ export async function renewSnapshots(folder: string, identity: NewIdentity): Pro
 
 async function renewIndex(path: string, projectId: string): Promise<void> {
   const index = JSON.parse(String(await readRegularFile(path, largestIndex))) as Record<string, unknown>[];
-  const renewed = index.map((snapshot) => ({ ...snapshot, project_id: projectId, snapshot_id: randomUUID() }));
+  // Copies are without memory, and made by a user: no schedule deletes them.
+  const renewed = index.map(({ checkpoint: _checkpoint, ...snapshot }) => ({
+    ...snapshot,
+    project_id: projectId,
+    snapshot_id: randomUUID(),
+  }));
   await writeFile(path, JSON.stringify(renewed, null, 4));
 }
 

@@ -1,22 +1,26 @@
 /**
- * Nodes that leave their compute: a slice was lost (its nodes are started again on others, without the disks that were on it), or is drained
- * (they are stopped, and their files come along).
+ * Nodes that leave their compute: a client moves one, a slice was lost (its nodes are started again on others, without the disks that were on
+ * it), or is drained. A machine that can is moved while it runs (`live-move.ts`); others are stopped, and their files come along.
  *
  * Theory of operation. Which nodes ran is written to the project's folder first (`resume-nodes.ts`): a server that dies in between starts
  * them when it opens the project. A node that moves gets its new compute in the project's log, its links are connected anew by the new
  * end, and then it starts. Few at a time, so that hosts bear it.
  */
+import { fault, isFault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
+import type { NodeMigration } from '../../schema/move.ts';
 import { fetchFolders } from '../archive/remote-files.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { findKind } from '../model/node.ts';
+import { settleMoves } from '../projects/pending-moves.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import { readResumeList, writeResumeList } from '../projects/resume-nodes.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
+import { findObstacle, LiveMove } from './live-move.ts';
 import type { Placer } from './placer.ts';
 
 export interface RelocationOptions {
@@ -28,6 +32,8 @@ export interface RelocationOptions {
 
 interface Move {
   readonly from: RegisteredCompute;
+  /** Undefined: chosen. */
+  readonly to?: RegisteredCompute;
   /** They are fetched first; it must not run. */
   readonly takeFiles: boolean;
 }
@@ -69,10 +75,38 @@ export class Relocation {
 
   /** The compute answers again, and its nodes are there. Never rejects. */
   async returned(compute: RegisteredCompute): Promise<void> {
+    await this.#forEachOpen(settleMoves);
     if (!this.#options.slices.find(compute.id)) return;
     await this.#forEachOpen(async (live) => {
       await removeStrays(live, compute);
       await startRemembered(live);
+    });
+  }
+
+  /**
+   * A running machine continues there, and other nodes are moved with their files while they are stopped. Answers when it is there.
+   * @throws move_refused, and what the computes answer: it is where it was, if that could be reached
+   */
+  async migrate(live: LiveProject, nodeId: string, to: RegisteredCompute): Promise<NodeMigration> {
+    const node = live.nodes.get(nodeId);
+    if (isRunning(node)) return this.#moveLive(live, node, to);
+    const from = node.requireCompute();
+    const begun = performance.now();
+    if (from === to) throw fault('move_refused', { name: node.entry.name, reason: `it is on ${to.record.name} already` });
+    await this.#moveStopped(live, node, { from, to, takeFiles: true });
+    await live.nodes.open(node, 'node.updated');
+    if (node.problem !== undefined) live.notify('log.error', { message: `Node ${node.entry.name} was moved: ${node.problem}` });
+    await deleteStray(live, node, from);
+    return { node: node.object, live: false, paused_ms: 0, total_ms: Math.round(performance.now() - begun), links: [] };
+  }
+
+  /** @throws move_refused, and what the computes answer */
+  #moveLive(live: LiveProject, { id }: OpenNode, to: RegisteredCompute): Promise<NodeMigration> {
+    return live.nodes.locks.run(id, () => {
+      const node = live.nodes.get(id);
+      const obstacle = findObstacle(live, node, to);
+      if (obstacle !== undefined) throw fault('move_refused', { name: node.entry.name, reason: obstacle });
+      return new LiveMove(live, node, to).run();
     });
   }
 
@@ -128,7 +162,8 @@ export class Relocation {
   async #drainNode(live: LiveProject, node: OpenNode, compute: RegisteredCompute): Promise<boolean> {
     const { node_type, properties } = node.entry;
     // Before anything is stopped.
-    this.#options.placer.choose({ node_type, properties }, compute);
+    const to = this.#options.placer.choose({ node_type, properties }, compute);
+    if (isRunning(node) && (await this.#movedLive(live, node, to))) return true;
     if (node.live.status !== 'stopped') await live.nodes.act(node.id, 'stop');
     if (!(await this.#move(live, node, { from: compute, takeFiles: true }))) return false;
     await live.nodes.open(node, 'node.updated');
@@ -136,23 +171,42 @@ export class Relocation {
     return true;
   }
 
-  /** False: it stays, and listeners know why. */
-  async #move(live: LiveProject, node: OpenNode, { from, takeFiles }: Move): Promise<boolean> {
-    const { node_type, properties, name } = node.entry;
+  /** False: it has to be stopped. */
+  async #movedLive(live: LiveProject, node: OpenNode, to: RegisteredCompute): Promise<boolean> {
     try {
-      const target = this.#options.placer.choose({ node_type, properties }, from);
-      await live.nodes.move(node.id, target, async () => {
-        if (takeFiles) {
-          if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
-          await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
-        }
-        await live.linkRecovery.release(node.id);
-      });
+      await this.#moveLive(live, node, to);
       return true;
     } catch (error) {
-      live.notify('log.error', { message: `Node ${name} stays on ${from.record.name}: ${(error as Error).message}` });
+      if (!isFault(error, 'move_refused')) throw error;
+      live.notify('log.info', { message: `${error.message}. It is stopped, and started again` });
       return false;
     }
+  }
+
+  /** False: it stays, and listeners know why. */
+  async #move(live: LiveProject, node: OpenNode, move: Move): Promise<boolean> {
+    try {
+      await this.#moveStopped(live, node, move);
+      return true;
+    } catch (error) {
+      const message = `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`;
+      live.notify('log.error', { message });
+      return false;
+    }
+  }
+
+  /** @throws no_compute_fits, and what its compute answers */
+  async #moveStopped(live: LiveProject, node: OpenNode, { from, to, takeFiles }: Move): Promise<void> {
+    const { node_type, properties } = node.entry;
+    const target = to ?? this.#options.placer.choose({ node_type, properties }, from);
+    await live.nodes.move(node.id, target, async () => {
+      if (takeFiles) {
+        if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
+        // Those of the compute in this process are in this folder.
+        if (!from.isLocal) await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
+      }
+      await live.linkRecovery.release(node.id);
+    });
   }
 
   async #forEachOpen(work: (live: LiveProject) => Promise<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
-import { History, historyLimit, Undone, UndoRequest } from '../../schema/history.ts';
+import { History, historyLimit, Undone, UndoRequest, UndoUntilRequest } from '../../schema/history.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import type { UndoDirection } from '../live/history/project-undo.ts';
@@ -26,8 +26,18 @@ export function historyRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/undo',
-      { summary: 'Undo the last step of an open project, or only if it is this one', body, reply: Undone, own },
-      ({ path, body: { step } }) => take(projects.get(path.project_id), 'undo', step),
+      {
+        summary: 'Undo the last step of an open project, or only if it is this one, or all steps after one',
+        body: UndoUntilRequest,
+        reply: Undone,
+        own,
+      },
+      ({ path, body: { step, until } }) => {
+        const project = projects.get(path.project_id);
+        if (until === undefined) return take(project, 'undo', step);
+        if (step !== undefined) throw fault('invalid_request', { reason: 'step and until exclude each other' });
+        return project.changeAlone((live) => live.undo.takeUntil(until));
+      },
     ),
     route(
       'POST /v2/projects/{project_id}/redo',

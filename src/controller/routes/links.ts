@@ -2,13 +2,14 @@ import { scheduleOf } from '../../api/filters.ts';
 import { type Route, route } from '../../api/route.ts';
 import { LinkCapture, LinkCaptureStart } from '../../schema/capture.ts';
 import { FilterFacts } from '../../schema/filter-table.ts';
-import { Link, LinkInput, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
+import { Link, LinkEnds, LinkInput, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
 import { LinkStats } from '../../schema/link-stats.ts';
 import { LinkSchedule, LinkScheduleInput, ScheduleOfLink } from '../../schema/schedule.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { closedLinks } from '../live/links/closed-links.ts';
 import { availableFilters } from '../live/links/link.ts';
+import { rewireLink } from '../live/rewire-link.ts';
 import type { KnownProject } from '../projects/project.ts';
 
 type ProjectOf = (path: { readonly project_id: string }) => KnownProject;
@@ -44,6 +45,11 @@ export function linkRoutes({ projects }: Controller): Route[] {
         const live = await project(path).live();
         return availableFilters(live.links.open(path.link_id));
       },
+    ),
+    route(
+      'PUT /v2/projects/{project_id}/links/{link_id}/ends',
+      { summary: 'Connect a link to other ports; everything else of it stays', body: LinkEnds, reply: Link, own: true },
+      ({ path, body }) => project(path).changeAlone((live) => rewireLink(live, path.link_id, body.nodes)),
     ),
     ...firstCaptureRoutes(project),
     ...captureRoutes(project),

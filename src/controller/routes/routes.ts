@@ -1,6 +1,7 @@
 import type { Route } from '../../api/route.ts';
 import type { Controller } from '../controller.ts';
 import { applianceRoutes } from './appliances.ts';
+import { checkpointRoutes } from './checkpoints.ts';
 import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
 import { fileRoutes } from './files.ts';
@@ -40,6 +41,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...drawingRoutes(controller),
     ...historyRoutes(controller),
     ...snapshotRoutes(controller),
+    ...checkpointRoutes(controller),
     ...imageRoutes(controller),
     ...applianceRoutes(controller),
     ...symbolRoutes(controller),

@@ -25,7 +25,8 @@ import {
   whenSocatReady,
 } from '../port-processes/socat.ts';
 import { makeVeth, removeInterfaces, type VethNames, vethNames } from '../port-processes/veth.ts';
-import { asDocker, macOf } from './properties.ts';
+import { iolWord } from './iol-environment.ts';
+import { asDocker, type DockerProperties, macOf } from './properties.ts';
 
 interface ContainerEnd {
   readonly adapter: number;
@@ -117,13 +118,18 @@ async function openAdapter(
     warnOnce(problem);
     return { ...(await socat(ownTapName(node.nodeId, adapter), movedTapMtu)), ...end };
   }
-  if (taps) return { holder: 'fabric', ...names, ...end, kernelPath: properties.kernel_path !== false };
+  if (taps) return { holder: 'fabric', ...names, ...end, kernelPath: isKernelPathAllowed(properties) };
   try {
     return { ...(await socat(names.tap, longestMtu)), ...names, ...end };
   } catch (error) {
     await removeInterfaces([names.tap, names.hostEnd]);
     throw error;
   }
+}
+
+/** An IOL image reads frames as they are on a cable: it would see segments that the kernel has not cut yet. */
+function isKernelPathAllowed({ kernel_path, environment }: DockerProperties): boolean {
+  return kernel_path !== false && iolWord(environment) === undefined;
 }
 
 /** @throws tool_missing, interface_unavailable */

@@ -6,6 +6,8 @@ import { fault } from '../../api/faults.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { runMarker } from '../../process/child.ts';
 import type { ContainerState, DockerEngine, DockerImage } from './engine.ts';
+import { iolInside, iolLabel, iolMounts } from './iol.ts';
+import { withIolNumber } from './iol-environment.ts';
 import { type DockerProperties, type EnvironmentNames, environmentLines, hostLines, splitCommand } from './properties.ts';
 import { resourcesInside, volumesInside } from './resources.ts';
 import { display, socketsInside } from './screen.ts';
@@ -22,6 +24,8 @@ export interface ContainerPlace extends EnvironmentNames {
   readonly missing: readonly string[];
   /** Folder that is seen at `/tmp/.X11-unix`; undefined without a screen. */
   readonly screen: string | undefined;
+  /** Number of an IOL image; absent: it is none. */
+  readonly iol?: number | undefined;
   /** The server's runtime folder. */
   readonly runDirectory: string;
 }
@@ -33,6 +37,7 @@ export function containerBody(properties: DockerProperties, image: DockerImage, 
   const command = given.length > 0 ? given : [...(Cmd ?? [])];
   const entry = [...(Entrypoint ?? [])];
   const volumes = keptVolumes([...Object.keys(Volumes ?? {}), ...properties.extra_volumes]);
+  const iolFiles = place.iol === undefined ? [] : iolMounts(place.directory, place.iol);
   const body = {
     Image: properties.image,
     Hostname: hostName(place.name),
@@ -44,7 +49,7 @@ export function containerBody(properties: DockerProperties, image: DockerImage, 
     Cmd: entry.length + command.length > 0 ? command : ['/bin/sh'],
     Env: [
       'container=docker',
-      ...environmentLines(properties.environment, place),
+      ...withIolNumber(environmentLines(properties.environment, place), place.iol),
       ...(place.screen === undefined ? [] : ['QT_GRAPHICSSYSTEM=native', `DISPLAY=${display}`]),
       `PATCHBAY_ADAPTERS=${properties.adapters}`,
       `PATCHBAY_VOLUMES=${volumes.join(':')}`,
@@ -67,12 +72,14 @@ export function containerBody(properties: DockerProperties, image: DockerImage, 
           Source: volumeFolder(place.directory, path),
           Target: `${volumesInside}${path}`,
         })),
+        ...iolFiles.map(({ source, target }) => ({ Type: 'bind', Source: source, Target: target })),
       ],
     },
   };
   const config = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-  // By the last one a guard finds the containers of a server that has died.
-  return { ...body, Labels: { [nodeLabel]: place.nodeId, [configLabel]: config, [runMarker]: place.runDirectory } };
+  // By the marker a guard finds the containers of a server that has died.
+  const labels = { [nodeLabel]: place.nodeId, [configLabel]: config, [runMarker]: place.runDirectory };
+  return { ...body, Labels: { ...labels, ...(place.iol !== undefined && { [iolLabel]: String(place.iol) }) } };
 }
 
 export type ContainerBody = ReturnType<typeof containerBody>;
@@ -84,7 +91,8 @@ export function volumeFolder(directory: string, path: string): string {
 
 /** Folders on this host that the container needs. */
 export function foldersOf({ HostConfig }: ContainerBody): string[] {
-  return HostConfig.Mounts.filter(({ Target }) => Target !== resourcesInside).map(({ Source }) => Source);
+  const isFolder = (target: string) => target !== resourcesInside && !target.startsWith(`${iolInside}/`);
+  return HostConfig.Mounts.filter(({ Target }) => isFolder(Target)).map(({ Source }) => Source);
 }
 
 /**

@@ -8,17 +8,22 @@ import { Mutex } from '../../lib/mutex.ts';
 import { adoptChild, type Child, type ChildRecord } from '../../process/child.ts';
 import { isRunning } from '../../process/proc.ts';
 import type { Driver, NodePlace, NodeView } from '../driver.ts';
+import { renameInConfigs } from '../facts/config-files.ts';
 import type { Host } from '../host/host.ts';
+import { saveAfterEnd } from '../ios-nvram/config-watch.ts';
+import { configFiles } from '../ios-nvram/configs.ts';
 import type { KeptPort, PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, containerAdapters } from './adapters.ts';
 import { missingCapabilities } from './capabilities.ts';
 import { type ContainerBody, containerBody, ensureContainer, findContainer, makeFolders, removeContainer } from './container.ts';
 import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
-import { DockerEngine } from './engine.ts';
+import { DockerEngine, type DockerImage } from './engine.ts';
 import { DockerImages } from './images.ts';
 import { writeInterfacesSample } from './interfaces-sample.ts';
+import { chooseIolNumber, iolNumberOf, prepareIol } from './iol.ts';
+import { iolWord } from './iol-environment.ts';
 import { dockerKind } from './kind.ts';
-import { asDocker, changedDocker, newDocker } from './properties.ts';
+import { asDocker, changedDocker, type DockerProperties, newDocker } from './properties.ts';
 import { installResources, isPrepared } from './resources.ts';
 import { dockerRoutes } from './routes.ts';
 import { screenSockets, startScreen } from './screen.ts';
@@ -41,7 +46,7 @@ interface KnownContainer {
 
 export function dockerDriver(host: Host): Driver {
   const engine = new DockerEngine(host.settings.Docker.socket_path);
-  const facilities = { host, engine, images: new DockerImages(engine), installing: new Mutex() };
+  const facilities = { host, engine, images: new DockerImages(engine), installing: new Mutex(), numbering: new Mutex() };
   const known = new Map<string, KnownContainer>();
   const learn = (nodeId: string, facts: Partial<KnownContainer>) =>
     known.set(nodeId, { containerId: null, aux: null, ...known.get(nodeId), ...facts });
@@ -49,10 +54,7 @@ export function dockerDriver(host: Host): Driver {
     kind: dockerKind,
     async create(input, place) {
       const properties = newDocker(input, place.nodeId);
-      const body = await bodyOf(facilities, properties, place);
-      await makeFolders(body, directoryOf(place));
-      await writeInterfacesSample(directoryOf(place), properties.adapters);
-      learn(place.nodeId, { containerId: await ensureContainer(engine, body) });
+      learn(place.nodeId, { containerId: await makeContainer(facilities, properties, place) });
       return { ...properties };
     },
     update: async (current, changes, { nodeId }) => ({ ...changedDocker(asDocker(current), changes, nodeId) }),
@@ -62,11 +64,9 @@ export function dockerDriver(host: Host): Driver {
       return { ...shown, ...(containerId !== null && { container_id: containerId }), aux: aux ?? shown.aux };
     },
     async start(node) {
-      const body = await bodyOf(facilities, asDocker(node.properties), placeOf(node));
-      await makeFolders(body, node.directory);
+      const containerId = await makeContainer(facilities, asDocker(node.properties), placeOf(node));
       const screen = await startScreen(host, node);
       try {
-        const containerId = await ensureContainer(engine, body);
         const emulator = await startContainer(facilities, node, { containerId, screen });
         learn(node.nodeId, { containerId, aux: emulator.auxiliary()?.port ?? null });
         return emulator;
@@ -85,6 +85,7 @@ export function dockerDriver(host: Host): Driver {
       known.delete(nodeId);
       await removeContainer(engine, nodeId);
     },
+    renamed: (directory, _from, to) => renameInConfigs(directory, configFiles, to),
     routes: (nodes) => dockerRoutes(engine, nodes),
   };
 }
@@ -95,17 +96,37 @@ interface DockerFacilities {
   readonly images: DockerImages;
   /** The folder of resources is one for all. */
   readonly installing: Mutex;
+  /** Containers of IOL images get numbers that no two share: one is made after the other. */
+  readonly numbering: Mutex;
 }
 
 type ContainerNode = NodePlace & { readonly directory?: string; readonly screen?: string | undefined };
 
+/** The id of the node's container. @throws docker_failed, iou_failed for a configuration that does not fit */
+async function makeContainer(facilities: DockerFacilities, properties: DockerProperties, place: ContainerNode): Promise<string> {
+  const { engine, images, numbering } = facilities;
+  const directory = directoryOf(place);
+  const image = await images.require(properties.image, place.inform ?? (() => undefined));
+  const make = async (iol?: number) => {
+    const body = await bodyOf(facilities, properties, { ...place, image, iol });
+    await makeFolders(body, directory);
+    await writeInterfacesSample(directory, properties.adapters);
+    return ensureContainer(engine, body);
+  };
+  if (iolWord(properties.environment) === undefined) return make();
+  return numbering.run(async () => {
+    const iol = await chooseIolNumber(engine, place.nodeId, { properties, directory });
+    await prepareIol({ properties, directory }, iol);
+    return make(iol);
+  });
+}
+
 async function bodyOf(
-  { host, images, installing }: DockerFacilities,
-  properties: ReturnType<typeof asDocker>,
-  place: ContainerNode,
+  { host, installing }: DockerFacilities,
+  properties: DockerProperties,
+  place: ContainerNode & { readonly image: DockerImage; readonly iol: number | undefined },
 ): Promise<ContainerBody> {
-  const { nodeId, projectDirectory, variables = [], name = nodeId, projectId = '', inform = () => undefined } = place;
-  const image = await images.require(properties.image, inform);
+  const { nodeId, projectDirectory, variables = [], name = nodeId, projectId = '', image, iol } = place;
   const [resources, missing] = await Promise.all([
     installing.run(() => installResources(join(host.settings.Server.resources_path, 'docker'))),
     missingCapabilities(),
@@ -113,7 +134,8 @@ async function bodyOf(
   const directory = directoryOf(place);
   const names = { name, nodeId, projectId, projectDirectory, variables };
   const { runtimeDirectory: runDirectory } = host.settings;
-  return containerBody(properties, image, { ...names, directory, resources, missing, screen: place.screen, runDirectory });
+  const { screen } = place;
+  return containerBody(properties, image, { ...names, directory, resources, missing, screen, iol, runDirectory });
 }
 
 /** The node's folder, which may not be there yet. */
@@ -175,6 +197,8 @@ async function adoptContainer(
   });
   if (state?.Id !== containerId || state.State.Pid !== pid || !isRunning(pid, startTime)) {
     await endHelpers();
+    const iol = state && iolNumberOf(state);
+    if (iol !== undefined) await saveAfterEnd(node, iol);
     return undefined;
   }
   if (record.screen && !screen) node.warn(screenHasEnded(node.name));

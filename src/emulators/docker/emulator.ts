@@ -8,11 +8,13 @@ import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child } from '../../process/child.ts';
 import { processFacts } from '../../process/proc.ts';
 import type { ConsoleSource, Emulator, Ending, NodeView, ScreenSource } from '../driver.ts';
+import { ConfigWatch } from '../ios-nvram/config-watch.ts';
 import type { PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, setCarrier } from './adapters.ts';
 import { Bridge } from './bridge.ts';
 import type { ContainerState, DockerEngine } from './engine.ts';
 import { openPort, openShell } from './exec.ts';
+import { iolNumberOf } from './iol.ts';
 import { asDocker } from './properties.ts';
 import { pictureSocket, screenLog } from './screen.ts';
 
@@ -45,12 +47,16 @@ export class DockerEmulator implements Emulator {
   readonly #parts: DockerParts;
   readonly #bridges: Bridge[] = [];
   readonly #startTime: number;
+  /** Of an IOL image. */
+  readonly #configs: ConfigWatch | undefined;
   #isAsked = false;
   readonly #released = new AbortController();
 
-  private constructor(parts: DockerParts, state: 'started' | 'suspended') {
+  private constructor(parts: DockerParts, state: ContainerState) {
     this.#parts = parts;
-    this.state = state;
+    this.state = state.State.Paused ? 'suspended' : 'started';
+    const iol = iolNumberOf(state);
+    this.#configs = iol === undefined ? undefined : new ConfigWatch(parts.node, { id: iol });
     this.#startTime = processFacts(parts.pid)?.startTime ?? 0;
     this.commandLine = `docker start ${parts.containerId.slice(0, 12)}`;
     this.ended = this.#watch();
@@ -61,8 +67,8 @@ export class DockerEmulator implements Emulator {
   }
 
   /** For a container that runs, with its adapters. */
-  static async of(parts: DockerParts, { State }: ContainerState): Promise<DockerEmulator> {
-    const emulator = new DockerEmulator(parts, State.Paused ? 'suspended' : 'started');
+  static async of(parts: DockerParts, state: ContainerState): Promise<DockerEmulator> {
+    const emulator = new DockerEmulator(parts, state);
     await emulator.#openBridges();
     return emulator;
   }
@@ -139,6 +145,7 @@ export class DockerEmulator implements Emulator {
 
   release(): void {
     this.#released.abort();
+    this.#configs?.stop();
     this.#parts.adapters.release();
     this.#parts.screen?.release();
     for (const bridge of this.#bridges.splice(0)) void bridge.close();
@@ -196,7 +203,7 @@ export class DockerEmulator implements Emulator {
 
   async #tidy(): Promise<void> {
     const { adapters, screen, giveBack } = this.#parts;
-    await Promise.all([adapters.detachAll(), screen?.stop({ graceMs: screenGraceMs })]);
+    await Promise.all([adapters.detachAll(), screen?.stop({ graceMs: screenGraceMs }), this.#configs?.finish()]);
     await Promise.all(this.#bridges.splice(0).map((bridge) => bridge.close()));
     giveBack();
   }

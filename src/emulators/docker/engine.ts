@@ -1,8 +1,8 @@
 /** The Engine's HTTP API over its Unix socket. @see docs.docker.com/engine/api, 1.40 and later */
-import { request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import { fault } from '../../api/faults.ts';
+import { request } from '../../lib/node-http.ts';
 
 const oldestApi = [1, 40] as const;
 

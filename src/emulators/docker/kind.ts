@@ -6,6 +6,7 @@ import { Type } from '../../schema/type.ts';
 import { mostAdapters } from '../facts/port-naming.ts';
 import { autoStart, customAdapters, empty, macAddress, symbol, usage, whole, word } from '../facts/template-pieces.ts';
 import type { Kind, ProgramFacts, TemplateFacts } from '../kind.ts';
+import { iolPort, iolWord } from './iol-environment.ts';
 import { asDocker, defaults, macOf } from './properties.ts';
 
 const consoleTypes = ['telnet', 'vnc', 'http', 'https', 'none'] as const;
@@ -20,7 +21,7 @@ const fields = {
   console_type: Type.Optional(oneOf(consoleTypes)),
   container_id: Type.Optional(nullable(Text({ description: 'Ignored' }))),
   custom_adapters: Type.Optional(CustomAdapters),
-  environment: Type.Optional(nullable(LongText({ description: 'One KEY=VALUE a line' }))),
+  environment: Type.Optional(nullable(LongText({ description: 'One KEY=VALUE a line; IOL_PID=auto for an IOL image' }))),
   extra_hosts: Type.Optional(nullable(LongText({ description: 'One host:address a line' }))),
   extra_volumes: Type.Optional(Type.Array(Name({ description: 'A folder of the container that is kept' }), { maxItems: 100 })),
   kernel_path: Type.Optional(
@@ -86,7 +87,7 @@ const template: TemplateFacts = {
     console_http_port: filled(TcpPort, 80),
     console_resolution: filled(Type.String({ pattern: '^[0-9]{1,5}x[0-9]{1,5}$' }), '1024x768'),
     console_type: word(['telnet', 'vnc', 'http', 'https', 'none'], 'telnet'),
-    environment: empty('One KEY=VALUE a line'),
+    environment: empty('One KEY=VALUE a line; IOL_PID=auto for an IOL image'),
     extra_hosts: empty('One host:address a line'),
     extra_volumes: filled(Type.Array(Text()), []),
     image: Name(),
@@ -136,14 +137,17 @@ export const dockerKind: Kind = {
   },
   ports(properties, { custom_adapters }) {
     const docker = asDocker(properties);
+    const isIol = iolWord(docker.environment) !== undefined;
     return Array.from({ length: Math.min(docker.adapters ?? 1, mostAdapters) }, (_, adapter) => {
-      const name = custom_adapters.find(({ adapter_number }) => adapter_number === adapter)?.port_name ?? `eth${adapter}`;
+      const custom = custom_adapters.find(({ adapter_number }) => adapter_number === adapter)?.port_name;
+      const name = custom ?? (isIol ? `Ethernet${iolPort(adapter)}` : `eth${adapter}`);
+      const short = custom ?? (isIol ? `e${iolPort(adapter)}` : name);
       const mac = macOf({ ...docker, custom_adapters }, adapter);
       return {
         adapter_number: adapter,
         port_number: 0,
         name,
-        short_name: name,
+        short_name: short,
         link_type: 'ethernet' as const,
         data_link_types: { Ethernet: 'DLT_EN10MB' },
         ...(mac !== undefined && { mac_address: mac }),

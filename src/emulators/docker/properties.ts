@@ -3,6 +3,7 @@ import { fault } from '../../api/faults.ts';
 import type { CustomAdapters } from '../../schema/node.ts';
 import type { ProjectVariable, Properties } from '../driver.ts';
 import { macPlus } from '../facts/mac-address.ts';
+import { iolWord, isIolWord, maxIolNumber } from './iol-environment.ts';
 
 export interface DockerProperties {
   readonly image: string;
@@ -56,6 +57,10 @@ export function changedDocker(current: DockerProperties, changes: Properties, no
 function checked(properties: DockerProperties, nodeId: string): DockerProperties {
   splitCommand(properties.start_command ?? '');
   hostLines(properties.extra_hosts);
+  const iol = iolWord(properties.environment);
+  if (iol !== undefined && !isIolWord(iol)) {
+    throw refused(`IOL_PID of its environment is "${iol}": set "auto", or a number from 1 to ${maxIolNumber}`);
+  }
   for (const volume of properties.extra_volumes) {
     if (!volume.startsWith('/') || volume.split('/').includes('..') || /[:\n]/.test(volume)) {
       throw refused(`the volume "${volume}" must be an absolute path without ".." and ":"`);

@@ -7,15 +7,16 @@ import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { Driver, Emulator, NodeView, StartOptions } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { findRunAs, own, type RunAs } from '../host/run-as.ts';
+import { saveAfterEnd } from '../ios-nvram/config-watch.ts';
+import { importConfigs, mostNvram } from '../ios-nvram/configs.ts';
+import { writeNodeFile } from '../ios-nvram/node-files.ts';
 import { storedNodes } from '../storage-only/storage-only-driver.ts';
 import { iouArguments, mostBays, netmap } from './command.ts';
-import { exportConfigs, importConfigs, mostNvram } from './configs.ts';
 import { confineIou, netioFolder } from './confined.ts';
 import { type IouRecord, logName, makeEmulator, wordsOf } from './emulator.ts';
 import { checkImage } from './image.ts';
 import { iouImages } from './kind.ts';
 import { findLicense } from './license.ts';
-import { writeNodeFile } from './node-files.ts';
 import { asIou, type IouProperties } from './properties.ts';
 import { iouStorage } from './storage.ts';
 
@@ -40,20 +41,13 @@ export function iouDriver(host: Host): Driver {
       const logFile = join(node.directory, logName);
       const child = await adoptChild({ pid, startTime, logFile, runDirectory: host.settings.runtimeDirectory });
       if (license_check !== undefined) licensing.set(node.nodeId, { license_check });
-      if (child === undefined) await saveAfterEnd(node);
+      if (child === undefined) await saveAfterEnd(node, asIou(node.properties).application_id);
       return child && makeEmulator(node, child, record);
     },
     async removed(nodeId) {
       licensing.delete(nodeId);
     },
   };
-}
-
-/** The image has ended while no server ran: what it saved last is not in the text files yet. */
-async function saveAfterEnd({ directory, name, properties, warn }: NodeView): Promise<void> {
-  await exportConfigs(directory, asIou(properties).application_id, { keepsNewer: true }).catch((error: Error) => {
-    warn(`The configuration of ${name} could not be read from its NVRAM: ${error.message}`);
-  });
 }
 
 async function startIou(host: Host, node: NodeView, options: StartOptions): Promise<Emulator> {

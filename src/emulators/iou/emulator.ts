@@ -1,13 +1,11 @@
 /** A running IOU. While it runs, its configuration is written to text files whenever it has saved it. */
-import { lstat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import type { Child, Outcome } from '../../process/child.ts';
 import type { Emulator, Ending, NodeView } from '../driver.ts';
+import { ConfigWatch } from '../ios-nvram/config-watch.ts';
 import { frameHeader, hasPort, peerOf } from './command.ts';
-import { exportConfigs, nvramFile } from './configs.ts';
 import { consoleSocket, endMark, netioFolder } from './confined.ts';
-import { shortenLog } from './node-files.ts';
 import { asIou } from './properties.ts';
 
 /** What is kept to find a running IOU again. */
@@ -26,16 +24,12 @@ export const logName = 'console.log';
 
 /** Between SIGTERM and SIGKILL. */
 const stopGraceMs = 2000;
-/** How often the NVRAM and the size of the log are looked at. */
-const watchMs = 2000;
-/** Bytes: an image that repeats a message for days must not fill the disk. */
-const logSize = { most: 8 * 2 ** 20, keep: 2 ** 20 };
 
 export function makeEmulator(node: NodeView, child: Child, record: IouRecord): Emulator {
   const { directory, runtimeDirectory } = node;
   const properties = asIou(node.properties);
   const { application_id } = properties;
-  const configs = new ConfigWatch(node, application_id);
+  const configs = new ConfigWatch(node, { id: application_id, log: join(directory, logName) });
   const ended = child.outcome.then(async (outcome): Promise<Ending> => {
     await configs.finish();
     return endingOf(outcome);
@@ -71,64 +65,6 @@ export function makeEmulator(node: NodeView, child: Child, record: IouRecord): E
       child.release();
     },
   };
-}
-
-/** Exports the configuration when the NVRAM is another, and keeps the log short. */
-class ConfigWatch {
-  readonly #node: NodeView;
-  readonly #id: number;
-  readonly #timer: NodeJS.Timeout;
-  #seen: string | undefined;
-  /** Of which the failure was reported. */
-  #failed: string | undefined;
-  #isLogReported = false;
-  #work: Promise<void> = Promise.resolve();
-
-  constructor(node: NodeView, id: number) {
-    this.#node = node;
-    this.#id = id;
-    this.#timer = setInterval(() => this.#look(), watchMs);
-    this.#timer.unref();
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  /** The image has ended: what it has saved last. Never rejects. */
-  finish(): Promise<void> {
-    this.stop();
-    this.#look();
-    return this.#work;
-  }
-
-  #look(): void {
-    this.#work = this.#work.then(() => this.#exportOnce()).then(() => this.#shortenLog());
-  }
-
-  async #shortenLog(): Promise<void> {
-    await shortenLog(join(this.#node.directory, logName), logSize).catch((error: Error) => {
-      if (!this.#isLogReported) this.#node.warn(`The console log of ${this.#node.name} cannot be shortened: ${error.message}`);
-      this.#isLogReported = true;
-    });
-  }
-
-  async #exportOnce(): Promise<void> {
-    const { directory, name } = this.#node;
-    const facts = await lstat(nvramFile(directory, this.#id)).catch(() => undefined);
-    const seen = facts && `${facts.mtimeMs} ${facts.size} ${facts.ino}`;
-    if (seen === undefined || seen === this.#seen) return;
-    try {
-      // The first look can be at a node of an earlier server: a file that was edited after IOS saved is the next configuration.
-      await exportConfigs(directory, this.#id, { keepsNewer: this.#seen === undefined });
-      this.#seen = seen;
-    } catch (error) {
-      // It is tried again: at the next start the old files would replace what IOS has saved.
-      if (seen !== this.#failed)
-        this.#node.warn(`The configuration of ${name} could not be read from its NVRAM: ${(error as Error).message}`);
-      this.#failed = seen;
-    }
-  }
 }
 
 function endingOf(outcome: Outcome): Ending {

@@ -9,7 +9,7 @@ import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { StartOptions } from '../driver.ts';
-import { readNodeFile } from './node-files.ts';
+import { readNodeFile } from '../ios-nvram/node-files.ts';
 
 const maxLicenseBytes = 65_536;
 

@@ -1,10 +1,10 @@
 /** The NVRAM of IOU: files by the documented layout, written out by hand here. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { unpackLzw } from '../ios-nvram/lzw.ts';
+import { NvramError, nvramChecksum, readNvram, writeNvram } from '../ios-nvram/nvram.ts';
 import { frameHeader, iouArguments, netmap, peerOf } from './command.ts';
 import { licenseProblem } from './license.ts';
-import { unpackLzw } from './lzw.ts';
-import { NvramError, nvramChecksum, readNvram, writeNvram } from './nvram.ts';
 import type { IouProperties } from './properties.ts';
 
 /** What `compress` (ncompress 5.0) makes of the squares of 0 to 239, one a line: the width of its codes grows. */

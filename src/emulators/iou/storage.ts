@@ -1,6 +1,7 @@
 /** What is kept of IOU nodes. */
+
+import { configFiles } from '../ios-nvram/configs.ts';
 import type { StoredFacts } from '../storage-only/storage-only-driver.ts';
-import { configFiles } from './configs.ts';
 import { iouKind } from './kind.ts';
 
 export const iouStorage: StoredFacts = {

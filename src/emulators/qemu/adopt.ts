@@ -5,6 +5,7 @@ import { assemble, type Launcher } from './assemble.ts';
 import type { QemuEmulator } from './emulator.ts';
 import { settleMigration } from './memory/migration.ts';
 import { Monitor } from './monitor.ts';
+import { cancelMirrors } from './move/disk-mirror.ts';
 import { placesOf } from './places.ts';
 import { asRecord, udpPortsOf } from './record.ts';
 
@@ -34,6 +35,7 @@ export async function adopt(
   try {
     const monitor = await Monitor.connect(places.qmp, emulator, { limitMs: adoptLimitMs, ended: child.outcome });
     await settleMigration(monitor);
+    await cancelMirrors(monitor);
     await emulator.attach(monitor);
     return emulator;
   } catch (error) {

@@ -8,6 +8,7 @@ import { type Limits, QemuEmulator } from './emulator.ts';
 import type { QemuFacilities } from './facilities.ts';
 import { qemuImages } from './kind.ts';
 import { prepareSaving } from './memory/save.ts';
+import { prepareDeparture } from './move/prepare.ts';
 import { placesOf } from './places.ts';
 import { asQemu } from './properties.ts';
 import type { QemuRecord } from './record.ts';
@@ -46,6 +47,7 @@ export function assemble(node: NodeView, { facilities, limits }: Launcher, { chi
       if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries, tools).export();
     },
     prepareSaving: (monitor, folder) => prepareSaving({ node, host, ...memory, record, monitor }, folder),
+    prepareDeparture: (monitor) => prepareDeparture({ node, host, record, monitor }),
     freed: () => freePorts(host.udpPorts, record.ports),
   });
   return { emulator, throttle };

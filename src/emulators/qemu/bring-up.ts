@@ -6,7 +6,6 @@ import type { NodeView } from '../driver.ts';
 import type { Plan } from './command.ts';
 import { savedStateName } from './disks.ts';
 import { describeOutcome, type Limits, type QemuEmulator } from './emulator.ts';
-import { restoreMemory } from './memory/restore.ts';
 import { Monitor } from './monitor.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -19,14 +18,17 @@ interface Assembled {
   readonly plan: Plan;
   readonly child: Child;
   readonly limits: Limits;
+  /** Gives a machine that continues its memory. */
+  readonly fill: ((monitor: Monitor) => Promise<void>) | undefined;
 }
 
 /** Waits for QEMU's first answer and sets what can only be set then. A failure ends it. */
-export async function bringUp(node: NodeView, { emulator, throttle, plan, child, limits }: Assembled): Promise<void> {
+export async function bringUp(node: NodeView, { emulator, throttle, plan, child, limits, fill }: Assembled): Promise<void> {
   try {
     const monitor = await Monitor.connect(plan.sockets.qmp, emulator, { limitMs: limits.startMs, ended: child.outcome });
-    if (plan.memory) await restoreMemory(monitor, plan.memory, node.runtimeDirectory);
-    await emulator.attach(monitor, { awaitsLinks: plan.memory?.facts.suspended === false });
+    await fill?.(monitor);
+    // One that comes from another compute is resumed by its controller.
+    await emulator.attach(monitor, { awaitsLinks: plan.memory?.folder !== undefined && !plan.memory.facts.suspended });
     // Restored once, a state is gone: starting from it again after a crash would undo what was written to the disks since.
     if (plan.savedState !== undefined) await monitor.human(`delvm ${savedStateName}`).catch(() => {});
     for (const index of plan.adapters.keys()) {

@@ -7,7 +7,7 @@ import type { ConsoleType } from '../../schema/node.ts';
 import { type Adapter, adapterArguments } from './adapters.ts';
 import { type Drive, driveArguments, pciDrives } from './drives.ts';
 import { hasFeature } from './features.ts';
-import type { SavedMemory } from './memory/restore.ts';
+import type { ContinuedMachine } from './memory/restore.ts';
 import { escapeCommas, hasOption } from './options.ts';
 import type { QemuProperties } from './properties.ts';
 import type { Version } from './version.ts';
@@ -40,8 +40,8 @@ export interface Plan {
   readonly sandbox: string | undefined;
   /** Name of the saved state to continue from. */
   readonly savedState: string | undefined;
-  /** Memory to continue from. */
-  readonly memory?: SavedMemory | undefined;
+  /** The machine that it continues. */
+  readonly memory?: ContinuedMachine | undefined;
   /** The user's options, split, checked and filled in. */
   readonly options: readonly string[];
 }

@@ -79,9 +79,12 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       return { ...shown, ...Object.fromEntries(sums) };
     },
     start: (node) => launch(node, launcher),
-    checkMemory: (folder, name) => {
-      const findSeries = async (program: string) => qemuSeries(await binaries.version(program));
-      return checkSavedMemory(folder, { key: memoryKey, name, findSeries, verified });
+    memory: {
+      check(folder, name) {
+        const findSeries = async (program: string) => qemuSeries(await binaries.version(program));
+        return checkSavedMemory(folder, { key: memoryKey, name, findSeries, verified });
+      },
+      receive: (node, arrival) => launch(node, launcher, arrival),
     },
     adopt: (node, record) => adopt(node, record, launcher),
     capabilities: async () => ({ kvm: (await isAccelerated(facilities)) ? [...nativePlatforms()] : [] }),

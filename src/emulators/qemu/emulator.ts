@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child, Outcome } from '../../process/child.ts';
-import type { ConsoleSource, Emulator, Ending, MemorySaver, NodeView, Properties, ScreenSource } from '../driver.ts';
+import type { ConsoleSource, Departure, Emulator, Ending, MemorySaver, NodeView, Properties, ScreenSource } from '../driver.ts';
 import { cardNames, netdevId } from './adapters.ts';
 import { savedStateName } from './disks.ts';
 import { isRunningState, type Monitor, type MonitorListener } from './monitor.ts';
@@ -39,6 +39,7 @@ export interface QemuEmulatorParts {
   /** Takes what the guest wrote to its config disk; called once, when it has ended. Never rejects. */
   exportConfig(): Promise<void>;
   prepareSaving(monitor: Monitor, folder: string): Promise<MemorySaver | string>;
+  prepareDeparture(monitor: Monitor): Promise<Departure | string>;
   /** Gives back what the machine took; called once, when it has ended. */
   freed(): void;
 }
@@ -163,6 +164,20 @@ export class QemuEmulator implements Emulator, MonitorListener {
     return this.#monitor ? this.#parts.prepareSaving(this.#monitor, folder) : 'QEMU does not answer';
   }
 
+  /** What its move does to its state is no news; a machine that stays has the one that it had. */
+  async depart(): Promise<Departure | string> {
+    if (!this.#monitor) return 'QEMU does not answer';
+    const departure = await this.#parts.prepareDeparture(this.#monitor);
+    if (typeof departure === 'string') return departure;
+    this.#busy += 1;
+    const abort = async () => {
+      await departure.abort();
+      this.#state = 'started';
+      this.#busy -= 1;
+    };
+    return { ...movingVerbs(departure), abort };
+  }
+
   async changed(properties: Properties): Promise<void> {
     const before = this.#properties;
     const now = asQemu(properties);
@@ -282,6 +297,17 @@ export class QemuEmulator implements Emulator, MonitorListener {
     if (isClean) return { how: 'exited', reason: 'the guest switched the machine off' };
     return { how: 'failed', reason: describeOutcome(outcome) };
   }
+}
+
+function movingVerbs(departure: Departure): Omit<Departure, 'abort'> {
+  return {
+    offer: departure.offer,
+    stream: (name) => departure.stream(name),
+    mirror: () => departure.mirror(),
+    pause: () => departure.pause(),
+    finish: () => departure.finish(),
+    end: () => departure.end(),
+  };
 }
 
 /** For people: code or signal, and QEMU's last words. */

@@ -182,6 +182,7 @@ export const qemuKind: Kind = {
     reload: true,
     duplicate: true,
     resizeDisk: true,
+    liveMove: true,
     replicateLinkState: true,
     startAnswersNode: true,
     addressesByPort: false,

@@ -1,5 +1,5 @@
 /** The start of a machine as a list of steps. A failure leaves nothing running and nothing taken. */
-import type { NodeView } from '../driver.ts';
+import type { MachineArrival, NodeView } from '../driver.ts';
 import { freePorts, takePorts } from './adapter-ports.ts';
 import { assemble, type Launcher } from './assemble.ts';
 import { bringUp } from './bring-up.ts';
@@ -8,29 +8,32 @@ import { commandArguments } from './command.ts';
 import type { QemuEmulator } from './emulator.ts';
 import { findFiles } from './find-files.ts';
 import { giveFiles } from './give-files.ts';
-import { findSavedMemory, requireSame } from './memory/restore.ts';
+import { findSavedMemory, requireSame, restoreMemory, type SavedMemory } from './memory/restore.ts';
+import type { Monitor } from './monitor.ts';
+import { growDisks } from './move/grow-disks.ts';
+import { factsOf, requireOffered } from './move/offer.ts';
+import { receiveMachine } from './move/receive.ts';
 import { planMachine } from './plan.ts';
 import { spawnMachine } from './spawn-machine.ts';
 import { startTpm } from './tpm.ts';
 import { qemuSeries } from './version.ts';
 
-/** @throws qemu_failed with QEMU's last words, and the refusals of each step */
-export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEmulator> {
+/** `arrival`: of a machine that runs on another compute until now. @throws qemu_failed with QEMU's last words, and the refusals of each step */
+export async function launch(node: NodeView, launcher: Launcher, arrival?: MachineArrival): Promise<QemuEmulator> {
   const { facilities, limits } = launcher;
   const { spawning, host } = facilities;
   await using taken = new AsyncDisposableStack();
   const checked = await checkMachine(node, facilities);
-  const memory = await findSavedMemory(node, facilities.memoryKey);
+  const saved = arrival ? undefined : await findSavedMemory(node, facilities.memoryKey);
+  const memory = arrival ? { facts: factsOf(arrival.offer) } : saved;
   const files = await findFiles(node, checked, facilities);
+  if (arrival) await growDisks(checked, files.disks, arrival.offer, facilities);
   const ports = await takePorts(node, checked, facilities);
   taken.defer(() => freePorts(host.udpPorts, ports));
   const plan = await planMachine(node, { checked, files, ports, memory }, facilities);
-  if (memory)
-    await requireSame(memory, node, {
-      qemu: qemuSeries(checked.version),
-      accelerator: plan.accelerator,
-      args: commandArguments(plan),
-    });
+  const now = { qemu: qemuSeries(checked.version), accelerator: plan.accelerator };
+  if (saved) await requireSame(saved, node, { ...now, args: commandArguments(plan) });
+  if (arrival) await requireOffered(arrival.offer, { ...now, arguments: commandArguments(plan) }, { node, host });
   const identity = await giveFiles(node, checked, files, facilities);
   const tpm = checked.swtpm === undefined ? undefined : await startTpm(checked.swtpm, node, identity);
   taken.defer(async () => void (await tpm?.stop({ graceMs: 0 })));
@@ -39,6 +42,16 @@ export async function launch(node: NodeView, launcher: Launcher): Promise<QemuEm
   taken.move();
   const complete = { ...record, ports, ...(tpm && { tpm: { pid: tpm.pid, startTime: tpm.startTime } }) };
   const { emulator, throttle } = assemble(node, launcher, { child, record: complete, tpm, cpulimit: checked.cpulimit });
-  await bringUp(node, { emulator, throttle, plan, child, limits });
+  await bringUp(node, { emulator, throttle, plan, child, limits, fill: fillingFrom(node, saved, arrival) });
   return emulator;
+}
+
+/** How a machine that continues gets its memory. */
+function fillingFrom(
+  node: NodeView,
+  saved: SavedMemory | undefined,
+  arrival: MachineArrival | undefined,
+): ((monitor: Monitor) => Promise<void>) | undefined {
+  if (arrival) return (monitor) => receiveMachine(monitor, node, arrival);
+  return saved && ((monitor) => restoreMemory(monitor, saved, node.runtimeDirectory));
 }

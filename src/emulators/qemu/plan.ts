@@ -7,7 +7,7 @@ import type { Plan } from './command.ts';
 import { savedStateName } from './disks.ts';
 import type { QemuFacilities } from './facilities.ts';
 import type { MachineFiles } from './find-files.ts';
-import type { SavedMemory } from './memory/restore.ts';
+import type { ContinuedMachine } from './memory/restore.ts';
 import { chosenAccelerator } from './options.ts';
 import { placesOf } from './places.ts';
 import { nativePlatforms } from './platforms.ts';
@@ -20,7 +20,7 @@ export interface MachineParts {
   readonly files: MachineFiles;
   /** Where the fabric connects to, one for each adapter. */
   readonly ports: readonly AdapterPort[];
-  readonly memory: SavedMemory | undefined;
+  readonly memory: ContinuedMachine | undefined;
 }
 
 /** @throws qemu_failed when acceleration is required and there is none */

@@ -7,7 +7,7 @@ import { withOpenFolders } from '../host/confinement/open-folders.ts';
 import { commandAs } from '../host/run-as.ts';
 import { commandArguments, type Plan } from './command.ts';
 import type { Identity } from './give-files.ts';
-import { memoryArguments } from './memory/arguments.ts';
+import { incomingArguments, memoryArguments } from './memory/arguments.ts';
 import { memoryFiles } from './memory/manifest.ts';
 import { placesOf } from './places.ts';
 import type { QemuProperties } from './properties.ts';
@@ -29,6 +29,12 @@ export interface Spawned {
   readonly record: Omit<QemuRecord, 'ports' | 'tpm'>;
 }
 
+function continuingArguments({ memory }: Plan): string[] {
+  if (!memory) return [];
+  if (memory.folder === undefined) return incomingArguments(memory.facts);
+  return memoryArguments(memory.facts, { path: memoryFiles(memory.folder).ram, isShared: false });
+}
+
 export async function spawnMachine(
   node: NodeView,
   program: string,
@@ -36,9 +42,7 @@ export async function spawnMachine(
   { runDirectory, runAs, table }: Identity,
 ): Promise<Spawned> {
   const base = commandArguments(plan);
-  const { memory } = plan;
-  const file = memory && { path: memoryFiles(memory.folder).ram, isShared: false };
-  const args = file ? [...base, ...memoryArguments(memory.facts, file)] : base;
+  const args = [...base, ...continuingArguments(plan)];
   const commandLine = [program, ...args].join(' ');
   const logFile = placesOf(node).log;
   const header = `Command: ${commandLine}\n\nOutput of QEMU:\n`;

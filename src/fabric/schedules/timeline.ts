@@ -2,10 +2,10 @@
  * What a schedule says at a moment: a pure function of the time since its start. Nothing runs while no frame comes: a link asks when a
  * frame arrives, and gets until when the answer holds.
  */
+
 import type { Filters, FilterValues } from '../../schema/filter.ts';
 import type { LinkSchedule, ScheduleStep, ScheduleTrace } from '../../schema/schedule.ts';
-import { firstAfter } from './first-after.ts';
-import { Outages, runAt } from './outages.ts';
+import { firstAfter, Outages, runAt } from '../../schema/schedule-outages.ts';
 import { between, valuesOf } from './ramp.ts';
 
 /** Of a link at a moment. */

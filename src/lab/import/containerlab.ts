@@ -4,7 +4,16 @@ import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
 import type { LabProjectState } from '../state/lab-state.ts';
 import { type ImportedLab, LabBuilder, listOf, mapOf, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
-import { bridgeKinds, container, containerKinds, hostInterfaces, isWrappedMachine, machine, networkSwitch } from './kinds.ts';
+import {
+  bridgeKinds,
+  container,
+  containerKinds,
+  hostInterfaces,
+  isWrappedMachine,
+  machine,
+  networkSwitch,
+  uplink,
+} from './kinds.ts';
 
 /** Keys that mean nothing here, because Patchbay has no such thing or does not need it. */
 const ignoredKeys = new Set([
@@ -31,7 +40,8 @@ export function importContainerlab(text: string, file: string): ImportedLab {
   for (const [given, fields] of Object.entries(topology.nodes)) {
     const name = nodeName(given);
     names.set(given, name);
-    addNode(lab, name, effectiveFields(topology, mapOf(fields)));
+    const ports = endsIn(topology.links).flatMap(({ node, port }) => (node === given ? [port] : []));
+    addNode(lab, { name, fields: effectiveFields(topology, mapOf(fields)), ports });
   }
   for (const link of listOf(topology.links)) addLink(lab, mapOf(link), names);
   return lab.build();
@@ -47,7 +57,14 @@ function effectiveFields(topology: TreeMap, node: TreeMap): TreeMap {
   return { ...Object.assign({}, ...layers), kind, env: Object.assign({}, ...layers.map((one) => mapOf(one.env))) };
 }
 
-function addNode(lab: LabBuilder, name: string, fields: TreeMap): void {
+interface ForeignNode {
+  readonly name: string;
+  readonly fields: TreeMap;
+  /** As links name them. */
+  readonly ports: readonly string[];
+}
+
+function addNode(lab: LabBuilder, { name, fields, ports }: ForeignNode): void {
   const kind = textIn(fields, 'kind') ?? '';
   const image = textIn(fields, 'image') ?? '';
   if (bridgeKinds.has(kind)) {
@@ -67,6 +84,9 @@ function addNode(lab: LabBuilder, name: string, fields: TreeMap): void {
   const environment = { ...needs?.environment, ...mapOf(fields.env) };
   const command = textIn(fields, 'cmd') ?? needs?.command;
   const files = bindsOf(listOf(fields.binds));
+  const startup = textIn(fields, 'startup-config');
+  if (startup !== undefined && needs?.startupFile !== undefined)
+    files.files[needs.startupFile] = { file: startup.replace(/^\.\//, '') };
   const properties = {
     ...(Object.keys(environment).length > 0 && {
       environment: Object.entries(environment)
@@ -76,18 +96,21 @@ function addNode(lab: LabBuilder, name: string, fields: TreeMap): void {
     ...(command !== undefined && { start_command: command }),
     ...(files.volumes.length > 0 && { extra_volumes: files.volumes }),
   };
+  const units = needs?.unitsOf;
   const node = {
     kind: container,
     image,
+    ...(units !== undefined && { adapters: 1 + Math.max(0, ...ports.map((port) => numberOf(port, units) ?? 0)) }),
     ...(Object.keys(properties).length > 0 && { properties }),
     ...(Object.keys(files.files).length > 0 && { files: files.files }),
   };
   const report = lab.add(name, node, [`${kind} ${image}`.trim()]);
   if (image === '') report.missing.push('its image');
   if (needs === undefined) report.changed.push(`kind "${kind}" is taken as a plain container`);
-  report.missing.push(...(needs?.missing === undefined ? [] : [needs.missing]), ...files.missing);
-  if (textIn(fields, 'startup-config') !== undefined)
-    report.missing.push(`startup-config ${textIn(fields, 'startup-config')}: give it as \`files\` in a volume`);
+  report.missing.push(...files.missing);
+  if (startup !== undefined && needs?.startupFile === undefined)
+    report.missing.push(`startup-config ${startup}: give it as \`files\` in a volume`);
+  if (startup?.includes('.partial')) report.changed.push(`${startup} is its whole configuration: containerlab adds one of its own`);
   if (textIn(fields, 'entrypoint') !== undefined) report.missing.push('entrypoint');
   reportRest(report, fields);
 }
@@ -114,21 +137,38 @@ function bindsOf(binds: readonly Tree[]) {
   return { files, volumes: [...volumes], missing };
 }
 
-function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, string>): void {
+function endsIn(links: Tree): ForeignEnd[] {
+  return listOf(links).flatMap((link) => endsOf(mapOf(link)).flatMap((end) => end ?? []));
+}
+
+function endsOf(link: TreeMap): (ForeignEnd | undefined)[] {
   const given = Array.isArray(link.endpoints) ? link.endpoints : link.endpoint === undefined ? [] : [link.endpoint];
-  const ends = given.map(endOf);
+  return given.map(endOf);
+}
+
+function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, string>): void {
+  const ends = endsOf(link);
+  const type = textIn(link, 'type') ?? ends.find((end) => end && endlessTypes.has(end.node))?.node ?? 'unknown';
+  // Those with one end say the other one by their type.
+  if (ends.length === 1 && outsideTypes.has(type)) ends.push({ node: type, port: textIn(link, 'host-interface') ?? '' });
   const [one, other] = ends;
-  if (!one || !other || ends.length !== 2) {
-    for (const end of ends)
-      lab.report(names.get(end?.node ?? '') ?? '')?.missing.push(`link of type ${textIn(link, 'type') ?? 'unknown'}`);
+  if (!one || !other || ends.length !== 2 || endlessTypes.has(type)) {
+    for (const end of ends) lab.report(names.get(end?.node ?? '') ?? '')?.missing.push(`link of type ${type}`);
     return;
   }
   const places = [one, other].map((end) => place(lab, end, names));
   if (places[0] === undefined || places[1] === undefined) return;
   lab.link(places[0], places[1]);
-  const extras = Object.keys(link).filter((key) => !['endpoints', 'type', 'labels', 'vars'].includes(key));
+  const extras = Object.keys(link).filter(
+    (key) => !['endpoints', 'endpoint', 'host-interface', 'type', 'labels', 'vars'].includes(key),
+  );
   if (extras.length > 0) lab.report(names.get(one.node) ?? '')?.missing.push(`${extras.join(', ')} of a link`);
 }
+
+/** Links to interfaces of the host, and to the management network. */
+const outsideTypes = new Set(['host', 'macvlan', 'mgmt-net']);
+/** Links whose other end is nowhere, or at another host. */
+const endlessTypes = new Set(['dummy', 'vxlan', 'vxlan-stitch']);
 
 interface ForeignEnd {
   readonly node: string;
@@ -142,11 +182,13 @@ function endOf(end: Tree): ForeignEnd | undefined {
   return node === '' ? undefined : { node, port };
 }
 
-/** The end as a lab file has it; interfaces of containers are eth0, eth1, … here. */
+/** The end as a lab file has it; interfaces of containers are eth0, eth1, … here, and e0/0, e0/1, … of an IOL. */
 function place(lab: LabBuilder, { node, port }: ForeignEnd, names: ReadonlyMap<string, string>): string | undefined {
-  if (node === 'host' || node === 'mgmt-net' || node === 'macvlan') {
+  if (outsideTypes.has(node) && !names.has(node)) {
     const name = `${node}-${nodeName(port || 'host')}`;
-    if (!lab.has(name)) {
+    if (node === 'mgmt-net' && !lab.has(name)) {
+      lab.add(name, { kind: uplink }, [`${node}:${port}`]).changed.push('a NAT node in place of the management network');
+    } else if (!lab.has(name)) {
       const mapping = [{ name: 'eth0', port_number: 0, type: 'ethernet', interface: port }];
       lab
         .add(name, { kind: hostInterfaces, properties: { ports_mapping: mapping } }, [`${node}:${port}`])
@@ -156,21 +198,23 @@ function place(lab: LabBuilder, { node, port }: ForeignEnd, names: ReadonlyMap<s
   }
   const name = names.get(node);
   if (name === undefined) throw new LabError(`a link names the node "${node.slice(0, 100)}", which does not exist`);
-  const isSwitch = lab.report(name)?.taken.some((kind) => bridgeKinds.has(kind));
-  const number = numberOf(port, lab.report(name)?.taken ?? []);
+  const { taken = [], changed = [] } = lab.report(name) ?? {};
+  const isSwitch = taken.some((kind) => bridgeKinds.has(kind));
+  const units = Object.entries(containerKinds).find(([kind]) => taken.some((word) => word.split(' ')[0] === kind))?.[1].unitsOf;
+  const number = numberOf(port, units);
   if (isSwitch || number === undefined) return name;
-  const isMachine = lab.report(name)?.changed.some((text) => text.startsWith('a virtual machine'));
-  const own = isMachine ? `${number}/0` : `eth${number}`;
-  if (!isMachine && own !== port) lab.report(name)?.changed.push(`${port} is ${own}`);
+  const isMachine = changed.some((text) => text.startsWith('a virtual machine'));
+  const own = isMachine ? `${number}/0` : units === undefined ? `eth${number}` : `e${Math.floor(number / units)}/${number % units}`;
+  if (!isMachine && own !== port && units === undefined) changed.push(`${port} is ${own}`);
   return `${name}:${own}`;
 }
 
-/** The number that an interface's name ends with; of `Ethernet1/2` that of the interface of the container. */
-function numberOf(port: string, taken: readonly string[]): string | undefined {
-  const units = Object.entries(containerKinds).find(([kind]) => taken.some((word) => word.split(' ')[0] === kind))?.[1].unitsOf;
+/** The number that an interface's name ends with; of `Ethernet1/2` that of the interface of the container, with so many in a slot. */
+function numberOf(port: string, units: number | undefined): number | undefined {
   const [, slot, unit] = /^e\D*(\d{1,2})\/(\d{1,2})$/i.exec(port) ?? [];
-  if (units !== undefined && slot !== undefined && unit !== undefined) return String(Number(slot) * units + Number(unit));
-  return /(\d{1,3})$/.exec(port)?.[1];
+  if (units !== undefined && slot !== undefined && unit !== undefined) return Number(slot) * units + Number(unit);
+  const [, digits] = /(\d{1,3})$/.exec(port) ?? [];
+  return digits === undefined ? undefined : Number(digits);
 }
 
 /** A project as a topology of containerlab. Only containers and switches have a counterpart there. */

@@ -27,9 +27,9 @@ export const cmlUplinks: ReadonlySet<string> = new Set(['external_connector', 'n
 export interface ContainerNeeds {
   readonly command?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What it needs and the import cannot give. */
-  readonly missing?: string;
-  /** Interfaces may be named `Ethernet0/1`, with so many in a slot, for `eth1`. */
+  /** Where its start-up configuration is in the node's folder. */
+  readonly startupFile?: string;
+  /** Interfaces are named `Ethernet0/1`, with so many in a slot, for `eth1`; here `e0/1`. */
   readonly unitsOf?: number;
 }
 
@@ -61,11 +61,7 @@ export const containerKinds: Readonly<Record<string, ContainerNeeds>> = {
   juniper_crpd: {},
   crpd: {},
   'sonic-vs': {},
-  cisco_iol: {
-    missing:
-      'NETMAP and iouyap.ini, which containerlab mounts into /iol: put them into the image, or use an IOU node with the image itself',
-    unitsOf: 4,
-  },
+  cisco_iol: { environment: { IOL_PID: 'auto' }, startupFile: 'startup-config.cfg', unitsOf: 4 },
 };
 
 /** containerlab kinds that are bridges. */

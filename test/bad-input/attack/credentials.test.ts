@@ -122,6 +122,74 @@ test('a program with an old password is refused at once, however often it asks',
   assert.deepEqual([...before], [401]);
 });
 
+describe('a session', () => {
+  const own = () => `http://127.0.0.1:${server.port}`;
+  const signIn = async (body: unknown = { user: 'teacher', password: 'right' }) => {
+    const reply = expectStatus(await client.send('POST /login', { headers: { origin: own() }, body }), 204);
+    const header = String(reply.headers['set-cookie']);
+    return { header, cookie: header.split(';', 1)[0] ?? '' };
+  };
+
+  test('begins with user and password, and stands for them in the server’s own page', async () => {
+    const { header, cookie } = await signIn();
+    assert.match(header, /^patchbay-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/);
+    const read = expectStatus(await client.send('GET /v2/version', { headers: { cookie } }), 200);
+    assert.equal(read.headers['x-patchbay-user'], 'teacher');
+    expectStatus(await client.send('GET /login', { headers: { cookie } }), 204);
+    expectStatus(await client.send('POST /v2/projects', { headers: { cookie, origin: own() }, body: { name: 'mine' } }), 201);
+    assert.notEqual((await signIn()).cookie, cookie);
+  });
+
+  test('changes nothing and opens no WebSocket for a page of another origin, or of none', async () => {
+    const { cookie } = await signIn();
+    for (const origin of ['http://127.0.0.1:1', 'http://evil.example', 'null', undefined]) {
+      const headers = { Cookie: cookie, ...(origin !== undefined && { Origin: origin }) };
+      assert.equal((await send('POST /v2/projects', headers)).status, 403, origin);
+      assert.equal((await send('GET /v2/notifications/ws', { ...headers, ...upgrade })).status, 403, origin);
+    }
+    assert.equal((await send('GET /v2/notifications/ws', { Cookie: cookie, Origin: 'http://127.0.0.1', ...upgrade })).status, 101);
+    expectStatus(await client.send('POST /login', { headers: { origin: 'http://evil.example' }, body: {} }), 403);
+  });
+
+  test('ends with the sign-out, and its WebSockets with it', async () => {
+    const { cookie } = await signIn();
+    const socket = new BareConnection(server.port);
+    socket.write(
+      requestText('GET /v2/notifications/ws', { Host: '127.0.0.1', Cookie: cookie, Origin: 'http://127.0.0.1', ...upgrade }),
+    );
+    await waitFor(() => socket.received.includes('101 '), { what: 'the WebSocket' });
+    const out = expectStatus(await client.send('POST /logout', { headers: { cookie, origin: own() } }), 204);
+    assert.match(String(out.headers['set-cookie']), /=; .*Max-Age=0/);
+    await waitFor(() => socket.ended, { what: 'the end of the WebSocket' });
+    const { headers } = expectStatus(await client.send('GET /v2/version', { headers: { cookie } }), 401);
+    // A browser shows no dialog of its own for it.
+    assert.match(String(headers['www-authenticate']), /^Cookie /);
+  });
+
+  test('does not begin with a wrong password, a wrong form or a made-up cookie', async () => {
+    const wrong = { user: 'teacher', password: 'wrong' };
+    const refused = await client.send('POST /login', { headers: { origin: own() }, body: wrong });
+    assert.equal(refused.headers['set-cookie'], undefined);
+    expectFault(refused, 401, /user or the password is wrong/);
+    for (const body of [{}, { user: 'teacher' }, { user: 1, password: ['right'] }, [], 'teacher'])
+      expectFault(await client.send('POST /login', { body }), 400);
+    const name = (await signIn()).cookie.split('=', 1)[0];
+    for (const value of ['', 'x', 'a'.repeat(43), 'a'.repeat(5_000)])
+      expectStatus(await client.send('GET /v2/version', { headers: { cookie: `${name}=${value}` } }), 401);
+  });
+
+  test('is for browsers: programs get the challenge of HTTP Basic', async () => {
+    for (const [path, accept] of [
+      ['/v2/version', 'text/html'],
+      ['/', '*/*'],
+      ['/v2/projects', 'application/json'],
+    ] as const) {
+      const { headers } = expectStatus(await client.send(`GET ${path}`, { headers: { accept } }), 401);
+      assert.equal(headers['www-authenticate'], 'Basic realm="GNS3 server"', path);
+    }
+  });
+});
+
 describe('auth without a password or a user', () => {
   for (const [key, account] of [
     ['password', 'user = teacher\npassword =\n'],

@@ -54,6 +54,7 @@ static void put(uint8_t *at, uint32_t value, int bytes) {
 
 /* --- licence --- */
 
+#ifndef UNLICENSED
 static void check_license(void) {
   char name[256] = "", line[512], wanted[32];
   const char *path = getenv("IOURC");
@@ -76,8 +77,9 @@ static void check_license(void) {
   say("IOU License Error: invalid license\r\n");
   exit(1);
 }
+#endif
 
-/* --- NVRAM: see src/emulators/iou/nvram.ts for the format --- */
+/* --- NVRAM: see src/emulators/ios-nvram/nvram.ts for the format --- */
 
 static uint16_t checksum(const uint8_t *nvram, size_t half) {
   uint32_t sum = 0;
@@ -117,6 +119,15 @@ static void load_nvram(void) {
     if (get(nvram + at, 2) == 0xfedc) snprintf(private_config, sizeof private_config, "%.*s", (int)get(nvram + at + 12, 4), (char *)nvram + at + 16);
   }
   free(nvram);
+  parse_config();
+}
+
+/* Without a configuration in the NVRAM, that of the file counts. */
+static void load_file(const char *name) {
+  FILE *file = config[0] ? NULL : fopen(name, "r");
+  if (!file) return;
+  config[fread(config, 1, sizeof config - 1, file)] = 0;
+  fclose(file);
   parse_config();
 }
 
@@ -283,10 +294,12 @@ static void typed(void) {
 
 int main(int count, char **arguments) {
   int option;
+  const char *config_file = NULL;
   while ((option = getopt(count, arguments, "e:s:n:m:b:c:d:qlLuh")) != -1) {
     if (option == 'e') ethernets = atoi(optarg);
     else if (option == 's') serials = atoi(optarg);
     else if (option == 'n') nvram_kib = atoi(optarg);
+    else if (option == 'c') config_file = optarg;
     else if (option == '?' || option == 'h') {
       say("Usage: stand-in [options] <application id>\r\n");
       return 2;
@@ -297,10 +310,13 @@ int main(int count, char **arguments) {
     say("Usage: stand-in [options] <application id>\r\n");
     return 2;
   }
+#ifndef UNLICENSED
   check_license();
+#endif
   if (!isatty(0) || !isatty(1)) say("the console is no terminal\r\n");
   read_netmap();
   load_nvram();
+  if (config_file) load_file(config_file);
   open_socket();
   say("Press RETURN to get started!\r\n");
   prompt();

@@ -108,6 +108,21 @@ export class ProjectCaptures {
     });
   }
 
+  /** What `continueOn` takes. */
+  storedOf(linkId: string): readonly StoredCapture[] {
+    return this.#lists.get(linkId) ?? [];
+  }
+
+  /** The link was connected to other ports: its captures continue in their files. @throws `storage_failed` */
+  async continueOn(linkId: string, captures: readonly StoredCapture[]): Promise<void> {
+    for (const capture of captures) {
+      const waiting = 'end' in capture ? withoutEnd(capture, 'waiting') : capture;
+      await this.#remember(linkId, waiting);
+      this.#show(linkId, waiting);
+    }
+    for (const node of this.#links.find(linkId)?.nodes ?? []) this.#nodeChanged(node);
+  }
+
   /** The file as it is written, to the capture's end. @throws `capture_not_found`, `capture_link_missing`, and what the compute answers */
   async stream(linkId: string, id?: string): Promise<Stream> {
     const link = this.#links.open(linkId);

@@ -270,6 +270,31 @@ describe('undo and redo', () => {
     assert.equal((await bench.inProject<unknown[]>('GET /links')).length, 1);
   });
 
+  it('goes back to a step in one request, and redo brings each step after it back', async () => {
+    const node = await addNode('A');
+    const { undo: step } = await history();
+    const kept = await content();
+    const other = await addNode('B');
+    await change('POST /links', { nodes: [end(node), end(other)] });
+    for (const x of [50, 55]) await change(`PUT /nodes/${node.node_id}`, { x });
+    const last = await content();
+    const { undoable } = await history();
+    assert.deepEqual([undoable.length, undoable.at(-1)], [5, step]);
+    await assert.rejects(undo({ until: (step ?? 0) + 1_000 }), refusal('undo_conflict'));
+    await assert.rejects(undo({ until: step, step }), refusal('invalid_request'));
+    const undone = await undo({ until: step });
+    assert.deepEqual(await content(), kept);
+    assert.deepEqual([undone.undo, undone.changes.length, undone.changes[0]?.by], [step, 4, 'undoer']);
+    await assert.rejects(undo({ until: step }), refusal('nothing_to_undo'));
+    for (let count = 0; count < 4; count++) await redo();
+    assert.deepEqual(await content(), last);
+    // A change that is on no pile is in the way: nothing is reverted.
+    await bench.inProject(`PUT /nodes/${node.node_id}`, { x: 60 });
+    const changed = await content();
+    await assert.rejects(undo({ until: 0 }), refusal('undo_conflict'));
+    assert.deepEqual(await content(), changed);
+  });
+
   it('only the step that is expected', async () => {
     await addNode('A');
     const { undo: step } = await history();

@@ -35,7 +35,10 @@ export class ProjectUndo {
   async history(limit: number, before = Number.POSITIVE_INFINITY): Promise<History> {
     const records = await this.#project.records();
     const shown = records.filter(({ action, seq }) => !isMarker(action) && seq < before);
-    return { entries: shown.slice(-limit).reverse().map(entryOf), ...upcomingOf(records) };
+    const entries = shown.slice(-limit).reverse().map(entryOf);
+    const steps = new Set(entries.map(({ step }) => step));
+    const undoable = stepsOf(records).undo.flatMap(({ id }) => (steps.has(id) ? [id] : []));
+    return { entries, undoable: undoable.reverse(), ...upcomingOf(records) };
   }
 
   /**
@@ -52,10 +55,32 @@ export class ProjectUndo {
 
   /** The same for any step: all of it becomes durable at once. The gate is held. */
   takeAlone(direction: UndoDirection, expected?: number): Promise<Undone> {
+    return this.#mutex.run(async () => this.#revertWhole(await this.#next(direction, expected)));
+  }
+
+  /**
+   * Reverts all steps after this one, the last first, each as a step of its own, so that redo brings them back one by one. Whether all of
+   * them can be reverted is checked first; a compute that fails ends it after the steps before. The gate is held.
+   */
+  takeUntil(until: number): Promise<Undone> {
     return this.#mutex.run(async () => {
-      const step = await this.#next(direction, expected);
-      const revert = (change: ProjectChange) => invertChange(this.#project, change);
-      return this.#answer(step, () => this.#project.changes.together(() => this.#invert(step), revert));
+      const all = stepsOf(await this.#project.records()).undo;
+      if (until > 0 && !all.some(({ id }) => id === until))
+        throw fault('undo_conflict', { reason: `step ${until} is none that undo could revert` });
+      const steps = all.filter(({ id }) => id > until);
+      if (steps.length === 0) throw fault('nothing_to_undo', { what: 'undo' });
+      const reason = findConflict(
+        steps.flatMap(({ records }) => records),
+        this.#project,
+      );
+      if (reason !== undefined) throw fault('undo_conflict', { reason });
+      const changes: HistoryEntry[] = [];
+      let undone: Undone | undefined;
+      for (const step of steps.toReversed()) {
+        undone = await this.#revertWhole(step);
+        changes.push(...undone.changes);
+      }
+      return { ...(undone as Undone), changes };
     });
   }
 
@@ -68,6 +93,11 @@ export class ProjectUndo {
     const reason = findConflict(step.records, this.#project);
     if (reason !== undefined) throw fault('undo_conflict', { reason });
     return step;
+  }
+
+  #revertWhole(step: Step): Promise<Undone> {
+    const revert = (change: ProjectChange) => invertChange(this.#project, change);
+    return this.#answer(step, () => this.#project.changes.together(() => this.#invert(step), revert));
   }
 
   /** A node is deleted with its links. */

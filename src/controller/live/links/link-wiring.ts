@@ -51,6 +51,39 @@ export class LinkWiring {
     throw refused.reason;
   }
 
+  /** Where the frames of a link are to go; UDP ports are taken for it. */
+  async plan(entry: LinkEntry, nodes: Two<OpenNode>): Promise<LinkRoute> {
+    const reach = await this.#reach(entry, nodes);
+    return { ...reach, ports: await this.#ports.takePair(computesOf(nodes)) };
+  }
+
+  /** Joins one of the two ports, in place of what it was joined to. */
+  async bindEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
+    await nodes[end].bindNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+  }
+
+  /** As `bindEnd`, when the node at the other end is paused: what is in the link waits for `releaseEnd`. Answers how much, if it can wait. */
+  async moveEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<number | null> {
+    if (nodes[end].requireCompute().hasLiveMoves) return nodes[end].movePort(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+    await this.bindEnd(entry, nodes, route, end);
+    return null;
+  }
+
+  /** Never rejects: the fabric releases it in the end. */
+  async releaseEnd(entry: LinkEntry, nodes: Two<OpenNode>, end: 0 | 1): Promise<void> {
+    if (nodes[end].compute?.hasLiveMoves) await nodes[end].releasePort(endOf(entry, end)).catch(() => undefined);
+  }
+
+  /** Filters and suspension of one end. */
+  async changeEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
+    if (canFilter(nodes[end])) await nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+  }
+
+  /** A port of a plan that no NIO came to use. */
+  giveBack({ ports }: LinkRoute, nodes: Two<OpenNode>, end: 0 | 1): void {
+    this.#ports.keep(computesOf(nodes)[end], ports[end]);
+  }
+
   /** As `connect`, for a link that may still exist: the same NIOs again change nothing, and frames keep flowing. */
   async reconnect(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<UdpPorts> {
     try {

@@ -55,12 +55,14 @@ export function listed(link: LinkObject): LinkObject {
   return canonical({ ...link, nodes: link.nodes.map(whole) });
 }
 
+export function isSamePort(one: LinkEnd, other: LinkEnd): boolean {
+  return one.node_id === other.node_id && one.adapter_number === other.adapter_number && one.port_number === other.port_number;
+}
+
 /** Ends with the labels that a client gave for them; other ends that it names are not looked at. */
 export function relabelled(ends: readonly LinkEnd[], given: readonly LinkEnd[]): LinkEnd[] {
-  const isSame = (one: LinkEnd, other: LinkEnd) =>
-    one.node_id === other.node_id && one.adapter_number === other.adapter_number && one.port_number === other.port_number;
   return ends.map((end) => {
-    const label = given.find((candidate) => isSame(candidate, end))?.label;
+    const label = given.find((candidate) => isSamePort(candidate, end))?.label;
     return label ? { ...end, label } : end;
   });
 }

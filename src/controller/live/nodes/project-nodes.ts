@@ -17,6 +17,7 @@ import {
   changedProperties,
   createBody,
   kindOf,
+  type NodeLive,
   type NodeObject,
   updateBody,
 } from '../../model/node.ts';
@@ -45,6 +46,10 @@ export interface LinksOfNodes {
 }
 
 export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
+
+function placeOn({ id }: RegisteredCompute): Pick<NodeEntry, 'compute_id' | 'console'> {
+  return { compute_id: id, console: null };
+}
 
 export class ProjectNodes extends NodeSet {
   readonly #context: ProjectContext;
@@ -220,10 +225,40 @@ export class ProjectNodes extends NodeSet {
   move(nodeId: string, compute: RegisteredCompute, prepare: (node: OpenNode) => Promise<void>): Promise<void> {
     return this.#withNode(nodeId, async (node) => {
       await prepare(node);
-      await this.#commitUpdated(node, canonical<NodeEntry>({ ...node.entry, compute_id: compute.id, console: null }));
+      await this.#commitUpdated(node, canonical<NodeEntry>({ ...node.entry, ...placeOn(compute) }));
       node.compute = compute;
       node.isPresent = false;
     });
+  }
+
+  /** The node as it is to be on another compute, made there; it still runs on its own. @throws why it cannot be made there */
+  async makeElsewhere(node: OpenNode, compute: RegisteredCompute): Promise<OpenNode> {
+    const arriving = new OpenNode(node.projectId, compute, canonical<NodeEntry>({ ...node.entry, ...placeOn(compute) }));
+    await this.#context.announceTo(compute);
+    this.#take(arriving, await withImages(this.#context, arriving, () => arriving.createOnCompute(createBody(arriving.entry))));
+    return arriving;
+  }
+
+  /** A node whose machine is on another compute now. */
+  relocation(
+    node: OpenNode,
+    compute: RegisteredCompute,
+    state: { entry: NodeEntry; live: NodeLive } = { entry: canonical({ ...node.entry, ...placeOn(compute) }), live: node.live },
+  ): Commit {
+    const { change, apply } = this.#updateCommit(node, state.entry, false);
+    return {
+      change,
+      apply: () => {
+        node.compute = compute;
+        node.setLive(state.live);
+        return apply();
+      },
+    };
+  }
+
+  /** Reads what its compute has of it, and makes its links; its lock is held. @throws what the compute answers */
+  placeAgain(node: OpenNode): Promise<void> {
+    return this.#place(node);
   }
 
   /** State of a node that its compute reports: the status takes effect at once; other differences are read again under the node's lock. */

@@ -1,5 +1,5 @@
 /** Records of links. */
-import type { LinkInput } from '../../../schema/link.ts';
+import type { LinkEnd, LinkInput } from '../../../schema/link.ts';
 import { Type } from '../../../schema/type.ts';
 import { StoredLink } from '../../model/stored.ts';
 import { type LinkEntry, type LinkExtras, toLinkEntry, withoutExtras } from '../../model/topology.ts';
@@ -19,13 +19,21 @@ const inputOf = (entry: Partial<StoredLinkEntry>): LinkInput & LinkExtras => ent
 /** As listeners are sent it. */
 const objectOf = (event: LinkEvent): object => withoutExtras(event);
 const noExtras: LinkExtras = { schedule: null, mirror: null };
+/** The key under which an `Outlook` records whether a port will have a link. */
+const portOf = ({ node_id, adapter_number, port_number }: LinkEnd) => `${node_id}/${adapter_number}/${port_number}`;
 const missing = 'the link does not exist any more';
 
 export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
   'link.created': {
     schema: { event: StoredLink, was: Type.Null() },
     apply: put,
-    conflict: ({ project }, { event }) => (project.links.find(event.link_id) ? undefined : missing),
+    conflict: ({ project, expect }, { event }) => {
+      const link = project.links.find(event.link_id);
+      if (!link) return missing;
+      expect(event.link_id, false);
+      for (const end of link.entry.nodes) expect(portOf(end), false);
+      return undefined;
+    },
     // The node may have taken it along.
     invert: async ({ links, linkOperations }, { event }) => links.find(event.link_id) && linkOperations.delete(event.link_id),
     notice: (_source, { event }) => objectOf(event),
@@ -54,14 +62,16 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
       links.delete(event.link_id);
       udpPorts.delete(event.link_id);
     },
-    conflict: ({ project: { links, nodes }, willExist }, { event }) => {
-      if (links.find(event.link_id)) return 'the link exists again';
+    conflict: ({ project: { links, nodes }, willExist, expect }, { event }) => {
+      if (willExist(event.link_id) ?? links.find(event.link_id) !== undefined) return 'the link exists again';
       for (const end of event.nodes) {
         const node = nodes.find(end.node_id);
         if (!(willExist(end.node_id) ?? node !== undefined)) return 'a node of the link does not exist any more';
-        if (links.isTaken(end))
+        if (willExist(portOf(end)) ?? links.isTaken(end))
           return `port ${end.adapter_number}/${end.port_number} of ${node?.entry.name} is used by another link`;
       }
+      expect(event.link_id, true);
+      for (const end of event.nodes) expect(portOf(end), true);
       return undefined;
     },
     invert: ({ linkOperations }, { was }) => linkOperations.create(inputOf(was), was.link_id),

@@ -12,9 +12,13 @@ export function memoryArguments(
   const share = `share=${file.isShared ? 'on,prealloc=on' : 'off'}`;
   return [
     ...['-object', `memory-backend-file,id=${ramId},size=${ramBytes},${share},mem-path=${escapeCommas(file.path)}`],
-    ...['-machine', `${machine},memory-backend=${ramId}`],
-    ...['-incoming', 'defer', '-S'],
+    ...incomingArguments({ machine: `${machine},memory-backend=${ramId}` }),
   ];
+}
+
+/** Behind the arguments of a machine: it waits for its state, and is paused then. */
+export function incomingArguments({ machine }: Pick<MachineFacts, 'machine'>): string[] {
+  return ['-machine', machine, '-incoming', 'defer', '-S'];
 }
 
 /** The file or folder of each of these stays in use. */

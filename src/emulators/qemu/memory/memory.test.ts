@@ -78,7 +78,7 @@ test('a machine runs on after its memory was saved, and another one continues fr
   assert.deepEqual(modes, [0o600, 0o600, 0o600]);
   terminal.socket.destroy();
   await emulator.stop();
-  const checked = (target: string) => bench.driver.checkMemory?.(target, 'one');
+  const checked = (target: string) => bench.driver.memory?.check(target, 'one');
   await checked(saved);
 
   const place = join(view.directory, savedMemoryName);

@@ -12,10 +12,16 @@ import { ignoreShared, migrated } from './migration.ts';
 import { sendFile } from './stream-socket.ts';
 import type { VerifiedFiles } from './verified-files.ts';
 
-/** From which a machine continues. */
-export interface SavedMemory {
-  readonly folder: string;
+/** A machine that another process of QEMU continues. */
+export interface ContinuedMachine {
   readonly facts: MachineFacts;
+  /** Undefined: its memory comes over a socket. */
+  readonly folder?: string;
+}
+
+/** From which a machine continues. */
+export interface SavedMemory extends ContinuedMachine {
+  readonly folder: string;
 }
 
 /** What was saved for the next start of a node; undefined when there is nothing. @throws memory_refused */

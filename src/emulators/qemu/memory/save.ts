@@ -44,6 +44,7 @@ export async function prepareSaving(parts: SaveParts, folder: string): Promise<M
       for (let turn = 0; turn < settlingTurns; turn++) await monitor.status();
     },
     async transfer() {
+      await leavePostmigrate(monitor);
       await unthrottle(monitor);
       // A machine that was restored itself ignored it.
       await ignoreShared(monitor, false);
@@ -58,4 +59,14 @@ export async function prepareSaving(parts: SaveParts, folder: string): Promise<M
     },
     dispose: () => shadow.dispose(),
   };
+}
+
+/**
+ * A machine that was paused when it was saved last, and since: QEMU sends it again only after it ran, for some microseconds. Its links are
+ * held. Source: QEMU 7.2, `migrate_prepare` in migration/migration.c.
+ */
+async function leavePostmigrate(monitor: Monitor): Promise<void> {
+  if ((await monitor.status()) !== 'postmigrate') return;
+  await monitor.execute('cont');
+  await monitor.execute('stop');
 }

@@ -8,7 +8,6 @@ import { fault } from '../../api/faults.ts';
 import { LzwError } from './lzw.ts';
 import { readNodeFile, writeNodeFile } from './node-files.ts';
 import { type NvramConfigs, NvramError, readNvram, writeNvram } from './nvram.ts';
-import type { IouProperties } from './properties.ts';
 
 export const configFiles = ['startup-config.cfg', 'private-config.cfg'] as const;
 const [startupFile, privateFile] = configFiles;
@@ -22,13 +21,22 @@ const maxNvramBytes = mostNvram * 1024;
 const numbered = (prefix: string, id: number) => `${prefix}${String(id).padStart(5, '0')}`;
 export const nvramFile = (directory: string, id: number) => join(directory, numbered('nvram_', id));
 
+export interface NvramFacts {
+  /** The number of the image. */
+  readonly application_id: number;
+  /** KiB. */
+  readonly nvram: number;
+}
+
 /** Makes the NVRAM what the configuration files say. @throws iou_failed when they do not fit */
-export async function importConfigs(directory: string, { application_id, nvram }: IouProperties): Promise<void> {
+export async function importConfigs(directory: string, { application_id, nvram }: NvramFacts): Promise<void> {
   await takeOverNumbers(directory, application_id);
   const path = nvramFile(directory, application_id);
   const [startup, secret] = await Promise.all(configFiles.map((name) => readNodeFile(join(directory, name), maxConfigBytes)));
   if (!startup?.length) return;
-  const old = await readNodeFile(path, maxNvramBytes);
+  const found = await readNodeFile(path, maxNvramBytes);
+  // No IOS has written an empty one yet.
+  const old = found?.length ? found : undefined;
   try {
     const before = old && readConfigs(old);
     if (before?.startup?.equals(startup) && (secret === undefined || before.private?.equals(secret))) return;

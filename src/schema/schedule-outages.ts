@@ -1,6 +1,6 @@
 /** When a schedule takes its link down: steps with `suspend`, and flaps. */
-import type { LinkSchedule, ScheduleStep } from '../../schema/schedule.ts';
-import { firstAfter } from './first-after.ts';
+
+import type { LinkSchedule, ScheduleStep } from './schedule.ts';
 
 export class Outages {
   readonly #schedule: LinkSchedule;
@@ -42,4 +42,15 @@ export function runAt(schedule: LinkSchedule, elapsed: number): { start: number;
   if (elapsed < 0 || (repeat > 0 && run >= repeat)) return undefined;
   const start = run === 0 ? 0 : run * duration;
   return { start, end: start + duration };
+}
+
+/** Place of the first of `length` ascending times that is later than `time`. */
+export function firstAfter(length: number, timeOf: (index: number) => number, time: number): number {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (timeOf(middle) <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

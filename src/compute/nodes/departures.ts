@@ -1,0 +1,120 @@
+/**
+ * Machines on their way to another compute. One whose streams end before all was sent continues here by itself, as its controller has died;
+ * once all was sent, only the controller knows where it runs, and it stays paused, also under the next server.
+ */
+import { fault } from '../../api/faults.ts';
+import type { Departure, MoveStream } from '../../emulators/driver.ts';
+import type { MoveOffer } from '../../schema/move.ts';
+import type { Context } from '../context.ts';
+import type { ComputeNode } from './node.ts';
+
+/** Between the offer and the streams. */
+const idleMs = 60_000;
+
+interface Leaving {
+  readonly departure: Departure;
+  readonly idle: NodeJS.Timeout;
+  phase: 'sending' | 'finishing' | 'departed' | 'aborted';
+}
+
+export class Departures {
+  readonly #context: Context;
+  readonly #leaving = new Map<string, Leaving>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** @throws node_not_started, move_refused */
+  async begin(node: ComputeNode): Promise<MoveOffer> {
+    const { emulator, name } = node;
+    if (!emulator || node.status !== 'started') throw fault('node_not_started', { name });
+    await this.abort(node);
+    const answer = emulator.depart ? await emulator.depart() : 'nodes of its type cannot';
+    if (typeof answer === 'string') throw fault('move_refused', { name, reason: answer });
+    const idle = setTimeout(() => void this.#giveUp(node, 'nothing has asked for its streams'), idleMs).unref();
+    this.#leaving.set(node.id, { departure: answer, idle, phase: 'sending' });
+    void emulator.ended.then(() => this.#forget(node)?.departure.end());
+    return answer.offer;
+  }
+
+  /** @throws move_refused */
+  async stream(node: ComputeNode, name: string): Promise<MoveStream> {
+    const leaving = this.#get(node);
+    const stream = await leaving.departure.stream(name);
+    const ended = () => {
+      if (leaving.phase === 'sending' && this.#leaving.get(node.id) === leaving)
+        void this.#giveUp(node, `its stream ${name} has ended`);
+    };
+    for (const end of new Set([stream.from, stream.into])) end?.once('close', ended);
+    return stream;
+  }
+
+  /** @throws move_refused, qemu_failed */
+  async mirror(node: ComputeNode): Promise<void> {
+    const { departure, idle } = this.#get(node);
+    clearTimeout(idle);
+    await departure.mirror();
+  }
+
+  /** @throws move_refused, qemu_failed */
+  async pause(node: ComputeNode): Promise<void> {
+    await this.#get(node).departure.pause();
+  }
+
+  /** From now on it runs here only if `abort` says so. @returns milliseconds since it was paused. @throws move_refused, qemu_failed */
+  async finish(node: ComputeNode): Promise<number> {
+    const leaving = this.#get(node);
+    leaving.phase = 'finishing';
+    try {
+      const pausedMs = await leaving.departure.finish();
+      const noted = performance.now();
+      await node.setDeparted(true);
+      if (this.#leaving.get(node.id) !== leaving) throw fault('move_refused', { name: node.name, reason: 'it was given up' });
+      leaving.phase = 'departed';
+      return pausedMs + performance.now() - noted;
+    } catch (error) {
+      await this.abort(node);
+      throw error;
+    }
+  }
+
+  /** It runs here. Nothing happens to a machine that was not to leave. */
+  async abort(node: ComputeNode): Promise<void> {
+    const leaving = this.#forget(node);
+    if (leaving) {
+      await leaving.departure.abort();
+      await node.setDeparted(false);
+    } else await node.continueHere();
+  }
+
+  /** The server ends: those that were not sent continue. Never rejects. */
+  async close(): Promise<void> {
+    const all = [...this.#leaving.values()];
+    this.#leaving.clear();
+    await Promise.allSettled(
+      all.map(({ departure, phase, idle }) => {
+        clearTimeout(idle);
+        return phase === 'departed' ? departure.end() : departure.abort();
+      }),
+    );
+  }
+
+  async #giveUp(node: ComputeNode, reason: string): Promise<void> {
+    this.#context.log('warning', `${node.name} stays here: ${reason}`);
+    await this.abort(node).catch((error: unknown) => this.#context.log('error', `node ${node.name}: ${error}`));
+  }
+
+  #get(node: ComputeNode): Leaving {
+    const leaving = this.#leaving.get(node.id);
+    if (leaving) return leaving;
+    throw fault('move_refused', { name: node.name, reason: 'its compute knows nothing of a move: it was given up' });
+  }
+
+  #forget(node: ComputeNode): Leaving | undefined {
+    const leaving = this.#leaving.get(node.id);
+    clearTimeout(leaving?.idle);
+    this.#leaving.delete(node.id);
+    return leaving;
+  }
+}

@@ -1,0 +1,139 @@
+/** Machines that move between computes: what they send and take goes through the controller, in the bodies of requests. */
+import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { route, Stream } from '../../api/route.ts';
+import type { MoveStream } from '../../emulators/driver.ts';
+import { ComputeNode } from '../../schema/compute-node.ts';
+import { HeldFrames, MovedPort, MoveOffer, MoveSent, PortMove } from '../../schema/move.ts';
+import type { ComputeRouteContext } from './route-context.ts';
+
+export function moveRoutes(parts: ComputeRouteContext) {
+  return [...departureRoutes(parts), ...arrivalRoutes(parts), ...portRoutes(parts)];
+}
+
+function portRoutes({ projects, moves: { movedPorts } }: ComputeRouteContext) {
+  const place = '/v2/compute/projects/{project_id}/moved_ports' as const;
+  return [
+    route(
+      `POST ${place}`,
+      {
+        summary: 'Join a port to where its paused peer goes; what is in the link waits',
+        body: PortMove,
+        reply: HeldFrames,
+        own: true,
+      },
+      async ({ path, body: { nio, node_id, adapter_number: adapter, port_number: port } }) => {
+        const node = projects.nodeOfAnyKind(path.project_id, node_id);
+        const bind = () => node.bindNio({ adapter, port }, nio);
+        return { held: await movedPorts.begin({ nodeId: node.id, adapter, port }, nio, bind) };
+      },
+    ),
+    route(
+      `POST ${place}/release`,
+      { summary: 'Its peer runs: what waited leaves', body: MovedPort, status: 204, own: true },
+      ({ path, body: { node_id, adapter_number: adapter, port_number: port } }) =>
+        movedPorts.end({ nodeId: projects.nodeOfAnyKind(path.project_id, node_id).id, adapter, port }),
+    ),
+  ];
+}
+
+function departureRoutes({ projects, moves: { departures } }: ComputeRouteContext) {
+  const nodeOf = (path: { project_id: string; node_id: string }) => projects.nodeOfAnyKind(path.project_id, path.node_id);
+  const place = '/v2/compute/projects/{project_id}/departures/{node_id}' as const;
+  const own = true;
+  return [
+    route(
+      `POST ${place}`,
+      { summary: 'Prepare a running machine to continue on another compute', reply: MoveOffer, status: 201, own },
+      ({ path }) => departures.begin(nodeOf(path)),
+    ),
+    route(`DELETE ${place}`, { summary: 'Continue a machine that was to leave', status: 204, own }, ({ path }) =>
+      departures.abort(nodeOf(path)),
+    ),
+    route(
+      `POST ${place}/mirror`,
+      { summary: 'Mirror its disks; answered when both sides are the same', status: 204, own },
+      ({ path }) => departures.mirror(nodeOf(path)),
+    ),
+    route(`POST ${place}/pause`, { summary: 'Send its memory; answered when it is paused', status: 204, own }, ({ path }) =>
+      departures.pause(nodeOf(path)),
+    ),
+    route(
+      `POST ${place}/finish`,
+      { summary: 'Send the rest; from now on it stays paused here', reply: MoveSent, own },
+      async ({ path }) => ({ paused_ms: await departures.finish(nodeOf(path)) }),
+    ),
+    route(
+      `GET ${place}/streams/{stream}`,
+      { summary: 'What it sends', replyType: 'application/octet-stream', own },
+      async ({ path }) => sent(await departures.stream(nodeOf(path), path.stream)),
+    ),
+    route(
+      `POST ${place}/streams/{stream}`,
+      { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own },
+      async ({ path, stream }) => take(await departures.stream(nodeOf(path), path.stream), stream),
+    ),
+  ];
+}
+
+function arrivalRoutes({ projects, moves: { arrivals } }: ComputeRouteContext) {
+  const nodeOf = (path: { project_id: string; node_id: string }) => projects.nodeOfAnyKind(path.project_id, path.node_id);
+  const place = '/v2/compute/projects/{project_id}/arrivals/{node_id}' as const;
+  const own = true;
+  return [
+    route(
+      `POST ${place}`,
+      { summary: 'Start a machine that continues one of another compute', body: MoveOffer, status: 204, own },
+      ({ path, body }) => arrivals.begin(nodeOf(path), body),
+    ),
+    route(`DELETE ${place}`, { summary: 'Remove a machine that does not arrive', status: 204, own }, ({ path }) =>
+      arrivals.abort(nodeOf(path)),
+    ),
+    route(
+      `POST ${place}/wait`,
+      { summary: 'Wait until it has arrived; it is paused until it is resumed', reply: ComputeNode, own },
+      async ({ path }) => {
+        await arrivals.wait(nodeOf(path));
+        return nodeOf(path).present();
+      },
+    ),
+    route(`GET ${place}/streams/{stream}`, { summary: 'What it sends', replyType: 'application/octet-stream', own }, ({ path }) =>
+      sent(arrivals.stream(nodeOf(path), path.stream)),
+    ),
+    route(
+      `POST ${place}/streams/{stream}`,
+      { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own },
+      async ({ path, stream }) => {
+        const node = nodeOf(path);
+        await take(arrivals.stream(node, path.stream), stream).catch((error: unknown) => {
+          arrivals.broken(node);
+          throw error;
+        });
+      },
+    ),
+  ];
+}
+
+function sent({ from }: MoveStream): Stream {
+  const source = new PassThrough();
+  if (from) pipeline(from, source).catch(() => undefined);
+  else source.end();
+  return new Stream('application/octet-stream', source);
+}
+
+/** The reader knows the end of its stream, and may close before that has come. @throws why the body broke off */
+async function take({ into }: MoveStream, body: Readable | undefined): Promise<void> {
+  if (!into || !body) return;
+  let isClosedByReader = false;
+  let isBroken = false;
+  const closed = () => {
+    isClosedByReader = !isBroken;
+  };
+  body.once('error', () => {
+    isBroken = !isClosedByReader;
+  });
+  into.once('error', closed).once('close', closed);
+  await pipeline(body, into).catch((error: Error) => {
+    if (isBroken) throw error;
+  });
+}

@@ -1,0 +1,128 @@
+/**
+ * Live moves that were begun: one file for each in the project's folder, until nothing of the machine is left where it does not run. A move
+ * is decided by the node's compute in the project's log; a server that finds a move that has not ended ends it by that.
+ */
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isFault } from '../../api/faults.ts';
+import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import { isUuid } from '../../schema/common.ts';
+import { stagingPrefix } from '../../schema/folders.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+
+export interface PendingMove {
+  readonly node_id: string;
+  /** Ids of computes. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const prefix = `${stagingPrefix}move-`;
+const largestFile = 4096;
+const settledAtOnce = 4;
+
+/** @throws what the disk says */
+export function beginMove(folder: string, move: PendingMove): Promise<void> {
+  return writeFileAtomic(fileOf(folder, move), JSON.stringify(move));
+}
+
+async function endMove(folder: string, move: PendingMove): Promise<void> {
+  await rm(fileOf(folder, move), { force: true });
+  await syncFolder(folder);
+}
+
+/** Moves of a server that has died, or that a compute was away from; no other is under way on the same node. Never rejects. */
+export async function settleMoves(live: LiveProject): Promise<void> {
+  const names = await readdir(live.folder).catch((): string[] => []);
+  const files = names.filter((name) => name.startsWith(prefix));
+  await forEachBounded(files, settledAtOnce, async (name) => {
+    const nodeId = name.slice(prefix.length, -'.json'.length);
+    await live.nodes.locks.run(nodeId, async () => {
+      const move = await readMove(join(live.folder, name));
+      if (!move || !(await settleMove(live, move))) return;
+      live.notify('log.info', {
+        message: `The move of node ${live.nodes.find(nodeId)?.entry.name ?? nodeId} was brought to its end`,
+      });
+    });
+  });
+}
+
+/** The lock of the node is held. Never rejects; false: a compute does not answer, and it is tried again when it does. */
+export async function settleMove(live: LiveProject, move: PendingMove): Promise<boolean> {
+  const node = live.nodes.find(move.node_id);
+  const [from, to] = [live.computes.find(move.from), live.computes.find(move.to)];
+  try {
+    if (node && to && node.entry.compute_id === to.id) {
+      if (await continueThere(live, node, to)) await forget(live, node, from);
+      else {
+        await returnTo(live, node, from);
+        await forget(live, node, to);
+      }
+    } else if (node) {
+      // It runs again before anything that can fail for other reasons.
+      if (from) await stay(live, node, from);
+      await forget(live, node, to);
+    }
+    await endMove(live.folder, move);
+    return true;
+  } catch (error) {
+    live.notify('log.warning', { message: `The move of a node waits for its computes: ${(error as Error).message}` });
+    return false;
+  }
+}
+
+/** False: it has ended there before it ran. @throws what the compute answers */
+async function continueThere(live: LiveProject, node: OpenNode, to: RegisteredCompute): Promise<boolean> {
+  await live.announceTo(to);
+  const { status } = await node.read();
+  if (status === 'suspended') await node.act('start', {});
+  return status !== 'stopped';
+}
+
+/** Back to where all of it still is. @throws what the computes answer */
+async function returnTo(live: LiveProject, node: OpenNode, from: RegisteredCompute | undefined): Promise<void> {
+  if (!from) throw new Error(`the compute of ${node.entry.name} is not registered`);
+  // It must answer before the node is its again.
+  await from.transport.connect();
+  await live.linkRecovery.release(node.id);
+  await live.changes.commitAll([live.nodes.relocation(node, from)]);
+  await stay(live, node, from);
+  await live.nodes.placeAgain(node);
+}
+
+async function stay(live: LiveProject, node: OpenNode, from: RegisteredCompute): Promise<void> {
+  const path = { project_id: live.projectId, node_id: node.id };
+  await from.transport.send('DELETE /v2/compute/projects/{project_id}/departures/{node_id}', { path }).catch(unlessMissing);
+}
+
+/** Nothing of it is left on this compute. @throws what it answers */
+async function forget(live: LiveProject, { id, entry }: OpenNode, compute: RegisteredCompute | undefined): Promise<void> {
+  if (!compute) return;
+  const path = { project_id: live.projectId, node_id: id };
+  await compute.transport.send('DELETE /v2/compute/projects/{project_id}/arrivals/{node_id}', { path }).catch(unlessMissing);
+  const key = `DELETE /v2/compute/projects/{project_id}/${entry.node_type}/nodes/{node_id}` as const;
+  await compute.transport.send(key, { path }).catch(unlessMissing);
+}
+
+function unlessMissing(error: unknown): void {
+  if (!isFault(error) || error.status !== 404) throw error;
+}
+
+function fileOf(folder: string, { node_id }: Pick<PendingMove, 'node_id'>): string {
+  return join(folder, `${prefix}${node_id}.json`);
+}
+
+/** Undefined when it is damaged, or the move has ended. */
+async function readMove(path: string): Promise<PendingMove | undefined> {
+  try {
+    const move = JSON.parse(String(await readRegularFile(path, largestFile))) as Partial<PendingMove>;
+    const { node_id = '', from, to } = move;
+    return isUuid(node_id) && typeof from === 'string' && typeof to === 'string' ? { node_id, from, to } : undefined;
+  } catch {
+    return undefined;
+  }
+}

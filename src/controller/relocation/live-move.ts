@@ -1,0 +1,127 @@
+/**
+ * A running node that continues on another compute of ours.
+ *
+ * Theory of operation. The machine is started there without its memory, its links are joined there, its disks are mirrored, and its memory
+ * is sent while it runs. It is paused; the rest is sent, and the other ends of its links are joined to the new place. Now it is complete at
+ * both computes and runs at neither. The node's compute in the project's log decides: one record makes it, with the links', durable. Then it
+ * continues there, and is removed here. Whatever fails before the record, it continues here; whatever fails after it, it continues there
+ * (`pending-moves.ts`), also when this server dies in between: it is never started at one place before the other one can no longer run it.
+ */
+import { fault, isFault } from '../../api/faults.ts';
+import { consoleStream, type MovedLink, memoryStream, type NodeMigration } from '../../schema/move.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
+import type { NodeLinks } from '../live/links/link-moves.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+import { type ComputeNodeObject, findKind } from '../model/node.ts';
+import { beginMove, type PendingMove, settleMove } from '../projects/pending-moves.ts';
+import { MoveStreams } from './move-streams.ts';
+
+/** Without a limit: disks and memory may be large. */
+const timeoutMs = 0;
+
+/** Why the node cannot be moved while it runs, as far as that is known here; undefined when it can. */
+export function findObstacle(live: LiveProject, node: OpenNode, to: RegisteredCompute): string | undefined {
+  const from = node.requireCompute();
+  if (from === to) return `it runs on ${to.record.name} already`;
+  if (findKind(node.entry.node_type)?.can.liveMove !== true) return 'nodes of its type cannot';
+  for (const compute of [from, to]) {
+    const { connected } = compute.transport.state;
+    if (!compute.isLocal && !connected) return `${compute.record.name} is not connected`;
+    if (!compute.hasLiveMoves) return `${compute.record.name} is another server than Patchbay, or an earlier version`;
+  }
+  const isCaptured = live.links.idsOn(node.id).some((linkId) => {
+    const shown = [live.links.open(linkId).capture, ...live.captures.list(linkId)];
+    return shown.some((capture) => capture?.capturing === true && capture.capture_compute_id === from.id);
+  });
+  return isCaptured ? 'one of its links is captured on its compute: stop the capture' : undefined;
+}
+
+export class LiveMove {
+  readonly #live: LiveProject;
+  readonly #node: OpenNode;
+  readonly #from: RegisteredCompute;
+  readonly #to: RegisteredCompute;
+  readonly #path: { readonly project_id: string; readonly node_id: string };
+  readonly #pending: PendingMove;
+  #links: NodeLinks | undefined;
+
+  constructor(live: LiveProject, node: OpenNode, to: RegisteredCompute) {
+    this.#live = live;
+    this.#node = node;
+    this.#from = node.requireCompute();
+    this.#to = to;
+    this.#path = { project_id: live.projectId, node_id: node.id };
+    this.#pending = { node_id: node.id, from: this.#from.id, to: to.id };
+  }
+
+  /** The lock of the node is held. @throws move_refused, and what the computes answer: it runs where it ran, if it could be reached */
+  async run(): Promise<NodeMigration> {
+    const begun = performance.now();
+    const live = this.#live;
+    const streams = new MoveStreams({ ...{ projectId: live.projectId, nodeId: this.#node.id }, from: this.#from, to: this.#to });
+    await beginMove(live.folder, this.#pending);
+    try {
+      const { pausedMs, links } = await this.#transfer(streams);
+      await settleMove(live, this.#pending);
+      live.notify('log.info', {
+        message: `Node ${this.#node.entry.name} was moved to ${this.#to.record.name}: its guest was paused for ${pausedMs} ms`,
+      });
+      return { node: this.#node.object, live: true, paused_ms: pausedMs, total_ms: Math.round(performance.now() - begun), links };
+    } catch (error) {
+      await streams.close();
+      if (this.#node.entry.compute_id !== this.#to.id) await this.#links?.revert();
+      await settleMove(live, this.#pending);
+      throw refusalOf(this.#node, error);
+    } finally {
+      await streams.close();
+    }
+  }
+
+  async #transfer(streams: MoveStreams): Promise<{ pausedMs: number; links: MovedLink[] }> {
+    const [live, node, path] = [this.#live, this.#node, this.#path];
+    const [from, to] = [this.#from.transport, this.#to.transport];
+    const offer = await from.call('POST /v2/compute/projects/{project_id}/departures/{node_id}', { path });
+    const arriving = await live.nodes.makeElsewhere(node, this.#to);
+    this.#links = await live.linkMoves.prepare(node, arriving);
+    await to.send('POST /v2/compute/projects/{project_id}/arrivals/{node_id}', { path, body: offer, timeoutMs });
+    for (const { name } of offer.drives) streams.open(name, { bothWays: true });
+    streams.open(consoleStream);
+    await from.send('POST /v2/compute/projects/{project_id}/departures/{node_id}/mirror', { path, timeoutMs });
+    streams.open(memoryStream);
+    await from.send('POST /v2/compute/projects/{project_id}/departures/{node_id}/pause', { path, timeoutMs });
+    const finishing = from.call('POST /v2/compute/projects/{project_id}/departures/{node_id}/finish', { path });
+    const sending = finishing.then(({ paused_ms }) => performance.now() - paused_ms);
+    const arrival = to.call('POST /v2/compute/projects/{project_id}/arrivals/{node_id}/wait', { path });
+    const [pausedAt, arrived] = await all(sending, arrival, this.#links.switch());
+    await this.#decide(arriving, arrived);
+    await node.act('start', {});
+    const pausedMs = Math.round(performance.now() - pausedAt);
+    return { pausedMs, links: await this.#links.release() };
+  }
+
+  /** From here on it runs there, or nowhere. @throws storage_failed */
+  async #decide(arriving: OpenNode, arrived: ComputeNodeObject): Promise<void> {
+    const { nodes, changes } = this.#live;
+    const { entry, live } = arriving.merged(arrived);
+    await changes.commitAll([
+      nodes.relocation(this.#node, this.#to, { entry, live: { ...live, status: 'started' } }),
+      ...(this.#links?.commits() ?? []),
+    ]);
+  }
+}
+
+/** All of them have ended when this does. @throws the first of their errors */
+async function all<A, B>(one: Promise<A>, other: Promise<B>, third: Promise<void>): Promise<[A, B]> {
+  const results = await Promise.allSettled([one, other, third]);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  return Promise.all([one, other]);
+}
+
+/** What a remote compute refuses arrives as its words. */
+function refusalOf({ entry: { name } }: OpenNode, error: unknown): unknown {
+  return isFault(error, 'compute_error') || isFault(error, 'qemu_failed')
+    ? fault('move_refused', { name, reason: error.message }, { cause: error })
+    : error;
+}

@@ -1,0 +1,25 @@
+import { type Route, route } from '../../api/route.ts';
+import { CheckpointStatus } from '../../schema/checkpoint.ts';
+import { Snapshot } from '../../schema/snapshot.ts';
+import type { Controller } from '../controller.ts';
+
+export function checkpointRoutes({ projects, checkpoints }: Controller): Route[] {
+  return [
+    route(
+      'GET /v2/projects/{project_id}/checkpoints',
+      { summary: 'When the next checkpoint is due, and what snapshots take on disk', reply: CheckpointStatus, own: true },
+      ({ path }) => checkpoints.describe(projects.get(path.project_id)),
+    ),
+    route(
+      'POST /v2/projects/{project_id}/checkpoints',
+      {
+        fillsDisk: true,
+        summary: 'Take a checkpoint now; the interval begins anew. Answers when its memory is on disk',
+        status: 201,
+        reply: Snapshot,
+        own: true,
+      },
+      ({ path }) => checkpoints.take(projects.get(path.project_id)),
+    ),
+  ];
+}

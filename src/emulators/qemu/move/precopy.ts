@@ -1,0 +1,62 @@
+/** Memory that is sent while the guest runs. @see QEMU docs/devel/migration.rst */
+import { setTimeout as delay } from 'node:timers/promises';
+import { fault } from '../../../api/faults.ts';
+import { settleMigration } from '../memory/migration.ts';
+import type { Monitor } from '../monitor.ts';
+
+const pollMs = 3;
+/** The guest is paused when the rest takes this long, as QEMU reckons; a guest that writes faster gets more, little by little. */
+const firstDowntimeMs = 40;
+const longestDowntimeMs = 20_000;
+const patienceMs = 5_000;
+
+/** Sends all but the rest to a socket, and resolves when the guest is paused. @returns when it still ran. @throws qemu_failed */
+export async function lastRunning(monitor: Monitor, socket: string): Promise<number> {
+  await setPause(monitor, true);
+  let downtime = firstDowntimeMs;
+  await limitDowntime(monitor, downtime);
+  await monitor.execute('migrate', { uri: `unix:${socket}` });
+  let running = performance.now();
+  let raiseAt = running + patienceMs;
+  for (;;) {
+    const asked = performance.now();
+    const status = await migrationStatus(monitor);
+    if (status === 'pre-switchover') return running;
+    running = asked;
+    if (asked > raiseAt && downtime < longestDowntimeMs) {
+      downtime *= 2;
+      raiseAt = asked + patienceMs;
+      await limitDowntime(monitor, downtime);
+    }
+    await delay(pollMs);
+  }
+}
+
+/** @throws qemu_failed */
+export async function sendRest(monitor: Monitor): Promise<void> {
+  await monitor.execute('migrate-continue', { state: 'pre-switchover' });
+  while ((await migrationStatus(monitor)) !== 'completed') await delay(pollMs);
+}
+
+/** Whatever was sent, the guest runs here. @throws qemu_failed */
+export async function continueHere(monitor: Monitor): Promise<void> {
+  await settleMigration(monitor);
+  await setPause(monitor, false);
+  if ((await monitor.status()) !== 'running') await monitor.execute('cont');
+}
+
+/** @throws qemu_failed when it has failed */
+async function migrationStatus(monitor: Monitor): Promise<string> {
+  const { status = 'none', 'error-desc': reason } = (await monitor.execute('query-migrate')) as Record<string, string>;
+  if (status === 'failed' || status === 'cancelled' || status === 'cancelling' || status === 'none')
+    throw fault('qemu_failed', { reason: `the memory was not sent: ${reason ?? status}` });
+  return status;
+}
+
+function limitDowntime(monitor: Monitor, ms: number): Promise<unknown> {
+  return monitor.execute('migrate-set-parameters', { 'downtime-limit': ms });
+}
+
+function setPause(monitor: Monitor, state: boolean): Promise<unknown> {
+  return monitor.execute('migrate-set-capabilities', { capabilities: [{ capability: 'pause-before-switchover', state }] });
+}

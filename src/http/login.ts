@@ -1,0 +1,137 @@
+/**
+ * Signing in with a browser: the page that asks for user and password, and the cookie that stands for them. A cookie is sent by the browser
+ * whatever page causes a request, so it counts less than credentials: only the server's own page may change something with it.
+ */
+import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fault } from '../api/faults.ts';
+import { parseJson } from './json-body.ts';
+import { pagePaths, sendPage } from './page.ts';
+import type { Sessions } from './sessions.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The user of the session; absent when the request has credentials. */
+    signedInAs?: string;
+  }
+}
+
+/** Longer ones are no session's. */
+const longestToken = 100;
+/** No browser shows a dialog for this scheme. Source: draft-broyer-http-cookie-auth. */
+const cookieChallenge = 'Cookie realm="Patchbay"';
+const basicChallenge = 'Basic realm="GNS3 server"';
+
+/** Whether these are the user and password, as HTTP Basic encodes them. Wrong ones are answered later and later. @throws too_many_logins */
+export type CheckLogin = (request: FastifyRequest, reply: FastifyReply, pair: string) => Promise<boolean>;
+
+interface LoginParts {
+  readonly sessions: Sessions;
+  readonly check: CheckLogin;
+  /** For the body of a request. */
+  readonly limitMs: number;
+}
+
+/** `GET /login` answers whether the browser is signed in, `POST /login` signs in, `POST /logout` signs out. */
+export async function addLogin(app: FastifyInstance, { sessions, check, limitMs }: LoginParts): Promise<void> {
+  const config = { isPublic: true } as const;
+  await app.register(async (context) => {
+    parseJson(context, limitMs);
+    context.get('/login', { config }, async (request, reply) => {
+      const isSignedIn = userOfSession(request, sessions) !== undefined;
+      if (!isSignedIn) reply.header('www-authenticate', cookieChallenge);
+      return reply
+        .code(isSignedIn ? 204 : 401)
+        .header('cache-control', 'no-store')
+        .send();
+    });
+    context.post('/login', { config }, async (request, reply) => {
+      const { user, password } = (request.body ?? {}) as { user?: unknown; password?: unknown };
+      if (typeof user !== 'string' || typeof password !== 'string')
+        throw fault('invalid_request', { reason: 'user and password must be texts' });
+      if (!(await check(request, reply, Buffer.from(`${user}:${password}`).toString('base64')))) {
+        reply.header('www-authenticate', cookieChallenge);
+        throw fault('wrong_login', {});
+      }
+      endSession(request, sessions);
+      return reply
+        .code(204)
+        .headers({ 'set-cookie': cookieOf(request, sessions.open(user)), 'cache-control': 'no-store' })
+        .send();
+    });
+    context.post('/logout', { config }, async (request, reply) => {
+      endSession(request, sessions);
+      return reply.code(204).header('set-cookie', cookieOf(request, undefined)).send();
+    });
+  });
+}
+
+/**
+ * Whether the request belongs to a session. Browsers send `Origin` with all that changes something, and with WebSockets; that it is this
+ * server's or an allowed one was checked before. @throws origin_refused when it is missing
+ */
+export function hasSession(request: FastifyRequest, reply: FastifyReply, sessions: Sessions): boolean {
+  const { method, headers } = request;
+  const isUpgrade = headers.upgrade !== undefined;
+  const user = userOfSession(request, sessions, isUpgrade);
+  if (user === undefined) return false;
+  if ((method !== 'GET' || isUpgrade) && headers.origin === undefined)
+    throw fault('origin_refused', { origin: 'an unknown origin' });
+  request.signedInAs = user;
+  // The page learns from it that it can sign out.
+  reply.header('X-Patchbay-User', encodeURIComponent(user));
+  return true;
+}
+
+/**
+ * A request without credentials. A browser that opens the page gets one that asks for them. A browser whose session has ended is not
+ * asked by a dialog of its own. All others, such as GNS3's clients, get the challenge of HTTP Basic.
+ */
+export async function refuse(request: FastifyRequest, reply: FastifyReply, pageFolder: string | undefined): Promise<FastifyReply> {
+  const { method, headers, routeOptions } = request;
+  const isPage = method === 'GET' && pagePaths.includes(routeOptions.url ?? '') && headers.accept?.includes('text/html');
+  if (isPage && headers.authorization === undefined && headers.upgrade === undefined && pageFolder !== undefined) {
+    reply.code(401).header('www-authenticate', cookieChallenge);
+    if (await sendPage(request, reply, join(pageFolder, 'login.html'))) return reply;
+  }
+  const isBrowser = tokensOf(request).length > 0;
+  reply.headers({ 'WWW-Authenticate': isBrowser ? cookieChallenge : basicChallenge, Connection: 'close' });
+  throw fault('unauthorized', {});
+}
+
+function userOfSession(request: FastifyRequest, sessions: Sessions, isUpgrade = false): string | undefined {
+  const { socket } = request.raw;
+  for (const token of tokensOf(request)) {
+    const user = sessions.use(token, isUpgrade ? socket : undefined);
+    if (user !== undefined) return user;
+  }
+  return undefined;
+}
+
+function endSession(request: FastifyRequest, sessions: Sessions): void {
+  for (const token of tokensOf(request)) sessions.close(token);
+}
+
+/** Browsers keep cookies by name of the host, for all its ports. */
+function cookieName(request: FastifyRequest, isSecure: boolean): string {
+  return `${isSecure ? '__Host-' : ''}patchbay-${request.raw.socket.localPort ?? 0}`;
+}
+
+function tokensOf(request: FastifyRequest): string[] {
+  // Behind a proxy with a certificate, the browser's connection is secure and this one is not.
+  const names =
+    request.protocol === 'https' ? [cookieName(request, true)] : [cookieName(request, true), cookieName(request, false)];
+  return (request.headers.cookie ?? '').split(';').flatMap((pair) => {
+    const [name = '', value = ''] = pair.trim().split('=', 2);
+    return names.includes(name) && value !== '' && value.length <= longestToken ? [value] : [];
+  });
+}
+
+/** It ends with the browser. Undefined: removes it. */
+function cookieOf(request: FastifyRequest, token: string | undefined): string {
+  const isSecure = request.protocol === 'https' || (request.headers.origin ?? '').startsWith('https:');
+  const parts = [`${cookieName(request, isSecure)}=${token ?? ''}`, 'Path=/', 'HttpOnly', 'SameSite=Strict'];
+  if (isSecure) parts.push('Secure');
+  if (token === undefined) parts.push('Max-Age=0');
+  return parts.join('; ');
+}

@@ -1,0 +1,36 @@
+/** Ours: snapshots with memory that the server takes on a schedule. */
+import { named, nullable, strict, Uuid } from './common.ts';
+import { type Static, Type } from './type.ts';
+
+export const CheckpointSkipped = Type.Object(
+  { at: Type.Integer({ description: 'Seconds since 1970, UTC' }), reason: Type.String() },
+  named('CheckpointSkipped'),
+);
+export type CheckpointSkipped = Readonly<Static<typeof CheckpointSkipped>>;
+
+/** `skipped`: why the last one that was due was not taken. */
+const schedule = {
+  next_at: nullable(Type.Integer({ description: 'When the next one is due: seconds since 1970, UTC; null without a schedule' })),
+  skipped: nullable(CheckpointSkipped),
+};
+
+const bytes = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const CheckpointStatus = Type.Object(
+  {
+    ...schedule,
+    bytes: bytes('What all checkpoints take on disk; a file that several share counts once'),
+    sizes: Type.Array(Type.Object({ snapshot_id: Uuid, bytes: bytes('On disk') }, strict), {
+      description: 'Of all snapshots, oldest first',
+    }),
+  },
+  named('CheckpointStatus'),
+);
+export type CheckpointStatus = Readonly<Static<typeof CheckpointStatus>>;
+
+/** What `checkpoints.updated` brings. `taken`: the new checkpoint. */
+export const CheckpointsUpdated = Type.Object(
+  { ...schedule, project_id: Uuid, taken: nullable(Uuid) },
+  named('CheckpointsUpdated'),
+);
+export type CheckpointsUpdated = Readonly<Static<typeof CheckpointsUpdated>>;

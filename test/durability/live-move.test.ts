@@ -1,0 +1,189 @@
+/**
+ * A machine with a disk and a TCP connection over a link of 50 ms moves to another server's compute while it runs, and back; then servers and
+ * machines are killed in the midst of moves: it always runs at exactly one place, with what it remembers.
+ */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
+import { Console } from '../../demo/console.ts';
+import { ensureGuest } from '../../demo/guest/guest.ts';
+import { machineProperties } from '../../demo/topology.ts';
+import type { NodeMigration } from '../../src/schema/move.ts';
+import { killProcesses, processesOf } from '../support/leftovers.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { startServer } from '../support/server.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, end, type NodeBody } from '../support/with-server.ts';
+import { makeChance } from './random.ts';
+
+const limitMs = 120_000;
+/** Of each kind. `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
+const long = Number(process.env.PATCHBAY_TEST_KILLS) || 0;
+const rounds = Math.max(1, Math.floor(long / 5));
+const chance = makeChance();
+console.log(`seed ${chance.seed}`);
+const config = { Qemu: { acceleration: 'off' } };
+const server = await startServer({ stopNodes: false, config });
+after(() => server.stop());
+const [user, password] = ['teacher', 'correct-horse'];
+const far = await startServer({ stopNodes: false, config: { ...config, Server: { auth: true, user, password } } });
+after(() => far.stop());
+const client = new RawClient(server.url);
+after(() => client.close());
+const { kernel, initrd } = await ensureGuest();
+const computeId = crypto.randomUUID();
+await client.post('/v2/computes', {
+  compute_id: computeId,
+  name: 'far',
+  protocol: 'http',
+  host: '127.0.0.1',
+  port: far.port,
+  user,
+  password,
+});
+
+const project = await createProject(client, { auto_close: false });
+const machine = async (name: string) => {
+  const found = (await client.get<NodeBody[]>(`${project.path}/nodes`)).find((node) => node.name === name);
+  assert.ok(found);
+  return found;
+};
+
+async function onConsole<T>(name: string, use: (console: Console) => Promise<T>): Promise<T> {
+  const console = await Console.open((await machine(name)).console as number);
+  try {
+    return await use(console);
+  } finally {
+    console.close();
+  }
+}
+
+/** What the shell of the guest prints between two marks that its echo of the line does not show. */
+async function printed(console: Console, command: string): Promise<string> {
+  const output = await console.run(`echo "<""$(${command})"">"`, limitMs);
+  return [...output.matchAll(/<([^<>"$]*)>/g)].at(-1)?.[1] ?? '';
+}
+
+async function numbers(): Promise<number> {
+  const follow = `awk '{ if (n++ && $1 != last + 1) gaps++; last = $1 } END { print n + 0, gaps + 0 }' /tmp/stream`;
+  const text = await onConsole('VM2', (console) => printed(console, follow));
+  const [count = 0, gaps] = text.split(' ').map(Number);
+  assert.equal(gaps, 0, `stream ${text}`);
+  return count;
+}
+
+async function continues(from = 0): Promise<number> {
+  return waitFor(
+    async () => {
+      const now = await numbers();
+      return now > from + 5 && now;
+    },
+    { what: 'the stream to continue', limitMs },
+  );
+}
+
+async function withTraffic() {
+  await client.post('/v2/compute/qemu/img', {
+    ...{ qemu_img: 'qemu-img', path: 'move-base.qcow2', format: 'qcow2', size: 64 },
+    ...{ cluster_size: 65536, preallocation: 'off' },
+  });
+  const make = (name: string, address: string, more: object) =>
+    createNode(client, project, 'qemu', {
+      name,
+      properties: { ...machineProperties({ kernel, initrd }, name, [`${address}/24`]), ...more },
+    });
+  const disk = { hda_disk_image: 'move-base.qcow2', hda_disk_interface: 'virtio' };
+  const [one, two] = [await make('VM1', '10.0.0.1', disk), await make('VM2', '10.0.0.2', {})];
+  await client.post(`${project.path}/links`, { nodes: [end(one), end(two)], filters: { latency: [50] } });
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+  for (const name of ['VM2', 'VM1']) await onConsole(name, (console) => console.expect(/GUEST READY.*# $/s, limitMs));
+  await onConsole('VM2', (console) => console.run('(sleep 1000000 | nc -l -p 5000 > /tmp/stream &)', limitMs));
+  await onConsole('VM1', async (console) => {
+    await waitFor(async () => /=0=/.test(await console.run('ping -c 1 -W 5 10.0.0.2', limitMs)), { what: 'an answer', limitMs });
+    await console.run('((n=0; while :; do n=$((n+1)); echo $n; usleep 100000; done) | nc 10.0.0.2 5000 &)', limitMs);
+    await console.run('echo written > /dev/vda; sync; echo remembered > /tmp/word', limitMs);
+  });
+  return one;
+}
+
+const migrate = (node: NodeBody, to: string) =>
+  client.post<NodeMigration>(`${project.path}/nodes/${node.node_id}/migrate`, { compute_id: to }, 200);
+
+/** It runs on one of the computes, with its memory and its disk, and nothing of it is left on the other one. */
+async function isWhole(vm: NodeBody): Promise<string> {
+  const now = await waitFor(
+    async () => {
+      const found = await client
+        .get<NodeBody & { compute_id: string }>(`${project.path}/nodes/${vm.node_id}`)
+        .catch(() => undefined);
+      return found?.status === 'started' && found;
+    },
+    { what: 'the machine, running', limitMs },
+  );
+  const machines = (of: typeof server) =>
+    processesOf(of.dataDir, of.runtimeDirectory).filter(({ commandLine }) => /^\S*qemu-system.*guest=VM1/.test(commandLine));
+  const [here, there] = now.compute_id === 'local' ? [server, far] : [far, server];
+  await waitFor(() => machines(there).length === 0 && machines(here).length === 1, { what: 'one machine', limitMs });
+  const said = await onConsole('VM1', (console) => printed(console, 'head -c 7 /dev/vda; cat /tmp/word'));
+  assert.equal(said, 'writtenremembered');
+  return now.compute_id;
+}
+
+test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
+  const vm = await withTraffic();
+  let before = await continues();
+  for (const to of [computeId, 'local']) {
+    const moved = await migrate(vm, to);
+    console.log(JSON.stringify({ ...moved, node: undefined }));
+    assert.equal(moved.node.compute_id, to);
+    assert.equal(moved.node.status, 'started');
+    before = await continues(before);
+    const said = await onConsole('VM1', (console) => printed(console, 'head -c 7 /dev/vda; cat /tmp/word'));
+    assert.equal(said, 'writtenremembered');
+  }
+
+  const kills: Record<string, (from: typeof server, to: typeof server) => Promise<void>> = {
+    controller: async () => {
+      await server.kill9();
+      await server.restart();
+    },
+    'other compute': async () => {
+      await far.kill9();
+      await far.restart();
+    },
+    'machine that receives': async (_from, { dataDir, runtimeDirectory }) => {
+      const incoming = () =>
+        processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => /guest=VM1.*-incoming/.test(commandLine));
+      killProcesses(await waitFor(() => incoming().length > 0 && incoming(), { what: 'a machine that receives' }).catch(() => []));
+    },
+    fabric: async ({ dataDir, runtimeDirectory }) => {
+      killProcesses(
+        processesOf(dataDir, runtimeDirectory)
+          .filter(({ commandLine }) => /fabric\/main/.test(commandLine))
+          .slice(0, 1),
+      );
+    },
+  };
+  for (const [what, kill] of Object.entries(kills)) {
+    if (long === 0 && !/controller|receives/.test(what)) continue;
+    await t.test(`${rounds} kills of the ${what}`, async () => {
+      for (let round = 0; round < rounds; round++) {
+        const at = await isWhole(vm);
+        const [from, to] = at === 'local' ? [server, far] : [far, server];
+        const path = `${project.path}/nodes/${vm.node_id}/migrate`;
+        const asked = client.send(`POST ${path}`, { body: { compute_id: at === 'local' ? computeId : 'local' } }).then(
+          (answer) => answer.status,
+          () => 0,
+        );
+        const wait = chance.between(0, 2500);
+        await pass(wait);
+        await kill(from, to);
+        const status = await asked;
+        const now = await isWhole(vm);
+        console.log(`${what} killed after ${wait} ms: ${status}, at ${now} instead of ${at}`);
+        if (status === 200) assert.notEqual(now, at, 'what was acknowledged stays');
+        before = await continues(await numbers());
+      }
+    });
+  }
+});

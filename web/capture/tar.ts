@@ -1,0 +1,43 @@
+/** Files in one archive, in the `ustar` format. Source: POSIX.1-2024, pax, "ustar Interchange Format". */
+const blockBytes = 512;
+/** Longer names need a prefix, which names of captures do not reach. */
+const longestName = 100;
+
+export interface TarEntry {
+  readonly name: string;
+  readonly modifiedMs: number;
+  readonly content: Blob;
+}
+
+export function tarOf(entries: readonly TarEntry[]): Blob {
+  const parts = entries.flatMap((entry) => [
+    headerOf(entry),
+    entry.content,
+    new Uint8Array((blockBytes - (entry.content.size % blockBytes)) % blockBytes),
+  ]);
+  return new Blob([...parts, new Uint8Array(2 * blockBytes)], { type: 'application/x-tar' });
+}
+
+function headerOf({ name, modifiedMs, content }: TarEntry): Uint8Array<ArrayBuffer> {
+  const header = new Uint8Array(blockBytes);
+  const put = (at: number, text: string) => header.set(new TextEncoder().encode(text), at);
+  const octal = (value: number, digits: number) => Math.max(0, Math.floor(value)).toString(8).padStart(digits, '0');
+  header.set(new TextEncoder().encode(name).subarray(0, longestName));
+  put(100, '0000644\0');
+  put(108, '0000000\0');
+  put(116, '0000000\0');
+  put(124, `${octal(content.size, 11)}\0`);
+  put(136, `${octal(modifiedMs / 1000, 11)}\0`);
+  put(148, ' '.repeat(8));
+  put(156, '0');
+  put(257, 'ustar\0');
+  put(263, '00');
+  put(
+    148,
+    `${octal(
+      header.reduce((sum, byte) => sum + byte, 0),
+      6,
+    )}\0 `,
+  );
+  return header;
+}

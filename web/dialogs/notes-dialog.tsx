@@ -1,0 +1,96 @@
+/** The notes of the project: `README.txt` in its folder, which GNS3's clients show, too. */
+import './notes.css';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { ApiError } from '../api.ts';
+import { useApp } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
+import { texts } from '../texts.ts';
+import { ask } from '../ui/ask.tsx';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Markdown } from './markdown.tsx';
+import { notesTexts } from './notes-texts.ts';
+
+export function NotesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
+  const app = useApp();
+  const address = `${project.path}/files/README.txt`;
+  /** As stored; undefined while it is loading. */
+  const stored = useSignal<string | undefined>(undefined);
+  const draft = useSignal('');
+  const isEdited = useSignal(false);
+  const read = async (): Promise<string> => {
+    const file = await app.api
+      .download(address, () => undefined)
+      .catch((error: Error) => {
+        if (error instanceof ApiError && error.status === 404) return new Blob();
+        throw error;
+      });
+    const text = await file.text();
+    if (text.includes('\0')) throw new Error(notesTexts.binary);
+    return text;
+  };
+  useEffect(
+    () =>
+      void app.toasts.attempt(async () => {
+        stored.value = await read();
+        draft.value = stored.value;
+        isEdited.value = stored.value.trim() === '';
+      }),
+    [],
+  );
+  const save = () =>
+    app.toasts.attempt(async () => {
+      if ((await read()) !== stored.peek() && !(await ask(app, notesTexts.changed))) return;
+      await app.api.upload(address, { body: new Blob([draft.peek()]) });
+      stored.value = draft.peek();
+      isEdited.value = false;
+      app.toasts.show('done', notesTexts.saved);
+    });
+  const openNode = (name: string) => {
+    const node = project.nodes.all.peek().find((one) => one.name === name);
+    return () => {
+      if (!node) {
+        app.toasts.show('info', notesTexts.missing(name));
+        return;
+      }
+      project.selection.set([node.node_id]);
+      close();
+    };
+  };
+  const footer = (
+    <>
+      <Button
+        pressed={isEdited.value}
+        disabled={stored.value === undefined}
+        icon="edit"
+        onClick={() => (isEdited.value = !isEdited.peek())}
+      >
+        {isEdited.value ? notesTexts.preview : notesTexts.edit}
+      </Button>
+      <span class="grow" />
+      <Button onClick={close}>{texts.close}</Button>
+      <Button kind="primary" disabled={draft.value === stored.value} onClick={save}>
+        {texts.save}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={notesTexts.title} close={close} wide scrolls={!isEdited.value} footer={footer}>
+      {stored.value === undefined && <p class="empty">{texts.loading}</p>}
+      {stored.value !== undefined && isEdited.value && (
+        <label class="notes-field">
+          <textarea
+            aria-label={notesTexts.text}
+            placeholder={notesTexts.empty}
+            rows={18}
+            value={draft.value}
+            onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
+          />
+          <small>{notesTexts.hint}</small>
+        </label>
+      )}
+      {stored.value !== undefined && !isEdited.value && <Markdown text={draft.value} openNode={openNode} />}
+    </Dialog>
+  );
+}

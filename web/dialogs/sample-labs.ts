@@ -1,0 +1,68 @@
+/** Labs to begin with: lab files of the package, made into projects of their own. */
+import type { LabApplyLine } from '../../src/schema/lab.ts';
+import type { Project } from '../../src/schema/project.ts';
+import type { App } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { sampleTexts } from './sample-texts.ts';
+
+export type SampleId = keyof typeof sampleTexts.labs;
+
+/** The text of a lab file. */
+type LoadText = () => Promise<{ readonly default: string }>;
+
+const files: Readonly<Record<SampleId, LoadText>> = {
+  campus: () => import('./samples/campus.yaml?raw'),
+  'lossy-wan': () => import('./samples/lossy-wan.yaml?raw'),
+  'vlan-trunk': () => import('../../labs/vlan-trunk.yaml?raw'),
+  'ospf-failover': () => import('../../labs/ospf-failover.yaml?raw'),
+  'bgp-filters': () => import('../../labs/bgp-filters.yaml?raw'),
+  'vrrp-split-brain': () => import('../../labs/vrrp-split-brain.yaml?raw'),
+  'dns-satellite': () => import('../../labs/dns-satellite.yaml?raw'),
+};
+
+export const sampleIds = Object.keys(files) as readonly SampleId[];
+
+export interface SampleProgress {
+  readonly label: string;
+  readonly part: number;
+}
+
+/** Makes the project, starts its nodes, and gives it notes. A project that cannot be completed is deleted. @throws Error why it cannot be made */
+export async function openSample(app: App, id: SampleId, report: (progress: SampleProgress) => void): Promise<string> {
+  const { default: text } = await files[id]();
+  const name = unusedName(app, sampleTexts.labs[id].title);
+  const made = await app.api.post<Project>('/v2/projects', {
+    name,
+    auto_close: false,
+    show_grid: true,
+    show_interface_labels: true,
+  });
+  const path = `/v2/projects/${made.project_id}`;
+  try {
+    let last: LabApplyLine = {};
+    const onLine = (line: LabApplyLine) => {
+      last = line;
+      const { step, done = 0, total = 0 } = line;
+      if (step) report({ label: texts.lab.progress(step, done, total), part: total > 0 ? done / total : 0 });
+    };
+    await app.api.lines<LabApplyLine>('/v2/labs/apply', onLine, {
+      lab: text,
+      file: `${id}.yaml`,
+      project: made.project_id,
+      start: true,
+    });
+    if (last.project_id === undefined) throw new Error(last.failure ?? sampleTexts.ended);
+    await app.api.upload(`${path}/files/README.txt`, { body: new Blob([sampleTexts.notes(id)]) });
+    return made.project_id;
+  } catch (error) {
+    await app.api.delete(path);
+    throw error;
+  }
+}
+
+function unusedName({ server }: App, title: string): string {
+  const taken = new Set(server.projects.all.peek().map(({ name }) => name));
+  let name = title;
+  for (let number = 2; taken.has(name); number += 1) name = `${title} ${number}`;
+  return name;
+}
