@@ -30,6 +30,10 @@ interface Snapshot {
 
 export async function benchWarm(say: (text: string) => void): Promise<Row[]> {
   const server = await startPatchbay();
+  const other = await startPatchbay().catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
   const client = new Client(server.url, { headersTimeout: 0 });
   const lab = new WarmLab(client);
   try {
@@ -60,6 +64,12 @@ export async function benchWarm(say: (text: string) => void): Promise<Row[]> {
       await Promise.all(forks.map((fork) => lab.answers(fork)));
     });
     const warmMiB = await memoryMiB(server, (line) => line.includes('guest=one-0') && line.includes('-incoming'));
+    say('one machine moves to another server');
+    const moved = await lab.make('moved', machines.slice(0, 1));
+    await lab.boot(moved);
+    const pausedMs = await lab.move(moved, await lab.register(other));
+    await lab.answers(moved);
+    const restartMs = await timed(() => lab.restartOn(moved, 'local'));
     const one = 'cold boot of one';
     return [
       row('pause of three machines that are frozen, at most, ms', snapshot.memory.paused_ms),
@@ -69,10 +79,11 @@ export async function benchWarm(say: (text: string) => void): Promise<Row[]> {
       row('fork, until all consoles answer, ms', forkMs),
       row(`${forkCount} forks of one machine, until all consoles answer, ms`, forksMs, singleMs, one),
       row('memory of a forked machine (PSS), MiB', warmMiB, coldMiB, 'the machine that booted'),
+      row('move to another server, pause of the guest, ms', pausedMs, restartMs, 'stopped, moved and booted there'),
     ];
   } finally {
     await client.close();
-    await server.stop();
+    await Promise.all([server.stop(), other.stop()]);
   }
 }
 
@@ -116,6 +127,26 @@ class WarmLab {
 
   fork(path: string, count: number): Promise<Project[]> {
     return this.#post<Project[]>(`${path}/fork`, { count });
+  }
+
+  /** @returns the id of the compute */
+  async register({ url }: Running): Promise<string> {
+    const { hostname: host, port } = new URL(url);
+    const body = { name: 'other', protocol: 'http', host, port: Number(port) };
+    return (await this.#post<{ compute_id: string }>('/v2/computes', body)).compute_id;
+  }
+
+  /** @returns for how long its only machine was paused, milliseconds */
+  async move({ project_id }: Project, compute_id: string): Promise<number> {
+    const [node] = await this.#get<Node[]>(`/v2/projects/${project_id}/nodes`);
+    const path = `/v2/projects/${project_id}/nodes/${node?.node_id}/migrate`;
+    return (await this.#post<{ paused_ms: number }>(path, { compute_id })).paused_ms;
+  }
+
+  async restartOn(project: Project, computeId: string): Promise<void> {
+    await this.#post(`/v2/projects/${project.project_id}/nodes/stop`, {});
+    await this.move(project, computeId);
+    await this.boot(project);
   }
 
   async #onConsoles({ project_id }: Project, use: (console: Console) => Promise<void>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
- * requests to one (`test/bad-input/fuzz.test.ts`), damages each file of a data directory, then
+ * requests to one (`test/bad-input/fuzz.test.ts`), holds its event loop with the largest inputs, damages each file of a data directory, then
  * kills one 110 times, and during restores of snapshots, freezes and rewinds (`test/durability/`).
  * `npm test` does a shorter form, always with one seed.
  */
@@ -17,6 +17,9 @@ const hunts = {
   async attack(rounds) {
     for (let left = rounds; left > 0 && !process.exitCode; left--)
       await hunt('test/bad-input/attack.test.ts', { PATCHBAY_TEST_ATTACK_ROUNDS: '1' });
+  },
+  async loop() {
+    await hunt('test/bad-input/attack/event-loop.test.ts', { PATCHBAY_TEST_LARGEST: '1' });
   },
   async ask(rounds) {
     for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed)
@@ -46,7 +49,7 @@ const [given = '20', ...chosen] = process.argv.slice(2);
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
   console.log(
-    'Usage: npm run fuzz [-- ROUNDS [attack] [ask] [faults] [kill] [quiet] [labs]]\n20 rounds of all but the last two unless given. A round of attacks takes a minute or two, one that asks a few seconds, faults and kills take minutes, quiet an hour; labs runs each worked lab twice.',
+    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [ask] [faults] [kill] [quiet] [labs]]\n20 rounds of all but the last two unless given. A round of attacks takes a minute or two, one that asks a few seconds; loop, faults and kills take minutes, quiet an hour; labs runs each worked lab twice.',
   );
   process.exit(given === '--help' ? 0 : 2);
 }

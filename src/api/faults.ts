@@ -17,10 +17,7 @@ const table = {
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
   body_too_many_values: { status: 413, says: 'The request body has more than {limit} values: send it in parts' },
-  unauthorized: {
-    status: 401,
-    says: 'Authentication is required: send the user and password of this server (HTTP Basic), or sign in on its page',
-  },
+  unauthorized: { status: 401, says: 'Authentication is required: send user and password (HTTP Basic), or sign in on the page' },
   wrong_login: { status: 401, says: 'The user or the password is wrong' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: {
@@ -81,7 +78,6 @@ const table = {
   snapshot_failed: { status: 409, says: 'The snapshot "{name}" could not be {what}: {reason}' },
   snapshots_damaged: { status: 409, says: 'The list of snapshots (snapshots.conf) is damaged and was left as it is: {reason}' },
   checkpoint_skipped: { status: 409, says: 'No checkpoint of the project "{name}" was taken: {reason}' },
-
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
 
   // Nodes

@@ -1,24 +1,19 @@
 /**
  * The controller: projects, their nodes and links, and the computes these are on. It reaches computes through the compute API only.
  */
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { LocalTransport, replySchemas } from '../api/local-transport.ts';
+import { replySchemas } from '../api/local-transport.ts';
 import { NotificationFeeds } from '../api/notification-feeds.ts';
-import type { Route, Stream } from '../api/route.ts';
+import type { Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
-import type { ComputeApi } from '../compute/api.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
 import type { CaptureStopped } from '../schema/capture.ts';
-import type { Capabilities } from '../schema/compute.ts';
-import { consoleHostOf, consolesAreRestricted } from '../schema/console-access.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { SnapshotFork } from '../schema/snapshot.ts';
-import type { Static } from '../schema/type.ts';
 import { Checkpoints } from './archive/checkpoints.ts';
 import { type ExportWanted, exportProject } from './archive/export.ts';
 import { forkSnapshot } from './archive/fork.ts';
@@ -28,8 +23,9 @@ import { Appliances } from './catalog/appliances.ts';
 import { KeptSettings } from './catalog/kept-settings.ts';
 import { Symbols } from './catalog/symbols.ts';
 import { Templates } from './catalog/templates.ts';
-import { type ComputeRecord, localComputeId, type RegisteredCompute } from './computes/compute.ts';
+import type { ComputeRecord, RegisteredCompute } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
+import { describeLocalCompute, type LocalCompute } from './computes/local-compute.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
@@ -50,11 +46,6 @@ import { Placer } from './relocation/placer.ts';
 import { Relocation } from './relocation/relocation.ts';
 import { Cluster } from './slices/cluster.ts';
 
-/** What the controller needs of the compute in its process. */
-export interface LocalCompute {
-  routes(): readonly Route[];
-  readonly events: { subscribe(listener: (event: ComputeEvent) => void): () => void };
-}
 export interface ControllerOptions {
   readonly settings: Settings;
   readonly log: Log;
@@ -164,14 +155,9 @@ export class Controller {
     this.watch = new ComputeWatch({ projects, registry: parts.registry, log: options.log, onBack });
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
-    this.snapshots = new Snapshots({
-      computes: parts.computes,
-      staging: parts.staging,
-      restores: parts.restores,
-      version: options.version,
-      floorBytes: Server.min_free_bytes,
-      asArchives: Server.snapshot_archives,
-    });
+    const { staging, restores } = parts;
+    const limits = { floorBytes: Server.min_free_bytes, asArchives: Server.snapshot_archives };
+    this.snapshots = new Snapshots({ computes, staging, restores, version: options.version, ...limits });
     this.checkpoints = new Checkpoints({ snapshots: this.snapshots, log: options.log });
   }
 
@@ -188,7 +174,7 @@ export class Controller {
       CaptureStore.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
       KeptSettings.open(stateDirectory, warn),
-      localCompute(options),
+      describeLocalCompute(settings, options.compute),
     ]);
     const notices = new EventStream<Notice>();
     const computeEvents = new EventStream<EventOfCompute>();
@@ -374,27 +360,4 @@ export class Controller {
     local.setUsage(this.#usage.read());
     if (this.notices.listeners > 0) this.computes.changed(local);
   }
-}
-
-async function localCompute({ settings, compute }: ControllerOptions) {
-  const { host, port, user } = settings.Server;
-  const make = (capabilities: Static<typeof Capabilities>) =>
-    new LocalTransport<ComputeApi>({ routes: compute.routes(), events: compute.events, capabilities });
-  const unknown: Static<typeof Capabilities> = { version: null, node_types: [] };
-  const capabilities = await make(unknown).call('GET /v2/compute/capabilities');
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host;
-  const record: ComputeRecord = canonical({
-    compute_id: localComputeId,
-    host: reachable,
-    name: hostname() || 'Main server',
-    password: null,
-    port,
-    protocol: 'http' as const,
-    user: user === '' ? null : user,
-  });
-  return {
-    record,
-    transport: make(canonical(capabilities)),
-    consoleHost: consolesAreRestricted(settings.Server) ? consoleHostOf(settings.Server) : host,
-  };
 }

@@ -270,7 +270,7 @@ describe('HTTP Basic', () => {
       [
         401,
         {
-          message: 'Authentication is required: send the user and password of this server (HTTP Basic), or sign in on its page',
+          message: 'Authentication is required: send user and password (HTTP Basic), or sign in on the page',
           status: 401,
         },
         'Basic realm="GNS3 server"',

@@ -59,10 +59,7 @@ const until = Type.Integer({
   minimum: 0,
   description: 'Reverts all steps after this one, the last first, if all of them can be reverted; 0: every step. Not with `step`',
 });
-export const UndoUntilRequest = Type.Object(
-  { step: Type.Optional(Step), until: Type.Optional(until) },
-  named('UndoUntilRequest'),
-);
+export const UndoUntilRequest = Type.Object({ step: Type.Optional(Step), until: Type.Optional(until) }, named('UndoUntilRequest'));
 export type UndoUntilRequest = Static<typeof UndoUntilRequest>;
 
 export const Undone = Type.Object(

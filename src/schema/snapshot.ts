@@ -61,6 +61,10 @@ export const SnapshotFork = Type.Object(
   named('SnapshotFork'),
 );
 export type SnapshotFork = Static<typeof SnapshotFork>;
+export const SnapshotUpdate = Type.Object(
+  { checkpoint: Type.Literal(false, { description: 'It is an ordinary snapshot from now on, which no schedule deletes' }) },
+  named('SnapshotUpdate'),
+);
 /** GNS3's clients may send anything here. */
 export const SnapshotRestore = Type.Object({
   memory: Type.Optional(Type.Boolean({ description: 'Ours: false leaves the nodes stopped. Default true' })),

@@ -4,9 +4,13 @@ import { it } from 'node:test';
 import { importsOf, sourceFiles } from './sources.ts';
 
 /** Packages of hundreds of modules, or of code that most servers never run: they are loaded with the first request that needs them. */
-const heavy = ['typebox', 'typebox/compile', 'typebox/schema', 'yaml', 'vite', 'json-p3', 'undici'];
+const heavy = [
+  ...['typebox', 'typebox/compile', 'typebox/schema', 'yaml', 'vite', 'json-p3', 'undici'],
+  // `lib/node-http.ts` says why.
+  'node:http',
+];
 
-it('a server that starts loads neither the validator nor YAML', async () => {
+it('a server that starts loads neither the validator, nor YAML, nor an HTTP client', async () => {
   const loaders = new Map<string, string>([['serve.ts', 'main.ts']]);
   // A map's iterator also visits what is added on the way.
   for (const [file] of loaders) {

@@ -87,7 +87,9 @@ describe('the demo lab', { skip: noGuest }, () => {
     await page.getByText(/^1 takes .* on disk · Next at /).waitFor();
     await page.getByLabel('Take checkpoints while nodes run').uncheck();
     await page.getByText(/^1 takes .* on disk$/).waitFor();
-    await checkpoint.getByRole('button', { name: 'Rewind here' }).click();
+    await checkpoint.getByRole('button', { name: 'Keep' }).click();
+    await checkpoint.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Rewind here' }).first().click();
     await page.getByRole('dialog').last().getByRole('button', { name: 'Rewind' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached', timeout: bootLimitMs });
     await page.getByText('3 nodes, 3 running').first().waitFor({ timeout: bootLimitMs });

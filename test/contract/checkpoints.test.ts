@@ -114,10 +114,16 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
     const names = async () => (await list()).map(({ name }) => name).sort();
     await waitFor(async () => (await names()).length === 2, { what: 'the bound, applied' });
     assert.deepEqual(await names(), [newest?.name, 'mine']);
-    // One that alone is too large.
+    // One that is kept is a snapshot of a user.
+    const keepPath = `PUT ${project.path}/snapshots/${newest?.snapshot_id}`;
+    for (const body of [{}, { checkpoint: true }, { name: 'x' }]) expectFault(await client.send(keepPath, { body }), 400);
+    const kept = (await client.send(keepPath, { body: { checkpoint: false } })).json<Snapshot>();
+    assert.deepEqual([kept.snapshot_id, kept.memory?.status, 'checkpoint' in kept], [newest?.snapshot_id, 'ready', false]);
     await client.put(project.path, { checkpoint_bytes: 1 });
-    await waitFor(async () => (await names()).length === 1, { what: 'the bound, applied' });
+    // A pass of the schedule: one that alone is too large.
     expectFault(await client.send(`POST ${at}`), 409, /one takes \d+ MiB, more than checkpoint_bytes allows/);
+    assert.deepEqual(await names(), [newest?.name, 'mine']);
+    await client.delete(`${project.path}/snapshots/${kept.snapshot_id}`);
     expectFault(await client.send(`POST ${at}`), 409, /one takes \d+ MiB/);
     assert.deepEqual(await names(), ['mine']);
     assert.deepEqual(await readdir(join(folder, '.memory')), []);

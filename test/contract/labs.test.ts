@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Compile } from 'typebox/compile';
+import { planApply } from '../../src/cli/mcp/plan-apply.ts';
+import { TextOutput } from '../../src/cli/mcp/text-output.ts';
 import { ServerClient } from '../../src/cli/server-client.ts';
 import { applyPlan } from '../../src/lab/apply.ts';
 import { exportFrom } from '../../src/lab/export.ts';
@@ -307,6 +309,23 @@ drawings:
       shown.match(/sha256 \w+/)?.[0],
       JSON.stringify(await linesWith(freshName('trace'), 11)).match(/sha256 \w+/)?.[0],
     );
+  });
+
+  it('an apply of an agent that is cancelled before its project exists can be undone, without projects of others', async () => {
+    const name = freshName('cancelled');
+    const cancelling = new AbortController();
+    const { signal } = cancelling;
+    const caller = new ServerClient({ url: server.url }, signal);
+    const labText = `name: ${name}\nnodes: {A: {kind: vpcs}}\n`;
+    const call = { args: [], rest: [], labText, options: {}, api: caller, out: new TextOutput(), signal };
+    const { make } = await planApply(call, 'agent');
+    cancelling.abort();
+    const { isError, undo } = await make();
+    assert.equal(isError, true);
+    assert.match((await undo?.run()) ?? '', /There is no project cancelled-\d+ that the call has made nodes in/);
+    const other = await api.json<Project>('POST', '/v2/projects', { name });
+    await undo?.run();
+    assert.equal((await api.json<Project>('GET', `/v2/projects/${other.project_id}`)).name, name);
   });
 
   it('restarts a running node only where it must', async () => {

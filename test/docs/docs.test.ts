@@ -119,14 +119,18 @@ describe('documents', () => {
 
   it('link to files and chapters that exist', async () => {
     const documents = (await repositoryFiles()).filter((file) => file.endsWith('.md'));
-    assert.ok(documents.includes('README.md') && documents.includes('docs/adr/0001-typescript-run-directly.md'));
+    assert.ok(
+      documents.includes('README.md') &&
+        documents.includes('clients/pytest/README.md') &&
+        documents.includes('docs/adr/0001-typescript-run-directly.md'),
+    );
     const broken = await Promise.all(documents.map(brokenLinks));
     assert.deepEqual(broken.flat(), []);
   });
 });
 
 async function repositoryFiles(): Promise<string[]> {
-  const folders = ['src', 'web', 'test', 'demo', 'bench', 'docs', 'scripts', 'packaging'];
+  const folders = ['src', 'web', 'test', 'demo', 'bench', 'clients', 'docs', 'scripts', 'packaging'];
   const below = await Promise.all(
     folders.map(async (folder) => (await filesBelow(resolve(root, folder), /./)).map((file) => `${folder}/${file}`)),
   );

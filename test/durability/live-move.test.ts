@@ -142,6 +142,29 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
     assert.equal(said, 'writtenremembered');
   }
 
+  await t.test('what cannot move says why, and a stopped node takes its files along', async () => {
+    const pc = await createNode(client, project);
+    const path = (node: NodeBody) => `${project.path}/nodes/${node.node_id}/migrate`;
+    const refused = async (node: NodeBody, compute_id: string, words: RegExp) => {
+      const answer = await client.post<{ message: string }>(path(node), { compute_id }, 409);
+      assert.match(answer.message, words);
+    };
+    await refused(vm, 'local', /runs on .* already/);
+    await client.post(path(vm), { compute_id: crypto.randomUUID() }, 404);
+    const [{ link_id } = { link_id: '' }] = await client.get<{ link_id: string }[]>(`${project.path}/links`);
+    await client.post(`${project.path}/links/${link_id}/start_capture`, {});
+    await refused(vm, computeId, /is captured/);
+    await client.post(`${project.path}/links/${link_id}/stop_capture`, {});
+    await client.post(`${project.path}/nodes/${pc.node_id}/start`, {}, 200);
+    await refused(pc, computeId, /nodes of its type cannot/);
+    await client.post(`${project.path}/nodes/${pc.node_id}/stop`, {}, 200);
+    const moved = await client.post<NodeMigration>(path(pc), { compute_id: computeId }, 200);
+    assert.deepEqual([moved.live, moved.node.compute_id], [false, computeId]);
+    await client.post(`${project.path}/nodes/${vm.node_id}/suspend`, {}, 200);
+    await refused(vm, computeId, /is paused/);
+    await client.post(`${project.path}/nodes/${vm.node_id}/start`, {}, 200);
+    await isWhole(vm);
+  });
   const kills: Record<string, (from: typeof server, to: typeof server) => Promise<void>> = {
     controller: async () => {
       await server.kill9();

@@ -9,6 +9,7 @@ import { snapshotTexts } from './snapshot-texts.ts';
 export interface SnapshotActions {
   restore(snapshot: Snapshot): Promise<void>;
   fork(snapshot: Snapshot, count: number): Promise<void>;
+  keep(snapshot: Snapshot): Promise<void>;
   remove(snapshot: Snapshot): Promise<void>;
 }
 
@@ -55,6 +56,11 @@ export function SnapshotRow({ snapshot, bytes, isBusy, actions }: SnapshotRowPro
             {snapshotTexts.forkHere}
           </Button>
         </>
+      )}
+      {checkpoint && (
+        <Button title={snapshotTexts.keepHint} onClick={() => void actions.keep(snapshot)} disabled={isDisabled}>
+          {snapshotTexts.keep}
+        </Button>
       )}
       <Button icon="trash" kind="quiet" label={texts.deleteNamed(name)} onClick={() => void actions.remove(snapshot)} />
     </li>

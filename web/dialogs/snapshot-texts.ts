@@ -35,6 +35,8 @@ export const snapshotTexts = {
   rewindHere: 'Rewind here',
   restore: 'Restore',
   forkHere: 'Fork from here',
+  keep: 'Keep',
+  keepHint: 'It becomes an ordinary snapshot, which the schedule does not delete',
   timeline: 'Timeline',
   checkpoint: 'Checkpoint',
   sizeOf: (size: string) => `${size} on disk`,

@@ -37,6 +37,9 @@ export function useSnapshots(project: Project, close: () => void) {
         return snapshotTexts.forked(forks.map(({ name }) => name).join(', '));
       });
     },
+    async keep({ snapshot_id }) {
+      await run('', () => app.api.put(`${path}/${snapshot_id}`, { checkpoint: false }));
+    },
     async remove({ name, snapshot_id }) {
       if (await ask(app, { ...snapshotTexts.askDeleteSnapshot(name), danger: true }))
         await run(texts.deleting, () => app.api.delete(`${path}/${snapshot_id}`));

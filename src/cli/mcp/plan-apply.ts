@@ -10,9 +10,9 @@ import { type CliCall, textOption } from '../command.ts';
 import { labSourceOf } from '../lab/lab-source.ts';
 import { showPlan } from '../lab/show-plan.ts';
 import { RequestError, type ServerClient } from '../server-client.ts';
-import type { AgentChange, MadeChange } from './change.ts';
+import type { AgentChange, MadeChange, Undo } from './change.ts';
 import { TextOutput } from './text-output.ts';
-import { type FileBefore, undoOfSteps } from './undo-steps.ts';
+import { type FileBefore, stepsOf, undoOfSteps } from './undo-steps.ts';
 
 export async function planApply(call: CliCall, client: string): Promise<AgentChange> {
   const source = await labSourceOf(call);
@@ -75,11 +75,32 @@ async function apply(caller: ServerClient, { body, plan, state, client }: ApplyW
   const projectId = plan.project.id ?? project_id ?? (await findByName(api, plan.project.name));
   const isNew = plan.project.id === undefined;
   const files = filesBefore(plan, state);
-  const undo = projectId === undefined ? undefined : await undoOfSteps(api, { projectId, client, isNew, isInterrupted, files });
+  const undo =
+    projectId === undefined
+      ? isInterrupted
+        ? undoOfLateProject(api, plan.project.name, client)
+        : undefined
+      : await undoOfSteps(api, { projectId, client, isNew, isInterrupted, files });
   const text = failure
     ? `It was carried out in part, and failed: ${failure}`
     : `${plan.project.name} is as the file says: ${api.url}/projects/${projectId}`;
   return { text, ...(failure !== undefined && { isError: true }), ...(undo && { undo }) };
+}
+
+/** The call was interrupted before its project was found: the server may have created it since. */
+function undoOfLateProject(api: ServerClient, name: string, client: string): Undo {
+  return {
+    does: `delete the project ${name}, if the interrupted call has made it`,
+    run: async () => {
+      const projectId = await findByName(api, name);
+      const path = `/v2/projects/${projectId}`;
+      // Another client may have made one of this name.
+      const isOwn = projectId !== undefined && (await stepsOf(api, path, client)).length > 0;
+      if (!isOwn) return `There is no project ${name} that the call has made nodes in.`;
+      const undo = await undoOfSteps(api, { projectId, client, isNew: true });
+      return undo?.run() ?? 'Nothing was changed.';
+    },
+  };
 }
 
 /** Of a project that could not be made completely. */

@@ -41,7 +41,7 @@ export interface UndoWish {
 }
 
 /** The last one first. */
-async function stepsOf(api: ServerClient, path: string, client: string): Promise<number[]> {
+export async function stepsOf(api: ServerClient, path: string, client: string): Promise<number[]> {
   const { entries } = await api.json<History>('GET', `${path}/history?limit=1000`);
   const own = entries.filter(({ by, inverts, step }) => by === client && inverts === null && step !== null);
   return [...new Set(own.map(({ step }) => step ?? 0))].toSorted((a, b) => b - a);

@@ -123,9 +123,7 @@ export class ComputeNode {
   continueHere(): Promise<void> {
     return this.exclusively(async () => {
       if (!this.#departed || !this.#run) return;
-      await this.#run.emulator.resume();
-      this.#departed = false;
-      await this.#changeStatus(this.#run, 'started');
+      await this.#resume(this.#run);
     });
   }
 
@@ -345,6 +343,7 @@ export class ComputeNode {
   async #resume(run: NodeRun): Promise<void> {
     this.#requireLease();
     await run.emulator.resume();
+    this.#departed = false;
     await this.#changeStatus(run, 'started');
   }
 

@@ -58,7 +58,8 @@ export class CheckpointSchedule {
   }
 
   begin(): void {
-    void this.#recover().then((lastAt) => this.#arm(lastAt + this.#intervalMs));
+    // In a turn, so that no checkpoint is being taken meanwhile.
+    void this.#parts.turns.run(() => this.#recover()).then((lastAt) => this.#arm(lastAt + this.#intervalMs));
   }
 
   end(): void {

@@ -111,6 +111,21 @@ export class Snapshots {
     return this.#alone(project, async () => find(await readSnapshots(project.path, project.id), snapshotId));
   }
 
+  /** No schedule deletes it from now on. @throws snapshot_not_found, storage_failed */
+  keepCheckpoint(project: KnownProject, snapshotId: string): Promise<Snapshot> {
+    return this.#alone(project, async () => {
+      const all = await readSnapshots(project.path, project.id);
+      const { checkpoint, ...kept } = find(all, snapshotId);
+      if (checkpoint) {
+        const entries = all.map((each) => (each.snapshot_id === kept.snapshot_id ? kept : each));
+        await writeSnapshots(project.path, entries);
+      }
+      const event = await this.#withMemory(project, kept);
+      if (checkpoint) project.notices.emit({ action: 'snapshot.updated', event });
+      return event;
+    });
+  }
+
   /** @throws project_closed, snapshot_not_found */
   delete(project: KnownProject, snapshotId: string): Promise<void> {
     return this.#alone(project, async () => {

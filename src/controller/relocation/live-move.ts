@@ -25,6 +25,7 @@ export function findObstacle(live: LiveProject, node: OpenNode, to: RegisteredCo
   const from = node.requireCompute();
   if (from === to) return `it runs on ${to.record.name} already`;
   if (findKind(node.entry.node_type)?.can.liveMove !== true) return 'nodes of its type cannot';
+  if (node.live.status !== 'started') return 'it is paused: resume it, or stop it';
   for (const compute of [from, to]) {
     const { connected } = compute.transport.state;
     if (!compute.isLocal && !connected) return `${compute.record.name} is not connected`;

@@ -1,9 +1,9 @@
 import { type Route, route } from '../../api/route.ts';
 import { CheckpointStatus } from '../../schema/checkpoint.ts';
-import { Snapshot } from '../../schema/snapshot.ts';
+import { Snapshot, SnapshotUpdate } from '../../schema/snapshot.ts';
 import type { Controller } from '../controller.ts';
 
-export function checkpointRoutes({ projects, checkpoints }: Controller): Route[] {
+export function checkpointRoutes({ projects, checkpoints, snapshots }: Controller): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/checkpoints',
@@ -20,6 +20,11 @@ export function checkpointRoutes({ projects, checkpoints }: Controller): Route[]
         own: true,
       },
       ({ path }) => checkpoints.take(projects.get(path.project_id)),
+    ),
+    route(
+      'PUT /v2/projects/{project_id}/snapshots/{snapshot_id}',
+      { summary: 'Keep a checkpoint as an ordinary snapshot', body: SnapshotUpdate, reply: Snapshot, own: true },
+      ({ path }) => snapshots.keepCheckpoint(projects.get(path.project_id), path.snapshot_id),
     ),
   ];
 }

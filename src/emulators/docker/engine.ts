@@ -5,6 +5,7 @@ import { fault } from '../../api/faults.ts';
 import { request } from '../../lib/node-http.ts';
 
 const oldestApi = [1, 40] as const;
+const findMs = 30_000;
 
 export interface ContainerState {
   readonly Id: string;
@@ -46,9 +47,9 @@ export class DockerEngine {
     return this.#text('GET', path);
   }
 
-  /** Undefined when there is no such thing. */
+  /** Undefined when there is no such thing. An engine that does not answer keeps no server from starting. */
   async find<T>(path: string): Promise<T | undefined> {
-    const { status, text } = await this.#ask('GET', path);
+    const { status, text } = await this.#ask('GET', path, undefined, AbortSignal.timeout(findMs));
     if (status === 404) return undefined;
     if (status >= 400) throw refused(text);
     return JSON.parse(text) as T;

@@ -84,6 +84,7 @@ test('a machine runs on after its memory was saved, and another one continues fr
   const place = join(view.directory, savedMemoryName);
   await cp(saved, place, { recursive: true });
   const again = await start(properties);
+  await again.emulator.runRestored?.();
   await recalls(again.emulator);
   assert.equal(again.emulator.state, 'started');
   await assert.rejects(stat(place), { code: 'ENOENT' });
@@ -93,6 +94,7 @@ test('a machine runs on after its memory was saved, and another one continues fr
   await again.emulator.stop();
   await cp(second, place, { recursive: true });
   const third = await start(properties);
+  await third.emulator.runRestored?.();
   await recalls(third.emulator);
   await third.emulator.stop();
   const cold = await start(properties);

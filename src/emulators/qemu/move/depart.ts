@@ -81,7 +81,8 @@ export class QemuDeparture implements Departure {
     await unthrottle(monitor);
     // A machine that was restored itself ignored it.
     await ignoreShared(monitor, false);
-    this.#pausedAt = await lastRunning(monitor, this.#sockets.get(memoryStream)?.path ?? '');
+    const { accelerator } = this.offer.machine;
+    this.#pausedAt = await lastRunning(monitor, accelerator, this.#sockets.get(memoryStream)?.path ?? '');
   }
 
   async finish(): Promise<number> {

@@ -4,6 +4,15 @@ import { buffer, text } from 'node:stream/consumers';
 import type { LinkCapture } from '../../../schema/capture.ts';
 import type { Link } from '../../../schema/link.ts';
 import type { LinkStats } from '../../../schema/link-stats.ts';
+import {
+  fileHeaderBytes,
+  formatVersion,
+  linkTypes,
+  microsecondMagic,
+  nanosecondMagic,
+  recordHeaderBytes,
+  snapLength,
+} from '../../../schema/pcap.ts';
 import type { CapturedPackets } from '../definition/results.ts';
 import type { LabSite } from './lab-site.ts';
 
@@ -66,7 +75,12 @@ export async function capturePackets(
 }
 
 /** Header of a pcap file without packets: microseconds, Ethernet. */
-const emptyCapture = Buffer.from('d4c3b2a1020004000000000000000000ffff000001000000', 'hex');
+const emptyCapture = Buffer.alloc(fileHeaderBytes);
+emptyCapture.writeUInt32LE(microsecondMagic, 0);
+emptyCapture.writeUInt16LE(formatVersion.major, 4);
+emptyCapture.writeUInt16LE(formatVersion.minor, 6);
+emptyCapture.writeUInt32LE(snapLength, 16);
+emptyCapture.writeUInt32LE(linkTypes.DLT_EN10MB, 20);
 
 /** A filter that tcpdump does not accept is found before anything is captured. */
 async function filterPackets(pcap: Buffer, filter: string | undefined): Promise<Buffer> {
@@ -101,22 +115,20 @@ async function tcpdump(args: readonly string[], input: Buffer): Promise<Buffer> 
   throw new CaptureError(`the filter cannot be used: ${reason.replace('tcpdump: ', '')}`);
 }
 
-const headerBytes = 24;
-const recordBytes = 16;
 const addresses = { start: 6, end: 12 } as const;
 
 /** Of a pcap file in the byte order that it says. @see https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-05.html */
 export function countPackets(pcap: Buffer): CapturedPackets {
-  const isLittle = pcap.length >= headerBytes && [0xa1b2c3d4, 0xa1b23c4d].includes(pcap.readUInt32LE(0));
+  const isLittle = pcap.length >= fileHeaderBytes && [microsecondMagic, nanosecondMagic].includes(pcap.readUInt32LE(0));
   const senders = new Set<string>();
   let packets = 0;
-  for (let at = headerBytes; at + recordBytes <= pcap.length; ) {
+  for (let at = fileHeaderBytes; at + recordHeaderBytes <= pcap.length; ) {
     const length = isLittle ? pcap.readUInt32LE(at + 8) : pcap.readUInt32BE(at + 8);
-    const frame = pcap.subarray(at + recordBytes, at + recordBytes + length);
+    const frame = pcap.subarray(at + recordHeaderBytes, at + recordHeaderBytes + length);
     if (frame.length < length) break;
     packets += 1;
     if (length >= addresses.end) senders.add(frame.toString('hex', addresses.start, addresses.end));
-    at += recordBytes + length;
+    at += recordHeaderBytes + length;
   }
   return { packets, senders: senders.size };
 }
