@@ -2,9 +2,11 @@
 
 export class Api {
   readonly url: string;
+  readonly #authorization: string | undefined;
 
-  constructor(url: string) {
+  constructor(url: string, authorization?: string) {
     this.url = url;
+    this.#authorization = authorization;
   }
 
   get<T>(path: string): Promise<T> {
@@ -23,7 +25,11 @@ export class Api {
     const response = await fetch(`${this.url}/v2${path}`, {
       method,
       signal: AbortSignal.timeout(60_000),
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: {
+        'content-type': 'application/json',
+        ...(this.#authorization !== undefined && { authorization: this.#authorization }),
+      },
     });
     const text = await response.text();
     const answer: unknown = text === '' ? undefined : JSON.parse(text);

@@ -11,6 +11,7 @@ import { planEngine } from './containers/engine.ts';
 import { ensureImage } from './containers/image.ts';
 import { frrRecipe } from './containers/recipes.ts';
 import { ensureGuest, type Guest } from './guest/guest.ts';
+import { runHostsDemo } from './hosts-demo.ts';
 import { processesOf } from './server.ts';
 import { Session } from './session.ts';
 import { steps } from './steps.ts';
@@ -23,6 +24,7 @@ happens on the links between them. Then runs a lab file of three routers, with c
 
   --once        end after the table; exit code 0 only if every row is good
   --json FILE   write the figures to FILE
+  --hosts N     another lab in place of this one: over N network namespaces (3 to 8), of which one is lost; needs root
   --keep        leave the data directory in place at the end
   --help        print this and end`;
 
@@ -33,6 +35,7 @@ interface Options {
   once: boolean;
   keep: boolean;
   json: string | undefined;
+  hosts: number | undefined;
 }
 
 async function main(options: Options): Promise<number> {
@@ -136,12 +139,16 @@ The server answers on ${server.url} until you press Ctrl-C. Next steps:
 function readOptions(): Options {
   const flag = { type: 'boolean', default: false } as const;
   try {
-    const { values } = parseArgs({ options: { once: flag, keep: flag, json: { type: 'string' }, help: flag } });
+    const { values } = parseArgs({
+      options: { once: flag, keep: flag, json: { type: 'string' }, hosts: { type: 'string' }, help: flag },
+    });
     if (values.help) {
       process.stdout.write(`${help}\n`);
       process.exit(0);
     }
-    return { once: values.once, keep: values.keep, json: values.json };
+    const { once, keep, json, hosts } = values;
+    if (hosts !== undefined && !/^[3-8]$/.test(hosts)) throw new Error('--hosts takes a number from 3 to 8');
+    return { once, keep, json, hosts: hosts === undefined ? undefined : Number(hosts) };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${help}\n`);
     process.exit(2);
@@ -149,7 +156,8 @@ function readOptions(): Options {
 }
 
 try {
-  process.exitCode = await main(readOptions());
+  const options = readOptions();
+  process.exitCode = options.hosts === undefined ? await main(options) : await runHostsDemo(options.hosts, options);
 } catch (error) {
   process.stderr.write(`The demo could not be run: ${(error as Error).message}\n`);
   process.exitCode = 1;

@@ -41,7 +41,7 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
-import { LinkRelay } from './relay/link-relay.ts';
+import { makeRelay } from './relay/link-relay.ts';
 import { Placer } from './relocation/placer.ts';
 import { Relocation } from './relocation/relocation.ts';
 import { Cluster } from './slices/cluster.ts';
@@ -179,10 +179,8 @@ export class Controller {
     const notices = new EventStream<Notice>();
     const computeEvents = new EventStream<EventOfCompute>();
     const computeStates = new EventStream<RegisteredCompute>();
-    const { relay_port: port, join_url: joinUrl } = settings.Cluster;
-    const relay = new LinkRelay({ port, host: URL.parse(joinUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '', log });
     const computes = await Computes.open({
-      relay,
+      relay: makeRelay(settings, log),
       stateDirectory,
       version,
       log,
@@ -260,7 +258,6 @@ export class Controller {
     await Promise.race([released, enough]);
     clearTimeout(timer);
     await this.computes.close();
-    await this.computes.relay.close();
     await released;
     const { registry, staging, captures, restores, cluster } = this.#parts;
     await Promise.all([cluster, registry, staging, captures, restores, this.kept].map((part) => part.close()));

@@ -211,6 +211,7 @@ export class Computes {
   }
 
   async close(): Promise<void> {
+    await this.relay.close();
     for (const unsubscribe of this.#unsubscribe.values()) unsubscribe();
     await Promise.all(this.all().map((compute) => compute.transport.close()));
   }

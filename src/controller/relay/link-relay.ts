@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../lib/log.ts';
+import type { Settings } from '../../schema/settings.ts';
 import type { RelayOrder } from './relay-thread.ts';
 
 export interface LinkRelayOptions {
@@ -12,6 +13,11 @@ export interface LinkRelayOptions {
   /** Where computes reach this host; empty: the address that leads to each. */
   readonly host: string;
   readonly log: Log;
+}
+
+export function makeRelay({ Cluster }: Settings, log: Log): LinkRelay {
+  const host = URL.parse(Cluster.join_url)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  return new LinkRelay({ port: Cluster.relay_port, host, log });
 }
 
 const startMs = 5_000;

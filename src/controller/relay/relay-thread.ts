@@ -2,7 +2,7 @@
  * The thread of the relay: a TCP port at which the two ends of a link meet, by its ticket, when neither reaches the other.
  *
  * Theory of operation. An end says its role and ticket (`lib/relay-hello.ts`); one whose ticket is not known is disconnected. When both are
- * here, the end that accepts is told, answers, and then the other one is told; from then on bytes are passed on, both ways. A side
+ * here, the end that accepts is notified, answers, and then the other one is notified; from then on bytes are passed on, both ways. A side
  * that is not read stops the other one: no more is held than the buffers of two sockets. What passes is the stream of two fabrics, which
  * prove to each other that they have the link's secret and encrypt it: the ticket follows from the secret, and not the other way.
  */
@@ -16,7 +16,7 @@ export type RelayOrder = { readonly admit: string } | { readonly revoke: string 
 const helloMs = 3_000;
 /** So many may have said nothing yet; the oldest makes room. */
 const mostStrangers = 64;
-const told = Buffer.from([1]);
+const notice = Buffer.from([1]);
 
 type MeetingEnds = Partial<Record<RelayRole, Socket>>;
 
@@ -95,17 +95,17 @@ function join(accept: Socket, connect: Socket): void {
     one.once('close', () => other.destroy());
   const timer = setTimeout(() => accept.destroy(), helloMs);
   const answered = () => {
-    const byte = accept.read(told.length) as Buffer | null;
+    const byte = accept.read(notice.length) as Buffer | null;
     if (!byte) return;
     clearTimeout(timer);
     accept.off('readable', answered);
-    connect.write(told);
+    connect.write(notice);
     accept.pipe(connect);
     connect.pipe(accept);
   };
   accept.once('close', () => clearTimeout(timer));
   accept.on('readable', answered);
-  accept.write(told);
+  accept.write(notice);
 }
 
 const relay = new Relay();

@@ -7,7 +7,7 @@
  * relay → accept: 1    accept → relay: 1    relay → connect: 1
  * ```
  *
- * The end that accepts answers before the other one is told: no byte of the other end comes together with one of the relay.
+ * The end that accepts answers before the other one is notified: no byte of the other end comes together with one of the relay.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
