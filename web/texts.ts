@@ -500,6 +500,7 @@ export const texts = {
     signOut: 'Sign out',
     notes: 'Notes',
     activity: 'Activity',
+    share: 'Share this view',
     symbols: 'Flat or classic symbols',
   },
 

@@ -9,6 +9,7 @@ import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { withLineEnds } from './line-ends.ts';
 import { Markdown } from './markdown.tsx';
 import { notesTexts } from './notes-texts.ts';
 
@@ -85,7 +86,7 @@ export function NotesDialog({ project, close }: { readonly project: ProjectState
             placeholder={notesTexts.empty}
             rows={18}
             value={draft.value}
-            onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
+            onInput={({ currentTarget }) => (draft.value = withLineEnds(currentTarget.value, stored.peek() ?? ''))}
           />
           <small>{notesTexts.hint}</small>
         </label>

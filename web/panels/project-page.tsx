@@ -116,6 +116,7 @@ function ZoomBar() {
       </button>
       <ActionButton action={getAction('zoom-in')} />
       <ActionButton action={getAction('fit')} />
+      <ActionButton action={getAction('share-view')} />
     </div>
   );
 }
