@@ -52,6 +52,7 @@ export const help = `Usage: patchbay [serve] [options]
        patchbay slices COMMAND
        patchbay lab COMMAND
        patchbay test [FILE]
+       patchbay bisect
        patchbay mcp
        patchbay doctor
        patchbay openapi
@@ -65,6 +66,7 @@ ${helpRow('compute', 'Start a compute that registers itself with a controller (d
 ${helpRow('slices', 'List such computes, or invite one')}
 ${helpRow('lab', 'Labs as files: apply, plan, diff, export, run, …; patchbay lab lists them')}
 ${helpRow('test', 'Run the checks of a lab file; exit code 0 only if all hold')}
+${helpRow('bisect', 'Find the first checkpoint of a lab on which a check fails')}
 ${helpRow('mcp', 'Give agents the commands of labs as tools (Model Context Protocol); read-only by default')}
 ${helpRow('completion', 'Print the script that completes these commands in bash, zsh or fish')}
 ${helpRow('doctor', 'Report what is installed, whether KVM is usable, and how to get what is missing')}
@@ -132,14 +134,14 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+const cliWords: ReadonlySet<string> = new Set(['lab', 'slices', 'test', 'bisect', 'mcp', 'completion']);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
 /** @throws UsageError with a sentence for people */
 export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
   // These read their own arguments, from the first word on.
-  if (first === 'lab' || first === 'slices' || first === 'test' || first === 'mcp' || first === 'completion')
-    return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
+  if (first !== undefined && cliWords.has(first)) return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
   if (first === 'doctor' || first === 'openapi' || first === 'configuration')
     return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
   const { values } = parse(first === 'serve' || first === 'compute' ? argv.slice(1) : argv);

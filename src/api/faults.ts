@@ -107,7 +107,7 @@ const table = {
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
   node_not_convertible: {
     status: 409,
-    says: 'Node {name} cannot be converted: nodes of type {node_type} run here, or have no disks',
+    says: '{name} cannot be converted: nodes of type {node_type} run here, or have no disks',
   },
   node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} cannot be copied' },
   console_unavailable: {
@@ -130,6 +130,10 @@ const table = {
   // Symbols and appliances
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
   appliance_invalid: { status: 400, says: 'The appliance "{file}" is refused: {reason}' },
+  appliances_full: {
+    status: 409,
+    says: 'Too many appliances: {count} of {bytes} bytes, at most {most}. Remove some from {folder}',
+  },
   theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
   appliances_not_fetched: {
     status: 409,

@@ -6,15 +6,20 @@ import { completionScript, shells } from './completion.ts';
 import { applyCommands } from './lab/apply-commands.ts';
 import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
+import { migrateCommand } from './lab/migrate-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
 import { warmCommands } from './lab/warm-commands.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 import { slicesCommands } from './slices-commands.ts';
+import { bisectCommand } from './test/bisect-command.ts';
 import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
-const firstWords = ['serve', 'compute', 'slices', 'doctor', 'openapi', 'configuration', 'lab', 'test', 'mcp', 'completion'];
+const firstWords = [
+  ...['serve', 'compute', 'slices', 'doctor', 'openapi', 'configuration'],
+  ...['lab', 'test', 'bisect', 'mcp', 'completion'],
+];
 
 const completionCommand: CliCommand = {
   name: 'completion',
@@ -52,8 +57,10 @@ export const cliCommands: readonly CliCommand[] = [
   ...runCommands,
   ...consoleCommands,
   ...warmCommands,
+  migrateCommand,
   runCommand,
   testCommand,
+  bisectCommand,
   importCommand,
   fieldsCommand,
   ...slicesCommands,

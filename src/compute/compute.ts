@@ -26,8 +26,10 @@ import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
 import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
+import { ImageClaims } from './host/image-claims.ts';
 import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
+import { MovedPorts } from './links/moved-ports.ts';
 import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
 import { Arrivals } from './nodes/arrivals.ts';
@@ -95,8 +97,12 @@ export class HostCompute {
     this.#freezes = new ProjectFreezes(context, this.#projects, rest.fabric);
     this.#resumedLinks = new ResumedLinks(context, this.#projects, rest.fabric);
     this.#departures = new Departures(context);
-    const moves = { departures: this.#departures, arrivals: this.#arrivals };
-    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks, ...moves };
+    const movedPorts = new MovedPorts({
+      ...{ fabric: rest.fabric, wiring: context.wiring, folder: join(context.settings.runtimeDirectory, 'm') },
+      log: (message) => context.log('warning', message),
+    });
+    const moves = { departures: this.#departures, arrivals: this.#arrivals, movedPorts };
+    const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks, moves };
     this.#routes = computeRoutes({ context, ...ofProjects, events, host, figures, ...rest });
   }
 
@@ -129,6 +135,7 @@ export class HostCompute {
       ports,
       wiring: new FabricWiring(fabric, localAddresses()),
       captures: new BusyCaptures(),
+      imageClaims: new ImageClaims(),
       lease: { isOver: false },
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),

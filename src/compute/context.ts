@@ -6,6 +6,7 @@ import type { NodeType } from '../schema/node.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { BusyCaptures } from './captures/busy-captures.ts';
 import type { ConsoleAccess } from './host/console-admission.ts';
+import type { ImageClaims } from './host/image-claims.ts';
 import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
@@ -29,6 +30,7 @@ export interface Context extends ConsoleAccess {
   readonly ports: Ports;
   readonly wiring: FabricWiring;
   readonly captures: BusyCaptures;
+  readonly imageClaims: ImageClaims;
   readonly lease: MachineLease;
   readonly drivers: ReadonlyMap<NodeType, Driver>;
   readonly bpf: BpfCompiler;

@@ -45,6 +45,7 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
+import { LinkRelay } from './relay/link-relay.ts';
 import { Placer } from './relocation/placer.ts';
 import { Relocation } from './relocation/relocation.ts';
 import { Cluster } from './slices/cluster.ts';
@@ -192,7 +193,10 @@ export class Controller {
     const notices = new EventStream<Notice>();
     const computeEvents = new EventStream<EventOfCompute>();
     const computeStates = new EventStream<RegisteredCompute>();
+    const { relay_port: port, join_url: joinUrl } = settings.Cluster;
+    const relay = new LinkRelay({ port, host: URL.parse(joinUrl)?.hostname.replace(/^\[|\]$/g, '') ?? '', log });
     const computes = await Computes.open({
+      relay,
       stateDirectory,
       version,
       log,
@@ -270,6 +274,7 @@ export class Controller {
     await Promise.race([released, enough]);
     clearTimeout(timer);
     await this.computes.close();
+    await this.computes.relay.close();
     await released;
     const { registry, staging, captures, restores, cluster } = this.#parts;
     await Promise.all([cluster, registry, staging, captures, restores, this.kept].map((part) => part.close()));
@@ -293,11 +298,12 @@ export class Controller {
     const { settings, version, computes, projects, snapshots } = this;
     const project = projects.get(projectId);
     const snapshot = await snapshots.find(project, snapshotId);
-    return project.whileThere(async () => {
+    const fork = async () => {
       const memory = await snapshots.memories.find(project, snapshot.snapshot_id);
       const options = { settings, version, computes, projects, staging: this.#parts.staging };
       return forkSnapshot({ project, snapshot, memory }, wanted, options);
-    });
+    };
+    return snapshots.uses.during(snapshot.snapshot_id, () => project.whileThere(fork));
   }
 
   /** The same of a project as it is now. */

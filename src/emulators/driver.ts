@@ -100,7 +100,7 @@ export interface Departure {
 }
 
 /** A machine that comes from another compute. */
-export interface Arrival {
+export interface MachineArrival {
   readonly offer: MoveOffer;
   /** It takes its streams from now on. */
   readonly ready: (stream: (name: string) => MoveStream) => void;
@@ -113,7 +113,7 @@ export interface MemoryVerbs {
   /** Checks saved memory before it is restored; `name` is the node's. @throws memory_refused */
   check(folder: string, name: string): Promise<void>;
   /** As `start`, for a machine that runs on another compute; it is paused when this resolves. @throws move_refused */
-  receive(node: NodeView, arrival: Arrival): Promise<Emulator>;
+  receive(node: NodeView, arrival: MachineArrival): Promise<Emulator>;
 }
 
 /** A running emulator. */

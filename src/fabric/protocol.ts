@@ -33,6 +33,12 @@ export const protocolVersion = 12;
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
 
 /** How frames get to another compute. */
+/** The way of a stream to another compute. */
+export interface PeerPath {
+  readonly via: 'direct' | 'relay';
+  /** The shortest round trip of the last seconds, milliseconds; undefined: not measured yet. */
+  readonly rttMs: number | undefined;
+}
 export type PeerCarrier = 'stream' | 'udp';
 
 /** What the fabric's process can do on this host. */
@@ -104,6 +110,8 @@ export interface FabricLinkStats {
   carrier?: PeerCarrier | 'kernel';
   /** Why the kernel does not carry a link that it could carry by its rules. */
   kernelObstacle?: string;
+  /** Of the stream to another compute, while there is one. */
+  path?: PeerPath;
   ab: DirectionStats;
   ba: DirectionStats;
   /** Undefined when there is none. */

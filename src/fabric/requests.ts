@@ -65,6 +65,12 @@ const stream = object({
   secret: id,
   /** Frames on the connection are encrypted; `required`: without a connection there are none, in place of datagrams in the clear. */
   encryption: optional(oneOf('preferred', 'required')),
+  /** The other end measures the round trip, and answers probes. */
+  probes: optional(flag),
+  /** Where both ends meet when one cannot connect to the other; each proves there that it has the ticket. */
+  relay: optional(
+    object({ host: text, port: whole(1, 65_535), ticket: textThat((value) => /^[0-9a-f]{64}$/.test(value), 'must be a ticket') }),
+  ),
 });
 /** A TCP connection between the fabrics of two computes. */
 export type StreamSpec = ValueOf<typeof stream>;

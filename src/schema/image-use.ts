@@ -1,7 +1,13 @@
 /** Which templates and nodes are made of the images of a compute. Not part of GNS3's API. */
-import { named, oneOf } from './common.ts';
+import { Name, named, oneOf, strict } from './common.ts';
 import { nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
+
+/** At most as many as a machine of QEMU has. */
+export const DisksToConvert = Type.Object(
+  { disks: Type.Array(Name({ description: 'VDI, VMDK, VHD or VHDX, in the image folder' }), { minItems: 1, maxItems: 4 }) },
+  strict,
+);
 
 const NodeOfImage = Type.Object(
   { project_id: Type.String(), project: Type.String(), node_id: Type.String(), name: Type.String() },

@@ -102,6 +102,25 @@ const howCarried =
   'kernel: from one container to the other, not through the fabric; fabric: both ends are on one compute; ' +
   'stream, udp: over TCP, or as datagrams, to another one';
 
+const path = {
+  via: oneOf(['direct', 'relay'], { description: 'relay: through the controller, as neither compute reaches the other' }),
+  rtt_ms: nullable(
+    Type.Number({ description: 'Round trip between the computes, the shortest of the last seconds; null: not measured yet' }),
+  ),
+};
+/** The way of a stream between two computes. Half of its round trip is taken off the delay of the link. */
+const PortPath = Type.Object(path, named('PortPath'));
+const LinkPathFigures = Type.Object(
+  {
+    ...path,
+    excess_ms: nullable(
+      Type.Number({ description: 'By how much one way takes longer than the delay that the link asks for; 0: the delay is exact' }),
+    ),
+  },
+  named('LinkPathFigures'),
+);
+export type LinkPathFigures = Static<typeof LinkPathFigures>;
+
 const whyNotKernel = 'Why the kernel does not carry a link that its rules allow it to carry';
 
 /** A node's port with a link that carries frames now, as its compute reports it. */
@@ -113,6 +132,7 @@ export const PortStats = Type.Object(
     fabric_link: Type.String({ description: 'Ports of one compute that have the same link are its two ends' }),
     carrier: oneOf(carriers, { description: howCarried }),
     carrier_reason: Type.Optional(Type.String({ description: whyNotKernel })),
+    path: Type.Optional(PortPath),
     since,
     from_node: DirectionFigures,
     to_node: DirectionFigures,
@@ -139,6 +159,7 @@ export const LinkStats = Type.Object(
     reason: nullable(Type.String()),
     carrier: nullable(oneOf(carriers, { description: howCarried })),
     carrier_reason: Type.Optional(Type.String({ description: whyNotKernel })),
+    path: Type.Optional(LinkPathFigures),
     since: nullable(since),
     directions: Type.Unsafe<[DirectionCounters, DirectionCounters]>(
       Type.Array(DirectionCounters, {

@@ -1,5 +1,6 @@
 /** A running machine on its way from one compute to another. */
-import { named, strict, Uuid } from './common.ts';
+import { named, nullable, strict, Uuid } from './common.ts';
+import { NioUdp } from './nio.ts';
 import { Node } from './node.ts';
 import { type Static, Type } from './type.ts';
 
@@ -11,7 +12,7 @@ export const MoveOffer = Type.Object(
     machine: Type.Object(
       {
         program: Text,
-        qemu: Text,
+        release: Text,
         accelerator: Type.Union([Type.Literal('kvm'), Type.Literal('tcg')]),
         cpu: Text,
         machine: Text,
@@ -50,6 +51,13 @@ export const MoveSent = Type.Object(
   named('MoveSent'),
 );
 
+const port = { node_id: Uuid, adapter_number: Type.Integer({ minimum: 0 }), port_number: Type.Integer({ minimum: 0 }) };
+
+/** A port whose peer is paused, and goes to another compute. */
+export const MovedPort = Type.Object(port, named('MovedPort'));
+export const PortMove = Type.Object({ ...port, nio: NioUdp }, named('PortMove'));
+export const HeldFrames = Type.Object({ held: Type.Integer({ description: 'Frames that were in the link' }) }, named('HeldFrames'));
+
 export const NodeMigrate = Type.Object(
   { compute_id: Type.String({ minLength: 1, maxLength: 255 }) },
   { title: 'NodeMigrate', ...strict },
@@ -59,8 +67,12 @@ export const NodeMigrate = Type.Object(
 export const MovedLink = Type.Object(
   {
     link_id: Uuid,
-    held: Type.Integer({ description: 'Frames that were in the link and waited: they arrived later by the pause' }),
-    lost: Type.Integer({ description: 'Frames that the link has dropped during the pause' }),
+    held: nullable(
+      Type.Integer({
+        description:
+          'Frames in the link when it was moved: they left it later. Null: the compute of its other end cannot hold them, and they are lost',
+      }),
+    ),
   },
   named('MovedLink'),
 );

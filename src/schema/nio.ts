@@ -13,6 +13,18 @@ const NioStream = Type.Object(
           'TLS from the secret; required: no frame goes in the clear. Only for computes whose capabilities have link_encryption',
       }),
     ),
+    probes: Type.Optional(
+      Type.Boolean({ description: 'Both ends measure the round trip. Only for computes whose link features have paths' }),
+    ),
+    relay: Type.Optional(
+      Type.Object(
+        { host: Name({ maxLength: 253 }), port: TcpPort, ticket: Type.String({ pattern: '^[0-9a-f]{64}$' }) },
+        {
+          ...strict,
+          description: 'Where both ends meet when neither reaches the other. Only for computes whose link features have paths',
+        },
+      ),
+    ),
   },
   { ...strict, description: 'Frames go over TCP, and as datagrams while there is no connection' },
 );

@@ -108,6 +108,10 @@ const table = {
       '',
       '`kubernetes`, `slurm` or `process` (this host): slices are ordered there, as its section says; empty: slices are started by hand',
     ),
+    relay_port: ours(
+      0,
+      'TCP port of the relay for links between computes that do not reach each other; 0: any free one. It is opened when a link may need it',
+    ),
     join_url: ours('', 'Address of this server for slices that it places, such as `http://10.0.0.1:3080`; empty: where it listens'),
   },
   Kubernetes: {

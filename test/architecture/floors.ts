@@ -20,6 +20,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['engines/kubernetes', 'engines/process', 'engines/slurm'],
     // A driver has an entry of its own above theirs (`engines/slurm`), so that drivers do not import each other.
     ['catalog', 'computes', 'engines'],
+    ['relay'],
     ['log', 'zip'],
     ['model'],
   ],
@@ -78,8 +79,9 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['store.ts', 'host'],
   ],
   'src/schema': [
+    ['move.ts'],
     ['bulk.ts', 'host.ts', 'nio.ts', 'schedule-outages.ts', 'schedule-rules.ts', 'trace-text.ts'],
-    ['link-stats.ts', 'link.ts', 'move.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
+    ['link-stats.ts', 'link.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
     ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
     [
       'capture.ts',

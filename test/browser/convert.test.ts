@@ -1,6 +1,6 @@
 /** A machine of VirtualBox in the page: why it does not start, and how it becomes a machine of QEMU with the disk that is uploaded. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -30,7 +30,7 @@ describe('a machine of VirtualBox, in the browser', {
     await canvas(page).node('Web').click();
     await page.getByText('This server does not drive VirtualBox').waitFor();
     await page.getByRole('button', { name: 'Convert to a QEMU node…' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Convert Web to a QEMU node' });
+    const dialog = page.getByRole('dialog', { name: 'Convert Web to QEMU' });
     const convert = dialog.getByRole('button', { name: 'Convert', exact: true });
     assert.equal(await convert.isDisabled(), true, 'without a disk');
     await dialog.locator('input[type=file]').setInputFiles(disk);
@@ -52,6 +52,20 @@ describe('a machine of VirtualBox, in the browser', {
       .getByText(/web\.qcow2.* exists already/)
       .waitFor();
     await page.keyboard.press('Escape');
+  });
+
+  it('a template of one is converted in the list of templates', async () => {
+    const raw = await readFile(disk);
+    await client.send('POST /v2/compute/qemu/images/edge.vdi', { raw });
+    await client.post('/v2/templates', { name: 'Edge', template_type: 'virtualbox', compute_id: 'local', vmname: 'edge' });
+    await page.goto(`${server.url}/templates`);
+    await page.getByRole('button', { name: 'Actions for Edge', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Convert to QEMU…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Convert Edge to QEMU' });
+    await dialog.getByLabel('Disk 1').selectOption('edge.vdi');
+    await dialog.getByRole('button', { name: 'Convert', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Actions for Edge (QEMU)' }).waitFor();
   });
 
   it('causes no error in the page', () =>

@@ -80,7 +80,14 @@ describe('the demo lab', { skip: noGuest }, () => {
     await page.getByText(/With memory \(.* on disk\), paused for \d+ ms/).waitFor({ timeout: bootLimitMs });
     await page.getByRole('button', { name: 'Fork' }).click();
     await page.getByText('New projects: Demo lab fork').waitFor({ timeout: bootLimitMs });
-    await page.getByRole('button', { name: 'Rewind' }).click();
+    await page.getByLabel('Take checkpoints while nodes run').check();
+    await page.getByRole('button', { name: 'Take checkpoint now' }).click();
+    const checkpoint = page.getByRole('list', { name: 'Timeline' }).locator('.checkpoint');
+    await checkpoint.getByText(/With memory/).waitFor({ timeout: bootLimitMs });
+    await page.getByText(/^1 takes .* on disk · Next at /).waitFor();
+    await page.getByLabel('Take checkpoints while nodes run').uncheck();
+    await page.getByText(/^1 takes .* on disk$/).waitFor();
+    await checkpoint.getByRole('button', { name: 'Rewind here' }).click();
     await page.getByRole('dialog').last().getByRole('button', { name: 'Rewind' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached', timeout: bootLimitMs });
     await page.getByText('3 nodes, 3 running').first().waitFor({ timeout: bootLimitMs });

@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { History } from '../../src/schema/history.ts';
+import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
-import { openTab } from '../support/browser.ts';
+import { openTab, picture } from '../support/browser.ts';
 import { expectStatus } from '../support/raw-http.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createProject, withServer } from '../support/with-server.ts';
-import { canvas, middleOf, toCanvas } from './page-parts.ts';
+import { createNode, createProject, end, type NodeBody, withServer } from '../support/with-server.ts';
+import { canvas, middleOf, selectLink, toCanvas } from './page-parts.ts';
 
 const count = 24;
 const { server, client } = await withServer();
@@ -49,7 +50,7 @@ async function stepsOf(act: () => Promise<void>, isDone: () => Promise<boolean>)
 
 describe('a gesture on several items', () => {
   it('is one step when a layout arranges them, and undo restores their places', async () => {
-    for (const key of ['Alt+Shift+L', 'Alt+Shift+R']) {
+    for (const key of ['Alt+Shift+L', 'Alt+Shift+T', 'Alt+Shift+F', 'Alt+Shift+R']) {
       const before = await placesOf();
       await page.keyboard.press('Control+A');
       const isMoved = async () => {
@@ -169,6 +170,123 @@ describe('a step that changes more than is in sight', () => {
     await client.put(`${project.path}/nodes/${node_id}`, { name: 'Small' });
     await page.keyboard.press('Control+Z');
     await waitFor(async () => (await client.get<Node>(`${project.path}/nodes/${node_id}`)).name === name, { what: 'the old name' });
+  });
+});
+
+describe('the minimap of a large project', () => {
+  it('shows its nodes and the visible part; a click moves the view', async () => {
+    const map = page.locator('.minimap');
+    for (let turn = 0; turn < 6; turn += 1) await page.keyboard.press('+');
+    const frame = () => map.locator('.minimap-frame').getAttribute('style');
+    const before = await frame();
+    await map.click({ position: { x: 20, y: 20 } });
+    await waitFor(async () => (await frame()) !== before, { what: 'the frame at another place' });
+    await picture(page, 'minimap');
+    const isDrawn = () =>
+      page.evaluate<boolean>(
+        "document.querySelector('.minimap canvas').getContext('2d').getImageData(0, 0, 176, 116).data.some((value) => value > 0)",
+      );
+    await waitFor(isDrawn, { what: 'the drawn nodes' });
+    await page.keyboard.press('Shift+M');
+    await map.waitFor({ state: 'detached' });
+    await page.keyboard.press('Shift+M');
+    await map.waitFor();
+  });
+});
+
+describe('links and places', async () => {
+  const small = await createProject(client, { auto_close: false, snap_to_grid: false });
+  const [a, b, c, d] = await Promise.all(
+    [
+      ['A', -260, -80],
+      ['B', 40, -80],
+      ['C', -90, 90],
+      ['D', 240, 60],
+    ].map(([name, x, y]) => createNode(client, small, 'ethernet_hub', { name, x, y })),
+  );
+  const nodeOf = (node: NodeBody | undefined) => node ?? assert.fail('no node was made');
+  const { link_id } = await client.post<Link>(`${small.path}/links`, {
+    nodes: [end(nodeOf(a)), end(nodeOf(b))],
+    filters: { delay: [7] },
+  });
+  const link = () => client.get<Link>(`${small.path}/links/${link_id}`);
+  const isAt = (place: 0 | 1, node: NodeBody | undefined, port?: number) => async () => {
+    const to = (await link()).nodes[place];
+    return to?.node_id === node?.node_id && (port === undefined || to?.port_number === port);
+  };
+  const undoable = async () => (await client.get<History>(`${small.path}/history`)).undo;
+  const shows = (title: string) => page.locator('.link title', { hasText: title }).waitFor({ state: 'attached' });
+  const handle = (place: 0 | 1) => page.locator(`[data-link-end="${place}"]`);
+  const dragTo = async (from: readonly [number, number], to: readonly [number, number]) => {
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    await page.mouse.move((from[0] + to[0]) / 2, (from[1] + to[1]) / 2, { steps: 3 });
+    await page.mouse.move(...to, { steps: 3 });
+  };
+
+  it('an end of a link is dragged to another node: one step, and the link keeps the rest', async () => {
+    await toCanvas(page, `${server.url}/projects/${small.id}`);
+    // Made without a symbol: shown by that of its kind.
+    await canvas(page).node('A').locator('.tile.switch').waitFor();
+    await selectLink(page);
+    await dragTo(await middleOf(handle(1)), await middleOf(canvas(page).node('C').locator('.symbol')));
+    await picture(page, 'rewire');
+    await page.mouse.up();
+    await waitFor(isAt(1, c, 0), { what: 'the link at C' });
+    assert.deepEqual((await link()).filters, { delay: [7] });
+    await page.locator('.link.selected').waitFor();
+    await page.keyboard.press('Control+Z');
+    await waitFor(isAt(1, b), { what: 'the link at B again' });
+    await page.keyboard.press('Control+Shift+Z');
+    await waitFor(isAt(1, c), { what: 'the link at C again' });
+    await shows('A Ethernet0 — C Ethernet0');
+  });
+
+  it('with Shift, or by the keyboard, the port is chosen', async () => {
+    await selectLink(page);
+    await page.keyboard.down('Shift');
+    await dragTo(await middleOf(handle(0)), await middleOf(canvas(page).node('D').locator('.symbol')));
+    await page.mouse.up();
+    await page.keyboard.up('Shift');
+    await page.getByRole('menuitem', { name: 'Ethernet3', exact: true }).click();
+    await waitFor(isAt(0, d, 3), { what: 'the link at the fourth port of D' });
+    await shows('D Ethernet3 — C Ethernet0');
+    await page.locator('.link-ends', { hasText: 'Ethernet3' }).waitFor();
+    await page.keyboard.press('Alt+Shift+E');
+    await page.locator('.tool-hint', { hasText: 'The end at D stays' }).waitFor();
+    // The next item after a link is the first one, A.
+    await page.keyboard.press('n');
+    await page.keyboard.press('l');
+    await page.getByRole('menuitem', { name: 'Ethernet0', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await waitFor(isAt(1, a, 0), { what: 'the link at A' });
+  });
+
+  it('a dragged node snaps to others, with Alt it does not', async () => {
+    const placeOfB = async () => {
+      const { x, y } = await client.get<Node>(`${small.path}/nodes/${nodeOf(b).node_id}`);
+      return { x, y };
+    };
+    const symbol = canvas(page).node('B').locator('.symbol');
+    const from = await placeOfB();
+    const [x, y] = await middleOf(symbol);
+    const undo = await undoable();
+    // A is on the same height, C 170 pixels below it.
+    await dragTo([x, y], [x + 61, y + 3]);
+    // A line has no area: it does not count as visible.
+    await page.locator('.guide.edge').first().waitFor({ state: 'attached' });
+    await picture(page, 'guides');
+    await page.mouse.up();
+    await waitFor(async () => (await placeOfB()).x !== from.x, { what: 'the node at another place' });
+    assert.equal((await placeOfB()).y, from.y);
+    await page.locator('.guide').waitFor({ state: 'detached' });
+    assert.notEqual(await undoable(), undo);
+    const [x2, y2] = await middleOf(symbol);
+    await page.keyboard.down('Alt');
+    await dragTo([x2, y2], [x2 + 20, y2 + 3]);
+    await page.mouse.up();
+    await page.keyboard.up('Alt');
+    await waitFor(async () => (await placeOfB()).y !== from.y, { what: 'the node off the line' });
   });
 
   it('the activity log goes back to a state in one step, after a question', async () => {

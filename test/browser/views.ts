@@ -42,6 +42,9 @@ export async function createLab(client: RawClient): Promise<ProjectHandle> {
   await client.put(`${project.path}/links/${impaired.link_id}`, { filters: { delay: [40, 5], packet_loss: [2] } }, 201);
   await captureOf(client, project, captured);
   await client.post(`${project.path}/nodes/${pcs[0]?.node_id}/start`, {}, 200);
+  await client.post(`${project.path}/snapshots`, { name: 'configured' });
+  await client.put(project.path, { checkpoint_minutes: 60 });
+  await client.post(`${project.path}/checkpoints`);
   await client.send('POST /v2/compute/qemu/images/router.img', { raw: Buffer.alloc(65_536) });
   const router = { name: 'Router', template_type: 'qemu', compute_id: 'local', ram: 256, hda_disk_image: 'router.img' };
   await client.post('/v2/templates', router);
@@ -132,7 +135,18 @@ const ofCanvas: readonly View[] = [
     ...modal,
   },
   { name: 'export', show: (page) => choose(page, 'Actions for Views', 'Export'), ...modal },
-  { name: 'snapshots', show: (page) => choose(page, 'Actions for Views', 'Snapshots'), ...modal },
+  {
+    name: 'snapshots',
+    show: async (page) => {
+      await choose(page, 'Actions for Views', 'Snapshots');
+      await page
+        .getByRole('list', { name: 'Timeline' })
+        .getByText(/ on disk$/)
+        .first()
+        .waitFor();
+    },
+    ...modal,
+  },
   {
     name: 'config',
     show: async (page) => {

@@ -109,6 +109,26 @@ test('machines are frozen and killed around', { timeout: 900_000 }, async (t) =>
       await recalls();
     }
   });
+  await t.test(`${rounds} kills of the server during a checkpoint`, async () => {
+    await client.put(project.path, { checkpoint_minutes: 60 });
+    for (let round = 0; round < rounds; round++) {
+      const taken = client.send(`POST ${project.path}/checkpoints`).then(
+        ({ status, text }) => (status === 201 ? (JSON.parse(text()) as Snapshot) : undefined),
+        () => undefined,
+      );
+      await pass(chance.between(50, 900));
+      await server.kill9();
+      const acknowledged = await taken;
+      await server.restart();
+      const checkpoints = async () =>
+        (await client.get<Snapshot[]>(`${project.path}/snapshots`)).filter(({ checkpoint }) => checkpoint);
+      await waitFor(async () => (await checkpoints()).every(({ memory }) => memory), { what: 'no checkpoint without memory' });
+      await consistent();
+      if (acknowledged) assert.ok((await checkpoints()).some(({ snapshot_id }) => snapshot_id === acknowledged.snapshot_id));
+      await recalls();
+    }
+    await client.put(project.path, { checkpoint_minutes: 0 });
+  });
   await t.test(`${rounds} kills of what receives the memory`, async () => {
     for (let round = 0; round < rounds; round++) {
       const frozen = freeze();

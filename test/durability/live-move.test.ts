@@ -4,16 +4,24 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
 import { Console } from '../../demo/console.ts';
 import { ensureGuest } from '../../demo/guest/guest.ts';
 import { machineProperties } from '../../demo/topology.ts';
 import type { NodeMigration } from '../../src/schema/move.ts';
+import { killProcesses, processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody } from '../support/with-server.ts';
+import { makeChance } from './random.ts';
 
 const limitMs = 120_000;
+/** Of each kind. `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
+const long = Number(process.env.PATCHBAY_TEST_KILLS) || 0;
+const rounds = Math.max(1, Math.floor(long / 5));
+const chance = makeChance();
+console.log(`seed ${chance.seed}`);
 const config = { Qemu: { acceleration: 'off' } };
 const server = await startServer({ stopNodes: false, config });
 after(() => server.stop());
@@ -24,7 +32,15 @@ const client = new RawClient(server.url);
 after(() => client.close());
 const { kernel, initrd } = await ensureGuest();
 const computeId = crypto.randomUUID();
-await client.post('/v2/computes', { compute_id: computeId, name: 'far', protocol: 'http', host: '127.0.0.1', port: far.port, user, password });
+await client.post('/v2/computes', {
+  compute_id: computeId,
+  name: 'far',
+  protocol: 'http',
+  host: '127.0.0.1',
+  port: far.port,
+  user,
+  password,
+});
 
 const project = await createProject(client, { auto_close: false });
 const machine = async (name: string) => {
@@ -90,9 +106,30 @@ async function withTraffic() {
   return one;
 }
 
-const migrate = (node: NodeBody, to: string) => client.post<NodeMigration>(`${project.path}/nodes/${node.node_id}/migrate`, { compute_id: to }, 200);
+const migrate = (node: NodeBody, to: string) =>
+  client.post<NodeMigration>(`${project.path}/nodes/${node.node_id}/migrate`, { compute_id: to }, 200);
 
-test('a machine moves while it runs', { timeout: 600_000 }, async () => {
+/** It runs on one of the computes, with its memory and its disk, and nothing of it is left on the other one. */
+async function isWhole(vm: NodeBody): Promise<string> {
+  const now = await waitFor(
+    async () => {
+      const found = await client
+        .get<NodeBody & { compute_id: string }>(`${project.path}/nodes/${vm.node_id}`)
+        .catch(() => undefined);
+      return found?.status === 'started' && found;
+    },
+    { what: 'the machine, running', limitMs },
+  );
+  const machines = (of: typeof server) =>
+    processesOf(of.dataDir, of.runtimeDirectory).filter(({ commandLine }) => /^\S*qemu-system.*guest=VM1/.test(commandLine));
+  const [here, there] = now.compute_id === 'local' ? [server, far] : [far, server];
+  await waitFor(() => machines(there).length === 0 && machines(here).length === 1, { what: 'one machine', limitMs });
+  const said = await onConsole('VM1', (console) => printed(console, 'head -c 7 /dev/vda; cat /tmp/word'));
+  assert.equal(said, 'writtenremembered');
+  return now.compute_id;
+}
+
+test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
   const vm = await withTraffic();
   let before = await continues();
   for (const to of [computeId, 'local']) {
@@ -103,5 +140,50 @@ test('a machine moves while it runs', { timeout: 600_000 }, async () => {
     before = await continues(before);
     const said = await onConsole('VM1', (console) => printed(console, 'head -c 7 /dev/vda; cat /tmp/word'));
     assert.equal(said, 'writtenremembered');
+  }
+
+  const kills: Record<string, (from: typeof server, to: typeof server) => Promise<void>> = {
+    controller: async () => {
+      await server.kill9();
+      await server.restart();
+    },
+    'other compute': async () => {
+      await far.kill9();
+      await far.restart();
+    },
+    'machine that receives': async (_from, { dataDir, runtimeDirectory }) => {
+      const incoming = () =>
+        processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => /guest=VM1.*-incoming/.test(commandLine));
+      killProcesses(await waitFor(() => incoming().length > 0 && incoming(), { what: 'a machine that receives' }).catch(() => []));
+    },
+    fabric: async ({ dataDir, runtimeDirectory }) => {
+      killProcesses(
+        processesOf(dataDir, runtimeDirectory)
+          .filter(({ commandLine }) => /fabric\/main/.test(commandLine))
+          .slice(0, 1),
+      );
+    },
+  };
+  for (const [what, kill] of Object.entries(kills)) {
+    if (long === 0 && !/controller|receives/.test(what)) continue;
+    await t.test(`${rounds} kills of the ${what}`, async () => {
+      for (let round = 0; round < rounds; round++) {
+        const at = await isWhole(vm);
+        const [from, to] = at === 'local' ? [server, far] : [far, server];
+        const path = `${project.path}/nodes/${vm.node_id}/migrate`;
+        const asked = client.send(`POST ${path}`, { body: { compute_id: at === 'local' ? computeId : 'local' } }).then(
+          (answer) => answer.status,
+          () => 0,
+        );
+        const wait = chance.between(0, 2500);
+        await pass(wait);
+        await kill(from, to);
+        const status = await asked;
+        const now = await isWhole(vm);
+        console.log(`${what} killed after ${wait} ms: ${status}, at ${now} instead of ${at}`);
+        if (status === 200) assert.notEqual(now, at, 'what was acknowledged stays');
+        before = await continues(await numbers());
+      }
+    });
   }
 });

@@ -66,6 +66,38 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
     await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'old-vm.qcow2');
   });
 
+  test('a template becomes one of QEMU with all that both have; a failure leaves no image and no template', async () => {
+    await img('convert', '-f', 'raw', '-O', 'vdi', 'source.raw', 'template.vdi');
+    const facts = {
+      ...{ category: 'router', symbol: ':/symbols/router.svg', default_name_format: 'edge{0}', usage: 'log in as root' },
+      ...{ adapters: 3, ram: 256, port_name_format: 'ge{0}', first_port_name: 'mgmt', port_segment_size: 0 },
+      custom_adapters: [{ adapter_number: 2, mac_address: '00:0c:29:11:22:44' }],
+    };
+    const body = { ...facts, name: 'Edge', template_type: 'virtualbox', compute_id: 'local', vmname: 'edge' };
+    const old = await client.post<Record<string, unknown>>('/v2/templates', body);
+    const path = `/v2/templates/${old.template_id}/convert`;
+    const count = (await client.get<unknown[]>('/v2/templates')).length;
+    expectFault(await client.send(`POST ${path}`, { body: { disks: ['template.vdi', 'none.vdi'] } }), [404, 409], /none\.vdi/);
+    assert.ok(!(await readdir(images)).includes('template.qcow2'));
+    assert.equal((await client.get<unknown[]>('/v2/templates')).length, count);
+    const made = await client.post<Record<string, unknown>>(path, { disks: ['template.vdi'] });
+    const of = (template: Record<string, unknown>) => Object.fromEntries(Object.keys(facts).map((key) => [key, template[key]]));
+    assert.deepEqual(of(made), of(old));
+    assert.deepEqual([made.name, made.template_type, made.hda_disk_image], ['Edge (QEMU)', 'qemu', 'template.qcow2']);
+    await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'template.qcow2');
+    const { ports } = await client.post<NodeBody>(`${project.path}/templates/${made.template_id}`, { x: 0, y: 0 });
+    assert.deepEqual(
+      (ports as { name: string }[]).map(({ name }) => name),
+      ['mgmt', 'ge0', 'ge1'],
+    );
+    expectFault(
+      await client.send(`POST /v2/templates/${made.template_id}/convert`, { body: { disks: ['x.vdi'] } }),
+      409,
+      /run here/,
+    );
+    assert.equal((await client.get<Record<string, unknown>>(`/v2/templates/${old.template_id}`)).template_type, 'virtualbox');
+  });
+
   test('of two requests at once for one image, one converts it', async () => {
     await img('convert', '-f', 'raw', '-O', 'vdi', 'source.raw', 'twice.vdi');
     const ask = async () => (await client.send('POST /v2/compute/qemu/convert', { body: { source: 'twice.vdi' } })).status;

@@ -104,6 +104,28 @@ function answerTo(greeting: Buffer, key: string): Buffer {
 }
 
 describe('the stream of a link between two fabrics', () => {
+  it('measures its round trip', async (context) => {
+    const sides = await twoSides(context);
+    for (const side of sides) {
+      const spec = side.spec();
+      if (spec.b.type === 'udp' && spec.b.stream) spec.b.stream.probes = true;
+      assert.deepEqual(await side.bed.client.apply([spec]), []);
+    }
+    await Promise.all(sides.map((side) => side.carried('stream')));
+    for (const side of sides) {
+      const path = await waitFor(
+        async () => ((await side.stats()).path?.rttMs === undefined ? undefined : (await side.stats()).path),
+        {
+          what: 'a round trip',
+        },
+      );
+      assert.ok(path?.via === 'direct' && Number(path.rttMs) > 0);
+    }
+    // Marks between frames are no frames.
+    sides[0].end.send(frameOf('1'), frameOf('2'));
+    assert.equal(textOf(await sides[1].end.receive(2)), '12');
+  });
+
   it('carries frames both ways, longer ones than datagrams can, and filters act', async (context) => {
     const [a, b] = await joined(context);
     const lengths = [60, 1500, 9000, 65_508, 69_632];

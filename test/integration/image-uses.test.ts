@@ -1,6 +1,6 @@
 /** Images are deleted when nothing uses them, and appliance files can be uploaded. */
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
@@ -54,6 +54,23 @@ test('an image that a template or a node of an open or a closed project uses is 
   expectFault(await remove('/v2/computes/local/vpcs/images/disk.img'), 404, /vpcs/);
 });
 
+test('of a deletion and a node that is made of the image at once, one is refused', async () => {
+  const project = await createProject(client);
+  for (let round = 0; round < 12; round++) {
+    expectStatus(await client.send(`POST ${image}`, { raw: 'an image of some bytes' }), 200);
+    const body = { name: `n${round}`, node_type: 'qemu', compute_id: 'local', properties: { hda_disk_image: 'disk.img' } };
+    const create = () => client.send(`POST ${project.path}/nodes`, { body });
+    // The route of the compute looks at the compute's own nodes only: half of the rounds begin with the one, half with the other.
+    const deletion = () => remove('/v2/compute/qemu/images/disk.img');
+    const [made, removed] =
+      round % 2 === 0 ? await Promise.all([create(), deletion()]) : await Promise.all([deletion(), create()].toReversed());
+    assert.ok([201, 404, 409].includes(made?.status ?? 0) && [204, 409].includes(removed?.status ?? 0), made?.text());
+    const kept = (await readdir(folder)).includes('disk.img');
+    assert.deepEqual([made?.status === 201, removed?.status === 204], [kept, !kept]);
+    if (kept) await client.delete(`${project.path}/nodes/${made?.json<{ node_id: string }>().node_id}`);
+  }
+});
+
 test('an uploaded appliance is listed, and anything else is refused and not stored', async () => {
   const own = async () => (await client.get<{ name: string; builtin: boolean }[]>('/v2/appliances')).filter((one) => !one.builtin);
   const upload = (name: string, raw: string) => client.send(`POST /v2/appliances/files/${name}`, { raw });
@@ -70,4 +87,16 @@ test('an uploaded appliance is listed, and anything else is refused and not stor
     (await own()).map(({ name }) => name),
     ['Box 2'],
   );
+
+  const appliances = join(server.dataDir, 'appliances');
+  await mkdir(join(appliances, 'mine'));
+  await truncate(join(appliances, 'box.gns3a'), 32 * 2 ** 20);
+  expectFault(await upload('a.gns3a', '{"name": "A"}'), 409, /: 2 of 33554445 bytes, at most 2000 of 33554432 bytes/);
+  // One that becomes smaller makes room.
+  expectStatus(await upload('box.gns3a', '{"name": "Box 3"}'), 204);
+  await Promise.all(Array.from({ length: 1999 }, (_, index) => writeFile(join(appliances, `mine/${index}.gns3a`), '')));
+  expectFault(await upload('a.gns3a', '{"name": "A"}'), 409, /: 2001 of /);
+  expectStatus(await upload('box.gns3a', '{"name": "Box 4 is longer"}'), 204);
+  await rm(join(appliances, 'mine'), { recursive: true });
+  expectStatus(await upload('a.gns3a', '{"name": "A"}'), 204);
 });

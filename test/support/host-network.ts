@@ -44,6 +44,12 @@ export class HostNetwork {
     return `${this.#net}.254`;
   }
 
+  /** Cuts the cables between hosts and heals them; each still reaches the address of this process. */
+  async isolate(isCut: boolean): Promise<void> {
+    for (const index of this.hosts.keys())
+      await run('bridge', ['-n', `${this.#name}s`, 'link', 'set', 'dev', `v${index}`, 'isolated', isCut ? 'on' : 'off']);
+  }
+
   async remove(): Promise<void> {
     await ip(`link del ${this.#name}`).catch(() => undefined);
     for (const name of [...this.hosts.map((_, host) => `n${host}`), 's'])

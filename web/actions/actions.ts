@@ -7,6 +7,7 @@ import { deleteSelected } from './delete.tsx';
 import { redo, undo } from './history.ts';
 import { labelActions } from './labels.ts';
 import { linkActions } from './link.tsx';
+import { moveNode } from './move.ts';
 import { nudgeActions } from './nudge.ts';
 import { pageActions } from './page.tsx';
 import { powerActions } from './power.ts';
@@ -19,6 +20,7 @@ export const actions: readonly Action[] = [
   openConsoles,
   openAllConsoles,
   ...powerActions,
+  moveNode,
   ...linkActions,
   undo,
   redo,

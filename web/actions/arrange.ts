@@ -77,7 +77,7 @@ const automatic = (name: LayoutName, key: string): Action => ({
   keys: [key],
   places: ['canvas'],
   enabled: ({ project }) => (project?.nodes.ids.value.length ?? 0) > 1,
-  run: ({ project }) => project && arrangeNodes(project, name),
+  run: ({ app, project }) => project && arrangeNodes(app, project, name),
 });
 
 const lock: Action = {
@@ -121,6 +121,8 @@ export const arrangeActions: readonly Action[] = [
   distribute('across', 'Alt+Shift+H'),
   distribute('down', 'Alt+Shift+V'),
   automatic('layered', 'Alt+Shift+L'),
+  automatic('tree', 'Alt+Shift+T'),
+  automatic('force', 'Alt+Shift+F'),
   automatic('ring', 'Alt+Shift+R'),
   lock,
   layer('raise', ']', 1),

@@ -1,6 +1,7 @@
 /** Commands for the selected link. */
 import type { Link } from '../../src/schema/link.ts';
 import { openCapture, startCapture, stopCapture } from '../capture/capture-dialog.tsx';
+import { beginMove } from '../scene/wiring.ts';
 import { texts } from '../texts.ts';
 import type { Action, ActionContext } from './action.ts';
 
@@ -76,4 +77,26 @@ const endCapture: Action = {
   },
 };
 
-export const linkActions: readonly Action[] = [suspend, capture, openLast, endCapture];
+/** The other end stays. */
+const moveEnd = (end: 0 | 1, key: string): Action => ({
+  id: `move-end-${end}`,
+  label: texts.moveEnd[end],
+  group: 'links',
+  icon: 'wire',
+  keys: [key],
+  places: ['link'],
+  enabled: (context) => onlyOne(context) !== undefined,
+  run: (context) => {
+    const link = onlyOne(context);
+    if (link) beginMove(context.app, link, end);
+  },
+});
+
+export const linkActions: readonly Action[] = [
+  suspend,
+  moveEnd(0, 'Alt+E'),
+  moveEnd(1, 'Alt+Shift+E'),
+  capture,
+  openLast,
+  endCapture,
+];

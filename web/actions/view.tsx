@@ -73,6 +73,18 @@ export const viewActions: readonly Action[] = [
     run: ({ app, project }) => app.viewport.fit(project?.extent()),
   },
   {
+    id: 'minimap',
+    label: texts.actions.minimap,
+    group: 'view',
+    icon: 'map',
+    keys: ['Shift+M'],
+    enabled: inProject,
+    on: ({ app }) => app.minimap.value,
+    run: ({ app }) => {
+      app.minimap.value = !app.minimap.peek();
+    },
+  },
+  {
     id: 'palette',
     label: texts.actions.palette,
     group: 'view',

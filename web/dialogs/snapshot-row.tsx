@@ -1,9 +1,10 @@
-/** One snapshot in the list: what it holds, and what can be done with it. */
+/** One snapshot on the timeline: what it holds, and what can be done with it. */
 import { useSignal } from '@preact/signals';
 import type { Snapshot, SnapshotMemory } from '../../src/schema/snapshot.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { sizeText } from '../ui/progress.tsx';
+import { snapshotTexts } from './snapshot-texts.ts';
 
 export interface SnapshotActions {
   restore(snapshot: Snapshot): Promise<void>;
@@ -13,39 +14,45 @@ export interface SnapshotActions {
 
 interface SnapshotRowProps {
   readonly snapshot: Snapshot;
+  /** On disk; undefined while it is not known. */
+  readonly bytes: number | undefined;
   readonly isBusy: boolean;
   readonly actions: SnapshotActions;
 }
 
 const mostForks = 50;
 
-export function SnapshotRow({ snapshot, isBusy, actions }: SnapshotRowProps) {
-  const { name, memory } = snapshot;
+export function SnapshotRow({ snapshot, bytes, isBusy, actions }: SnapshotRowProps) {
+  const { name, memory, checkpoint } = snapshot;
   const count = useSignal(1);
   const isDisabled = isBusy || memory?.status === 'saving';
+  const taken = new Date(snapshot.created_at * 1000);
   return (
-    <li>
+    <li class={checkpoint ? 'checkpoint' : undefined}>
       <span>
-        <strong>{name}</strong>
-        <small>{new Date(snapshot.created_at * 1000).toLocaleString()}</small>
+        <strong>{checkpoint ? snapshotTexts.checkpoint : name}</strong>
+        <small>
+          <time dateTime={taken.toISOString()}>{taken.toLocaleString()}</time>
+          {bytes !== undefined && ` · ${snapshotTexts.sizeOf(sizeText(bytes))}`}
+        </small>
         {memory && <MemoryFacts memory={memory} />}
       </span>
       <Button onClick={() => void actions.restore(snapshot)} disabled={isDisabled}>
-        {memory ? texts.rewind : texts.restore}
+        {memory ? snapshotTexts.rewindHere : snapshotTexts.restore}
       </Button>
       {memory && (
         <>
           <input
             type="number"
             class="fork-count"
-            aria-label={texts.forkCount(name)}
+            aria-label={snapshotTexts.forkCount(name)}
             min={1}
             max={mostForks}
             value={count.value}
             onInput={({ currentTarget: { valueAsNumber } }) => (count.value = Math.min(mostForks, Math.max(1, valueAsNumber || 1)))}
           />
-          <Button title={texts.forkHint} onClick={() => void actions.fork(snapshot, count.value)} disabled={isDisabled}>
-            {texts.fork}
+          <Button title={snapshotTexts.forkHint} onClick={() => void actions.fork(snapshot, count.value)} disabled={isDisabled}>
+            {snapshotTexts.forkHere}
           </Button>
         </>
       )}
@@ -55,13 +62,13 @@ export function SnapshotRow({ snapshot, isBusy, actions }: SnapshotRowProps) {
 }
 
 function MemoryFacts({ memory: { status, bytes, paused_ms, cold } }: { readonly memory: SnapshotMemory }) {
-  const words = status === 'ready' ? texts.memoryOf(sizeText(bytes), paused_ms) : texts.memoryStatus[status];
+  const words = status === 'ready' ? snapshotTexts.memoryOf(sizeText(bytes), paused_ms) : snapshotTexts.memoryStatus[status];
   return (
     <>
       <small>{words}</small>
       {cold.length > 0 && (
         <small title={cold.map(({ name, reason }) => `${name}: ${reason}`).join('\n')}>
-          {texts.startsCold(cold.map(({ name }) => name).join(', '))}
+          {snapshotTexts.startsCold(cold.map(({ name }) => name).join(', '))}
         </small>
       )}
     </>

@@ -82,6 +82,20 @@ export class Viewport {
     return this.toScene(left + x, top + y);
   }
 
+  /** Scrolls so that a point of the scene is in the middle of the view. */
+  centreOn(place: Point): void {
+    const middle = centreOf(this.seen.peek());
+    const { x, y } = this.toCanvas(place);
+    this.pan(middle.x - x, middle.y - y);
+  }
+
+  /** The visible part of the scene. */
+  box(): Box {
+    const { x, y, scale } = this.state.value;
+    const seen = this.seen.value;
+    return { x: (seen.x - x) / scale, y: (seen.y - y) / scale, width: seen.width / scale, height: seen.height / scale };
+  }
+
   pan(dx: number, dy: number): void {
     const { x, y, scale } = this.state.peek();
     this.state.value = { x: x + dx, y: y + dy, scale };

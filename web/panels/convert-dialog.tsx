@@ -1,6 +1,7 @@
 /** A machine of a program that does not run here becomes a machine of QEMU: its disks are chosen, or uploaded. */
 import { useSignal } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
+import type { Template } from '../../src/schema/template.ts';
 import { ImageUpload } from '../catalog/image-upload.tsx';
 import { useImages } from '../catalog/images.ts';
 import { useApp, useProject } from '../state/app.ts';
@@ -15,21 +16,38 @@ const mostDisks = 4;
 const isDisk = (name: string) => /\.(vdi|vmdk|vhd|vpc|vhdx)$/i.test(name);
 
 interface ConvertDialogProps {
-  readonly node: Node;
+  /** Of the node or template. */
+  readonly name: string;
+  readonly explanation: string;
+  /** `POST` here converts it. */
+  readonly path: string;
+  /** Where its disks are. */
+  readonly computeId: string;
   readonly close: () => void;
 }
 
+export function ConvertNode({ node, close }: { readonly node: Node; readonly close: () => void }) {
+  const path = `${useProject().path}/nodes/${node.node_id}/convert`;
+  const { name, compute_id: computeId } = node;
+  return <ConvertDialog {...{ name, path, computeId, close }} explanation={texts.convert.explanation} />;
+}
+
+export function ConvertTemplate({ template, close }: { readonly template: Template; readonly close: () => void }) {
+  const { name, template_id, compute_id } = template;
+  const path = `/v2/templates/${template_id}/convert`;
+  return <ConvertDialog {...{ name, path, close }} computeId={compute_id || 'local'} explanation={texts.convert.ofTemplate} />;
+}
+
 /** The request, and how it goes. */
-function useConversion({ node, close }: ConvertDialogProps) {
+function useConversion({ name, path, close }: ConvertDialogProps) {
   const app = useApp();
-  const project = useProject();
   const state = useSignal<{ readonly busy: boolean; readonly failure: string }>({ busy: false, failure: '' });
   const convert = async (disks: readonly string[]) => {
     if (disks.length === 0 || state.value.busy) return;
     state.value = { busy: true, failure: '' };
     try {
-      const made = await app.api.post<Node>(`${project.path}/nodes/${node.node_id}/convert`, { disks });
-      app.toasts.show('done', texts.convert.done(node.name, made.name));
+      const made = await app.api.post<{ name: string }>(path, { disks });
+      app.toasts.show('done', texts.convert.done(name, made.name));
       close();
     } catch (error) {
       state.value = { busy: false, failure: (error as Error).message };
@@ -38,13 +56,14 @@ function useConversion({ node, close }: ConvertDialogProps) {
   return { state, convert };
 }
 
-export function ConvertDialog({ node, close }: ConvertDialogProps) {
+function ConvertDialog(props: ConvertDialogProps) {
+  const { name, explanation, computeId, close } = props;
   const app = useApp();
   const machine = app.server.mainType ?? 'qemu';
-  const { names, failure, read } = useImages(app, machine, node.compute_id);
+  const { names, failure, read } = useImages(app, machine, computeId);
   /** In the order of the machine's disks. */
   const disks = useSignal<readonly string[]>([]);
-  const { state, convert } = useConversion({ node, close });
+  const { state, convert } = useConversion(props);
   const choose = (at: number, name: string) => {
     disks.value = name === '' ? disks.value.toSpliced(at, 1) : disks.value.toSpliced(at, 1, name);
   };
@@ -53,7 +72,7 @@ export function ConvertDialog({ node, close }: ConvertDialogProps) {
   const rows = disks.value.length < mostDisks ? [...disks.value, ''] : disks.value;
   return (
     <Dialog
-      title={texts.convert.title(node.name)}
+      title={texts.convert.title(name)}
       close={close}
       onSubmit={() => convert(disks.value)}
       footer={
@@ -65,7 +84,7 @@ export function ConvertDialog({ node, close }: ConvertDialogProps) {
         </>
       }
     >
-      <p>{texts.convert.explanation}</p>
+      <p>{explanation}</p>
       {rows.map((disk, at) => (
         <ChoiceField
           key={`disk ${at + 1}`}
@@ -83,7 +102,7 @@ export function ConvertDialog({ node, close }: ConvertDialogProps) {
       ))}
       <ImageUpload
         nodeType={machine}
-        computeId={node.compute_id}
+        computeId={computeId}
         uploaded={async (name) => {
           await read();
           if (isDisk(name) && disks.value.length < mostDisks) disks.value = [...disks.value, name];

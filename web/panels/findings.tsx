@@ -22,8 +22,8 @@ function NotDriven({ app, node }: { readonly app: App; readonly node: Node }) {
 
 function openConvert(app: App, node: Node): void {
   showLazily(app, async () => {
-    const { ConvertDialog } = await import('./convert-dialog.tsx');
-    return (close) => <ConvertDialog node={node} close={close} />;
+    const { ConvertNode } = await import('./convert-dialog.tsx');
+    return (close) => <ConvertNode node={node} close={close} />;
   });
 }
 

@@ -3,15 +3,18 @@ import type { Link, LinkInput } from '../../src/schema/link.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import { linkStates, portName } from '../scene/link-view.tsx';
+import { beginMove } from '../scene/wiring.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
 import { SwitchField } from '../ui/field.tsx';
 import { Lazy } from '../ui/lazy.tsx';
 
 const loadDetails = async () => (await import('../impair/link-details.tsx')).LinkDetails;
 
 export function LinkPanel({ link }: { readonly link: Link }) {
-  const { api, toasts } = useApp();
+  const app = useApp();
+  const { api, toasts } = app;
   const project = useProject();
   const change = (update: LinkInput) => toasts.attempt(() => api.put(`${project.path}/links/${link.link_id}`, update));
   return (
@@ -35,6 +38,12 @@ export function LinkPanel({ link }: { readonly link: Link }) {
                   <strong>{node.name}</strong>
                   <small>{portName(node, link, end as 0 | 1)}</small>
                 </span>
+                <Button
+                  icon="wire"
+                  kind="quiet"
+                  label={texts.moveEndAt(node.name)}
+                  onClick={() => beginMove(app, link, end as 0 | 1)}
+                />
               </li>
             )
           );

@@ -14,6 +14,7 @@ import { focusCanvas } from '../ui/focus.ts';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { Popup } from '../ui/popup.tsx';
 import { Inspector } from './inspector.tsx';
+import { Minimap } from './minimap.tsx';
 import { Palette } from './palette.tsx';
 import { projectCommands } from './project-commands.ts';
 import { TopBar } from './top-bar.tsx';
@@ -50,6 +51,7 @@ export function ProjectPage() {
             <Scene />
             <ToolHint />
             <ZoomBar />
+            <Minimap />
             {phase === 'loading' && <p class="loading">{texts.openingProject}</p>}
             {phase === 'opened' && project.nodes.ids.value.length === 0 && project.drawings.ids.value.length === 0 && <EmptyHint />}
           </div>
@@ -159,7 +161,13 @@ function ToolHint() {
     (one) => tool.name === 'wire' && one.adapter_number === tool.from?.adapter_number && one.port_number === tool.from.port_number,
   );
   const text =
-    tool.name === 'draw' ? texts.drawHint[tool.shape] : from ? texts.wireTo(from.name, port?.name ?? '') : texts.wireFrom;
+    tool.name === 'draw'
+      ? texts.drawHint[tool.shape]
+      : !from
+        ? texts.wireFrom
+        : tool.moves
+          ? texts.moveEndFrom(from.name)
+          : texts.wireTo(from.name, port?.name ?? '');
   return (
     <div class="tool-hint" role="status">
       {text} <kbd>Esc</kbd>

@@ -9,6 +9,7 @@ import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { CatalogViews } from './catalog-pages.tsx';
+import { ConvertTemplate } from './convert-dialog.tsx';
 import { NewTemplate } from './new-template.tsx';
 import { TemplateEditor } from './template-editor.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -58,6 +59,7 @@ function TemplateRow({ template }: { readonly template: Template }) {
   const { template_id, name, template_type, symbol, builtin } = template;
   const path = `/v2/templates/${template_id}`;
   const edit = () => app.dialogs.show((close) => <TemplateEditor template={template} close={close} />);
+  const convert = () => app.dialogs.show((close) => <ConvertTemplate template={template} close={close} />);
   const duplicate = () => app.toasts.attempt(() => app.api.post(`${path}/duplicate`));
   const remove = () =>
     app.toasts.attempt(async () => {
@@ -79,6 +81,9 @@ function TemplateRow({ template }: { readonly template: Template }) {
           entries={[
             { label: texts.edit, icon: 'edit', run: edit },
             { label: texts.duplicate, icon: 'copy', run: duplicate },
+            ...(app.server.canConvert(template_type)
+              ? [{ label: texts.convert.offerTemplate, icon: 'file' as const, run: convert }]
+              : []),
             { label: texts.delete, icon: 'trash', danger: true, run: remove },
           ]}
         />

@@ -1,7 +1,7 @@
 /** Drags the selection: rendered immediately, sent to the server on release. */
-
-import type { Point } from '../geometry/geometry.ts';
-import { type Box, snapped } from '../geometry/geometry.ts';
+import { batch } from '@preact/signals';
+import { around, type Box, type Point, snapped } from '../geometry/geometry.ts';
+import { snapTo } from '../geometry/snapping.ts';
 import type { App } from '../state/app.ts';
 import type { Item, ProjectState } from '../state/project.ts';
 import { moveItems } from './move-items.ts';
@@ -19,53 +19,95 @@ interface Dragged {
   readonly box: Box;
 }
 
+/** Distance on the screen at which items snap to others. */
+const nearPx = 6;
+
 export class DragItems implements Drag {
   readonly #app: App;
   readonly #project: ProjectState;
   readonly #from: Point;
   readonly #dragged: readonly Dragged[];
+  /** Around all dragged items. */
+  readonly #box: Box | undefined;
+  /** Visible items that are not dragged. */
+  readonly #others: readonly Box[];
   #frame = 0;
   #by: Point = { x: 0, y: 0 };
+  /** Alt is held. */
+  #isFree = false;
 
   constructor(app: App, project: ProjectState, start: PointerEvent) {
     this.#app = app;
     this.#project = project;
     this.#from = app.viewport.toScene(start.clientX, start.clientY);
-    this.#dragged = [...project.selection.ids.peek()].flatMap((id) => {
-      const item = project.findItem(id);
-      return item && !item.object.locked ? [{ id, item, box: project.boxOf(item) }] : [];
-    });
+    this.#dragged = draggedWith(project, project.selection.ids.peek());
+    this.#box = around(this.#dragged.map(({ box }) => box));
+    const dragged = new Set(this.#dragged.map(({ id }) => id));
+    this.#others = project
+      .items()
+      .filter((item) => !dragged.has(idOf(item)))
+      .map((item) => project.boxOf(item))
+      .filter((box) => app.viewport.shows(box));
   }
 
   move(now: PointerEvent): void {
     const at = this.#app.viewport.toScene(now.clientX, now.clientY);
     this.#by = { x: at.x - this.#from.x, y: at.y - this.#from.y };
+    this.#isFree = now.altKey;
     this.#frame ||= requestAnimationFrame(() => this.#show());
   }
 
   end(): void {
-    cancelAnimationFrame(this.#frame);
-    const places = this.#dragged.map(({ id, item, box }) => ({ id, from: box, to: this.#placeOf(item, box) }));
+    this.#stop();
+    const by = this.#snap().by;
+    const places = this.#dragged.map(({ id, item, box }) => ({ id, from: box, to: this.#placeOf(item, box, by) }));
     void this.#app.toasts.attempt(() => moveItems(this.#project, places));
   }
 
   cancel(): void {
-    cancelAnimationFrame(this.#frame);
+    this.#stop();
     for (const { id, box } of this.#dragged) {
       this.#project.hold(id, { x: box.x, y: box.y });
       this.#project.release(id);
     }
   }
 
-  #show(): void {
-    this.#frame = 0;
-    for (const { id, item, box } of this.#dragged) this.#project.hold(id, this.#placeOf(item, box));
+  #stop(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#app.sketch.value = {};
   }
 
-  #placeOf(item: Item, box: Box): Point {
+  #show(): void {
+    this.#frame = 0;
+    const { by, guides } = this.#snap();
+    batch(() => {
+      this.#app.sketch.value = { guides };
+      for (const { id, item, box } of this.#dragged) this.#project.hold(id, this.#placeOf(item, box, by));
+    });
+  }
+
+  /** The grid of the project wins over other items. */
+  #snap() {
+    const by = this.#by;
+    if (!this.#box || this.#isFree || this.#project.project.peek()?.snap_to_grid) return { by, guides: [] };
+    const moved = { ...this.#box, x: this.#box.x + by.x, y: this.#box.y + by.y };
+    const { dx, dy, guides } = snapTo(this.#others, moved, nearPx / this.#app.viewport.state.peek().scale);
+    return { by: { x: by.x + dx, y: by.y + dy }, guides };
+  }
+
+  #placeOf(item: Item, box: Box, by: Point): Point {
     const settings = this.#project.project.peek();
-    const to = { x: box.x + this.#by.x, y: box.y + this.#by.y };
+    const to = { x: box.x + by.x, y: box.y + by.y };
     const gridPx = item.kind === 'node' ? settings?.grid_size : settings?.drawing_grid_size;
     return snapped(to, box, settings?.snap_to_grid ? (gridPx ?? 1) : 1);
   }
+}
+
+const idOf = (item: Item) => (item.kind === 'node' ? item.object.node_id : item.object.drawing_id);
+
+function draggedWith(project: ProjectState, ids: Iterable<string>): Dragged[] {
+  return [...ids].flatMap((id) => {
+    const item = project.findItem(id);
+    return item && !item.object.locked ? [{ id, item, box: project.boxOf(item) }] : [];
+  });
 }

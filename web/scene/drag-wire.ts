@@ -1,34 +1,48 @@
-/** Creates a link by a drag from the handle of one node to another node. */
+/** Creates a link by a drag from the handle of one node to another node; moves an end of a link in the same way. */
+import type { Link, LinkEnd } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import type { Drag } from './drag-items.ts';
-import { choosePort, portsOf } from './wiring.ts';
+import { beginMove, choosePort, portsOf } from './wiring.ts';
 
 /** From the first free port to the first free port; with Shift the ports of the second node are offered. */
 export function dragWire(app: App, project: ProjectState, nodeId: string): Drag {
-  const { sketch, tools, toasts, portMenu, viewport } = app;
   const node = project.nodes.peek(nodeId);
   const port = node && freePort(project, node);
   if (!node || !port) {
-    if (node) toasts.show('error', texts.noFreePort(node.name));
+    if (node) app.toasts.show('error', texts.noFreePort(node.name));
     return { move: () => undefined, end: () => undefined, cancel: () => undefined };
   }
   const from = { node_id: nodeId, adapter_number: port.adapter_number, port_number: port.port_number };
+  return dragTo(app, project, from, () => {
+    app.tools.tool.value = { name: 'wire', from };
+  });
+}
+
+/** The other end stays where it is. */
+export function dragEnd(app: App, project: ProjectState, link: Link, end: 0 | 1): Drag {
+  const kept = link.nodes[end === 0 ? 1 : 0] as LinkEnd;
+  return dragTo(app, project, kept, () => beginMove(app, link, end));
+}
+
+/** `begin`: has the tool expect a port, which is chosen then. */
+function dragTo(app: App, project: ProjectState, from: LinkEnd, begin: () => void): Drag {
+  const { sketch, tools, toasts, portMenu, viewport } = app;
   let last: PointerEvent | undefined;
   const clear = () => {
     sketch.value = {};
   };
   const finish = ({ clientX: x, clientY: y, shiftKey }: PointerEvent) => {
     const target = nodeAt(project, x, y);
-    if (!target || target.node_id === nodeId) return;
+    if (!target || target.node_id === from.node_id) return;
     const free = freePort(project, target);
     if (!free) {
       toasts.show('error', texts.noFreePort(target.name));
       return;
     }
-    tools.tool.value = { name: 'wire', from };
+    begin();
     if (shiftKey && target.ports.length > 1) portMenu.value = { nodeId: target.node_id, x, y };
     else {
       choosePort(app, project, target, free);

@@ -8,7 +8,7 @@ import type { LabelPart } from '../state/selection.ts';
 import { openDefault } from './activate.ts';
 import { dragHandle } from './drag-handle.ts';
 import { type Drag, DragItems } from './drag-items.ts';
-import { dragWire } from './drag-wire.ts';
+import { dragEnd, dragWire } from './drag-wire.ts';
 import { drawShape } from './draw-shape.ts';
 import { dropTemplate } from './drop.ts';
 import { dragLabel } from './labels.ts';
@@ -26,6 +26,8 @@ interface Press {
   readonly handle: Handle | undefined;
   /** On the handle of a node from which a link is dragged. */
   readonly isWire: boolean;
+  /** On the handle of an end of the selected link. */
+  readonly end: 0 | 1 | undefined;
   moved: boolean;
   drag: Drag | undefined;
 }
@@ -89,14 +91,16 @@ export class Gestures {
       label: labelUnder(event.target),
       handle: handleUnder(event.target),
       isWire: isWireHandle(event.target),
+      end: linkEndUnder(event.target),
       moved: false,
       drag: undefined,
     };
     this.#svg.setPointerCapture(event.pointerId);
     const { name } = this.#app.tools.tool.peek();
     // A handle belongs to the selection, whichever modifier is held.
-    if (name === 'select' && event.button === 0 && !this.#spaceDown && !this.#press.handle && !this.#press.isWire)
-      this.#select(event, id);
+    const { handle, isWire, end } = this.#press;
+    const isHandle = handle !== undefined || isWire || end !== undefined;
+    if (name === 'select' && event.button === 0 && !this.#spaceDown && !isHandle) this.#select(event, id);
   }
 
   /** Selects the pressed item. An item in the selection keeps the others selected, for a drag of all. */
@@ -133,13 +137,15 @@ export class Gestures {
     this.#app.hovered.value = pointerType === 'touch' ? undefined : node?.dataset.id;
   }
 
-  #begin({ start, id, label, handle, isWire }: Press): Drag {
+  #begin({ start, id, label, handle, isWire, end }: Press): Drag {
     const tool = this.#app.tools.tool.peek();
     const isPan =
       start.button === 1 || this.#spaceDown || (start.pointerType === 'touch' && id === undefined && tool.name !== 'draw');
     if (isPan) return this.#panning();
     if (tool.name === 'draw') return drawShape(this.#app, this.#project, tool.shape, start);
     if (isWire && id !== undefined) return dragWire(this.#app, this.#project, id);
+    const link = end !== undefined && id !== undefined ? this.#project.links.peek(id) : undefined;
+    if (link && end !== undefined) return dragEnd(this.#app, this.#project, link, end);
     const drawing = handle && id !== undefined ? this.#project.drawings.peek(id) : undefined;
     if (handle && drawing) return dragHandle(this.#app, this.#project, handle, { drawing, start });
     if (tool.name === 'select' && id !== undefined && label !== undefined)
@@ -263,6 +269,11 @@ function labelUnder(target: EventTarget | null): LabelPart | undefined {
 }
 
 const isWireHandle = (target: EventTarget | null) => (target as Element | null)?.closest('[data-wire]') !== null;
+
+function linkEndUnder(target: EventTarget | null): 0 | 1 | undefined {
+  const end = (target as Element | null)?.closest<SVGElement>('[data-link-end]')?.dataset.linkEnd;
+  return end === undefined ? undefined : end === '0' ? 0 : 1;
+}
 
 function handleUnder(target: EventTarget | null): Handle | undefined {
   return (target as Element | null)?.closest<SVGElement>('[data-handle]')?.dataset.handle as Handle | undefined;

@@ -11,10 +11,11 @@ import { LinkFlow, LinkTitle } from './link-flow.tsx';
 import { linkPath } from './link-path.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
-  const { links, nodes, linksOf, selection, work } = useProject();
+  const { links, nodes, linksOf, selection, work, traffic } = useProject();
   const selected = useComputed(() => selection.ids.value.has(id));
   const label = useComputed(() => selection.labelOf(id)).value;
   const failure = useComputed(() => work.failures.value.get(id));
+  const isKernel = useComputed(() => traffic.isKernelPath(id)).value;
   const isFlat = useFlatSymbols();
   const link = links.signalOf(id)?.value;
   const [a, b] = link?.nodes ?? [];
@@ -28,8 +29,16 @@ export function LinkView({ id }: { readonly id: string }) {
   const path = linkPath(link, [endOf(one), endOf(other)], siblings.value);
   const states = linkStates(link);
   return (
-    <g class={`link ${states.join(' ')}${selected.value ? ' selected' : ''}`} data-id={id} data-kind="link">
-      <LinkTitle id={id} title={linkTitle(link, [one, other])} names={[one.name, other.name]} />
+    <g
+      class={`link ${states.join(' ')}${isKernel ? ' kernel' : ''}${selected.value ? ' selected' : ''}`}
+      data-id={id}
+      data-kind="link"
+    >
+      <LinkTitle
+        id={id}
+        title={`${linkTitle(link, [one, other])}${isKernel ? `, ${texts.kernelPath}` : ''}`}
+        names={[one.name, other.name]}
+      />
       <path class="hit" d={path.d} />
       <path class="line" d={path.d} style={lineStyle(link)} />
       <LinkFlow id={id} path={path} />

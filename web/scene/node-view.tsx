@@ -2,13 +2,14 @@
 import { useComputed } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
 import type { Box } from '../geometry/geometry.ts';
-import { useProject } from '../state/app.ts';
+import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { labelLook } from './label.ts';
 import { standardTop } from './labels.ts';
 
 export function NodeView({ id }: { readonly id: string }) {
+  const { server } = useApp();
   const { nodes, selection, work } = useProject();
   const selected = useComputed(() => selection.ids.value.has(id));
   const labelSelected = useComputed(() => selection.labelOf(id) !== undefined);
@@ -30,7 +31,7 @@ export function NodeView({ id }: { readonly id: string }) {
     >
       {selected.value && <rect class="halo" x={box.x - 6} y={box.y - 6} width={box.width + 12} height={box.height + 12} rx={12} />}
       <rect class="plate" x={box.x - 4} y={box.y - 4} width={box.width + 8} height={box.height + 8} rx={8} />
-      <SceneSymbol node={node} />
+      <SceneSymbol node={isFlat ? { ...node, symbol: server.symbolOf(node) } : node} />
       <Status node={node} box={box} failure={failure.value} />
       {locked && (
         <path

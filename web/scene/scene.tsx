@@ -10,6 +10,7 @@ import { FarNames } from './far-names.tsx';
 import { Gestures } from './gestures.ts';
 import { Handles } from './handles.tsx';
 import { useArea, useFirstFit, useSelectionInSight } from './in-sight.ts';
+import { LinkHandles } from './link-handles.tsx';
 import { LinkView } from './link-view.tsx';
 import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
@@ -55,6 +56,7 @@ export function Scene() {
           <FarNames />
           <Overlay />
           <Handles />
+          <LinkHandles />
           <WireHandle />
         </g>
       </svg>

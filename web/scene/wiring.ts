@@ -1,8 +1,10 @@
-/** Creates a link: a port of one node, then a port of another. */
-import type { LinkEnd } from '../../src/schema/link.ts';
+/** Creates a link: a port of one node, then a port of another. Connects an end of a link to another port in the same way. */
+import type { Link, LinkEnd } from '../../src/schema/link.ts';
 import type { Node, Port } from '../../src/schema/node.ts';
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
+import type { MovedEnd } from '../state/tools.ts';
+import { until } from '../state/until.ts';
 import { texts } from '../texts.ts';
 
 export interface PortState {
@@ -60,6 +62,37 @@ export function choosePort(app: App, project: ProjectState, node: Node, port: Po
     app.tools.tool.value = { name: 'wire', from: end };
     return;
   }
+  if (tool.name === 'wire' && tool.moves) {
+    const { moves } = tool;
+    app.tools.reset();
+    void app.toasts.attempt(() => connectEnd(app, project, moves, [from, end]));
+    return;
+  }
   app.tools.tool.value = { name: 'wire' };
   void app.toasts.attempt(() => app.api.post(`${project.path}/links`, { nodes: [from, end] }));
+}
+
+/** The link's other end stays; a port is chosen next, as for a new link. */
+export function beginMove(app: App, link: Link, end: 0 | 1): void {
+  const kept = link.nodes[end === 0 ? 1 : 0];
+  if (!kept) return;
+  const { node_id, adapter_number, port_number } = kept;
+  app.portMenu.value = undefined;
+  app.tools.tool.value = {
+    name: 'wire',
+    from: { node_id, adapter_number, port_number },
+    moves: { linkId: link.link_id, end },
+  };
+}
+
+/** One step of undo. The link is selected again: the server deletes it and makes it anew. @throws ApiError */
+async function connectEnd(
+  app: App,
+  project: ProjectState,
+  { linkId, end }: MovedEnd,
+  [kept, moved]: readonly [LinkEnd, LinkEnd],
+): Promise<void> {
+  await app.api.put(`${project.path}/links/${linkId}/ends`, { nodes: end === 0 ? [moved, kept] : [kept, moved] });
+  await until(() => project.links.find(linkId)?.nodes[end]?.node_id === moved.node_id);
+  project.selection.set([linkId]);
 }

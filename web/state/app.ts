@@ -9,6 +9,7 @@ import { Clipboard } from './clipboard.ts';
 import { ConsoleDock } from './console-dock.ts';
 import { Dialogs } from './dialogs.ts';
 import { createLetterKeys } from './letter-keys.ts';
+import { createMinimap } from './minimap.ts';
 import { ProjectState } from './project.ts';
 import { ServerState } from './server.ts';
 import type { Sketch } from './sketch.ts';
@@ -24,6 +25,7 @@ export class App {
   readonly server = new ServerState(api);
   readonly theme: Signal<Theme> = createTheme();
   readonly symbolSet: Signal<SymbolSet> = createSymbolSet();
+  readonly minimap: Signal<boolean> = createMinimap();
   /** Keys that type a character run commands. */
   readonly letterKeys: Signal<boolean> = createLetterKeys();
   readonly toasts = new Toasts();

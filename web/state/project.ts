@@ -204,7 +204,7 @@ export class ProjectState {
     else if (what === 'drawing') this.#onDrawingNotice(happened, event as Drawing);
     else if (action === 'project.updated') this.project.value = event as Project;
     else if (action === 'snapshot.restored') this.live.readAgain();
-    else if (action === 'snapshot.updated') this.snapshotChanges.value += 1;
+    else if (action === 'snapshot.updated' || action === 'checkpoints.updated') this.snapshotChanges.value += 1;
     else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
   }
 

@@ -1,8 +1,9 @@
 /** The server's state outside of the open project: projects, templates, computes, abilities of its API. */
+
 import { signal } from '@preact/signals';
 import type { ComputeObject } from '../../src/schema/compute.ts';
 import type { KindFacts } from '../../src/schema/kind.ts';
-import type { NodeType } from '../../src/schema/node.ts';
+import type { Node, NodeType } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Template } from '../../src/schema/template.ts';
 import type { Api } from '../api.ts';
@@ -15,6 +16,9 @@ export interface ProjectStats {
   readonly nodes: number;
   readonly snapshots: number;
 }
+
+/** GNS3 gives it to every node that is made without a template and without a symbol. */
+const unchosenSymbol = ':/symbols/computer.svg';
 
 export class ServerState {
   readonly projects = new Keyed<Project>((project) => project.project_id);
@@ -88,6 +92,12 @@ export class ServerState {
       apply(this.projects, happened, event as Project, (project) => project.project_id);
     if (what === 'template') apply(this.templates, happened, event as Template, (template) => template.template_id);
     if (what === 'compute') apply(this.computes, happened, event as ComputeObject, (compute) => compute.compute_id);
+  }
+
+  /** The symbol by which the page shows a node: that of its kind, when no other was chosen. */
+  symbolOf({ symbol, template_id, node_type }: Pick<Node, 'symbol' | 'template_id' | 'node_type'>): string {
+    const isChosen = symbol !== unchosenSymbol || typeof template_id === 'string';
+    return isChosen ? symbol : (this.kinds.value.get(node_type)?.symbol ?? symbol);
   }
 }
 

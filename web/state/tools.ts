@@ -3,9 +3,17 @@ import { signal } from '@preact/signals';
 import type { LinkEnd } from '../../src/schema/link.ts';
 
 export type DrawingShape = 'text' | 'rectangle' | 'ellipse' | 'line';
+
+/** An end of a link that is about to be connected to another port. */
+export interface MovedEnd {
+  readonly linkId: string;
+  readonly end: 0 | 1;
+}
+
 export type Tool =
   | { readonly name: 'select' }
-  | { readonly name: 'wire'; readonly from?: LinkEnd }
+  /** `from`: the end that is known; `moves`: the other one, when the link exists. */
+  | { readonly name: 'wire'; readonly from?: LinkEnd; readonly moves?: MovedEnd }
   | { readonly name: 'draw'; readonly shape: DrawingShape };
 
 const select: Tool = { name: 'select' };

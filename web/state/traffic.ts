@@ -22,6 +22,8 @@ export class Traffic {
   readonly busy = signal(0);
   readonly #options: TrafficOptions;
   readonly #rates = new Map<string, Signal<LinkRate>>();
+  /** Links that the kernel carries. Replaced, never changed. */
+  readonly #kernelPaths = signal<ReadonlySet<string>>(new Set());
 
   constructor(options: TrafficOptions) {
     this.#options = options;
@@ -29,6 +31,11 @@ export class Traffic {
 
   rateOf(linkId: string): ReadonlySignal<LinkRate> {
     return this.#signalOf(linkId);
+  }
+
+  /** Whether the kernel carries the link, without the fabric; false while it is unknown. */
+  isKernelPath(linkId: string): boolean {
+    return this.#kernelPaths.value.has(linkId);
   }
 
   /** Polls while the canvas is shown. Returns a function that stops it. */
@@ -50,6 +57,7 @@ export class Traffic {
   remove(linkId: string): void {
     this.#set(this.#signalOf(linkId), still);
     this.#rates.delete(linkId);
+    this.#setKernelPath(linkId, false);
   }
 
   #connect(): () => void {
@@ -74,6 +82,14 @@ export class Traffic {
   #onStats(stats: LinkStats): void {
     const [there, back] = stats.directions.map(({ last_second }) => Number(last_second.bits_per_second.toPrecision(2)));
     this.#set(this.#signalOf(stats.link_id), [there ?? 0, back ?? 0]);
+    this.#setKernelPath(stats.link_id, stats.carrier === 'kernel');
+  }
+
+  #setKernelPath(linkId: string, is: boolean): void {
+    const before = this.#kernelPaths.peek();
+    if (before.has(linkId) === is) return;
+    const others = [...before].filter((id) => id !== linkId);
+    this.#kernelPaths.value = new Set(is ? [...others, linkId] : others);
   }
 
   #set(rate: Signal<LinkRate>, [there, back]: LinkRate): void {
@@ -85,6 +101,7 @@ export class Traffic {
 
   #forget(): void {
     for (const rate of this.#rates.values()) this.#set(rate, still);
+    this.#kernelPaths.value = new Set();
   }
 
   #signalOf(linkId: string): Signal<LinkRate> {

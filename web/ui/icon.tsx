@@ -40,6 +40,7 @@ const paths = {
   server: 'M4 4h16v6H4zM4 14h16v6H4zM7.5 7h.1M7.5 17h.1',
   record: 'M12 5a7 7 0 1 0 .1 0',
   swap: 'M4 8h15M15 4l4 4-4 4M20 16H5M9 12l-4 4 4 4',
+  map: 'M3 5h18v14H3zM12 11h9M12 11v8',
   packets: 'M4 6h4M11 6h9M4 12h4M11 12h9M4 18h4M11 18h9',
   chart: 'M4 20V4M4 20h16M9 16v-5M13.5 16V7M18 16v-3',
   notes: 'M5 3h9l5 5v13H5zM9 12h6M9 16h6',

@@ -84,6 +84,6 @@ export async function namedProject({ api }: CliCall, named: string): Promise<Pro
   return getProject(api, isLab ? (await readLab(named)).name : named);
 }
 
-async function isFile(path: string): Promise<boolean> {
+export async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined))?.isFile() ?? false;
 }

@@ -44,16 +44,21 @@ export const runCommand: CliCommand = {
 
 /** The exit code of the user's command; Ctrl-C reaches it by the terminal, or from here. */
 async function runUser({ rest: [command = '', ...args], signal }: CliCall, { url }: OwnServer, project: string): Promise<number> {
-  // Of an installed package, `scripts/patchbay.mjs` gives Node options that are for this program alone.
-  const nodeOptions = (process.env.NODE_OPTIONS ?? '').replace(
-    /--import=\S*strip-types\.mjs --disable-warning=ExperimentalWarning/,
-    '',
-  );
-  const env = { ...process.env, NODE_OPTIONS: nodeOptions.trim(), PATCHBAY_URL: url, PATCHBAY_PROJECT: project };
+  const env = userEnvironment({ PATCHBAY_URL: url, PATCHBAY_PROJECT: project });
   const child = spawn(command, args, { stdio: 'inherit', env });
   signal.addEventListener('abort', () => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(new Error(`${command} cannot be started: ${error.message}`)));
     child.once('exit', (code, killedBy) => resolve(code ?? (killedBy === 'SIGINT' ? 130 : 143)));
   });
+}
+
+/** Of a command of the user, with what is set for it. */
+export function userEnvironment(set: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  // Of an installed package, `scripts/patchbay.mjs` gives Node options that are for this program alone.
+  const nodeOptions = (process.env.NODE_OPTIONS ?? '').replace(
+    /--import=\S*strip-types\.mjs --disable-warning=ExperimentalWarning/,
+    '',
+  );
+  return { ...process.env, NODE_OPTIONS: nodeOptions.trim(), ...set };
 }

@@ -81,7 +81,8 @@ const forkCommand: CliCommand = {
     const project = `/v2/projects/${project_id}`;
     const name = textOption(call, 'name');
     const body = { count: countOf(textOption(call, 'count')), uplinks: call.options.uplinks === true, ...(name && { name }) };
-    const from = args[0] === undefined ? project : `${project}/snapshots/${(await findSnapshot(call, args[0])).snapshot_id}`;
+    const from =
+      args[0] === undefined ? project : `${project}/snapshots/${findSnapshot(await snapshotsOf(call), args[0]).snapshot_id}`;
     const forks = await api.json<Project[]>('POST', `${from}/fork`, body);
     if (out.isJson) out.json(forks);
     else
@@ -103,7 +104,7 @@ const rewindCommand: CliCommand = {
     const { out, api, args } = call;
     if (args[0] === undefined) throw new CliUsageError('which snapshot? `patchbay lab freeze NAME` takes one');
     const path = await snapshotsPath(call);
-    const { snapshot_id } = await findSnapshot(call, args[0]);
+    const { snapshot_id } = findSnapshot(await snapshotsOf(call), args[0]);
     const project = await api.json<Project>('POST', `${path}/${snapshot_id}/restore`, {});
     const nodes = await api.json<Node[]>('GET', `/v2/projects/${project.project_id}/nodes`);
     if (out.isJson) out.json({ project, nodes });
@@ -125,9 +126,12 @@ async function snapshotsPath(call: CliCall): Promise<string> {
   return `/v2/projects/${(await projectOf(call)).project_id}/snapshots`;
 }
 
+async function snapshotsOf(call: CliCall): Promise<Snapshot[]> {
+  return call.api.json<Snapshot[]>('GET', await snapshotsPath(call));
+}
+
 /** By name or id. @throws LabError */
-async function findSnapshot(call: CliCall, word: string): Promise<Snapshot> {
-  const all = await call.api.json<Snapshot[]>('GET', await snapshotsPath(call));
+export function findSnapshot(all: readonly Snapshot[], word: string): Snapshot {
   const found = all.find(({ name, snapshot_id }) => name === word || snapshot_id === word);
   if (found) return found;
   throw new LabError(

@@ -28,6 +28,7 @@ export async function portStats(
       fabric_link: linkId,
       carrier: link.carrier ?? (isPair(linkId) ? 'fabric' : 'udp'),
       ...(link.kernelObstacle !== undefined && { carrier_reason: link.kernelObstacle }),
+      ...(link.path && { path: { via: link.path.via, rtt_ms: roundTrip(link.path.rttMs) } }),
       since,
       from_node,
       to_node,
@@ -83,6 +84,10 @@ function figuresOfMirrors({ mirrors }: FabricLinkStats): Pick<PortStats, 'mirror
 
 function rateOf({ framesPerSecond, bitsPerSecond }: FrameRate): DirectionFigures['last_second'] {
   return { frames_per_second: round(framesPerSecond, 10), bits_per_second: Math.round(bitsPerSecond) };
+}
+
+function roundTrip(rttMs: number | undefined): number | null {
+  return rttMs === undefined ? null : round(rttMs, 1000);
 }
 
 function round(value: number, parts: number): number {

@@ -187,7 +187,7 @@ export class FabricWiring {
 
   /** Of all links of the fabric that these nodes can have with their NIOs. */
   linkIdsOf(nodeIds: readonly string[]): string[] {
-    return [...new Set(nodeIds.flatMap((id) => this.ofNode(id)).flatMap(({ nio }) => idsOf(nio)))];
+    return [...new Set(nodeIds.flatMap((id) => this.ofNode(id)).flatMap(({ nio }) => possibleLinkIds(nio)))];
   }
 
   /** Settles when both ends of the links of these nodes are connected, or that takes too long. Never rejects. */
@@ -228,7 +228,7 @@ export class FabricWiring {
       for (const each of [source, other]) if (each) bindings.add(each);
     }
     const stale = new Set<string>();
-    for (const binding of bindings) for (const id of idsOf(binding.nio)) if (this.#links.has(id)) stale.add(id);
+    for (const binding of bindings) for (const id of possibleLinkIds(binding.nio)) if (this.#links.has(id)) stale.add(id);
     mutate();
     // Another NIO may have got the port.
     for (const { nio } of [...bindings]) {
@@ -326,7 +326,7 @@ function singleId(lport: number): string {
 }
 
 /** Every link this NIO can be part of. */
-function idsOf(nio: NioRecord): string[] {
+export function possibleLinkIds(nio: Pick<NioRecord, 'lport' | 'rport'>): string[] {
   return [singleId(nio.lport), pairId(nio.lport, nio.rport)];
 }
 

@@ -8,10 +8,11 @@ import type { ComputeNode } from './node.ts';
 const idleMs = 60_000;
 
 interface Arriving {
-  readonly stream: (name: string) => MoveStream;
+  /** Undefined until it takes them. */
+  stream?: (name: string) => MoveStream;
   readonly received: Promise<void>;
   readonly abort: AbortController;
-  readonly idle: NodeJS.Timeout;
+  idle?: NodeJS.Timeout;
 }
 
 export class Arrivals {
@@ -22,20 +23,23 @@ export class Arrivals {
     const { memory } = node.driver;
     if (!memory) throw fault('move_refused', { name: node.name, reason: 'nodes of its type cannot' });
     const abort = new AbortController();
-    const { promise: ready, resolve, reject } = Promise.withResolvers<Arriving['stream']>();
+    const { promise: ready, resolve, reject } = Promise.withResolvers<(name: string) => MoveStream>();
     const arrival = { offer, ready: resolve, signal: abort.signal };
     const received = node.receive((view) => memory.receive(view, arrival));
+    // Known at once: it may be aborted while it starts.
+    const arriving: Arriving = { received, abort };
+    this.#arriving.set(node.id, arriving);
     received.catch(reject);
-    const stream = await ready;
-    const idle = setTimeout(() => abort.abort(), idleMs).unref();
-    this.#arriving.set(node.id, { stream, received, abort, idle });
-    const over = () => clearTimeout(idle);
+    arriving.stream = await ready;
+    arriving.idle = setTimeout(() => abort.abort(), idleMs).unref();
+    const over = () => clearTimeout(arriving.idle);
     received.then(over, over);
   }
 
   /** @throws move_refused */
   stream(node: ComputeNode, name: string): MoveStream {
     const { stream, idle } = this.#get(node);
+    if (!stream) throw unknown(node);
     clearTimeout(idle);
     return stream(name);
   }
@@ -70,6 +74,10 @@ export class Arrivals {
   #get(node: ComputeNode): Arriving {
     const arriving = this.#arriving.get(node.id);
     if (arriving) return arriving;
-    throw fault('move_refused', { name: node.name, reason: 'its new compute knows nothing of a move: it was given up' });
+    throw unknown(node);
   }
+}
+
+function unknown({ name }: ComputeNode): Error {
+  return fault('move_refused', { name, reason: 'its new compute knows nothing of a move: it was given up' });
 }

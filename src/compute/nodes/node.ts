@@ -35,7 +35,7 @@ export class ComputeNode {
   #run: NodeRun | undefined;
   /** Properties changed since the start: a reload must start anew. */
   #stale = false;
-  /** All of its machine was sent to another compute, on which it runs unless it is told to continue here. */
+  /** All of its machine was sent to another compute, on which it runs until `continueHere`. */
   #departed = false;
   /** Deleted, closed or released: verbs that waited for the lock find nothing to do. */
   #gone = false;
@@ -356,10 +356,15 @@ export class ComputeNode {
     if (this.#run && isOtherConsole && !alwaysRunning) {
       throw fault('node_running', { name: this.name, what: 'change the type of its console' });
     }
-    const next = await this.#state.after(change);
-    if (isDeepStrictEqual(next, before)) return;
-    if (inFabric) this.#nios.requireStay(next.properties);
-    await this.#state.store(next);
+    const user = { kind: this.driver.kind, name: this.name, properties: change.properties ?? {} };
+    const next = await this.context.imageClaims.during(user, async () => {
+      const after = await this.#state.after(change);
+      if (isDeepStrictEqual(after, before)) return before;
+      if (inFabric) this.#nios.requireStay(after.properties);
+      await this.#state.store(after);
+      return after;
+    });
+    if (next === before) return;
     if (next.name !== before.name) await this.#state.renameFiles(before.name);
     if (!isDeepStrictEqual(next.properties, before.properties)) await this.#propertiesChanged(next.properties);
     if (this.#run && (next.console !== before.console || isOtherConsole)) {

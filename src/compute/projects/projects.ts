@@ -125,7 +125,8 @@ export class ComputeProjects {
     return project.whileThere(() =>
       this.#locks.run(key, async () => {
         const known = this.#nodes.get(key);
-        const make = () => this.#makeNode({ project, driver, nodeId, input });
+        const user = { kind: driver.kind, name: input.name, properties: own(input) };
+        const make = () => this.#context.imageClaims.during(user, () => this.#makeNode({ project, driver, nodeId, input }));
         if (!known) return driver.numbered ? this.#locks.run(`numbers of ${type}`, make) : make();
         if (known.project !== project || known.node.driver !== driver) throw fault('node_id_taken', { node_id: nodeId });
         await known.node.createdAgain(changeable(driver, input));

@@ -1,29 +1,32 @@
 /** Images of the kinds that have some: listed, uploaded and downloaded. */
 import { createReadStream } from 'node:fs';
-import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import { fault } from '../../api/faults.ts';
 import { route, Stream } from '../../api/route.ts';
 import type { ImageFolder } from '../../emulators/host/images.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { Image } from '../../schema/host.ts';
 import { Type } from '../../schema/type.ts';
+import type { ImageClaims } from '../host/image-claims.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 export function imageRoutes({ context, host, projects }: ComputeRouteContext) {
   return [...context.drivers.values()].flatMap(({ kind }) =>
-    kind.images ? routesOf({ kind, images: host.images.of(kind.images), nodes: () => projects.allNodes() }) : [],
+    kind.images
+      ? routesOf({ kind, images: host.images.of(kind.images), claims: context.imageClaims, nodes: () => projects.allNodes() })
+      : [],
   );
 }
 
 interface ImageRoutes {
   readonly kind: Kind;
   readonly images: ImageFolder;
+  readonly claims: ImageClaims;
   readonly nodes: () => readonly ComputeNode[];
 }
 
-function routesOf({ kind: { type, title, images: facts }, images, nodes }: ImageRoutes) {
+function routesOf({ kind, images, claims, nodes }: ImageRoutes) {
+  const { type, title } = kind;
   const upload = { summary: `Upload an image for ${title} nodes`, raw: true, status: 204 };
   return [
     route(
@@ -45,18 +48,10 @@ function routesOf({ kind: { type, title, images: facts }, images, nodes }: Image
     route(
       `DELETE /v2/compute/${type}/images/{filename:.+}`,
       { summary: `Delete an image for ${title} nodes that no node uses`, status: 204, own: true },
-      async ({ path }) => {
-        const users = nodes().filter(({ driver, properties }) => usesImage(driver.kind, properties, basename(path.filename)));
-        if (users.length > 0)
-          throw fault('image_in_use', { image: path.filename, users: users.map(({ name }) => `"${name}"`).join(', ') });
-        await images.remove(path.filename);
+      ({ path }) => {
+        const users = nodes().map(({ driver, name, properties }) => ({ kind: driver.kind, name, properties }));
+        return claims.remove({ kind, name: path.filename }, users, () => images.remove(path.filename));
       },
     ),
   ];
-
-  /** Kinds may share a folder. */
-  function usesImage(kind: Kind, properties: Readonly<Record<string, unknown>>, image: string): boolean {
-    if (kind.images?.folder !== facts?.folder) return false;
-    return Object.values(properties).some((value) => typeof value === 'string' && basename(value) === image);
-  }
 }

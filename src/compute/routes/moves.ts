@@ -4,14 +4,40 @@ import { pipeline } from 'node:stream/promises';
 import { route, Stream } from '../../api/route.ts';
 import type { MoveStream } from '../../emulators/driver.ts';
 import { ComputeNode } from '../../schema/compute-node.ts';
-import { MoveOffer, MoveSent } from '../../schema/move.ts';
+import { HeldFrames, MovedPort, MoveOffer, MoveSent, PortMove } from '../../schema/move.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 export function moveRoutes(parts: ComputeRouteContext) {
-  return [...departureRoutes(parts), ...arrivalRoutes(parts)];
+  return [...departureRoutes(parts), ...arrivalRoutes(parts), ...portRoutes(parts)];
 }
 
-function departureRoutes({ projects, departures }: ComputeRouteContext) {
+function portRoutes({ projects, moves: { movedPorts } }: ComputeRouteContext) {
+  const place = '/v2/compute/projects/{project_id}/moved_ports' as const;
+  return [
+    route(
+      `POST ${place}`,
+      {
+        summary: 'Join a port to where its paused peer goes; what is in the link waits',
+        body: PortMove,
+        reply: HeldFrames,
+        own: true,
+      },
+      async ({ path, body: { nio, node_id, adapter_number: adapter, port_number: port } }) => {
+        const node = projects.nodeOfAnyKind(path.project_id, node_id);
+        const bind = () => node.bindNio({ adapter, port }, nio);
+        return { held: await movedPorts.begin({ nodeId: node.id, adapter, port }, nio, bind) };
+      },
+    ),
+    route(
+      `POST ${place}/release`,
+      { summary: 'Its peer runs: what waited leaves', body: MovedPort, status: 204, own: true },
+      ({ path, body: { node_id, adapter_number: adapter, port_number: port } }) =>
+        movedPorts.end({ nodeId: projects.nodeOfAnyKind(path.project_id, node_id).id, adapter, port }),
+    ),
+  ];
+}
+
+function departureRoutes({ projects, moves: { departures } }: ComputeRouteContext) {
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.nodeOfAnyKind(path.project_id, path.node_id);
   const place = '/v2/compute/projects/{project_id}/departures/{node_id}' as const;
   const own = true;
@@ -50,7 +76,7 @@ function departureRoutes({ projects, departures }: ComputeRouteContext) {
   ];
 }
 
-function arrivalRoutes({ projects, arrivals }: ComputeRouteContext) {
+function arrivalRoutes({ projects, moves: { arrivals } }: ComputeRouteContext) {
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.nodeOfAnyKind(path.project_id, path.node_id);
   const place = '/v2/compute/projects/{project_id}/arrivals/{node_id}' as const;
   const own = true;

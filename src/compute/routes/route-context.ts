@@ -5,19 +5,26 @@ import type { Finding } from '../../schema/finding.ts';
 import type { ComputeNotice, Context } from '../context.ts';
 import type { HostFigures } from '../host/host-figures.ts';
 import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
+import type { MovedPorts } from '../links/moved-ports.ts';
 import type { Arrivals } from '../nodes/arrivals.ts';
 import type { Departures } from '../nodes/departures.ts';
 import type { ProjectFreezes } from '../projects/freeze.ts';
 import type { ComputeProjects } from '../projects/projects.ts';
 import type { ResumedLinks } from '../projects/resumed-links.ts';
 
+/** Of running machines, from here and to here. */
+export interface ComputeMoves {
+  readonly departures: Departures;
+  readonly arrivals: Arrivals;
+  readonly movedPorts: MovedPorts;
+}
+
 export interface ComputeRouteContext {
   readonly context: Context;
   readonly projects: ComputeProjects;
   readonly freezes: ProjectFreezes;
   readonly resumedLinks: ResumedLinks;
-  readonly departures: Departures;
-  readonly arrivals: Arrivals;
+  readonly moves: ComputeMoves;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
   readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;

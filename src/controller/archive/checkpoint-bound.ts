@@ -13,15 +13,23 @@ export async function removeOldest(
   mostBytes: number,
 ): Promise<ReadonlyMap<string, number>> {
   const all = (await snapshots.list(project)).filter(({ checkpoint }) => checkpoint);
-  const kept = new Map<string, number>();
+  const counted = new Set<string>();
+  let total = 0;
   const removed = new Map<string, number>();
   for (const [age, snapshot] of all.reverse().entries()) {
     const files = await snapshots.filesOf(project, snapshot);
-    for (const [file, bytes] of files) kept.set(file, bytes);
-    const isOver = removed.size > 0 || age >= mostCheckpoints || sumOf(kept) > mostBytes;
+    for (const [file, bytes] of files) {
+      if (!counted.has(file)) total += bytes;
+      counted.add(file);
+    }
+    const isOver = removed.size > 0 || age >= mostCheckpoints || total > mostBytes;
     if (isOver) removed.set(snapshot.snapshot_id, sumOf(files));
   }
   // The oldest first: a server that dies in between leaves the newest.
-  for (const snapshotId of [...removed.keys()].reverse()) await snapshots.delete(project, snapshotId);
+  for (const snapshotId of [...removed.keys()].reverse()) {
+    // What is being forked goes next time.
+    if (snapshots.uses.has(snapshotId)) removed.delete(snapshotId);
+    else await snapshots.delete(project, snapshotId);
+  }
   return removed;
 }

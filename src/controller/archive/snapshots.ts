@@ -13,6 +13,7 @@ import { DiskFloor } from '../../lib/disk-floor.ts';
 import { filesOnDisk, sizeOfCopy } from '../../lib/folder-size.ts';
 import { Journal } from '../../lib/journal.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { UseCounts } from '../../lib/use-counts.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
 import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -68,6 +69,8 @@ export class Snapshots {
   /** One change at a time to the snapshots of a project. */
   readonly #locks = new KeyedMutex();
   readonly memories: SnapshotMemories;
+  /** By id: forks are being made of them. */
+  readonly uses = new UseCounts();
 
   constructor(options: SnapshotsOptions) {
     this.#options = options;

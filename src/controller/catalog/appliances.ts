@@ -1,12 +1,13 @@
 /** Appliances: descriptions of how a template is made, our own and users'. They are files in folders and are handed out as they are. */
-import { mkdir, readdir } from 'node:fs/promises';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { templateFacts } from '../../emulators/kinds.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { wrongWithBaseName } from '../../lib/base-name.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { isDeeper } from '../../lib/json-depth.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
@@ -18,8 +19,10 @@ import { defaultSymbols } from './symbol-set.ts';
 /** Of one appliance; those of GNS3 have a tenth of it. */
 const largestBytes = 512 * 1024;
 const deepest = 32;
-/** A folder may hold anything: so many files of it are read. */
+/** A folder may hold anything: so many files of it are read, and uploads make no more. */
 const mostFiles = 2000;
+/** Of all files together, for uploads: GNS3's 221 have 2 MiB. Clients ask for all of them at once. */
+const mostBytes = 32 * 2 ** 20;
 const fileName = /^[^.].*\.(gns3a|gns3appliance)$/;
 
 export type Appliance = Readonly<Record<string, unknown>>;
@@ -63,7 +66,10 @@ export class Appliances {
     throw fault('appliances_not_fetched', { folder: this.#folders.own });
   }
 
-  /** Adds a file to the users' folder; one of the same name is replaced. @throws `appliance_invalid`, `body_too_large`, `storage_failed` */
+  /**
+   * Adds a file to the users' folder; one of the same name is replaced.
+   * @throws `appliance_invalid`, `appliances_full`, `body_too_large`, `storage_failed`
+   */
   async add(filename: string, source: Readable): Promise<void> {
     source.on('error', () => undefined);
     const wrong = wrongWithBaseName(`${filename}.tmp`) ?? (fileName.test(filename) ? undefined : 'its name does not end in .gns3a');
@@ -77,11 +83,28 @@ export class Appliances {
     await this.#writing
       .run(async () => {
         await mkdir(this.#folders.own, { recursive: true });
+        await this.#requireSpace(filename, bytes.length);
         await writeFileAtomic(join(this.#folders.own, filename), bytes);
       })
       .catch((error: unknown) => {
-        throw storageFailed(error, filename);
+        throw isFault(error) ? error : storageFailed(error, filename);
       });
+  }
+
+  /** @throws `appliances_full` */
+  async #requireSpace(filename: string, added: number): Promise<void> {
+    const { own } = this.#folders;
+    const target = join(own, filename);
+    const present = new Map<string, number>();
+    await forEachBounded(await listFiles(own), concurrency, async (path) => {
+      present.set(path, (await lstat(path).catch(() => undefined))?.size ?? 0);
+    });
+    const sum = (sizes: Map<string, number>) => [...sizes.values()].reduce((total, size) => total + size, 0);
+    const before = { files: present.size, bytes: sum(present) };
+    present.set(target, added);
+    const [files, bytes] = [present.size, sum(present)];
+    if ((files <= mostFiles || files <= before.files) && (bytes <= mostBytes || bytes <= before.bytes)) return;
+    throw fault('appliances_full', { count: files, bytes, most: `${mostFiles} of ${mostBytes} bytes`, folder: own });
   }
 
   async #files(): Promise<ApplianceFile[]> {
@@ -94,14 +117,13 @@ export class Appliances {
   }
 
   async #filesIn(folder: string): Promise<string[]> {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-    const files = entries.filter(({ name }) => fileName.test(name));
+    const files = await listFiles(folder);
     if (files.length > mostFiles)
       this.#log.warn(
         { folder },
         `${files.length - mostFiles} appliances of ${folder} were left out: it has more than ${mostFiles}`,
       );
-    return files.slice(0, mostFiles).map(({ parentPath, name }) => join(parentPath, name));
+    return files.slice(0, mostFiles);
   }
 
   async #read(file: string): Promise<Appliance | undefined> {
@@ -112,6 +134,12 @@ export class Appliances {
       return undefined;
     }
   }
+}
+
+/** Names of appliances below a folder. */
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter(({ name }) => fileName.test(name)).map(({ parentPath, name }) => join(parentPath, name));
 }
 
 /** @throws Error why a file is none */

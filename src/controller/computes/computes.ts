@@ -9,11 +9,14 @@ import { keepCopy, readOwnJson } from '../../lib/set-aside.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
+import type { LinkRelay } from '../relay/link-relay.ts';
 import { refuseClearCredentials } from './clear-credentials.ts';
 import { type ComputeRecord, type ComputeTransport, localComputeId, RegisteredCompute } from './compute.ts';
 import { ImageTransfers } from './image-transfers.ts';
 
 export interface ComputesOptions {
+  /** For links between remote computes. */
+  readonly relay: LinkRelay;
   readonly stateDirectory: string;
   readonly version: string;
   readonly log: Log;
@@ -55,8 +58,11 @@ export class Computes {
   #localName: string | undefined;
   #choose: ((node: NodeToPlace) => RegisteredCompute) | undefined;
 
+  readonly relay: LinkRelay;
+
   private constructor(options: ComputesOptions) {
     this.#options = options;
+    this.relay = options.relay;
   }
 
   static async open(options: ComputesOptions): Promise<Computes> {

@@ -112,6 +112,7 @@ export class LiveProject {
     const wired = {
       replicates: () => this.#entry.replicate_link_state,
       findNode: (nodeId: string) => this.nodes.find(nodeId),
+      relay: computes.relay,
     };
     const linkParts = { links, wiring: new LinkWiring(this.projectId, wired) };
     const linkRecovery = new LinkRecovery(context, linkParts);

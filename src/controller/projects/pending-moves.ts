@@ -1,6 +1,6 @@
 /**
  * Live moves that were begun: one file for each in the project's folder, until nothing of the machine is left where it does not run. A move
- * is decided by the node's compute in the project's log: whoever finds a move that has not ended ends it by that.
+ * is decided by the node's compute in the project's log; a server that finds a move that has not ended ends it by that.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -44,7 +44,9 @@ export async function settleMoves(live: LiveProject): Promise<void> {
     await live.nodes.locks.run(nodeId, async () => {
       const move = await readMove(join(live.folder, name));
       if (!move || !(await settleMove(live, move))) return;
-      live.notify('log.info', { message: `The move of node ${live.nodes.find(nodeId)?.entry.name ?? nodeId} was brought to its end` });
+      live.notify('log.info', {
+        message: `The move of node ${live.nodes.find(nodeId)?.entry.name ?? nodeId} was brought to its end`,
+      });
     });
   });
 }

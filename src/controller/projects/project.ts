@@ -20,10 +20,10 @@ import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
 import { startAll } from './node-batch.ts';
+import { settleMoves } from './pending-moves.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
-import { settleMoves } from './pending-moves.ts';
 import { resumeNodes } from './resume-nodes.ts';
 
 export interface Replacement {

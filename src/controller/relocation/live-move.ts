@@ -8,7 +8,7 @@
  * (`pending-moves.ts`), also when this server dies in between: it is never started at one place before the other one can no longer run it.
  */
 import { fault, isFault } from '../../api/faults.ts';
-import { consoleStream, memoryStream, type MovedLink, type NodeMigration } from '../../schema/move.ts';
+import { consoleStream, type MovedLink, memoryStream, type NodeMigration } from '../../schema/move.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeLinks } from '../live/links/link-moves.ts';
 import type { LiveProject } from '../live/live-project.ts';
@@ -96,7 +96,8 @@ export class LiveMove {
     const [pausedAt, arrived] = await all(sending, arrival, this.#links.switch());
     await this.#decide(arriving, arrived);
     await node.act('start', {});
-    return { pausedMs: Math.round(performance.now() - pausedAt), links: await this.#links.figures() };
+    const pausedMs = Math.round(performance.now() - pausedAt);
+    return { pausedMs, links: await this.#links.release() };
   }
 
   /** From here on it runs there, or nowhere. @throws storage_failed */

@@ -50,7 +50,8 @@ export class MoveStreams {
       const cut = () => bytes.destroy(new Error('the move has ended'));
       signal.addEventListener('abort', cut, { once: true });
       if (signal.aborted) cut();
-      await target[0].transport.raw('POST', target[1], bytes);
+      // A reader that has closed must not leave the sender waiting.
+      await target[0].transport.raw('POST', target[1], bytes).finally(() => bytes.destroy());
     } catch {
       // The computes know.
     }

@@ -1,15 +1,15 @@
 import { type Route, type RouteKey, route, socketRoute } from '../../api/route.ts';
-import { Name, strict } from '../../schema/common.ts';
 import { IdlePc, IdlePcProposals } from '../../schema/idle-pc.ts';
+import { DisksToConvert } from '../../schema/image-use.ts';
 import { Link } from '../../schema/link.ts';
 import { NodeMigrate, NodeMigration } from '../../schema/move.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
-
 import { Type } from '../../schema/type.ts';
 import { anyCompute } from '../computes/computes.ts';
+import { withConvertedDisks } from '../computes/convert-disks.ts';
 import type { Controller } from '../controller.ts';
-import { convertDisks, convertNode, removeDisks } from '../live/nodes/convert-node.ts';
 import type { NodeVerb } from '../live/nodes/project-nodes.ts';
+import { convertedNode } from '../model/converted-machine.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 import { checkRequested } from './requested-properties.ts';
 
@@ -97,19 +97,13 @@ function migrateRoute({ projects, computes, relocation }: Controller): Route {
   );
 }
 
-/** At most as many as a machine of QEMU has. */
-const NodeConvert = Type.Object(
-  { disks: Type.Array(Name({ description: 'VDI, VMDK, VHD or VHDX, in the image folder' }), { minItems: 1, maxItems: 4 }) },
-  strict,
-);
-
 /** The project is entered once the disks are converted: nothing of it waits for them. */
 function convertRoute(projects: Controller['projects']): Route {
   return route(
     'POST /v2/projects/{project_id}/nodes/{node_id}/convert',
     {
       summary: 'Make a machine of QEMU of one of VirtualBox or VMware, whose disks are in the image folder; the old node stays',
-      body: NodeConvert,
+      body: DisksToConvert,
       status: 201,
       reply: Node,
       own: true,
@@ -117,14 +111,11 @@ function convertRoute(projects: Controller['projects']): Route {
     },
     async ({ path, body }) => {
       const project = projects.get(path.project_id);
-      const { nodes } = await project.live();
-      const images = await convertDisks(nodes, path.node_id, body.disks);
-      return project
-        .change((live) => convertNode(live.nodes, path.node_id, images))
-        .catch(async (error: unknown) => {
-          await removeDisks(nodes, path.node_id, images);
-          throw error;
-        });
+      const node = (await project.live()).nodes.get(path.node_id);
+      convertedNode(node.entry);
+      return withConvertedDisks(node.requireCompute(), body.disks, (images) =>
+        project.change((live) => live.nodes.create(convertedNode(live.nodes.get(path.node_id).entry)(images))),
+      );
     },
   );
 }

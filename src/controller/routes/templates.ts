@@ -1,13 +1,18 @@
 import { fault } from '../../api/faults.ts';
 import { type Route, route, Tagged } from '../../api/route.ts';
+import { DisksToConvert } from '../../schema/image-use.ts';
 import { Node } from '../../schema/node.ts';
 import { type Template, TemplateCreate, TemplateObject, TemplateUpdate, TemplateUse } from '../../schema/template.ts';
 import { nodeFrom } from '../../schema/template-node.ts';
 import { Type } from '../../schema/type.ts';
+import { localComputeId } from '../computes/compute.ts';
+import { withConvertedDisks } from '../computes/convert-disks.ts';
 import type { Controller } from '../controller.ts';
+import { convertedTemplate } from '../model/converted-machine.ts';
 import { checkRequested } from './requested-properties.ts';
 
-export function templateRoutes({ templates, projects, computes, settings }: Controller): Route[] {
+export function templateRoutes(controller: Controller): Route[] {
+  const { templates, projects, computes, settings } = controller;
   return [
     route('GET /v2/templates', { summary: 'List the templates, built-in ones last', reply: Type.Array(TemplateObject) }, () =>
       templates.list(),
@@ -46,6 +51,7 @@ export function templateRoutes({ templates, projects, computes, settings }: Cont
       { summary: 'Copy a template', status: 201, reply: TemplateObject },
       ({ path }) => templates.duplicate(path.template_id),
     ),
+    convertRoute(controller),
     route(
       'POST /v2/projects/{project_id}/templates/{template_id}',
       { summary: 'Make a node from a template', body: TemplateUse, status: 201, reply: Node },
@@ -59,6 +65,26 @@ export function templateRoutes({ templates, projects, computes, settings }: Cont
       },
     ),
   ];
+}
+
+function convertRoute({ templates, computes }: Controller): Route {
+  return route(
+    'POST /v2/templates/{template_id}/convert',
+    {
+      summary: 'Make a QEMU template of one of VirtualBox or VMware, whose disks are in the image folder; the old one stays',
+      body: DisksToConvert,
+      status: 201,
+      reply: TemplateObject,
+      own: true,
+      fillsDisk: true,
+    },
+    ({ path, body }) => {
+      const template = templates.get(path.template_id);
+      const convert = convertedTemplate(template);
+      const compute = computes.get(template.compute_id || localComputeId);
+      return withConvertedDisks(compute, body.disks, (images) => templates.create(convert(images)));
+    },
+  );
 }
 
 /** @throws `compute_not_found` when neither says one */

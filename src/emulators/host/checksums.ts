@@ -3,20 +3,27 @@
  * memory with the file's size and modification time, and beside the image in `<image>.md5sum` (32 hex digits, GNS3's
  * form); that file counts only while it is at least as new as the image.
  */
-import { stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 
-interface Sum {
+/** Which content a file has, as far as can be seen from outside. */
+interface FileIdentity {
   readonly size: number;
   readonly mtimeMs: number;
+  readonly ino: number;
+}
+interface Sum extends FileIdentity {
   readonly md5: string;
 }
 
 export class Checksums {
   readonly #known = new Map<string, Sum>();
+  /** By path and content. */
   readonly #waiting = new Map<string, PromiseWithResolvers<string | null>>();
+  /** By path: the last sum that is being stored. */
+  readonly #storing = new Map<string, Promise<unknown>>();
   #worker: Worker | undefined;
 
   /** What is known now, without looking at the disk. */
@@ -26,25 +33,47 @@ export class Checksums {
 
   /** The sum of a file. A file larger than `waitBytes` is summed in the background and gives null until that is done. */
   async get(path: string, waitBytes = Number.POSITIVE_INFINITY): Promise<string | null> {
-    const facts = await stat(path).catch(() => undefined);
-    if (!facts?.isFile()) return null;
-    const { size, mtimeMs } = facts;
+    const facts = await factsOf(path);
+    if (facts === undefined) return null;
     const known = this.#known.get(path);
-    if (known?.size === size && known.mtimeMs === mtimeMs) return known.md5;
+    if (known && isSame(known, facts)) return known.md5;
     this.#known.delete(path);
-    const written = await readSideFile(path, mtimeMs);
+    const written = await readSideFile(path, facts.mtimeMs);
     if (written !== undefined) {
-      this.#known.set(path, { size, mtimeMs, md5: written });
+      this.#known.set(path, { ...facts, md5: written });
       return written;
     }
-    const computed = this.#compute(path).then((md5) => {
-      if (md5 === null) return null;
-      this.#known.set(path, { size, mtimeMs, md5 });
+    const computed = this.#compute(path, facts).then((md5) => (md5 === null ? null : this.#store(path, { ...facts, md5 })));
+    return facts.size <= waitBytes ? computed : null;
+  }
+
+  /** The file was removed or replaced: its sum goes, and one that is being computed is not stored. Never rejects. */
+  async forget(path: string): Promise<void> {
+    this.#known.delete(path);
+    // One that began before the file went; a later one sees that it has gone.
+    await this.#storing.get(path);
+    this.#known.delete(path);
+    await rm(`${path}.md5sum`, { force: true }).catch(() => undefined);
+  }
+
+  /** Null when the file is another by now. */
+  async #store(path: string, sum: Sum): Promise<string | null> {
+    const before = this.#storing.get(path);
+    const stored = (async () => {
+      await before;
+      const facts = await factsOf(path);
+      if (facts === undefined || !isSame(sum, facts)) return null;
+      this.#known.set(path, sum);
       // A folder that cannot be written only costs the work again after the next start.
-      void writeFileAtomic(`${path}.md5sum`, md5).catch(() => {});
-      return md5;
-    });
-    return size <= waitBytes ? computed : null;
+      await writeFileAtomic(`${path}.md5sum`, sum.md5).catch(() => undefined);
+      return sum.md5;
+    })();
+    this.#storing.set(path, stored);
+    try {
+      return await stored;
+    } finally {
+      if (this.#storing.get(path) === stored) this.#storing.delete(path);
+    }
   }
 
   /** Ends the thread; sums that are asked for later start another. */
@@ -56,12 +85,13 @@ export class Checksums {
     await worker?.terminate();
   }
 
-  #compute(path: string): Promise<string | null> {
-    const running = this.#waiting.get(path);
+  #compute(path: string, { size, mtimeMs, ino }: FileIdentity): Promise<string | null> {
+    const key = `${size} ${mtimeMs} ${ino} ${path}`;
+    const running = this.#waiting.get(key);
     if (running !== undefined) return running.promise;
     const waiting = Promise.withResolvers<string | null>();
-    this.#waiting.set(path, waiting);
-    this.#thread().postMessage(path);
+    this.#waiting.set(key, waiting);
+    this.#thread().postMessage({ key, path });
     return waiting.promise;
   }
 
@@ -69,9 +99,9 @@ export class Checksums {
   #thread(): Worker {
     if (this.#worker === undefined) {
       const worker = new Worker(new URL('./md5-worker.ts', import.meta.url));
-      worker.on('message', ({ path, md5 }: { path: string; md5: string | null }) => {
-        this.#waiting.get(path)?.resolve(md5);
-        this.#waiting.delete(path);
+      worker.on('message', ({ key, md5 }: { key: string; md5: string | null }) => {
+        this.#waiting.get(key)?.resolve(md5);
+        this.#waiting.delete(key);
         if (this.#waiting.size === 0) worker.unref();
       });
       worker.on('error', () => void this.close());
@@ -80,6 +110,16 @@ export class Checksums {
     this.#worker.ref();
     return this.#worker;
   }
+}
+
+/** Undefined: there is no file. */
+async function factsOf(path: string): Promise<FileIdentity | undefined> {
+  const facts = await stat(path).catch(() => undefined);
+  return facts?.isFile() ? { size: facts.size, mtimeMs: facts.mtimeMs, ino: facts.ino } : undefined;
+}
+
+function isSame(one: FileIdentity, other: FileIdentity): boolean {
+  return one.size === other.size && one.mtimeMs === other.mtimeMs && one.ino === other.ino;
 }
 
 async function readSideFile(path: string, imageMtimeMs: number): Promise<string | undefined> {

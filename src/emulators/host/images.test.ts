@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, afterEach, beforeEach, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { type FaultCode, isFault } from '../../api/faults.ts';
 import { defaultSettings, type Settings } from '../../schema/settings.ts';
 import { qemuImages } from '../qemu/kind.ts';
@@ -112,6 +113,37 @@ test('sums: computed once, kept beside the image, renewed when it changes', asyn
   assert.equal(images().md5('b.img'), '0'.repeat(32));
   assert.equal(images().md5('unknown.img'), null);
   assert.equal(images().md5(''), null);
+});
+
+test('the sum of an image that was deleted or replaced while it was computed is not kept', async () => {
+  await put('images/QEMU/a.img', 'starts the thread');
+  await images().accept('a.img');
+  const path = await put('images/QEMU/large.img', '');
+  await truncate(path, 256 * 2 ** 20);
+  const isBeingRead = async () => {
+    const links = (await readdir('/proc/self/fd').catch(() => [])).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => ''));
+    return (await Promise.all(links)).includes(path);
+  };
+  const summed = async () => {
+    const sum = store.checksums.get(path);
+    let isDone = false;
+    void sum.then(() => {
+      isDone = true;
+    });
+    while (!isDone && !(await isBeingRead())) await setImmediate();
+    return { sum };
+  };
+  const { sum: ofReplaced } = await summed();
+  await images().upload('large.img', Readable.from([Buffer.from('another')]));
+  assert.equal(await ofReplaced, null);
+  assert.equal(await readFile(`${path}.md5sum`, 'utf8'), md5('another'));
+  await rm(`${path}.md5sum`);
+  await truncate(path, 256 * 2 ** 20);
+  const { sum: ofDeleted } = await summed();
+  await images().remove('large.img');
+  assert.equal(await ofDeleted, null);
+  assert.equal(store.checksums.known(path), null);
+  assert.deepEqual(await readdir(join(folder, 'images/QEMU')), ['a.img', 'a.img.md5sum']);
 });
 
 test('the list has every image once, and nothing else', async () => {

@@ -155,6 +155,7 @@ export class ImageFolder {
       throw fault('storage_failed', { reason: cause.message }, { cause });
     });
     if (this.#isProgram) await chmod(target, executable);
+    await this.#checksums.forget(target);
     await this.#checksums.get(target, quickSumBytes);
   }
 
@@ -166,7 +167,7 @@ export class ImageFolder {
     await rm(path).catch((cause: Error) => {
       throw fault('storage_failed', { reason: cause.message }, { cause });
     });
-    await rm(`${path}.md5sum`, { force: true }).catch(() => undefined);
+    await this.#checksums.forget(path);
     await syncFolder(dirname(path));
   }
 

@@ -17,10 +17,10 @@ function md5(path: string): string {
   return hash.digest('hex');
 }
 
-parentPort?.on('message', (path: string) => {
+parentPort?.on('message', ({ key, path }: { key: string; path: string }) => {
   try {
-    parentPort?.postMessage({ path, md5: md5(path) });
+    parentPort?.postMessage({ key, md5: md5(path) });
   } catch {
-    parentPort?.postMessage({ path, md5: null });
+    parentPort?.postMessage({ key, md5: null });
   }
 });

@@ -11,6 +11,7 @@ import { hasFeature } from './features.ts';
 import { fillPlaceholders, splitOptions } from './options.ts';
 import { checkOptions, optionPolicy } from './options-check.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
+import { currentOptions } from './retired-options.ts';
 import { findAllowed, missing } from './selection.ts';
 import { findTpm } from './tpm.ts';
 import type { Version } from './version.ts';
@@ -22,7 +23,7 @@ export interface CheckedMachine {
   readonly version: Version;
   /** Undefined: as the server. */
   readonly runAs: RunAs | undefined;
-  /** The user's options, split, checked and filled in. */
+  /** The user's options, split, checked, filled in, and as this version of QEMU has them. */
   readonly options: readonly string[];
   /** Paths of programs that run beside the machine. */
   readonly cpulimit: string | undefined;
@@ -47,7 +48,7 @@ export async function checkMachine(node: NodeView, { host, binaries }: QemuFacil
   const cpulimit = await findCpulimit(node, properties, binaries);
   const swtpm = properties.tpm ? await findTpm(binaries) : undefined;
   warnAboutMemory(node, properties);
-  return { properties, program, version, runAs, options, cpulimit, swtpm };
+  return { properties, program, version, runAs, options: currentOptions(options, version), cpulimit, swtpm };
 }
 
 /** Where the emulator is, checked again: it may have been removed since the node was made. @throws qemu_binary_missing */

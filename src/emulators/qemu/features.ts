@@ -1,5 +1,6 @@
 /**
- * Everything that differs between versions of QEMU, in one table: from which version on, and whose word that is. What is later than the
+ * Everything of ours that differs between versions of QEMU, in one table: from which version on, and whose word that is. What users' options
+ * are called now is in `retired-options.ts`. What is later than the
  * version here (7.2) is not tried in this repository's tests, only asked of the table.
  */
 import { atLeast, type Version } from './version.ts';

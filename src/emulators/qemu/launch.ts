@@ -1,5 +1,5 @@
 /** The start of a machine as a list of steps. A failure leaves nothing running and nothing taken. */
-import type { Arrival, NodeView } from '../driver.ts';
+import type { MachineArrival, NodeView } from '../driver.ts';
 import { freePorts, takePorts } from './adapter-ports.ts';
 import { assemble, type Launcher } from './assemble.ts';
 import { bringUp } from './bring-up.ts';
@@ -11,7 +11,7 @@ import { giveFiles } from './give-files.ts';
 import { findSavedMemory, requireSame, restoreMemory, type SavedMemory } from './memory/restore.ts';
 import type { Monitor } from './monitor.ts';
 import { growDisks } from './move/grow-disks.ts';
-import { requireOffered } from './move/offer.ts';
+import { factsOf, requireOffered } from './move/offer.ts';
 import { receiveMachine } from './move/receive.ts';
 import { planMachine } from './plan.ts';
 import { spawnMachine } from './spawn-machine.ts';
@@ -19,13 +19,13 @@ import { startTpm } from './tpm.ts';
 import { qemuSeries } from './version.ts';
 
 /** `arrival`: of a machine that runs on another compute until now. @throws qemu_failed with QEMU's last words, and the refusals of each step */
-export async function launch(node: NodeView, launcher: Launcher, arrival?: Arrival): Promise<QemuEmulator> {
+export async function launch(node: NodeView, launcher: Launcher, arrival?: MachineArrival): Promise<QemuEmulator> {
   const { facilities, limits } = launcher;
   const { spawning, host } = facilities;
   await using taken = new AsyncDisposableStack();
   const checked = await checkMachine(node, facilities);
   const saved = arrival ? undefined : await findSavedMemory(node, facilities.memoryKey);
-  const memory = arrival ? { facts: arrival.offer.machine } : saved;
+  const memory = arrival ? { facts: factsOf(arrival.offer) } : saved;
   const files = await findFiles(node, checked, facilities);
   if (arrival) await growDisks(checked, files.disks, arrival.offer, facilities);
   const ports = await takePorts(node, checked, facilities);
@@ -50,7 +50,7 @@ export async function launch(node: NodeView, launcher: Launcher, arrival?: Arriv
 function fillingFrom(
   node: NodeView,
   saved: SavedMemory | undefined,
-  arrival: Arrival | undefined,
+  arrival: MachineArrival | undefined,
 ): ((monitor: Monitor) => Promise<void>) | undefined {
   if (arrival) return (monitor) => receiveMachine(monitor, node, arrival);
   return saved && ((monitor) => restoreMemory(monitor, saved, node.runtimeDirectory));

@@ -17,9 +17,9 @@ const variants = (selector: string, table: Readonly<Record<string, [string, RegE
   variants: new Map(Object.entries(table).map(([name, list]): [string, Keys] => [name, new Map(list)])),
 });
 
-const flags = `alt-grab ctrl-grab enable-kvm mem-prealloc no-acpi no-fd-bootchk no-hpet no-kvm-irqchip no-kvm-pit no-kvm-pit-reinjection no-quit no-reboot
-  no-shutdown no-user-config nodefaults nographic only-migratable portrait rtc-td-hack S show-cursor singlestep snapshot usb
-  win2k-hack`;
+const flags = `alt-grab ctrl-grab enable-kvm localtime mem-prealloc no-acpi no-fd-bootchk no-hpet no-kvm no-kvm-irqchip no-kvm-pit
+  no-kvm-pit-reinjection no-quit no-reboot no-shutdown no-user-config nodefaults nodefconfig nographic only-migratable portrait rtc-td-hack S
+  show-cursor singlestep snapshot tdf usb win2k-hack`;
 
 const machine = keys(
   'type',

@@ -6,7 +6,7 @@ import type { Filters, FilterValues, LinkDirection } from '../../schema/filter.t
 import type { FilterType } from '../../schema/filter-table.ts';
 import { filterTypes } from '../../schema/filter-table.ts';
 import type { BpfProgram } from './bpf.ts';
-import type { FilterMaker, NamedFilter } from './filter.ts';
+import type { FilterMaker, LinkPath, NamedFilter } from './filter.ts';
 import { bandwidth } from './filter-bandwidth.ts';
 import { bpf } from './filter-bpf.ts';
 import { burstLoss } from './filter-burst-loss.ts';
@@ -67,6 +67,7 @@ export interface ChainSpec {
   readonly programsText: string;
   /** A schedule gives the values: a filter keeps its state when they change. */
   readonly isScheduled: boolean;
+  readonly path: LinkPath;
 }
 
 /**
@@ -97,7 +98,7 @@ function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonl
     const madeOf = { seed, isScheduled, jitter, programsText };
     const random = new Random(spec.seed, `${type}_${direction}`);
     const given = [...values];
-    const filter = makers[type](given, { random, programs: spec.programs[direction], jitter });
+    const filter = makers[type](given, { random, programs: spec.programs[direction], jitter, path: spec.path });
     return [{ type, madeOf, values: given, filter }];
   });
 }

@@ -1,16 +1,19 @@
-/** Holds every frame for the latency, give or take a random jitter, never less than 0. The order of frames is not its matter. */
+/**
+ * Holds every frame for the latency, give or take a random jitter, never less than 0, and less what the path to another compute takes. The order
+ * of frames is not its matter.
+ */
 import type { Distribution } from '../../schema/filter-table.ts';
 import type { FilterMaker } from './filter.ts';
 import type { Random } from './random.ts';
 
 /** Values: latency in ms, jitter in ms. */
-export const delay: FilterMaker = (values, { random, jitter }) => {
+export const delay: FilterMaker = (values, { random, jitter, path }) => {
   const deviation = deviations[(jitter[0] ?? 'uniform') as Distribution];
   return {
     hold: (atMs) => {
       const latencyMs = Number(values[0]);
       const jitterMs = Number(values[1] ?? 0);
-      return atMs + (jitterMs === 0 ? latencyMs : Math.max(0, latencyMs + jitterMs * deviation(random)));
+      return atMs + Math.max(0, latencyMs - path.oneWayMs + (jitterMs === 0 ? 0 : jitterMs * deviation(random)));
     },
     get overtakes() {
       return Number(values[1] ?? 0) > 0 && jitter[1] === 1;

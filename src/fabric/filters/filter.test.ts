@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { FilterKey, Filters } from '../../schema/filter.ts';
 import { translateBpf } from './bpf.ts';
-import { type Filter, lost } from './filter.ts';
+import { type Filter, lost, noPath } from './filter.ts';
 import { type ActiveFilter, buildChains, type Chains, noChains } from './filter-chains.ts';
 import { Random } from './random.ts';
 
@@ -18,7 +18,7 @@ const program = translateBpf([
 
 function chainsOf(filters: Filters, previous: Chains = noChains): Chains {
   const programs = { ab: [program], ba: [program] };
-  return buildChains({ filters, seed, programs, programsText: '', isScheduled: false }, previous);
+  return buildChains({ filters, seed, programs, programsText: '', isScheduled: false, path: noPath }, previous);
 }
 const typesOf = (chain: readonly ActiveFilter[]) => chain.map(({ type }) => type);
 
@@ -278,4 +278,19 @@ describe('filters', () => {
       numbers,
     );
   });
+});
+
+it('a delay is less by what the path to another compute takes, and never negative', () => {
+  const path = { oneWayMs: 4 };
+  const of = (filters: Filters) => {
+    const spec = { filters, seed, programs: { ab: [], ba: [] }, programsText: '', isScheduled: false, path };
+    return buildChains(spec, noChains).ba[0]?.filter as Filter;
+  };
+  const [long, short, jittered] = [of({ delay: [10] }), of({ latency: [3] }), of({ delay: [10, 2] })];
+  assert.deepEqual([long.hold?.(100, 60), short.hold?.(100, 60)], [106, 100]);
+  const times = Array.from({ length: 200 }, () => Number(jittered.hold?.(100, 60)));
+  assert.ok(Math.min(...times) >= 104 && Math.max(...times) <= 108);
+  // Measured again.
+  path.oneWayMs = 1;
+  assert.equal(long.hold?.(100, 60), 109);
 });

@@ -26,7 +26,16 @@ export interface FilterTools {
   readonly programs: readonly BpfProgram[];
   /** Values of `jitter`. */
   readonly jitter: FilterValues;
+  readonly path: LinkPath;
 }
+
+/** What a link delays its frames by itself. */
+export interface LinkPath {
+  /** From one end to the other, milliseconds; 0: both are on this compute, or it is not known. */
+  readonly oneWayMs: number;
+}
+
+export const noPath: LinkPath = { oneWayMs: 0 };
 
 /** Makes a filter of its stored values (`schema/filter.ts`), which a schedule changes while the filter acts. */
 export type FilterMaker = (values: FilterValues, tools: FilterTools) => Filter;

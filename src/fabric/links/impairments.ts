@@ -1,6 +1,7 @@
 /** What impairs the frames of a link now: its own filters, and what its schedule says in their place. */
 import { randomInt } from 'node:crypto';
 import { type Filters, isActing, numbersFirst, textsFirst } from '../../schema/filter.ts';
+import { type LinkPath, noPath } from '../filters/filter.ts';
 import { type ActiveFilter, buildChains, type Chains, noChains } from '../filters/filter-chains.ts';
 import type { LinkSpec, ScheduleState } from '../protocol.ts';
 import { type Moment, Timeline } from '../schedules/timeline.ts';
@@ -27,10 +28,15 @@ export class Impairments {
   #programs: Programs | undefined;
   #programsText = '';
   #scheduled: Scheduled | undefined;
+  readonly #path: LinkPath;
   #text = '';
   /** With a schedule: all filters since it was set. */
   #known: Chains = noChains;
   #moment: Moment | undefined;
+
+  constructor(path: LinkPath = noPath) {
+    this.#path = path;
+  }
 
   update(spec: LinkSpec, programs: Programs): void {
     this.#spec = spec;
@@ -55,7 +61,7 @@ export class Impairments {
     const seed = Number(filters.seed?.[0] ?? this.#ownSeed);
     const programs = { ab: this.#programs?.ab.bpf ?? [], ba: this.#programs?.ba.bpf ?? [] };
     const isScheduled = this.#scheduled !== undefined;
-    const spec = { filters: acting, seed, programs, programsText: this.#programsText, isScheduled };
+    const spec = { filters: acting, seed, programs, programsText: this.#programsText, isScheduled, path: this.#path };
     this.chains = buildChains(spec, isScheduled ? this.#known : this.chains);
     this.#known = isScheduled
       ? { ab: merged(this.chains.ab, this.#known.ab), ba: merged(this.chains.ba, this.#known.ba) }

@@ -3,7 +3,7 @@ import type { LinkDirection } from '../../schema/filter.ts';
 import { type CaptureFileLocks, OpenCaptures } from '../captures/link-captures.ts';
 import { type HostEnds, KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
-import type { FabricLinkStats, LinkSpec, PortSpec } from '../protocol.ts';
+import type { FabricLinkStats, LinkSpec, PeerPath, PortSpec } from '../protocol.ts';
 import { admission } from './admission.ts';
 import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
@@ -40,7 +40,7 @@ export class FabricLink {
   readonly #since = Date.now();
   readonly #tools: PortTools;
   readonly #pacing: Pacing;
-  readonly #impairments = new Impairments();
+  readonly #impairments: Impairments;
   readonly #rules: Rules = {
     suspend: false,
     untilMs: Number.POSITIVE_INFINITY,
@@ -63,6 +63,12 @@ export class FabricLink {
   constructor(id: string, tools: LinkTools) {
     this.id = id;
     this.#tools = tools;
+    const pathMs = () => (this.#path?.rttMs ?? 0) / 2;
+    this.#impairments = new Impairments({
+      get oneWayMs() {
+        return pathMs();
+      },
+    });
     this.#kernel = new KernelPath(tools.kernelPaths);
     this.#pacing = tools.pacing;
     this.#captures = new OpenCaptures(tools.captureFiles);
@@ -153,7 +159,7 @@ export class FabricLink {
     const captures = this.#captures.stats();
     const mirrors = this.#mirrors.stats();
     const [a, b] = [this.#ends.a?.port, this.#ends.b?.port];
-    const carrier = this.#kernel.isTaken ? 'kernel' : (a?.carrier ?? b?.carrier);
+    const carrier = this.#kernel.isTaken ? 'kernel' : (a?.peer ?? b?.peer)?.carrier;
     const ab = withTapLosses(this.#ab.stats(), { source: a, sink: b }, dropped);
     const ba = withTapLosses(this.#ba.stats(), { source: b, sink: a }, dropped);
     return {
@@ -161,6 +167,7 @@ export class FabricLink {
       since: this.#since,
       connected: { a: a?.connected ?? false, b: b?.connected ?? false },
       ...(carrier && { carrier }),
+      ...(this.#path && { path: this.#path }),
       ...this.#whyNotKernel(),
       ab: this.#kernel.add('ab', kernel, ab),
       ba: this.#kernel.add('ba', kernel, ba),
@@ -168,6 +175,11 @@ export class FabricLink {
       ...(mirrors.length > 0 && { mirrors }),
       ...(schedule && { schedule }),
     };
+  }
+
+  /** To the other compute. */
+  get #path(): PeerPath | undefined {
+    return (this.#ends.a?.port.peer ?? this.#ends.b?.port.peer)?.path;
   }
 
   #whyNotKernel(): Pick<FabricLinkStats, 'kernelObstacle'> {
@@ -265,5 +277,16 @@ function portKey(spec: PortSpec): string {
   if (spec.type === 'tap') return JSON.stringify(['tap', spec.name]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
   const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;
-  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, stream?.role ?? null, stream?.encryption ?? null]);
+  return JSON.stringify([
+    'udp',
+    lport,
+    rhost,
+    rport,
+    bind,
+    strict,
+    mtu,
+    stream?.role ?? null,
+    stream?.encryption ?? null,
+    stream?.probes ?? null,
+  ]);
 }

@@ -17,6 +17,9 @@ const headroom = headerBytes + maxFrameBytes;
 /** Most that one read takes. */
 const readBytes = 128 * 1024;
 
+/** Lengths from here on are marks between two fabrics, where they have agreed on them. */
+export const firstMark = 0xffff_fff0;
+
 const nothing = Buffer.alloc(0);
 
 export class FramedSocket {
@@ -32,8 +35,12 @@ export class FramedSocket {
   #held = false;
   #writing = false;
 
-  constructor(owner: PortOwner) {
+  readonly #onMark: ((mark: number) => void) | undefined;
+
+  /** `onMark`: gets lengths from `firstMark` on, after which no frame follows. */
+  constructor(owner: PortOwner, onMark?: (mark: number) => void) {
     this.#owner = owner;
+    this.#onMark = onMark;
   }
 
   /** The other end of the link still writes from our buffer: nothing is read. */
@@ -110,9 +117,11 @@ export class FramedSocket {
     let length = -1;
     while (limit - at >= headerBytes) {
       length = frameLength(buffer, at);
-      if (length === 0 && frames === 0) {
+      if (frames === 0 && this.#isEmpty(length)) {
+        if (length !== 0) this.#onMark?.(length);
         at += headerBytes;
         start = at;
+        length = 0;
         continue;
       }
       if (length === 0 || length > maxFrameBytes || length > limit - at - headerBytes) break;
@@ -125,9 +134,14 @@ export class FramedSocket {
       socket.pause();
       return;
     }
-    if (frames > 0 && length === 0) this.#walk(socket);
+    if (frames > 0 && this.#isEmpty(length)) this.#walk(socket);
     else if (length > maxFrameBytes) this.#resynchronise(socket);
     else this.#keepTorn();
+  }
+
+  /** No frame follows the length. */
+  #isEmpty(length: number): boolean {
+    return length === 0 || (length >= firstMark && this.#onMark !== undefined);
   }
 
   #keepTorn(): void {

@@ -5,14 +5,19 @@
  * after every loss. Both prove that they have the link's secret (`stream-hello.ts`) before a frame is looked at; a connection that
  * proves it takes the place of the one before, for only the end that connects knows that it has begun anew. An empty frame goes each
  * way every second in which nothing is still being written: an end that hears nothing for some of them, though it reads, gives the
- * connection up, long before TCP would.
+ * connection up, long before TCP would. With probes it is a mark that the other end answers, which gives the round trip.
+ *
+ * Where a relay is given, an end that has no connection after a few seconds meets the other one there, and keeps trying the direct way: a
+ * direct connection takes the place of the relayed one.
  */
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { Retry } from '../../lib/retry.ts';
 import { headerBytes } from '../frames.ts';
-import type { PortSpec, StreamSpec } from '../protocol.ts';
+import type { PeerPath, PortSpec, StreamSpec } from '../protocol.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { type PortOwner, portRetry } from './port.ts';
+import { callRelay } from './relay-call.ts';
+import { probeMark, RoundTrips } from './round-trips.ts';
 import { shakeHands } from './stream-hello.ts';
 
 export type PeerSpec = Extract<PortSpec, { type: 'udp' }> & { stream: StreamSpec };
@@ -31,11 +36,24 @@ const longestRestMs = 60_000;
 /** One that lived so long did not fall silent for that reason. */
 const soundMs = 30_000;
 
+/** Without a direct connection for so long, the ends meet at the relay. */
+const relayAfterMs = 3_500;
+/** While frames go through the relay, the direct way is tried so often. */
+const directAgainMs = 15_000;
+
 const emptyFrame = Buffer.alloc(headerBytes);
 
 export class PeerStream {
   connected = false;
   readonly #frames: FramedSocket;
+  readonly #trips = new RoundTrips();
+  /** Of the present connection. */
+  #via: PeerPath['via'] = 'direct';
+  readonly #closing = new AbortController();
+  /** It waits at the relay for the other end, or is about to. */
+  #isAtRelay = false;
+  #probeTimer: NodeJS.Timeout | undefined;
+  #directTimer: NodeJS.Timeout | undefined;
   readonly #retry = new Retry(portRetry, () => this.#begin());
   readonly #strangers = new Set<Socket>();
   #spec: PeerSpec;
@@ -51,8 +69,18 @@ export class PeerStream {
 
   constructor(spec: PeerSpec, owner: PortOwner) {
     this.#spec = spec;
-    this.#frames = new FramedSocket(owner);
+    const onMark = (mark: number) => {
+      const answer = this.#trips.received(mark);
+      if (answer && !this.#frames.writing) this.#socket?.write(answer);
+    };
+    this.#frames = spec.stream.probes ? new FramedSocket(owner, onMark) : new FramedSocket(owner);
     this.#begin();
+    this.#relayLater();
+  }
+
+  /** Undefined while there is no connection. */
+  get path(): PeerPath | undefined {
+    return this.connected ? { via: this.#via, rttMs: this.#trips.shortestMs } : undefined;
   }
 
   /** The secret of connections to come. */
@@ -75,6 +103,9 @@ export class PeerStream {
 
   close(): void {
     this.#closed = true;
+    this.#closing.abort();
+    clearInterval(this.#directTimer);
+    clearTimeout(this.#probeTimer);
     this.#retry.stop();
     this.#rest.stop();
     this.#server?.close();
@@ -106,11 +137,54 @@ export class PeerStream {
     const { rhost, rport } = this.#spec;
     const isThere = await this.#greet(connect({ host: rhost, port: rport, noDelay: true }));
     if (isThere) this.#retry.succeeded();
-    else if (!this.#closed) this.#retry.failed();
+    else if (!this.#closed && !this.connected) this.#retry.failed();
+  }
+
+  #relayLater(): void {
+    if (!this.#spec.stream.relay || this.#isAtRelay || this.#closed) return;
+    this.#isAtRelay = true;
+    const timer = setTimeout(() => void this.#meetAtRelay(), relayAfterMs);
+    this.#closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  }
+
+  /** Until there is a connection, this way or directly. */
+  async #meetAtRelay(): Promise<void> {
+    const retry = new Retry({ firstMs: 200, longestMs: 5_000 });
+    while (!this.connected && !this.#closed) {
+      const socket = await this.#atRelay();
+      if (socket && !this.connected && (await this.#greet(socket, 'relay'))) break;
+      socket?.destroy();
+      if (!this.connected) await retry.pause(this.#closing.signal);
+    }
+    this.#isAtRelay = false;
+    if (!this.connected) this.#relayLater();
+  }
+
+  /** A direct connection, in the meantime, ends the wait. */
+  async #atRelay(): Promise<Socket | undefined> {
+    const enough = new AbortController();
+    const { stream } = this.#spec;
+    const isOver = () => this.connected || this.#spec.stream.relay?.ticket !== stream.relay?.ticket;
+    const timer = setInterval(() => isOver() && enough.abort(), beatMs);
+    try {
+      return await callRelay(stream, AbortSignal.any([enough.signal, this.#closing.signal]));
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** While frames go through the relay. */
+  #tryDirectly(): void {
+    clearInterval(this.#directTimer);
+    if (this.#via === 'direct' || this.#spec.stream.role === 'accept') return;
+    this.#directTimer = setInterval(() => {
+      if (!this.connected || this.#via === 'direct') clearInterval(this.#directTimer);
+      else void this.#greet(connect({ host: this.#spec.rhost, port: this.#spec.rport, noDelay: true }));
+    }, directAgainMs);
   }
 
   /** Whether frames go over it now. */
-  async #greet(socket: Socket): Promise<boolean> {
+  async #greet(socket: Socket, via: PeerPath['via'] = 'direct'): Promise<boolean> {
     // Whatever it is, 'close' follows.
     socket.on('error', () => undefined);
     const strangers = this.#strangers;
@@ -123,7 +197,7 @@ export class PeerStream {
     const admitted = await shakeHands(socket, this.#spec.stream);
     strangers.delete(socket);
     if (admitted && !socket.destroyed && !admitted.destroyed && !this.#closed) {
-      this.#use(admitted);
+      this.#use(admitted, via);
       return true;
     }
     admitted?.destroy();
@@ -131,8 +205,10 @@ export class PeerStream {
     return false;
   }
 
-  #use(socket: Socket): void {
+  #use(socket: Socket, via: PeerPath['via']): void {
     this.#giveUp();
+    this.#via = via;
+    this.#trips.forget();
     this.#socket = socket;
     this.#since = performance.now();
     this.#frames.use(socket);
@@ -147,6 +223,8 @@ export class PeerStream {
     clearTimeout(this.#timer);
     this.#timer = setInterval(() => this.#beat(socket), beatMs);
     this.connected = true;
+    this.#tryDirectly();
+    this.#probe(socket);
     socket.resume();
     this.#frames.ready();
   }
@@ -157,7 +235,18 @@ export class PeerStream {
     if (this.#missedBeats >= deadBeats) {
       this.#lost(socket, { isSilent: true });
       socket.destroy();
-    } else if (!this.#frames.writing) socket.write(emptyFrame);
+    } else if (!this.#frames.writing) this.#probe(socket);
+  }
+
+  /** Or a beat, where the other end answers no probes. */
+  #probe(socket: Socket): void {
+    const { probes = false } = this.#spec.stream;
+    if (probes) this.#trips.sent();
+    socket.write(probes ? probeMark : emptyFrame);
+    const { nextMs } = this.#trips;
+    if (!probes || nextMs === undefined) return;
+    clearTimeout(this.#probeTimer);
+    this.#probeTimer = setTimeout(() => this.#socket === socket && !this.#frames.writing && this.#probe(socket), nextMs);
   }
 
   /** Another one takes the place of the connection, or none. */
@@ -180,6 +269,7 @@ export class PeerStream {
   #forget(): void {
     this.#socket = undefined;
     this.connected = false;
+    this.#relayLater();
     clearTimeout(this.#timer);
     this.#frames.lost();
   }

@@ -4,7 +4,7 @@
  * at the same moment. So nothing has to be agreed on, and nothing waits for a firewall to answer.
  */
 
-import type { PeerCarrier, PortSpec } from '../protocol.ts';
+import type { PeerCarrier, PeerPath, PortSpec } from '../protocol.ts';
 import { type PeerSpec, PeerStream } from './peer-stream.ts';
 import type { FabricPort, PortOwner } from './port.ts';
 import { openUdp } from './port-udp.ts';
@@ -34,8 +34,9 @@ class PeerPort implements FabricPort {
     return this.#stream.connected || (!this.#isPrivate && this.#datagrams.connected);
   }
 
-  get carrier(): PeerCarrier {
-    return this.#stream.connected || this.#isPrivate ? 'stream' : 'udp';
+  get peer(): { readonly carrier: PeerCarrier; readonly path: PeerPath | undefined } {
+    const { connected, path } = this.#stream;
+    return { carrier: connected || this.#isPrivate ? 'stream' : 'udp', path };
   }
 
   get problem(): string | undefined {

@@ -1,6 +1,6 @@
 /** What a port is to a link. */
 import type { RetryTimes } from '../../lib/retry.ts';
-import type { PeerCarrier, PortSpec } from '../protocol.ts';
+import type { PeerCarrier, PeerPath, PortSpec } from '../protocol.ts';
 
 /**
  * When a port tries again to connect. Each wait is a tenth of the time since the first failure: short while a guest boots, and a second
@@ -31,8 +31,8 @@ export interface FabricPort {
   readonly connected: boolean;
   /** Why the port cannot be used, where the client can fix it. */
   readonly problem: string | undefined;
-  /** How frames get to the other compute now, where the port leads to one of ours. */
-  readonly carrier?: PeerCarrier;
+  /** How frames get to the other compute now, where the port leads to one of ours; `path`: of the stream, while there is one. */
+  readonly peer?: { readonly carrier: PeerCarrier; readonly path: PeerPath | undefined };
   /** Frames of those it was given to send that were lost at once, by cause, since the port was made. */
   readonly refused?: Readonly<Record<string, number>>;
   /** Of a port on a TAP interface. */

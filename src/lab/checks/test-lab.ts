@@ -48,6 +48,18 @@ export async function testLab(api: CheckApi, lab: Lab, options: TestOptions): Pr
   }
 }
 
+/**
+ * Runs the checks on a project as it is: its nodes run already, none is started and none is waited for. Links get the seeds of the test.
+ * @throws as `testLab`
+ */
+export function checkProject(
+  api: CheckApi,
+  { lab, projectId }: { readonly lab: Lab; readonly projectId: string },
+  options: Omit<TestOptions, 'cleanup' | 'keep'>,
+): Promise<TestReport> {
+  return new LabTestRun(api, lab, options, projectId).run({ starts: false });
+}
+
 /** What could not be applied to its end exists all the same. */
 async function findProjectId(api: Pick<CheckApi, 'json'>, name: string): Promise<string | undefined> {
   const projects = await api.json<{ name: string; project_id: string }[]>('GET', '/v2/projects');
@@ -57,13 +69,13 @@ async function findProjectId(api: Pick<CheckApi, 'json'>, name: string): Promise
 class LabTestRun {
   readonly #api: CheckApi;
   readonly #lab: Lab;
-  readonly #options: TestOptions;
+  readonly #options: Omit<TestOptions, 'cleanup' | 'keep'>;
   readonly #projectId: string;
   readonly #start = performance.now();
   readonly #startedAt = new Date().toISOString();
   readonly #seed: number;
 
-  constructor(api: CheckApi, lab: Lab, options: TestOptions, projectId: string) {
+  constructor(api: CheckApi, lab: Lab, options: Omit<TestOptions, 'cleanup' | 'keep'>, projectId: string) {
     this.#api = api;
     this.#lab = lab;
     this.#options = options;
@@ -71,7 +83,7 @@ class LabTestRun {
     this.#seed = options.seed ?? lab.test.seed ?? chooseSeed();
   }
 
-  async run(): Promise<TestReport> {
+  async run({ starts = true } = {}): Promise<TestReport> {
     const { signal, base } = this.#options;
     const site = await LabSite.open({
       api: this.#api,
@@ -85,8 +97,8 @@ class LabTestRun {
     const seedOf = (link: Link) => linkSeed(this.#seed, site.nameOf(link));
     try {
       await seedLinks(site, seedOf);
-      this.#options.onNote?.(`Starting ${site.nodes.length} nodes`);
-      const ready = await startNodes(site, signal);
+      if (starts) this.#options.onNote?.(`Starting ${site.nodes.length} nodes`);
+      const ready = starts ? await startNodes(site, signal) : [];
       const topology = pictureOf(site);
       if (ready.some(({ isReady }) => !isReady)) return this.#report(site, { ready, topology, steps: [], certificate: undefined });
       const checked = await this.#check(site, seedOf);

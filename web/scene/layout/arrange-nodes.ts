@@ -1,11 +1,14 @@
 /** Arranges the selected nodes, or all, by a layout. One step of undo. */
+import type { Node } from '../../../src/schema/node.ts';
 import { around, centreOf, nodeBox, snapped } from '../../geometry/geometry.ts';
+import type { App } from '../../state/app.ts';
 import type { ProjectState } from '../../state/project.ts';
+import { type SymbolRole, shapeOf } from '../../ui/symbol-shapes.ts';
 import { moveItems } from '../move-items.ts';
-import type { LayoutGraph, LayoutName, Places } from './layouts.ts';
+import type { LayoutGraph, LayoutName, LayoutNode, Places } from './layouts.ts';
 
 /** Locked nodes stay; the middle of the others does, too. @throws ApiError nothing has moved then */
-export async function arrangeNodes(project: ProjectState, name: LayoutName): Promise<void> {
+export async function arrangeNodes({ server }: App, project: ProjectState, name: LayoutName): Promise<void> {
   const selected = project.selection.nodes.peek();
   const nodes = (selected.length > 1 ? selected : project.nodes.all.peek()).filter(({ locked }) => !locked);
   const box = around(nodes.map(nodeBox));
@@ -15,7 +18,7 @@ export async function arrangeNodes(project: ProjectState, name: LayoutName): Pro
     const isInside = one && other && ids.has(one.node_id) && ids.has(other.node_id);
     return isInside ? [[one.node_id, other.node_id] as const] : [];
   });
-  const places = await compute({ name, nodes: nodes.map(({ node_id: id, width, height }) => ({ id, width, height })), links });
+  const places = await compute({ name, nodes: nodes.map((node) => layoutNode(node, server.symbolOf(node))), links });
   const boxes = nodes.map(({ node_id, width, height }) => {
     const { x, y } = places.get(node_id) ?? { x: 0, y: 0 };
     return { x: x - width / 2, y: y - height / 2, width, height };
@@ -31,6 +34,14 @@ export async function arrangeNodes(project: ProjectState, name: LayoutName): Pro
       return { id: node.node_id, from: node, to };
     }),
   );
+}
+
+/** Rows of a tree: uplinks above routers and firewalls, then switches, then everything else. */
+const tiers: Partial<Record<SymbolRole, number>> = { outside: 0, router: 1, security: 1, switch: 2, wireless: 2 };
+const lowestTier = 3;
+
+function layoutNode({ node_id: id, width, height }: Node, symbol: string): LayoutNode {
+  return { id, width, height, tier: tiers[shapeOf(symbol)?.role ?? 'host'] ?? lowestTier };
 }
 
 /** Loaded with the first layout. */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type LayoutName, layout, type Places } from './layouts.ts';
 
-const node = (id: string) => ({ id, width: 60, height: 60 });
+const tierOf = (id: string) => (id === 'core' ? 1 : id.startsWith('s') ? 2 : 3);
+const node = (id: string) => ({ id, width: 60, height: 60, tier: tierOf(id) });
 /** A core, two switches, and two PCs at each; one node has no link. */
 const nodes = ['pc1', 'pc2', 'pc3', 'pc4', 's1', 's2', 'core', 'alone'].map(node);
 const links = [
@@ -27,12 +28,21 @@ const overlapping = (places: Places): string[] =>
   );
 
 describe('a layout', () => {
-  for (const name of ['layered', 'ring'] satisfies LayoutName[])
+  for (const name of ['layered', 'tree', 'force', 'ring'] satisfies LayoutName[])
     it(`in ${name} form places every node, and none over another`, () => {
       const places = layout({ name, nodes, links });
       assert.equal(places.size, nodes.length);
       assert.deepEqual(overlapping(places), []);
     });
+
+  it('by roles has one row for each role, also for nodes without links', () => {
+    const places = layout({ name: 'tree', nodes, links });
+    const rows = Map.groupBy(nodes, ({ id }) => places.get(id)?.y);
+    assert.deepEqual(
+      [...rows].sort(([one = 0], [other = 0]) => one - other).map(([, row]) => [...new Set(row.map(({ tier }) => tier))]),
+      [[1], [2], [3]],
+    );
+  });
 
   it('in layers puts end devices below their switch', () => {
     const places = layout({ name: 'layered', nodes, links });

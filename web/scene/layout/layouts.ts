@@ -1,12 +1,24 @@
 /** Automatic layouts: where the nodes of a graph are placed. Runs in a worker, and independent of the page. */
 import { Graph, layout as layer } from '@dagrejs/dagre';
+import {
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type SimulationLinkDatum,
+  type SimulationNodeDatum,
+} from 'd3-force';
 
-export type LayoutName = 'layered' | 'ring';
+export type LayoutName = 'layered' | 'tree' | 'force' | 'ring';
 
 export interface LayoutNode {
   readonly id: string;
   readonly width: number;
   readonly height: number;
+  /** Row of a tree, 0 is the uppermost. */
+  readonly tier: number;
 }
 
 export interface LayoutGraph {
@@ -22,8 +34,11 @@ export type Places = ReadonlyMap<string, { readonly x: number; readonly y: numbe
 /** Room for names and port labels. Pixels. */
 const gapPx = { beside: 70, between: 90 } as const;
 
+/** As many as d3-force needs until its simulation is cold. */
+const forceTicks = 300;
+
 export function layout({ name, nodes, links }: LayoutGraph): Places {
-  return name === 'ring' ? ring(nodes, links) : layered(nodes, links);
+  return { layered, tree, force, ring }[name](nodes, links);
 }
 
 /** The node with the most links is the root of its part; the others are in layers by their distance to it. */
@@ -38,12 +53,67 @@ function layered(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Pla
     graph.setEdge(above, below);
   }
   layer(graph);
+  return placesIn(graph, nodes);
+}
+
+function placesIn(graph: Graph, nodes: readonly LayoutNode[]): Places {
   return new Map(
     nodes.map(({ id }) => {
       const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
       return [id, { x, y }];
     }),
   );
+}
+
+/**
+ * Rows by tier, crossings reduced by dagre: an edge is as long as its tiers are apart, so that every node is in the row of its tier.
+ * Links inside a row do not matter.
+ */
+function tree(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places {
+  const tiers = [...new Set(nodes.map(({ tier }) => tier))].sort((one, other) => one - other);
+  const rows = new Map(nodes.map(({ id, tier }) => [id, tiers.indexOf(tier)]));
+  const graph = new Graph({ multigraph: false })
+    .setGraph({ rankdir: 'TB', nodesep: gapPx.beside, ranksep: gapPx.between, edgesep: 10 })
+    .setDefaultEdgeLabel(() => ({}));
+  for (const { id, width, height } of nodes) graph.setNode(id, { width, height });
+  const below = new Set<string>();
+  for (const [one, other] of links) {
+    const apart = (rows.get(other) ?? 0) - (rows.get(one) ?? 0);
+    if (apart === 0) continue;
+    const [upper, lower] = apart > 0 ? [one, other] : [other, one];
+    graph.setEdge(upper, lower, { minlen: Math.abs(apart) });
+    below.add(lower);
+  }
+  const root = '#';
+  graph.setNode(root, { width: 0, height: 0 });
+  for (const { id } of nodes) if (!below.has(id)) graph.setEdge(root, id, { minlen: (rows.get(id) ?? 0) + 1, weight: 0 });
+  layer(graph);
+  return placesIn(graph, nodes);
+}
+
+interface Body extends SimulationNodeDatum {
+  readonly id: string;
+  /** With the room around it. */
+  readonly radius: number;
+}
+
+/** Links pull, nodes push each other away: for meshes without an order. The same graph gives the same picture. */
+function force(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places {
+  const bodies = nodes.map(({ id, width, height }): Body => ({ id, radius: (Math.hypot(width, height) + gapPx.beside) / 2 }));
+  const springs = links.map(([source, target]): SimulationLinkDatum<Body> => ({ source, target }));
+  const pull = forceLink<Body, SimulationLinkDatum<Body>>(springs)
+    .id(({ id }) => id)
+    .distance(2 * gapPx.between);
+  const simulation = forceSimulation(bodies)
+    .force('links', pull)
+    .force('charges', forceManyBody().strength(-900))
+    .force('room', forceCollide<Body>(({ radius }) => radius).iterations(3))
+    // Parts without a link between them stay near each other.
+    .force('x', forceX(0).strength(0.03))
+    .force('y', forceY(0).strength(0.03))
+    .stop()
+    .tick(forceTicks);
+  return new Map(simulation.nodes().map(({ id, x = 0, y = 0 }) => [id, { x, y }]));
 }
 
 /** In the order of a walk along the links, so that neighbours in the ring are usually linked. */

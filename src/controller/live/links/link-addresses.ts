@@ -30,6 +30,11 @@ export async function linkAddresses(one: RegisteredCompute, other: RegisteredCom
   return isOneHere ? [here, away] : [away, here];
 }
 
+/** Of this host, as a remote compute reaches it. */
+export async function addressTowards(compute: RegisteredCompute): Promise<string> {
+  return (isHere(compute) ? undefined : await ownAddressTowards(await resolved(compute.record.host))) ?? loopback;
+}
+
 function isHere({ record }: RegisteredCompute): boolean {
   return ownHosts.test(record.host);
 }

@@ -21,6 +21,7 @@ interface MovingLink {
   /** As the new port was joined to it. */
   readonly bound: OpenLink;
   isSwitched: boolean;
+  held: number | null;
 }
 
 export class LinkMoves {
@@ -61,7 +62,7 @@ export class LinkMoves {
       for (const each of [0, 1] as const) wiring.giveBack(route, nodes, each);
       throw error;
     });
-    return [{ linkId, end, nodes, route, bound, isSwitched: false }];
+    return [{ linkId, end, nodes, route, bound, isSwitched: false, held: null }];
   }
 }
 
@@ -81,7 +82,7 @@ export class NodeLinks {
       links.ifPresent(moving.linkId, async ({ entry }) => {
         const { nodes, route, end, bound } = moving;
         moving.isSwitched = true;
-        await wiring.bindEnd(entry, nodes, route, end === 0 ? 1 : 0);
+        moving.held = await wiring.moveEnd(entry, nodes, route, end === 0 ? 1 : 0);
         if (entry !== bound.entry) await wiring.changeEnd(entry, nodes, route, end);
       }),
     );
@@ -107,6 +108,7 @@ export class NodeLinks {
   /** The other ends are joined to the old ports; the new ones go with their node. Never rejects. */
   async revert(): Promise<void> {
     const { links, wiring } = this.#parts;
+    await this.release();
     for (const { linkId, isSwitched, route, nodes, end } of this.#moving) {
       const other = end === 0 ? 1 : 0;
       if (!isSwitched) wiring.giveBack(route, nodes, other);
@@ -120,7 +122,14 @@ export class NodeLinks {
     }
   }
 
-  async figures(): Promise<MovedLink[]> {
-    return this.#moving.map(({ linkId }) => ({ link_id: linkId, held: 0, lost: 0 }));
+  /** The node runs again: what waited in its links leaves. Never rejects. */
+  async release(): Promise<MovedLink[]> {
+    const { wiring } = this.#parts;
+    await Promise.all(
+      this.#moving.map(
+        ({ bound, nodes, end, isSwitched }) => isSwitched && wiring.releaseEnd(bound.entry, nodes, end === 0 ? 1 : 0),
+      ),
+    );
+    return this.#moving.map(({ linkId, held }) => ({ link_id: linkId, held }));
   }
 }

@@ -91,6 +91,7 @@ export class LinkStatsReader {
         direction(nodes[1], nodes[0], isOne && one ? one.to_node : joined(other?.from_node, one?.to_node)),
       ],
       ...reasonOf(one, other),
+      ...pathOf(entry, one, other),
       captures: [one, other].flatMap((port) => port?.captures ?? []),
       ...scheduleOf(entry, one, other),
       ...mirrorsOf(entry, one, other),
@@ -112,6 +113,22 @@ function scheduleOf({ schedule, filters, suspend }: LinkEntry, ...ports: (PortSt
 function reasonOf(...ports: (PortStats | undefined)[]): Pick<LinkStats, 'carrier_reason'> {
   const carrier_reason = ports.find((port) => port?.carrier_reason !== undefined)?.carrier_reason;
   return carrier_reason === undefined ? {} : { carrier_reason };
+}
+
+/** Both ends measure: the shorter one waited less for a processor. */
+function pathOf({ filters }: LinkEntry, ...ports: (PortStats | undefined)[]): Pick<LinkStats, 'path'> {
+  const paths = ports.flatMap((port) => port?.path ?? []);
+  const [first] = paths;
+  if (!first) return {};
+  const trips = paths.flatMap(({ rtt_ms }) => rtt_ms ?? []);
+  if (trips.length === 0) return { path: { via: first.via, rtt_ms: null, excess_ms: null } };
+  const rtt_ms = Math.min(...trips);
+  const asked = (['ab', 'ba'] as const).map((way) => {
+    const [delay = 0] = filters[`delay_${way}`] ?? filters[`latency_${way}`] ?? filters.delay ?? filters.latency ?? [];
+    return Number(delay);
+  });
+  const excess_ms = Math.round(1000 * Math.max(0, rtt_ms / 2 - Math.min(...asked))) / 1000;
+  return { path: { via: first.via, rtt_ms, excess_ms } };
 }
 
 /** Both ports of one compute report the same. */

@@ -7,7 +7,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { fault } from '../../../api/faults.ts';
 import type { NioStream } from '../../../schema/nio.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { LinkRelay } from '../../relay/link-relay.ts';
 import type { Two } from './link.ts';
+import { addressTowards } from './link-addresses.ts';
 
 export class LinkStreams {
   readonly #key = randomBytes(32);
@@ -22,11 +24,27 @@ export class LinkStreams {
     const secret = createHmac('sha256', this.#key)
       .update([linkId, ...epochs].join('\n'))
       .digest('hex');
-    const common = { secret, ...(encryption && { encryption }) };
+    const probes = one.hasLinkFeature('paths') && other.hasLinkFeature('paths');
+    const common = { secret, ...(encryption && { encryption }), ...(probes && { probes }) };
     const accept: NioStream = { role: 'accept', ...common };
     const connect: NioStream = { role: 'connect', ...common };
     // TCP connections from this host reach a remote compute.
     return other.isLocal ? [accept, connect] : [connect, accept];
+  }
+
+  /** The same with a relay, where both computes are remote and may not reach each other. */
+  async relayed(linkId: string, computes: Two<RegisteredCompute>, relay: LinkRelay): Promise<Two<NioStream> | undefined> {
+    const streams = this.of(linkId, computes);
+    if (!streams?.[0].probes || computes.some(({ isLocal }) => isLocal)) return streams;
+    const ticket = createHmac('sha256', streams[0].secret).update('relay').digest('hex');
+    const port = await relay.admit(linkId, ticket);
+    if (port === undefined) return streams;
+    const hosts = await Promise.all(computes.map((compute) => relay.host || addressTowards(compute)));
+    const [one, other] = hosts.map((host) => ({ relay: { host, port, ticket } }));
+    return [
+      { ...streams[0], ...one },
+      { ...streams[1], ...other },
+    ];
   }
 }
 

@@ -5,6 +5,7 @@ import type { NioUdp } from '../../../schema/nio.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
+import type { LinkRelay } from '../../relay/link-relay.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { canFilter, endOf, type LinkRoute, niosOf, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
@@ -18,6 +19,8 @@ export interface WiredProject {
   /** Whether guests are to see that the node at the other end of a link does not run. */
   readonly replicates: () => boolean;
   readonly findNode: (nodeId: string) => OpenNode | undefined;
+  /** For links between remote computes. */
+  readonly relay: LinkRelay;
 }
 
 export class LinkWiring {
@@ -57,6 +60,18 @@ export class LinkWiring {
   /** Joins one of the two ports, in place of what it was joined to. */
   async bindEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
     await nodes[end].bindNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+  }
+
+  /** As `bindEnd`, when the node at the other end is paused: what is in the link waits for `releaseEnd`. Answers how much, if it can wait. */
+  async moveEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<number | null> {
+    if (nodes[end].requireCompute().hasLiveMoves) return nodes[end].movePort(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+    await this.bindEnd(entry, nodes, route, end);
+    return null;
+  }
+
+  /** Never rejects: the fabric releases it in the end. */
+  async releaseEnd(entry: LinkEntry, nodes: Two<OpenNode>, end: 0 | 1): Promise<void> {
+    if (nodes[end].compute?.hasLiveMoves) await nodes[end].releasePort(endOf(entry, end)).catch(() => undefined);
   }
 
   /** Filters and suspension of one end. */
@@ -161,12 +176,14 @@ export class LinkWiring {
     for (const result of results) {
       if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
     }
+    this.#project.relay.forget(entry.link_id);
   }
 
   async #reach({ link_id }: LinkEntry, nodes: Two<OpenNode>): Promise<Omit<LinkRoute, 'ports'>> {
     const computes = computesOf(nodes);
     const replicates = this.#project.replicates();
-    return { addresses: await linkAddresses(...computes), streams: this.#streams.of(link_id, computes), replicates };
+    const streams = await this.#streams.relayed(link_id, computes, this.#project.relay);
+    return { addresses: await linkAddresses(...computes), streams, replicates };
   }
 }
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fault, isFault } from '../../../api/faults.ts';
 import type { Join, RawAnswer } from '../../../api/transport.ts';
 import type { CaptureEntry, CaptureStart, CaptureStartWithId } from '../../../schema/capture.ts';
-import type { Nio } from '../../../schema/nio.ts';
+import type { Nio, NioUdp } from '../../../schema/nio.ts';
 import type { Port } from '../../../schema/node.ts';
 import type { ComputeTransport, RegisteredCompute } from '../../computes/compute.ts';
 import { assemble } from '../../model/canonical.ts';
@@ -207,6 +207,19 @@ export class OpenNode {
 
   async bindNio(end: NodePort, nio: Nio): Promise<void> {
     await this.#transport().send(`POST ${this.#port()}/nio`, { path: this.#portPath(end), body: nio });
+  }
+
+  /** Of a port whose peer is paused. @returns how many frames wait in the link, until `releasePort` */
+  async movePort({ adapter, port }: NodePort, nio: NioUdp): Promise<number> {
+    const path = { project_id: this.projectId };
+    const body = { node_id: this.id, adapter_number: adapter, port_number: port, nio };
+    return (await this.#transport().call('POST /v2/compute/projects/{project_id}/moved_ports', { path, body })).held;
+  }
+
+  async releasePort({ adapter, port }: NodePort): Promise<void> {
+    const path = { project_id: this.projectId };
+    const body = { node_id: this.id, adapter_number: adapter, port_number: port };
+    await this.#transport().send('POST /v2/compute/projects/{project_id}/moved_ports/release', { path, body });
   }
 
   async changeNio(end: NodePort, nio: Nio): Promise<void> {

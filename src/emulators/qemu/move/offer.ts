@@ -27,10 +27,17 @@ export async function offerOf({ node, host, record, monitor }: RunningMachine): 
   const inspected = await inspect(monitor, record, node);
   if (typeof inspected === 'string') return inspected;
   const { facts, driveBytes } = inspected;
+  const { qemu: release, ...rest } = facts;
   if (facts.suspended) return 'it is paused: resume it, or stop it';
   const args = record.args ?? [];
   const drives = [...driveBytes].flatMap(([name, bytes]) => (/^drive[0-3]$/.test(name) ? [{ name, bytes }] : []));
-  return { machine: { ...facts, arguments: portableArguments(args, node) }, drives, images: await imagesOf(args, node, host) };
+  const machine = { ...rest, release, arguments: portableArguments(args, node) };
+  return { machine, drives, images: await imagesOf(args, node, host) };
+}
+
+/** Of the machine that runs until now. */
+export function factsOf({ machine: { release, ...rest } }: MoveOffer): MachineFacts {
+  return { ...rest, qemu: release };
 }
 
 /** Disks that are no linked clones are images, which other nodes may use. */
@@ -48,14 +55,14 @@ export async function requireOffered(
   { node, host }: Pick<RunningMachine, 'node' | 'host'>,
 ): Promise<void> {
   const { accelerator, arguments: args, qemu } = now;
-  const { machine, images } = offer;
+  const machine = factsOf(offer);
   const refuse = (reason: string) => fault('move_refused', { name: node.name, reason });
   const cpu = await hostCpu(machine.accelerator);
   const present = { qemu, cpu, arguments: portableArguments(args, node), ...(accelerator && { accelerator }) };
   const difference = findDifference(machine, present);
   if (difference !== undefined) throw refuse(difference.replace('it was saved', 'it runs'));
   const here = new Map((await imagesOf(args, node, host)).map(({ path, checksum }) => [path, checksum]));
-  const other = images.find(({ path, checksum }) => here.get(path) !== checksum);
+  const other = offer.images.find(({ path, checksum }) => here.get(path) !== checksum);
   if (other) throw refuse(`the file ${other.path} is another one on the other compute: its checksum differs`);
 }
 

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { fault } from '../../../api/faults.ts';
 import { consoleStream, type MoveOffer, memoryStream } from '../../../schema/move.ts';
-import type { Arrival, MoveStream, NodeView } from '../../driver.ts';
+import type { MachineArrival, MoveStream, NodeView } from '../../driver.ts';
 import { ignoreShared, migrated } from '../memory/migration.ts';
 import type { Monitor } from '../monitor.ts';
 import { placesOf } from '../places.ts';
 
-interface BlockDevice {
+interface ExportedDevice {
   readonly device: string;
   readonly inserted?: { readonly 'node-name'?: string; readonly image?: { readonly 'virtual-size'?: number } };
 }
 
 /** The machine waits for its state (`-incoming defer -S`). @throws qemu_failed, move_refused */
-export async function receiveMachine(monitor: Monitor, node: NodeView, { offer, ready, signal }: Arrival): Promise<void> {
+export async function receiveMachine(monitor: Monitor, node: NodeView, { offer, ready, signal }: MachineArrival): Promise<void> {
   const places = { nbd: join(node.runtimeDirectory, 'nbd'), memory: join(node.runtimeDirectory, 'in') };
   const given = new Error('its move was given up');
   const aborted = Promise.withResolvers<never>();
@@ -52,7 +52,7 @@ export async function receiveMachine(monitor: Monitor, node: NodeView, { offer, 
 /** @throws qemu_failed, move_refused */
 async function exportDrives(monitor: Monitor, { drives }: MoveOffer, path: string): Promise<void> {
   await monitor.execute('nbd-server-start', { addr: { type: 'unix', data: { path } } });
-  const devices = (await monitor.execute('query-block')) as BlockDevice[];
+  const devices = (await monitor.execute('query-block')) as ExportedDevice[];
   for (const { name, bytes } of drives) {
     const { inserted } = devices.find(({ device }) => device === name) ?? {};
     const here = inserted?.image?.['virtual-size'];

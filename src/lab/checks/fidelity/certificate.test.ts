@@ -81,6 +81,8 @@ it('certifies a faithful emulation, and gives a reason for each deviation', () =
   assert.match(reasonOf({ computes: [{ ...host, failure: 'gone' }] }), /compute local: gone/);
   assert.match(reasonOf({ captures: [{ link: 'A', missed: 1 }] }), /missed 1 frames/);
   assert.match(reasonOf({ failures: ['changed'] }), /changed/);
+  assert.match(reasonOf({ links: [{ ...link, excessMs: 30 }] }), /path between its computes takes 30 ms longer/);
+  assert.equal(reasonOf({ links: [{ ...link, delays: [], excessMs: 30 }] }), '');
   // Without delays time is not measured; limits can be set.
   const plain = { links: [{ ...link, delays: [] }], computes: [{ ...host, loopLate: { ...host.loopLate, worst: 300 } }] };
   assert.equal(reasonOf(plain), '');

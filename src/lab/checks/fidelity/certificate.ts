@@ -10,6 +10,8 @@ export interface LinkFidelity {
   readonly frames: number;
   /** Of frames that were held: how much later than due they left, ms. */
   readonly delayError: LateQuantiles;
+  /** Between two computes: by how much the path takes longer than the delay that was set, ms. */
+  readonly excessMs?: number;
   /** The delays that were set, as filters. */
   readonly delays: readonly string[];
   readonly losses: readonly LossFidelity[];
@@ -62,7 +64,7 @@ export function certify(measured: Measured, limits: FidelityLimits): Certificate
   return { ...measured, isFaithful: reasons.length === 0, reasons };
 }
 
-function linkReasons({ name, delayError, losses, overflow }: LinkFidelity, limits: FidelityLimits): string[] {
+function linkReasons({ name, delayError, delays, excessMs = 0, losses, overflow }: LinkFidelity, limits: FidelityLimits): string[] {
   const late = (['p50', 'p99', 'worst'] as const).flatMap((figure) =>
     delayError[figure] > limits.delayError[figure]
       ? [`${name}: frames left ${delayError[figure]} ms late (${figure}), at most ${limits.delayError[figure]} ms are allowed`]
@@ -77,6 +79,9 @@ function linkReasons({ name, delayError, losses, overflow }: LinkFidelity, limit
   });
   return [
     ...late,
+    ...(delays.length > 0 && excessMs > limits.delayError.p50
+      ? [`${name}: the path between its computes takes ${round(excessMs)} ms longer than the delay that was set`]
+      : []),
     ...unlikely,
     ...(overflow > 0 ? [`${name}: ${overflow} frames were dropped because the queue of the fabric was full`] : []),
   ];

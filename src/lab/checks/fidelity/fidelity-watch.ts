@@ -25,6 +25,7 @@ interface Way {
   readonly delays: Set<string>;
   readonly losses: LossFidelity[];
   overflow: number;
+  excessMs: number;
 }
 
 /** The fabric measures its lateness for 90 s after a request. */
@@ -82,8 +83,8 @@ export class FidelityWatch implements ChangeWatch {
     }
     const computes = await Promise.all(this.#computeIds().map((id) => this.#hostFidelity(id)));
     const links = [...this.#ways].map(([name, way]): LinkFidelity => {
-      const { frames, late, delays, losses, overflow } = way;
-      return { name, frames, delayError: quantilesOf(late), delays: [...delays], losses, overflow };
+      const { frames, late, delays, losses, overflow, excessMs } = way;
+      return { name, frames, delayError: quantilesOf(late), delays: [...delays], losses, overflow, excessMs };
     });
     return { links, computes, captures: this.#captures, failures: this.#failures };
   }
@@ -117,15 +118,23 @@ export class FidelityWatch implements ChangeWatch {
       const isSame = before.stats.since === stats.since;
       stats.directions.forEach((after, index) => {
         const start = isSame ? before.stats.directions[index] : undefined;
-        this.#add(index === 0 ? 'ab' : 'ba', link, start, after);
+        const way = this.#add(index === 0 ? 'ab' : 'ba', link, start, after);
+        way.excessMs = Math.max(way.excessMs, stats.path?.excess_ms ?? 0);
       });
     }
     this.#readings = now;
   }
 
-  #add(direction: 'ab' | 'ba', link: Link, before: DirectionCounters | undefined, after: DirectionCounters): void {
+  #add(direction: 'ab' | 'ba', link: Link, before: DirectionCounters | undefined, after: DirectionCounters): Way {
     const name = `${this.#site.nameOf(link)} (${after.from_node} → ${after.to_node})`;
-    const way: Way = this.#ways.get(name) ?? { frames: 0, late: new Map(), delays: new Set(), losses: [], overflow: 0 };
+    const way: Way = this.#ways.get(name) ?? {
+      frames: 0,
+      late: new Map(),
+      delays: new Set(),
+      losses: [],
+      overflow: 0,
+      excessMs: 0,
+    };
     this.#ways.set(name, way);
     const dropped = (cause: string) => (after.dropped[cause] ?? 0) - (before?.dropped[cause] ?? 0);
     const received = after.received_frames - (before?.received_frames ?? 0);
@@ -144,6 +153,7 @@ export class FidelityWatch implements ChangeWatch {
     // What these drop never comes to the loss.
     const frames = received - dropped('frequency_drop') - dropped('suspend');
     if (typeof percent === 'number' && frames > 0) way.losses.push({ percent, frames, lost: dropped('packet_loss') });
+    return way;
   }
 
   #computeIds(): string[] {

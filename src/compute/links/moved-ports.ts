@@ -1,0 +1,95 @@
+/**
+ * Ports whose peer is moved to another compute while it is paused: what is in their link, and what they send meanwhile, waits, and leaves
+ * for the new place. The fabric releases the link by itself when the server does not.
+ */
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DirectionPlace } from '../../fabric/protocol.ts';
+import type { NioRecord } from '../store.ts';
+import type { FabricHolds } from './held-links.ts';
+import { type FabricWiring, type PortAddress, possibleLinkIds } from './wiring.ts';
+
+/** A pause takes tenths of a second. */
+const leaseMs = 5000;
+
+interface MovedPort {
+  readonly ids: string[];
+  /** Of the frames that waited. */
+  readonly file: string;
+}
+
+export interface MovedPortsParts {
+  readonly fabric: FabricHolds;
+  readonly wiring: FabricWiring;
+  /** Private; emptied when the server starts. */
+  readonly folder: string;
+  readonly log: (message: string) => void;
+}
+
+export class MovedPorts {
+  readonly #parts: MovedPortsParts;
+  readonly #moved = new Map<string, MovedPort>();
+
+  constructor(parts: MovedPortsParts) {
+    this.#parts = parts;
+  }
+
+  /** `bind` joins the port to its new place. @returns how many frames were in the link. @throws what `bind` throws */
+  async begin(end: PortAddress, nio: Pick<NioRecord, 'lport' | 'rport'>, bind: () => Promise<unknown>): Promise<number> {
+    const { fabric, wiring, folder, log } = this.#parts;
+    const before = wiring.find(end);
+    const ids = [...(before ? possibleLinkIds(before.nio) : []), ...possibleLinkIds(nio)];
+    const file = join(folder, `moved-${nio.lport}`);
+    let frames = 0;
+    try {
+      await fabric.hold(ids, leaseMs);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      frames = await fabric.saveFrames(file, this.#directions(end));
+      this.#moved.set(keyOf(end), { ids, file });
+    } catch (error) {
+      log(`frames of a link are not held: ${error}`);
+    }
+    await bind().catch(async (error: unknown) => {
+      await this.end(end);
+      throw error;
+    });
+    return frames;
+  }
+
+  /** The frames leave. Never rejects; nothing happens to a port that was not moved. */
+  async end(end: PortAddress): Promise<void> {
+    const { fabric, log } = this.#parts;
+    const moved = this.#moved.get(keyOf(end));
+    this.#moved.delete(keyOf(end));
+    if (!moved) return;
+    try {
+      const directions = this.#directions(end);
+      if (directions.length > 0) await fabric.loadFrames(moved.file, directions);
+    } catch (error) {
+      log(`frames of a link were lost: ${error}`);
+    } finally {
+      await fabric.release(moved.ids).catch(() => undefined);
+      await rm(moved.file, { force: true }).catch(() => undefined);
+    }
+  }
+
+  /** What leaves the port, and what goes to it; none while it has no link. */
+  #directions(end: PortAddress): DirectionPlace[] {
+    const place = this.#parts.wiring.placeOf(end);
+    if (!place) return [];
+    const { linkId: link, side } = place;
+    return side === 'a'
+      ? [
+          { link, direction: 'ab' },
+          { link, direction: 'ba' },
+        ]
+      : [
+          { link, direction: 'ba' },
+          { link, direction: 'ab' },
+        ];
+  }
+}
+
+function keyOf({ nodeId, adapter, port }: PortAddress): string {
+  return `${nodeId}/${adapter}/${port}`;
+}

@@ -1,0 +1,94 @@
+/** The snapshots of a project, what is being done with them, and how that ended. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { CheckpointStatus } from '../../src/schema/checkpoint.ts';
+import type { Project, ProjectUpdate } from '../../src/schema/project.ts';
+import type { Snapshot } from '../../src/schema/snapshot.ts';
+import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { ask } from '../ui/ask.tsx';
+import type { SnapshotActions } from './snapshot-row.tsx';
+import { snapshotTexts } from './snapshot-texts.ts';
+
+export function useSnapshots(project: Project, close: () => void) {
+  const app = useApp();
+  const list = useSignal<readonly Snapshot[]>([]);
+  const status = useSignal<CheckpointStatus | undefined>(undefined);
+  const changed = useSignal<Project | undefined>(undefined);
+  const projectPath = `/v2/projects/${project.project_id}`;
+  const path = `${projectPath}/snapshots`;
+  const read = async () => {
+    list.value = await app.api.get<Snapshot[]>(path);
+    status.value = await app.api.get<CheckpointStatus>(`${projectPath}/checkpoints`);
+  };
+  const { busy, outcome, failed, run } = useTask(read);
+  // Also when the memory of one is complete, and after each checkpoint.
+  const changes = app.project.value?.snapshotChanges.value;
+  useEffect(() => void read().catch(failed), [changes]);
+  const actions: SnapshotActions = {
+    async restore({ name, snapshot_id, memory }) {
+      if (!(await ask(app, memory ? snapshotTexts.askRewind(name) : snapshotTexts.askRestore(name)))) return;
+      const what = memory ? snapshotTexts.rewinding : snapshotTexts.restoring;
+      if (await run(what, () => app.api.post(`${path}/${snapshot_id}/restore`))) close();
+    },
+    async fork({ snapshot_id }, count) {
+      await run(snapshotTexts.forking, async () => {
+        const forks = await app.api.post<Project[]>(`${path}/${snapshot_id}/fork`, { count });
+        return snapshotTexts.forked(forks.map(({ name }) => name).join(', '));
+      });
+    },
+    async remove({ name, snapshot_id }) {
+      if (await ask(app, { ...snapshotTexts.askDeleteSnapshot(name), danger: true }))
+        await run(texts.deleting, () => app.api.delete(`${path}/${snapshot_id}`));
+    },
+  };
+  const take = (name: string, memory: boolean) =>
+    run(memory ? snapshotTexts.freezing : snapshotTexts.savingSnapshot, () =>
+      app.api.post(path, { name, ...(memory && { memory }) }).then(() => ''),
+    );
+  const takeCheckpoint = () => run(snapshotTexts.takingCheckpoint, () => app.api.post(`${projectPath}/checkpoints`).then(() => ''));
+  const change = (update: ProjectUpdate) =>
+    app.toasts.attempt(async () => {
+      changed.value = await app.api.put<Project>(projectPath, update);
+      const open = app.project.peek();
+      if (open?.project.peek()?.project_id === project.project_id) open.project.value = changed.value;
+      await read();
+    });
+  const now = changed.value ?? project;
+  return {
+    now,
+    list: list.value,
+    status: status.value,
+    busy: busy.value,
+    outcome: outcome.value,
+    take,
+    takeCheckpoint,
+    change,
+    actions,
+  };
+}
+
+/** One thing at a time, after which `read` follows. */
+function useTask(read: () => Promise<void>) {
+  const busy = useSignal('');
+  const outcome = useSignal({ failure: '', success: '' });
+  const failed = (error: Error) => {
+    outcome.value = { failure: error.message, success: '' };
+  };
+  const run = async (what: string, task: () => Promise<unknown>): Promise<boolean> => {
+    busy.value = what;
+    outcome.value = { failure: '', success: '' };
+    try {
+      const success = await task();
+      if (typeof success === 'string') outcome.value = { failure: '', success };
+      await read();
+      return true;
+    } catch (error) {
+      failed(error as Error);
+      return false;
+    } finally {
+      busy.value = '';
+    }
+  };
+  return { busy, outcome, failed, run };
+}

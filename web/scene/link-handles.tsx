@@ -1,0 +1,37 @@
+/** Handles at the ends of the selected link, which are dragged to other nodes. Their size on the screen is the same at any scale. */
+import { useApp, useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
+import { linkPath } from './link-path.ts';
+
+const radiusPx = 6;
+/** For fingers. */
+const reachPx = 13;
+
+export function LinkHandles() {
+  const { viewport, tools } = useApp();
+  const { selection, nodes, linksOf } = useProject();
+  const isFlat = useFlatSymbols();
+  const [link, ...others] = selection.links.value;
+  const isAlone = link && others.length === 0 && selection.ids.value.size === 1;
+  const [a, b] = isAlone ? link.nodes : [];
+  const [one, other] = [a && nodes.find(a.node_id), b && nodes.find(b.node_id)];
+  if (!isAlone || !one || !other || tools.tool.value.name !== 'select') return null;
+  const siblings = (linksOf.value.get(one.node_id) ?? []).filter(({ nodes: ends }) =>
+    ends.some(({ node_id }) => node_id === other.node_id),
+  );
+  const end = (node: typeof one) => ({ node, symbol: symbolBox(node, isFlat) });
+  const { ends } = linkPath(link, [end(one), end(other)], siblings);
+  const { scale } = viewport.state.value;
+  return (
+    <g class="handles link-handles" data-id={link.link_id}>
+      {ends.map(({ x, y }, place) => (
+        <g key={place === 0 ? 'from' : 'to'} data-link-end={place} transform={`translate(${x} ${y}) scale(${1 / scale})`}>
+          <title>{texts.dragEnd}</title>
+          <circle class="reach" r={reachPx} />
+          <circle r={radiusPx} />
+        </g>
+      ))}
+    </g>
+  );
+}
