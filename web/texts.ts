@@ -83,6 +83,7 @@ export const texts = {
   create: 'Create',
   save: 'Save',
   samples: 'Sample labs',
+  projectCounts: (nodes: number, links: number) => `${plural(nodes, 'node', 'nodes')}, ${plural(links, 'link', 'links')}`,
   apply: 'Apply',
   cancel: 'Cancel',
   close: 'Close',

@@ -3,7 +3,7 @@ import './notes.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api.ts';
-import { useApp } from '../state/app.ts';
+import { type App, useApp } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
@@ -13,8 +13,8 @@ import { withLineEnds } from './line-ends.ts';
 import { Markdown } from './markdown.tsx';
 import { notesTexts } from './notes-texts.ts';
 
-export function NotesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
-  const app = useApp();
+/** The file and its edited text. */
+function useNotes(app: App, project: ProjectState) {
   const address = `${project.path}/files/README.txt`;
   /** As stored; undefined while it is loading. */
   const stored = useSignal<string | undefined>(undefined);
@@ -48,6 +48,12 @@ export function NotesDialog({ project, close }: { readonly project: ProjectState
       isEdited.value = false;
       app.toasts.show('done', notesTexts.saved);
     });
+  return { stored, draft, isEdited, save };
+}
+
+export function NotesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
+  const app = useApp();
+  const { stored, draft, isEdited, save } = useNotes(app, project);
   const openNode = (name: string) => {
     const node = project.nodes.all.peek().find((one) => one.name === name);
     return () => {

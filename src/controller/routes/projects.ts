@@ -1,6 +1,7 @@
 import { type Route, route } from '../../api/route.ts';
 import { Bulk, BulkCreate, BulkDelete, BulkUpdate } from '../../schema/bulk.ts';
 import { Name, named } from '../../schema/common.ts';
+import { ProjectOutline } from '../../schema/outline.ts';
 import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
 import { type Static, Type } from '../../schema/type.ts';
@@ -8,6 +9,7 @@ import type { Controller } from '../controller.ts';
 import { makeAll, placeAll } from '../live/bulk.ts';
 import { deleteAll } from '../live/bulk-delete.ts';
 import type { KnownProject } from '../projects/project.ts';
+import { outlineOf } from '../projects/project-outline.ts';
 import { checkRequested } from './requested-properties.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -43,6 +45,11 @@ export function projectRoutes(controller: Controller): Route[] {
     ),
     route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project', reply: Stats }, ({ path }) =>
       countParts(controller, projects.get(path.project_id)),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/outline',
+      { summary: 'Where nodes and links of a project are, open or closed, for a small picture', reply: ProjectOutline, own: true },
+      ({ path }) => outlineOf(projects.get(path.project_id)),
     ),
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
       (await projects.getOrReload(path.project_id)).open(),
