@@ -16,6 +16,7 @@ const forTests = [
   'iptables',
   'busybox-static',
   'docker.io',
+  'openssh-client',
   'dnsmasq-base',
   'docker-registry',
   'tigervnc-standalone-server',

@@ -17,6 +17,7 @@ const programs = {
   'xz-utils': 'xz',
   iproute2: 'ip',
   'docker.io': 'dockerd',
+  'openssh-client': 'ssh',
   'dnsmasq-base': 'dnsmasq',
   'tigervnc-standalone-server': 'Xtigervnc',
   'x11-xserver-utils': 'xsetroot',

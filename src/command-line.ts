@@ -54,6 +54,7 @@ export const help = `Usage: patchbay [serve] [options]
        patchbay test [FILE]
        patchbay bisect
        patchbay mcp
+       patchbay images [SOCKET]
        patchbay doctor
        patchbay openapi
        patchbay configuration
@@ -68,6 +69,7 @@ ${helpRow('lab', 'Labs as files: apply, plan, diff, export, run, …; patchbay l
 ${helpRow('test', 'Run the checks of a lab file; exit code 0 only if all hold')}
 ${helpRow('bisect', 'Find the first checkpoint of a lab on which a check fails')}
 ${helpRow('mcp', 'Give agents the commands of labs as tools (Model Context Protocol); read-only by default')}
+${helpRow('images', "Make the container images of the worked labs out of Debian's packages, for the Docker engine at SOCKET")}
 ${helpRow('completion', 'Print the script that completes these commands in bash, zsh or fish')}
 ${helpRow('doctor', 'Report what is installed, whether KVM is usable, and how to get what is missing')}
 ${helpRow('openapi', 'Print the routes as an OpenAPI 3.1 document')}
@@ -113,7 +115,7 @@ interface TlsOptions {
 }
 
 export interface Invocation extends TlsOptions {
-  command: 'serve' | 'lab' | 'doctor' | 'openapi' | 'configuration' | 'help' | 'version';
+  command: 'serve' | 'lab' | 'images' | 'doctor' | 'openapi' | 'configuration' | 'help' | 'version';
   host?: string | undefined;
   port?: number | undefined;
   dataDirectory?: string | undefined;
@@ -142,7 +144,7 @@ export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
   // These read their own arguments, from the first word on.
   if (first !== undefined && cliWords.has(first)) return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
-  if (first === 'doctor' || first === 'openapi' || first === 'configuration')
+  if (first === 'images' || first === 'doctor' || first === 'openapi' || first === 'configuration')
     return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
   const { values } = parse(first === 'serve' || first === 'compute' ? argv.slice(1) : argv);
   if (first === 'compute' && !values.help && !values.join)

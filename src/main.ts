@@ -53,6 +53,8 @@ async function main(): Promise<number | undefined> {
       return (await import('./cli/run-cli.ts')).runCli(invocation.rest);
     case 'doctor':
       return (await import('./doctor/doctor.ts')).runDoctor(invocation.rest);
+    case 'images':
+      return (await import('./lab-images.ts')).makeLabImages(invocation.rest);
     case 'openapi':
       await (await import('./print-openapi.ts')).printOpenApi();
       return 0;

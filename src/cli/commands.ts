@@ -17,7 +17,7 @@ import { testCommand } from './test/test-command.ts';
 
 /** What may follow `patchbay`. */
 const firstWords = [
-  ...['serve', 'compute', 'slices', 'doctor', 'openapi', 'configuration'],
+  ...['serve', 'compute', 'slices', 'images', 'doctor', 'openapi', 'configuration'],
   ...['lab', 'test', 'bisect', 'mcp', 'completion'],
 ];
 

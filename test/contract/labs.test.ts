@@ -292,6 +292,23 @@ drawings:
     await refused('', /it has neither steps nor traces/);
   });
 
+  it('a plan names a long trace by its length and checksum, for each link of a range', async () => {
+    const samples = (rate: number) => Array.from({ length: 3000 }, (_, second) => `${second},${rate + (second % 7)}`).join('\n');
+    const linesWith = async (name: string, rate: number) => {
+      const text =
+        'nodes: {"A[1-40]": {kind: vpcs}, "B[1-40]": {kind: vpcs}}\nlinks:\n  - {ends: ["A[1-40]", "B[1-40]"], schedule: {traces: [{file: t.csv}]}}';
+      const files = filesOf({ 't.csv': `time_s,rate_mbps\n${samples(rate)}\n` });
+      return linesOf(await planOn(api, await loadLab({ text, file: `${name}.yaml`, files })));
+    };
+    const shown = JSON.stringify(await linesWith(freshName('trace'), 10));
+    assert.ok(shown.length < 40_000, `${shown.length} characters`);
+    assert.match(shown, /"samples":"3000 samples, sha256 [0-9a-f]{12}…"/);
+    assert.notEqual(
+      shown.match(/sha256 \w+/)?.[0],
+      JSON.stringify(await linesWith(freshName('trace'), 11)).match(/sha256 \w+/)?.[0],
+    );
+  });
+
   it('restarts a running node only where it must', async () => {
     const name = freshName('running');
     const lab = (more: string, config: string) =>

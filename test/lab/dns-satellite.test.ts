@@ -114,7 +114,7 @@ links: [[A, B]]
     const shown = JSON.stringify(report.steps.map(({ name, problems, evidence }) => [name, problems, evidence]));
     const failed = report.steps.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name);
     assert.deepEqual(failed, ['wrong code', 'iperf'], shown);
-    assert.match(report.steps.at(-1)?.evidence ?? '', /iperf3.*not found/, shown);
+    assert.match(report.steps.at(-1)?.problems[0] ?? '', /the node lacks the program: .*iperf3.*not found/, shown);
     const atPc = `${steps}checks: [{ node: PC, http: "http://10.1.0.2/" }]\n`;
     await assert.rejects(runText(atPc), /the platform vpcs has no command for http/);
   });
@@ -130,16 +130,19 @@ links: [[A, B]]
     const second = await applyPlan(api, copy, await planOn(api, copy));
     assert.deepEqual(linesOf(await planOn(api, copy)), []);
     assert.equal((await exportFrom(api, second)).replace('steps-copy', 'steps'), exported);
-    const exec = (line: string) =>
+    const exec = (line: string, options: readonly string[] = []) =>
       promisify(execFile)(process.execPath, [
         ...[serverProgram, 'lab', 'exec', 'A', '--project', 'steps', '--url', server.url],
-        ...['--', 'sh', '-c', `'${line}'`],
+        ...[...options, '--', 'sh', '-c', `'${line}'`],
       ]).then(
         ({ stdout }) => [0, stdout.trim()],
         ({ code, stdout }: { code: number; stdout: string }) => [code, stdout.trim()],
       );
     assert.deepEqual(await exec('cat /kept/page.txt'), [0, 'kept of A']);
     assert.deepEqual(await exec('echo out; exit 37'), [37, 'out']);
+    // It shows a prompt, and still runs: its exit code cannot be asked for.
+    const [code, shown] = await exec('echo out; printf "~ # "; sleep 60', ['--json', '--timeout', '15']);
+    assert.deepEqual([code, (JSON.parse(String(shown)) as { exit_code: null }).exit_code], [1, null]);
     for (const { project_id } of [project, second]) await client.json('DELETE', `/v2/projects/${project_id}`);
   });
 });

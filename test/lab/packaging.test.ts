@@ -1,10 +1,11 @@
 /** The GitHub Action and the GitLab template: what they run exists, and a pipeline gets the exit code and the reports. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { access, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { testCommand } from '../../src/cli/test/test-command.ts';
 
@@ -13,8 +14,13 @@ const folder = await mkdtemp(join(tmpdir(), 'pb-ci-'));
 after(() => rm(folder, { recursive: true, force: true }));
 
 interface Action {
-  readonly inputs: Record<string, object>;
+  readonly inputs: Record<string, { readonly default: string }>;
   readonly runs: { using: string; steps: { run: string; env: Record<string, string> }[] };
+}
+
+interface GitLabJob {
+  readonly variables: Record<string, string>;
+  readonly script: readonly string[];
 }
 
 test('the action is a composite one, passes its inputs by the environment, and runs the script', async () => {
@@ -41,9 +47,10 @@ test('the script names only options of the command', async () => {
   for (const name of named) assert.ok(name in testCommand.options, name);
 });
 
-test('the script tests each lab, and ends with the highest exit code', async () => {
-  // Stands for the program: the script alone is tested here.
-  const fake = join(folder, 'patchbay');
+// Stands for the program: the scripts alone are tested here.
+const fake = join(folder, 'patchbay');
+
+test('the script tests each lab, and ends with the highest exit code; so do the steps of the action and of the template', async () => {
   await mkdir(join(fake, 'scripts'), { recursive: true });
   await mkdir(join(fake, 'node_modules'));
   const program =
@@ -54,7 +61,8 @@ test('the script tests each lab, and ends with the highest exit code', async () 
     await writeFile(join(folder, 'bin', name), '#!/bin/sh\n');
     await chmod(join(folder, 'bin', name), 0o755);
   }
-  const env = { ...process.env, SEED: '7', PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
+  const path = `${join(folder, 'bin')}:${process.env.PATH}`;
+  const env = { ...process.env, SEED: '7', PATH: path };
   const run = (...labs: string[]) =>
     new Promise<{ code: number; output: string }>((done) => {
       execFile(join(packaging, 'ci-test.sh'), [fake, 'out', ...labs], { env }, (error, output) => {
@@ -70,7 +78,51 @@ test('the script tests each lab, and ends with the highest exit code', async () 
     ].join('\n'),
   });
   assert.equal((await run('good.yaml')).code, 0);
+  await runSteps({ ...process.env, PATH: path });
 });
+
+/** The steps as runners carry them out: GitHub's `shell: bash` and GitLab's runner both have `-e` and `pipefail`. */
+async function runSteps(env: NodeJS.ProcessEnv): Promise<void> {
+  const bash = (script: string, given: Record<string, string>) =>
+    new Promise<{ code: number; output: string }>((done) => {
+      const options = { env: { ...env, ...given }, cwd: folder };
+      execFile('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], options, (error, output) => {
+        done({ code: Number(error?.code ?? 0), output });
+      });
+    });
+  const tested = (reports: string) => [
+    `test bad.yaml --isolated --artifacts ${reports}/bad --seed 5`,
+    `test good.yaml --isolated --artifacts ${reports}/good --seed 5\n`,
+  ];
+  for (const file of ['ci-test.sh', 'github-action/action.yml']) await cp(join(packaging, file), join(fake, 'packaging', file));
+  const { inputs, runs } = parse(await readFile(join(packaging, 'github-action/action.yml'), 'utf8')) as Action;
+  const [step] = runs.steps;
+  assert.ok(step);
+  const values: Record<string, string> = {
+    ...Object.fromEntries(Object.entries(inputs).map(([name, { default: value }]) => [`inputs.${name}`, value])),
+    ...{ 'inputs.labs': 'bad.yaml good.yaml', 'inputs.seed': '5', 'github.action_path': join(fake, 'packaging/github-action') },
+  };
+  const filled = Object.fromEntries(
+    Object.entries(step.env).map(([name, text]) => [
+      name,
+      text.replaceAll(/\$\{\{ ([\w.]+) \}\}/g, (_all, key: string) => values[key] ?? ''),
+    ]),
+  );
+  assert.deepEqual(await bash(step.run, filled), { code: 1, output: tested('patchbay-reports').join('\n') });
+
+  const git = (...args: string[]) =>
+    promisify(execFile)('git', ['-C', fake, '-c', 'user.name=ci', '-c', 'user.email=ci@ci', ...args]);
+  await writeFile(join(fake, 'node_modules/present'), '');
+  await git('init', '-q', '-b', 'main');
+  await git('add', '-A');
+  await git('commit', '-qm', 'fake');
+  const { variables, script } = (
+    parse(await readFile(join(packaging, 'gitlab/patchbay-test.yml'), 'utf8')) as Record<string, GitLabJob>
+  )['.patchbay-test'] as GitLabJob;
+  const lines = script.map((line) => line.replaceAll('/tmp/patchbay', join(folder, 'cloned'))).join('\n');
+  const given = { ...variables, LABS: 'bad.yaml good.yaml', SEED: '5', PATCHBAY_REPOSITORY: fake };
+  assert.deepEqual(await bash(lines, given), { code: 1, output: tested('patchbay-reports').join('\n') });
+}
 
 test('the examples with clients name what the checkout has', async () => {
   const checkout = resolve(packaging, '..');
@@ -89,4 +141,14 @@ test('the examples with clients name what the checkout has', async () => {
   assert.ok(scripts.build);
   const plugin = await readFile(join(checkout, 'clients/pytest/pytest_patchbay/plugin.py'), 'utf8');
   assert.ok(plugin.includes('PATCHBAY_COMMAND'));
+});
+
+test('`patchbay images` says what to do where no engine runs', async () => {
+  const main = resolve(packaging, '../src/main.ts');
+  await assert.rejects(promisify(execFile)(process.execPath, [main, 'images', join(folder, 'no.sock')]), (error: Error) => {
+    const { code, stderr } = error as Error & { code: number; stderr: string };
+    assert.equal(code, 1);
+    assert.match(stderr, /the images could not be made: .*Start Docker, or name its socket/);
+    return true;
+  });
 });

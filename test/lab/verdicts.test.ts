@@ -137,6 +137,7 @@ describe('verdicts', { concurrency: true, skip: noVpcs }, () => {
     const report = await runLab(`${pair}
 checks:
   - { name: first, node: PC1, ping: { to: 10.0.0.2, count: 2 }, eventually: 20s }
+  - { name: learned, node: PC1, neighbour: 10.0.0.2 }
   - timeline:
       - { name: through, node: PC1, ping: { to: 10.0.0.2, count: 40, interval: 50ms, timeout: 100ms }, expect: { loss: 5%..95% } }
       - { at: 500ms, suspend: [PC1, PC2] }

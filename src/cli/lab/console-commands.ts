@@ -74,8 +74,12 @@ const execCommand: CliCommand = {
       const answer = await dialogue.ask(command);
       // Before its exit code is asked for, which may come too late.
       if (!call.out.isJson && answer !== '') call.out.print(answer);
-      const code = await exitCodeOf(answer, dialogue, platform);
+      const { code, late } = await exitCodeOf(answer, dialogue, platform).then(
+        (found) => ({ code: found, late: undefined }),
+        (error: Error) => ({ code: undefined, late: error }),
+      );
       if (call.out.isJson) call.out.json({ node: word, command, output: answer, exit_code: code ?? null });
+      if (late) throw new LabError(`the command was answered, but its exit code is unknown: ${late.message}`);
       if (code) call.out.note(`The exit code is ${code}.`);
       return code ?? 0;
     } finally {

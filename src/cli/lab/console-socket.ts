@@ -11,8 +11,13 @@ export interface ConsoleSocket {
 }
 
 /** @throws why it cannot be opened */
-export async function openConsole(api: ServerClient, projectPath: string, nodeId: string): Promise<ConsoleSocket> {
-  const path = `${projectPath}/nodes/${nodeId}/console/ws`;
+export async function openConsole(
+  api: ServerClient,
+  projectPath: string,
+  nodeId: string,
+  which: 'console' | 'aux' = 'console',
+): Promise<ConsoleSocket> {
+  const path = `${projectPath}/nodes/${nodeId}/${which}/ws`;
   const { ticket } = await api.json<{ ticket: string }>('POST', '/v2/tickets', { path });
   const url = new URL(`${api.url}${path}`);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

@@ -2,7 +2,7 @@
 import type { Method } from '../../api/route.ts';
 import type { CheckApi } from '../../lab/checks/api/check-api.ts';
 import type { ConsoleWire } from '../../lab/checks/console/console-connection.ts';
-import { openConsole } from '../lab/console-socket.ts';
+import { type ConsoleSocket, openConsole } from '../lab/console-socket.ts';
 import type { ServerClient } from '../server-client.ts';
 
 export function checkApi(client: ServerClient): CheckApi {
@@ -16,12 +16,12 @@ export function checkApi(client: ServerClient): CheckApi {
       signal.addEventListener('abort', () => void body.cancel().catch(() => undefined), { once: true });
       return body;
     },
-    console: (projectPath, nodeId) => wireOf(client, projectPath, nodeId),
+    console: async (projectPath, nodeId) => wireOf(await openConsole(client, projectPath, nodeId)),
+    auxiliary: async (projectPath, nodeId) => wireOf(await openConsole(client, projectPath, nodeId, 'aux')),
   };
 }
 
-async function wireOf(client: ServerClient, projectPath: string, nodeId: string): Promise<ConsoleWire> {
-  const socket = await openConsole(client, projectPath, nodeId);
+function wireOf(socket: ConsoleSocket): ConsoleWire {
   const early: Uint8Array[] = [];
   let receive: ConsoleWire['onReceive'] | undefined;
   let ended: string | undefined;

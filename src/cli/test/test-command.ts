@@ -6,6 +6,7 @@ import { stepLine, summaryText } from '../../lab/checks/report/summary.ts';
 import type { TestVerdict } from '../../lab/checks/report/test-report.ts';
 import { SiteError } from '../../lab/checks/run/lab-site.ts';
 import { ReplayError } from '../../lab/checks/run/read-replay.ts';
+import { SshError } from '../../lab/checks/ssh/ssh-access.ts';
 import { testLab } from '../../lab/checks/test-lab.ts';
 import type { Lab } from '../../lab/file/lab.ts';
 import { LabError } from '../../lab/file/lab-error.ts';
@@ -55,7 +56,7 @@ export const testCommand: CliCommand = {
         call.out.note(`patchbay test: interrupted; ${fate}`);
         return interruptedCode;
       }
-      const isMistake = [LabError, SiteError, PlatformError, NoCommandError, ReplayError, CliUsageError].some(
+      const isMistake = [LabError, SiteError, SshError, PlatformError, NoCommandError, ReplayError, CliUsageError].some(
         (type) => error instanceof type,
       );
       const isRefused = error instanceof RequestError && error.status >= 400 && error.status < 500;

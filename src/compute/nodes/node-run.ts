@@ -129,6 +129,11 @@ export class NodeRun {
     return this.#console;
   }
 
+  /** The server of the auxiliary console, where the emulator has one. */
+  get auxiliary(): NodeConsole | undefined {
+    return this.#auxiliary;
+  }
+
   /** Stops the emulator as its properties say, and takes everything down. */
   async stop(options?: { now?: boolean }): Promise<void> {
     await this.emulator.stop(options);

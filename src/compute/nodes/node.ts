@@ -218,6 +218,14 @@ export class ComputeNode {
     throw fault('node_console', { name: this.name, reason });
   }
 
+  /** The server of the auxiliary console of a started node. @throws node_console */
+  auxiliary(): NonNullable<NodeRun['auxiliary']> {
+    const console = this.#run?.auxiliary;
+    if (console && this.status === 'started') return console;
+    const reason = this.status !== 'started' ? `it is ${this.status}` : 'it has no auxiliary console';
+    throw fault('node_console', { name: this.name, reason });
+  }
+
   /** Where its screen is served; undefined when it has none, or is not started. */
   screen(): ScreenAddress | undefined {
     return this.#run && this.status === 'started' ? screenOf(this.view(), this.#run.screen) : undefined;

@@ -205,18 +205,25 @@ function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind) {
       const screen = node.screen();
       return screen ? Screen.open(screen, signal) : node.console();
     },
-    (socket: Socket, console) => {
-      if (console instanceof Screen) return console.join(socket);
-      const client = console.attach({
-        send: (bytes) => socket.send(bytes),
-        bufferedAmount: () => socket.bufferedAmount,
-        close: () => socket.close(),
-      });
-      socket.onMessage((bytes) => client.write(bytes));
-      socket.onClose(() => client.detach());
-    },
+    (socket, console) => (console instanceof Screen ? console.join(socket) : attach(socket, console)),
+  );
+  const auxiliary = socketRoute(
+    `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/aux/ws`,
+    { summary: 'The auxiliary console as binary frames', own: true },
+    ({ path }) => projects.node(path.project_id, type, path.node_id).auxiliary(),
+    attach,
   );
   const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/console/reset` as const;
   const spec = { summary: 'Cut all clients of the console and open it anew', status: 204 };
-  return [stream, route(key, spec, ({ path }) => projects.node(path.project_id, type, path.node_id).resetConsole())];
+  return [stream, auxiliary, route(key, spec, ({ path }) => projects.node(path.project_id, type, path.node_id).resetConsole())];
+}
+
+function attach(socket: Socket, console: NodeConsole): void {
+  const client = console.attach({
+    send: (bytes) => socket.send(bytes),
+    bufferedAmount: () => socket.bufferedAmount,
+    close: () => socket.close(),
+  });
+  socket.onMessage((bytes) => client.write(bytes));
+  socket.onClose(() => client.detach());
 }

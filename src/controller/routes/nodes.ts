@@ -167,5 +167,11 @@ function otherRoutes({ projects }: Controller): Route[] {
       async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).console(signal),
       (socket, join) => join(socket),
     ),
+    socketRoute(
+      'GET /v2/projects/{project_id}/nodes/{node_id}/aux/ws',
+      { summary: 'The auxiliary console of a started node: of a container, a shell in it', own: true },
+      async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).auxiliary(signal),
+      (socket, join) => join(socket),
+    ),
   ];
 }

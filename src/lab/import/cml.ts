@@ -17,6 +17,8 @@ export function importCml(text: string, file: string): ImportedLab {
   const ports = portsOf(nodes);
   for (const link of listOf(top.links).map(mapOf)) addLink(lab, link, names, ports);
   for (const note of listOf(top.annotations).map(mapOf)) addNote(lab, note);
+  const tags = listOf(top.smart_annotations).map((one) => textIn(mapOf(one), 'tag') ?? textIn(mapOf(one), 'label') ?? '');
+  if (tags.length > 0) lab.lacks(`smart annotations: ${tags.join(', ').slice(0, 500)}`);
   return lab.build();
 }
 
@@ -40,6 +42,7 @@ function addNode(lab: LabBuilder, node: TreeMap): string {
   const adapters = listOf(node.interfaces)
     .map(mapOf)
     .filter((one) => textIn(one, 'type') !== 'loopback').length;
+  const files = configFiles(node.configuration);
   const report = lab.add(
     name,
     {
@@ -48,14 +51,24 @@ function addNode(lab: LabBuilder, node: TreeMap): string {
       memory: memory || 1024,
       ...(cpus && { cpus }),
       ...(adapters > 0 && { adapters: Math.min(adapters, 275) }),
+      ...(Object.keys(files).length > 0 && { files }),
       ...place,
     },
     [definition, ...(memory ? [`${memory} MiB`] : [])],
   );
   report.missing.push(`its disk: put ${image}.qcow2 into the image folder, or name another as image`);
   if (!memory) report.changed.push('memory is 1024 MiB: its definition is not part of the file');
-  if (node.configuration) report.missing.push('its configuration: put it on a config disk, or paste it into the console');
+  if (Object.keys(files).length > 0) report.taken.push(...Object.keys(files));
+  else if (textIn(node, 'configuration') || listOf(node.configuration).length > 0)
+    report.missing.push('its configuration: put it on a config disk, or paste it into the console');
   return name;
+}
+
+/** Since CML 2.8 a configuration may be a list of named files: they are put on the config disk. */
+function configFiles(configuration: Tree | undefined): TreeMap {
+  const files = listOf(configuration ?? null).map((one) => [textIn(mapOf(one), 'name'), textIn(mapOf(one), 'content')] as const);
+  const usable = files.filter(([name, content]) => name !== undefined && /^[\w][\w.-]{0,99}$/.test(name) && content !== undefined);
+  return usable.length < files.length ? {} : Object.fromEntries(usable.map(([name, content]) => [`config/${name}`, content ?? '']));
 }
 
 /** Interface id to its node and its number among the node's interfaces. */
@@ -79,13 +92,20 @@ function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, stri
     const isMachine = lab.report(name)?.missing.some((text) => text.startsWith('its disk'));
     return number !== undefined && isMachine ? `${name}:${number}/0` : name;
   };
-  lab.link(end('n1', 'i1'), end('n2', 'i2'), conditioning(mapOf(link.conditioning)));
+  const given = mapOf(link.conditioning);
+  lab.link(end('n1', 'i1'), end('n2', 'i2'), conditioning(given));
+  const others = Object.keys(given).filter((key) => !conditions.includes(key) && key !== 'enabled' && numberIn(given, key));
+  if (others.length > 0 && given.enabled !== false) {
+    lab.lacks(`conditions of the link ${textIn(link, 'label') ?? textIn(link, 'id') ?? ''}: ${others.join(', ')}`);
+  }
 }
+
+const conditions = ['latency', 'jitter', 'loss', 'bandwidth'];
 
 /** Milliseconds, percent and kbit/s, as here. */
 function conditioning(given: TreeMap): TreeMap {
   if (Object.keys(given).length === 0 || given.enabled === false) return {};
-  const [latency, jitter, loss, bandwidth] = ['latency', 'jitter', 'loss', 'bandwidth'].map((key) => numberIn(given, key));
+  const [latency, jitter, loss, bandwidth] = conditions.map((key) => numberIn(given, key));
   const filters: Record<string, Tree> = {
     ...((latency || jitter) && { delay: [latency ?? 0, ...(jitter ? [jitter] : [])] }),
     ...(loss && { packet_loss: loss }),
@@ -96,6 +116,9 @@ function conditioning(given: TreeMap): TreeMap {
 
 function addNote(lab: LabBuilder, note: TreeMap): void {
   const text = textIn(note, 'text_content');
-  if (!text) return;
+  if (!text) {
+    lab.lacks(`annotation of type ${textIn(note, 'type') ?? 'unknown'}`);
+    return;
+  }
   lab.draw({ text: text.slice(0, 10_000), x: Math.round(numberIn(note, 'x1') ?? 0), y: Math.round(numberIn(note, 'y1') ?? 0) });
 }

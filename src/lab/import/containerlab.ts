@@ -4,7 +4,16 @@ import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
 import type { LabProjectState } from '../state/lab-state.ts';
 import { type ImportedLab, LabBuilder, listOf, mapOf, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
-import { bridgeKinds, container, containerKinds, hostInterfaces, isWrappedMachine, machine, networkSwitch } from './kinds.ts';
+import {
+  bridgeKinds,
+  container,
+  containerKinds,
+  hostInterfaces,
+  isWrappedMachine,
+  machine,
+  networkSwitch,
+  uplink,
+} from './kinds.ts';
 
 /** Keys that mean nothing here, because Patchbay has no such thing or does not need it. */
 const ignoredKeys = new Set([
@@ -139,18 +148,27 @@ function endsOf(link: TreeMap): (ForeignEnd | undefined)[] {
 
 function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, string>): void {
   const ends = endsOf(link);
+  const type = textIn(link, 'type') ?? ends.find((end) => end && endlessTypes.has(end.node))?.node ?? 'unknown';
+  // Those with one end say the other one by their type.
+  if (ends.length === 1 && outsideTypes.has(type)) ends.push({ node: type, port: textIn(link, 'host-interface') ?? '' });
   const [one, other] = ends;
-  if (!one || !other || ends.length !== 2) {
-    for (const end of ends)
-      lab.report(names.get(end?.node ?? '') ?? '')?.missing.push(`link of type ${textIn(link, 'type') ?? 'unknown'}`);
+  if (!one || !other || ends.length !== 2 || endlessTypes.has(type)) {
+    for (const end of ends) lab.report(names.get(end?.node ?? '') ?? '')?.missing.push(`link of type ${type}`);
     return;
   }
   const places = [one, other].map((end) => place(lab, end, names));
   if (places[0] === undefined || places[1] === undefined) return;
   lab.link(places[0], places[1]);
-  const extras = Object.keys(link).filter((key) => !['endpoints', 'type', 'labels', 'vars'].includes(key));
+  const extras = Object.keys(link).filter(
+    (key) => !['endpoints', 'endpoint', 'host-interface', 'type', 'labels', 'vars'].includes(key),
+  );
   if (extras.length > 0) lab.report(names.get(one.node) ?? '')?.missing.push(`${extras.join(', ')} of a link`);
 }
+
+/** Links to interfaces of the host, and to the management network. */
+const outsideTypes = new Set(['host', 'macvlan', 'mgmt-net']);
+/** Links whose other end is nowhere, or at another host. */
+const endlessTypes = new Set(['dummy', 'vxlan', 'vxlan-stitch']);
 
 interface ForeignEnd {
   readonly node: string;
@@ -166,9 +184,11 @@ function endOf(end: Tree): ForeignEnd | undefined {
 
 /** The end as a lab file has it; interfaces of containers are eth0, eth1, … here, and e0/0, e0/1, … of an IOL. */
 function place(lab: LabBuilder, { node, port }: ForeignEnd, names: ReadonlyMap<string, string>): string | undefined {
-  if (node === 'host' || node === 'mgmt-net' || node === 'macvlan') {
+  if (outsideTypes.has(node) && !names.has(node)) {
     const name = `${node}-${nodeName(port || 'host')}`;
-    if (!lab.has(name)) {
+    if (node === 'mgmt-net' && !lab.has(name)) {
+      lab.add(name, { kind: uplink }, [`${node}:${port}`]).changed.push('a NAT node in place of the management network');
+    } else if (!lab.has(name)) {
       const mapping = [{ name: 'eth0', port_number: 0, type: 'ethernet', interface: port }];
       lab
         .add(name, { kind: hostInterfaces, properties: { ports_mapping: mapping } }, [`${node}:${port}`])

@@ -38,6 +38,9 @@ export function importEve(text: string, file: string): ImportedLab {
       if (textIn(attributes, 'remote_id') !== undefined) joinSerial(lab, serial, { node: node.attributes, port: attributes, end });
     }
   }
+  for (const object of all(child(child(root, 'objects'), 'textobjects'), 'textobject')) addText(lab, object);
+  const drawn = ['lineobjects', 'pictures'].filter((name) => (child(child(root, 'objects'), name)?.children.length ?? 0) > 0);
+  if (drawn.length > 0) lab.lacks(drawn.join(' and '));
   for (const [id, list] of ends) joinNetwork(lab, networks.get(id)?.attributes ?? {}, { id, ends: list });
   return lab.build();
 }
@@ -69,7 +72,10 @@ function addNode(lab: LabBuilder, node: TreeMap, configs: ReadonlyMap<string | u
       `its disk: EVE-NG has a folder ${image || template}; put its disk into the image folder and name it as image`,
     );
   if (kind === router || kind === unixRouter) report.missing.push('a compute that runs it: it is stored only');
-  addConfig(report, fields, configs.get(textIn(node, 'id')));
+  const config = configs.get(textIn(node, 'id'));
+  if (config !== undefined && textIn(node, 'config') === '0')
+    report.missing.push('its saved configuration, which is not used at its start');
+  else addConfig(report, fields, config);
   return name;
 }
 
@@ -80,6 +86,27 @@ function addConfig(report: { taken: string[]; missing: string[] }, fields: TreeM
     fields.config = text.slice(0, 1_000_000);
     report.taken.push('start-up configuration');
   } else report.missing.push('its start-up configuration: put it on a config disk, or paste it into the console');
+}
+
+/** Base64 of HTML, or of an old lab's HTML in a text: its text and its place are taken. */
+function addText(lab: LabBuilder, object: XmlElement): void {
+  const html = Buffer.from(child(object, 'data')?.text ?? '', 'base64')
+    .toString('utf8')
+    .slice(0, 100_000);
+  const text = html
+    .replaceAll(/<br[^<>]{0,200}>|<\/(?:p|div)>/gi, '\n')
+    .replaceAll(/<[^<>]{0,10000}>/g, '')
+    .replaceAll(/&nbsp;/g, ' ')
+    .replaceAll(/&lt;/g, '<')
+    .replaceAll(/&gt;/g, '>')
+    .replaceAll(/&amp;/g, '&')
+    .trim();
+  if (text === '' || textIn(object.attributes, 'type') !== 'text') {
+    lab.lacks(`${textIn(object.attributes, 'type') ?? 'object'} ${textIn(object.attributes, 'name') ?? ''}`.trim());
+    return;
+  }
+  const pixels = (side: string) => Math.round(Number(new RegExp(`\\b${side}: ?(-?\\d{1,6})`).exec(html)?.[1] ?? 0));
+  lab.draw({ text: text.slice(0, 10_000), x: pixels('left'), y: pixels('top') });
 }
 
 /** Interfaces of machines and containers are counted; others take the first free port. */

@@ -17,6 +17,9 @@ export interface ImportedLab {
   readonly report: readonly NodeReport[];
 }
 
+/** In the place of a node in the report: no node has such a name. */
+const wholeLab = '(lab)';
+
 /** What importers build: nodes and links as a lab file has them, and the report. */
 export class LabBuilder {
   readonly #name: string;
@@ -52,6 +55,13 @@ export class LabBuilder {
 
   draw(drawing: TreeMap): void {
     this.#drawings.push(drawing);
+  }
+
+  /** What of the lab itself, not of one node, is missing. */
+  lacks(text: string): void {
+    const whole = this.#reports.get(wholeLab) ?? { node: wholeLab, taken: [], changed: [], missing: [] };
+    this.#reports.set(wholeLab, whole);
+    whole.missing.push(text);
   }
 
   build(): ImportedLab {

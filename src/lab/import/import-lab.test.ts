@@ -44,6 +44,11 @@ topology:
     - endpoints: ["leaf:e1-2", "host:veth0"]
     - endpoints: ["iol:Ethernet1/2", "br0:p2"]
     - {type: dummy, endpoint: {node: sw, interface: eth3}}
+    - {type: host, endpoint: {node: sw, interface: eth4}, host-interface: veth-sw, mtu: 9000}
+    - {type: mgmt-net, endpoint: {node: sw, interface: eth5}, host-interface: sw-mgmt}
+    - endpoints: ["sw:eth6", "macvlan:enp0s3"]
+    - {type: vxlan, endpoint: {node: old, interface: eth7}, remote: 192.0.2.9, vni: 100, udp-port: 4789}
+    - endpoints: ["old:eth8", "vxlan:vx0"]
 `;
 
   it('becomes a lab file, with a report for each node', async () => {
@@ -57,8 +62,21 @@ topology:
       iol: 'docker vrnetlab/cisco_iol:17.12.01',
       br0: 'ethernet_switch',
       'host-veth0': 'cloud',
+      'host-veth-sw': 'cloud',
+      'mgmt-net-sw-mgmt': 'nat',
+      'macvlan-enp0s3': 'cloud',
     });
-    assert.deepEqual(linksOf(lab), ['r1:eth1 leaf:eth1', 'r1:eth2 br0', 'sw:eth1 old:2/0', 'leaf:eth2 host-veth0', 'iol:e1/2 br0']);
+    assert.deepEqual(linksOf(lab), [
+      'r1:eth1 leaf:eth1',
+      'r1:eth2 br0',
+      'sw:eth1 old:2/0',
+      'leaf:eth2 host-veth0',
+      'iol:e1/2 br0',
+      'sw:eth4 host-veth-sw',
+      'sw:eth5 mgmt-net-sw-mgmt',
+      'sw:eth6 macvlan-enp0s3',
+    ]);
+    assert.deepEqual(reportOf(imported, 'old')?.missing.slice(-2), ['link of type vxlan', 'link of type vxlan']);
     const iol = lab.nodes.find(({ name }) => name === 'iol');
     assert.deepEqual([iol?.short.adapters, iol?.properties.environment], [7, 'IOL_PID=auto\nA=1']);
     assert.equal(iol?.files.get('startup-config.cfg'), 'hostname edge\n');
@@ -69,17 +87,57 @@ topology:
     assert.deepEqual(reportOf(imported, 'r1')?.missing, ['bind /lib/modules:/lib/modules', 'exec', 'mtu of a link']);
     assert.deepEqual(reportOf(imported, 'leaf')?.changed, ['e1-1 is eth1', 'e1-2 is eth2']);
     assert.match(reportOf(imported, 'old')?.missing.join() ?? '', /its disk/);
-    assert.deepEqual(reportOf(imported, 'sw')?.missing, ['link of type dummy']);
+    assert.deepEqual(reportOf(imported, 'sw')?.missing, ['link of type dummy', 'mtu of a link']);
+  });
+
+  it('with stages, and with what later versions added, is taken with a report', async () => {
+    const imported = importLab(
+      `name: stages
+prefix: ""
+mgmt: {network: statics, ipv4-subnet: 172.100.100.0/24}
+settings: {certificate-authority: {external: {cert: a.pem}}}
+topology:
+  kinds: null
+  nodes:
+    r1:
+    r2:
+      kind: linux
+      image: "\${IMAGE:=alpine:3}"
+      stages: {create: {wait-for: [{node: r1, stage: healthy}]}, configure: {exec: [{command: "ls /"}]}}
+      healthcheck: {test: [CMD-SHELL, "true"], interval: 3}
+      network-mode: none
+      dns: {servers: [1.1.1.1]}
+      binds: [null, 7, "a:b:c:d"]
+      env: {N: null, M: 3}
+      env-files: [x.env]
+      certificate: {issue: true}
+    h: {kind: host}
+    o: {kind: ovs-bridge}
+  links:
+    - endpoints: [{node: r1, interface: eth1, ipv4: 10.0.0.1/30}, {node: r2, interface: eth1}]
+      vars: {cost: 1}
+`,
+      'stages.clab.yml',
+    );
+    const lab = await open(imported);
+    assert.deepEqual(linksOf(lab), ['r1:eth1 r2:eth1']);
+    assert.match(kindsOf(lab).r2 ?? '', /^docker \$\{IMAGE:=alpine:3\}$/);
+    const missing = reportOf(imported, 'r2')?.missing.join() ?? '';
+    for (const key of ['stages', 'healthcheck', 'network-mode', 'dns', 'env-files', 'certificate'])
+      assert.match(missing, new RegExp(key));
   });
 });
 
 describe('a lab of EVE-NG', () => {
   const config = Buffer.from('set pcname VPC\nip 10.0.0.2/24\n').toString('base64');
+  const note = Buffer.from(
+    `<div style="position: absolute; top: 40px; left: -7px;"><p>Site &amp; core<br>2nd \${x}</p></div>`,
+  ).toString('base64');
   const lab = `<?xml version="1.0" encoding="UTF-8"?>
 <lab name="campus &amp; core" version="1">
   <topology>
     <nodes>
-      <node id="1" name="R 1" type="qemu" template="vios" image="vios-15.6" cpu="1" ram="512" ethernet="4" left="300" top="200">
+      <node id="1" name="R 1" type="qemu" template="vios" image="vios-15.6" cpu="1" ram="512" ethernet="4" left="300" top="200" config="0">
         <interface id="0" name="Gi0/0" type="ethernet" network_id="1"/>
         <interface id="2" name="Gi0/2" type="ethernet" network_id="2"/>
       </node>
@@ -89,7 +147,14 @@ describe('a lab of EVE-NG', () => {
     </nodes>
     <networks><network id="1" type="bridge" name="Net-1" visibility="0"/><network id="2" type="pnet0" name="Out" left="5" top="6"/></networks>
   </topology>
-  <objects><configs><config id="2">${config}</config></configs></objects>
+  <objects>
+    <configs><config id="1">${config}</config><config id="2">${config}</config></configs>
+    <textobjects>
+      <textobject id="1" name="txt 1" type="text"><data>${note}</data></textobject>
+      <textobject id="2" name="box" type="square"><data>${Buffer.from('<svg/>').toString('base64')}</data></textobject>
+    </textobjects>
+    <lineobjects><lineobject id="1" x1="1" y1="2"/></lineobjects>
+  </objects>
 </lab>`;
 
   it('becomes a lab file, networks becoming links, switches and NAT', async () => {
@@ -107,7 +172,13 @@ describe('a lab of EVE-NG', () => {
     assert.deepEqual(linksOf(read), ['R-1:0/0 VPC', 'R-1:2/0 Out', 'IOL Out', 'D:0/0 Out', 'Out Out-out']);
     assert.equal(read.nodes[1]?.config, 'set pcname VPC\nip 10.0.0.2/24\n');
     assert.deepEqual(reportOf(imported, 'VPC')?.taken, ['vpcs vpcs', 'start-up configuration']);
-    assert.match(reportOf(imported, 'R-1')?.missing.join() ?? '', /its disk/);
+    assert.match(reportOf(imported, 'R-1')?.missing.join() ?? '', /its disk.*its saved configuration, which is not used/);
+    assert.deepEqual(
+      read.drawings.map(({ x, y }) => [x, y]),
+      [[-7, 40]],
+    );
+    assert.match(JSON.stringify(read.drawings), /Site &amp; core\\n2nd \$\{x\}/);
+    assert.deepEqual(reportOf(imported, '(lab)')?.missing, ['square box', 'lineobjects']);
   });
 
   it('that is hostile is refused: entities, depth, other documents', () => {
@@ -127,22 +198,33 @@ describe('a lab of CML', () => {
 nodes:
   - {id: n0, label: rtr 1, node_definition: iosv, x: -100, y: 20, ram: 768, cpus: 1, configuration: "hostname r1",
      interfaces: [{id: i0, type: loopback, label: Lo0}, {id: i1, type: physical, slot: 0, label: Gi0/0}, {id: i2, type: physical, slot: 1, label: Gi0/1}]}
+  - {id: n3, label: xe, node_definition: cat8000v, image_definition: null, ram: null, hide_links: false, tags: [core],
+     configuration: [{name: iosxe_config.txt, content: "hostname \${x}\\n"}], interfaces: []}
   - {id: n1, label: sw, node_definition: unmanaged_switch, interfaces: [{id: i0, type: physical, slot: 0}]}
   - {id: n2, label: ext, node_definition: external_connector, interfaces: [{id: i0, type: physical, slot: 0}]}
 links:
-  - {id: l0, n1: n0, i1: i2, n2: n1, i2: i0, conditioning: {enabled: true, latency: 40, jitter: 5, loss: 1.5, bandwidth: 2000}}
+  - {id: l0, n1: n0, i1: i2, n2: n1, i2: i0, conditioning: {enabled: true, latency: 40, jitter: 5, loss: 1.5, bandwidth: 2000, reorder_prob: 3, gap: 0}}
   - {id: l1, n1: n1, i1: i0, n2: n2, i2: i0}
 annotations:
   - {type: text, text_content: "Site A", x1: 3.5, y1: 4}
+  - {type: rectangle, x1: 0, y1: 0, x2: 10, y2: 10, border_color: "#808080FF", rotation: 0}
+smart_annotations:
+  - {tag: core, label: core, is_on: true, padding: 35}
 `,
       'wan.yaml',
     );
     const lab = await open(imported);
-    assert.deepEqual(kindsOf(lab), { 'rtr-1': 'qemu iosv.qcow2', sw: 'ethernet_switch', ext: 'nat' });
+    assert.deepEqual(kindsOf(lab), { 'rtr-1': 'qemu iosv.qcow2', xe: 'qemu cat8000v.qcow2', sw: 'ethernet_switch', ext: 'nat' });
     assert.deepEqual(linksOf(lab), ['rtr-1:1/0 sw', 'sw ext']);
     assert.deepEqual(lab.links[0]?.filters, { delay: [40, 5], packet_loss: [1.5], bandwidth: [2000] });
     assert.equal(lab.drawings.length, 1);
     assert.equal(reportOf(imported, 'rtr-1')?.missing.length, 2);
+    assert.equal(lab.nodes.find(({ name }) => name === 'xe')?.files.get('config/iosxe_config.txt'), `hostname \${x}\n`);
+    assert.deepEqual(reportOf(imported, '(lab)')?.missing, [
+      'conditions of the link l0: reorder_prob',
+      'annotation of type rectangle',
+      'smart annotations: core',
+    ]);
   });
 });
 

@@ -10,6 +10,7 @@ import { type LabSchedule, scheduleWithoutStart } from '../file/link-schedule.ts
 import type { LabProjectState } from '../state/lab-state.ts';
 import { type AssignedLink, assignPorts, bothEnds, type PortsOfNode } from './assign-ports.ts';
 import type { Change, LinkStep, NodeStep, PlannedEnd, PortRef } from './lab-plan.ts';
+import { shownSchedule } from './schedule-text.ts';
 
 /** `steps`: of the nodes. Deletions first. @throws LabError */
 export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: readonly NodeStep[]): LinkStep[] {
@@ -26,13 +27,21 @@ export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: r
   );
   const kept = new Set(assigned.map(({ present: link }) => link?.link_id));
   const deleted = present.filter(({ link_id }) => !kept.has(link_id)).map((link) => deletion(link, byId));
+  const seen = new Map<object, string>();
   const changed = assigned.flatMap((one) => {
     const { present: link } = one;
-    if (!link) return creation(one);
-    const [mirror, schedule] = [state?.mirrors.get(link.link_id), state?.schedules.get(link.link_id)];
-    return changeOf(one, { link, mirror, schedule }, byId);
+    const step = link
+      ? changeOf(one, { link, mirror: state?.mirrors.get(link.link_id), schedule: state?.schedules.get(link.link_id) }, byId)
+      : creation(one);
+    return step ? { ...step, changes: step.changes.map((change) => withoutTraces(change, seen)) } : [];
   });
   return [...deleted, ...changed];
+}
+
+function withoutTraces(change: Change, seen: Map<object, string>): Change {
+  if (change.field !== 'schedule') return change;
+  const shown = (value: unknown) => shownSchedule(value as LabSchedule | undefined, seen);
+  return { field: change.field, from: shown(change.from), to: shown(change.to) };
 }
 
 function nodesByName(
@@ -120,7 +129,7 @@ function changeOf(
   assigned: AssignedLink,
   { link: present, mirror, schedule: running }: PresentLink,
   byId: ReadonlyMap<string, Node>,
-): LinkStep | [] {
+): LinkStep | undefined {
   const { link } = assigned;
   const otherMirror = mirrorChange(assigned, mirror, byId);
   // The project may have the ends in the other order.
@@ -141,7 +150,7 @@ function changeOf(
       : []),
     ...(otherMirror?.changes ?? []),
   ];
-  if (changes.length === 0) return [];
+  if (changes.length === 0) return undefined;
   const has = (field: string) => changes.some((change) => change.field === field);
   const body: LinkInput = {
     ...(has('filters') && { filters }),

@@ -205,6 +205,11 @@ export class OpenNode {
     return this.#transport().socket(`${this.#address()}/console/ws`, signal);
   }
 
+  /** Its auxiliary console. @throws why the compute refuses */
+  auxiliary(signal: AbortSignal): Promise<Join> {
+    return this.#transport().socket(`${this.#address()}/aux/ws`, signal);
+  }
+
   async bindNio(end: NodePort, nio: Nio): Promise<void> {
     await this.#transport().send(`POST ${this.#port()}/nio`, { path: this.#portPath(end), body: nio });
   }

@@ -9,6 +9,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { RunResult } from '../definition/results.ts';
+import { type CommandShell, linesOf } from './command-shell.ts';
 import { type ConsoleConnection, ConsoleError } from './console-connection.ts';
 import type { ConsolePlatform } from './platforms.ts';
 
@@ -27,7 +28,7 @@ const settledMs = 3000;
 const echoMs = 1500;
 const hidden = '••••';
 
-export class CommandConsole {
+export class CommandConsole implements CommandShell {
   readonly #connection: ConsoleConnection;
   readonly #platform: ConsolePlatform;
   readonly #login: ConsoleLogin;
@@ -207,10 +208,6 @@ function quoteForShell(lines: readonly string[]): string {
 
 function freshToken(): string {
   return `pb${randomBytes(4).toString('hex')}`;
-}
-
-function linesOf(command: string): string[] {
-  return command.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trimEnd()]));
 }
 
 /** A long line is wrapped when it is echoed. */

@@ -34,6 +34,7 @@ export const PlatformFile = Type.Object(
   {
     title: text('For people'),
     kinds: optional(Type.Array(Type.String(), { description: 'Types of nodes that have this platform by default' })),
+    shells: optional(Type.Array(Type.String(), { description: 'Types of nodes whose auxiliary console is this platform' })),
     newline: text('What the Enter key sends'),
     clear: text('Keys that discard a line that was typed'),
     clear_answers: optional(Type.Boolean({ description: 'They are answered, and what is typed before the answer is lost' })),

@@ -45,6 +45,16 @@ export class Platforms {
   ofKind(nodeType: string): ConsolePlatform | undefined {
     return [...this.#known.values()].find(({ kinds }) => kinds?.includes(nodeType));
   }
+
+  /** Of a machine that is known by its SSH server alone. */
+  get remote(): ConsolePlatform | undefined {
+    return this.#known.get('linux');
+  }
+
+  /** Of the auxiliary console of a type of nodes. */
+  ofShell(nodeType: string): ConsolePlatform | undefined {
+    return [...this.#known.values()].find(({ shells }) => shells?.includes(nodeType));
+  }
 }
 
 async function readPlatform(path: string): Promise<ConsolePlatform> {

@@ -81,6 +81,7 @@ function readStep(given: GivenStep, context: StepContext): CheckStep {
   return {
     name: given.name ?? describe(given, verb),
     node: given.node,
+    by: given.by ?? 'console',
     atMs: ms('at', 0),
     repetition: readRepetition(given, path),
     limitMs: ms('limit', tryLimitMs + runsMs),
@@ -101,6 +102,7 @@ function checkFields(given: GivenStep, verb: string, what: CheckStep['what'], pa
   if (needsNode && given.node === undefined) throw new CheckError(path, `${verb} needs \`node\`: where it is carried out`);
   if (!needsNode && given.node !== undefined) throw new CheckError([...path, 'node'], `${verb} has no \`node\``);
   const known: readonly string[] = Object.hasOwn(expectFields, verb) ? expectFields[verb as ProbeVerb] : [];
+  if (given.by !== undefined && !isProbe(what)) throw new CheckError([...path, 'by'], `${verb} has no \`by\``);
   const wrong = Object.keys(given.expect ?? {}).find((field) => !known.includes(field));
   if (wrong !== undefined) {
     const hint = known.length > 0 ? `It can expect ${known.join(', ')}` : 'It holds when the server accepts it';

@@ -157,9 +157,18 @@ const actions = {
   config: optional(command('Lines for the configuration mode of `node`')),
 };
 
+/** How a step reaches its node. */
+export const stepWays = ['console', 'container', 'ssh'] as const;
+export type StepWay = (typeof stepWays)[number];
+
 const common = {
   name: optional(Name({ description: 'Shown in the report' })),
   node: optional(node('Node at which the step is carried out')),
+  by: optional(
+    oneOf(stepWays, {
+      description: 'How the node is reached: its console (default), a shell inside its container, or SSH as `test.nodes` says',
+    }),
+  ),
   expect: optional(StepExpect),
   eventually: optional(duration('The step is repeated until it holds, at most for this time')),
   always: optional(duration('The step is repeated for this time, and must hold each time')),
@@ -202,14 +211,51 @@ export const LabChecks = Type.Array(LabCheck, { maxItems: 5000, description: 'Wh
 
 const Ready = Type.Union([
   oneOf(['prompt', 'started'], { description: 'prompt: its console shows the prompt of its platform; started: it was started' }),
-  Type.Object({ run: command('Command that must succeed at its console'), expect: optional(StepExpect) }, strict),
+  Type.Object(
+    {
+      run: command('Command that must succeed'),
+      by: optional(oneOf(stepWays, { description: 'As of a step (default console)' })),
+      expect: optional(StepExpect),
+    },
+    strict,
+  ),
   Type.Object(
     { tcp: Name({ description: '`ADDRESS:PORT` that must accept connections' }), from: node('Node that connects') },
     strict,
   ),
 ]);
+/** The first value of `host_key` that is no key. */
+export const anyHostKey = 'any';
+const variable = (description: string) => Type.String({ pattern: '^PATCHBAY_SSH_[A-Z0-9_]{1,60}$', description });
+const Ssh = Type.Object(
+  {
+    host: Type.String({
+      pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}$',
+      description: 'Address or name, as seen from `via` or from the machine that runs `patchbay test`',
+    }),
+    port: optional(TcpPort),
+    via: optional(node('Container node of the lab through which the connection is made')),
+    user: optional(
+      Type.String({ pattern: '^[^-\\s][^\\s]{0,63}$', description: 'Default: `user` of the node, then of its platform' }),
+    ),
+    password_env: optional(variable('Environment variable with the password, PATCHBAY_SSH_…')),
+    key: optional(Name({ description: 'Private key without passphrase: a file below the folder of the lab file' })),
+    key_env: optional(variable('Environment variable with the path of a private key, PATCHBAY_SSH_…')),
+    host_key: optional(
+      Type.String({
+        pattern: `^(${anyHostKey}|[a-z0-9@.-]{4,60} [A-Za-z0-9+/=]{40,4000})$`,
+        description:
+          'Public key of the host, as in `ssh-ed25519 AAAA…`; `any`: not checked; without it the first one seen in this test counts',
+      }),
+    ),
+    platform: optional(Name({ description: 'What answers by SSH, where it is not what answers at the console' })),
+  },
+  { ...named('LabSsh'), description: 'How steps with `by: ssh` reach the node' },
+);
+export type SshSettings = Static<typeof Ssh>;
 const TestNode = Type.Object(
   {
+    ssh: optional(Ssh),
     platform: optional(
       Name({ description: 'Name of a platform, or a file below the folder of the lab, like those of src/lab/checks/platforms' }),
     ),

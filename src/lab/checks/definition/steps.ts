@@ -11,7 +11,7 @@ import type {
   TcpResult,
   TracerouteResult,
 } from './results.ts';
-import type { LinkChoice } from './step-schema.ts';
+import type { LinkChoice, StepWay } from './step-schema.ts';
 import type { TableResult } from './tables.ts';
 import type { ReplayPackets, StationChoice, TrafficPattern, TrafficResult } from './traffic.ts';
 
@@ -82,6 +82,7 @@ export interface CheckStep {
   readonly name: string;
   /** Of the console; given for probes and `config`. */
   readonly node: string | undefined;
+  readonly by: StepWay;
   /** Since the beginning of the timeline, ms. */
   readonly atMs: number;
   readonly repetition: Repetition | undefined;

@@ -1,5 +1,6 @@
 /** Carries a probe out at the console of a node, by the commands of its platform. */
-import type { CommandConsole } from '../console/command-console.ts';
+import type { CommandShell } from '../console/command-shell.ts';
+import { ConsoleError } from '../console/console-connection.ts';
 import type { ConsolePlatform } from '../console/platforms.ts';
 import type { Probe } from '../definition/steps.ts';
 import {
@@ -20,7 +21,7 @@ export interface ProbeFinding {
 }
 
 export interface ProbeSite {
-  readonly console: CommandConsole;
+  readonly console: CommandShell;
   readonly platform: ConsolePlatform;
   /** Runs a command at another node. */
   readonly runAt: (node: string, command: (platform: ConsolePlatform) => string) => Promise<void>;
@@ -44,8 +45,21 @@ export async function runProbe(probe: Probe, site: ProbeSite, signal: AbortSigna
     await site.runAt(probe.server, (platform) => described(platform, 'iperf').server);
   }
   const command = commandOf(probe, site.platform);
-  const { output } = await site.console.run(command, signal);
+  const { output, exitCode } = await site.console.run(command, signal);
+  refuseMissing(probe.verb, exitCode, output);
   return { problems: judge(probe, site.platform, output), evidence: output };
+}
+
+/** What a shell ends with when it finds no program. */
+const notFound = 127;
+
+/** A missing program is not a closed port or a lost packet. @throws ConsoleError */
+export function refuseMissing(verb: Probe['verb'], exitCode: number | undefined, output: string): void {
+  if (exitCode !== notFound) return;
+  const line = output.split('\n').findLast((one) => one.includes('not found')) ?? 'its command was not found';
+  throw new ConsoleError(
+    `${verb} cannot be carried out, as the node lacks the program: ${line.trim()}. Install it, or use another node`,
+  );
 }
 
 /** @throws NoCommandError */

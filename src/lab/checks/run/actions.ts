@@ -42,7 +42,7 @@ export async function runAction(action: LabAction, node: string | undefined, con
     }
     case 'stop':
     case 'kill':
-      site.closeConsole(action.target);
+      site.closeShells(action.target);
       // Its links end with it, and their counters.
       await context.watch.changing();
       await site.request('POST', `/nodes/${site.node(action.target).node_id}/stop`, action.verb === 'kill' ? { now: true } : {});

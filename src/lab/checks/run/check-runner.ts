@@ -84,11 +84,11 @@ export class CheckRunner {
 
   async #probe(step: CheckStep, probe: Probe): Promise<StepFinding> {
     const { site, signal } = this.#options;
-    const node = step.node ?? '';
+    const place = { node: step.node ?? '', by: step.by };
     const attempt = async (limitMs: number): Promise<Try> => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limitMs))]);
       try {
-        return await site.useConsole(node, limit, (console) => runProbe(probe, siteOf(site, node, console, limit), limit));
+        return await site.useShell(place, limit, (shell) => runProbe(probe, siteOf(site, place, shell, limit), limit));
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof NoCommandError) throw error;

@@ -4,10 +4,14 @@ import type { Link } from '../../../schema/link.ts';
 import type { Node } from '../../../schema/node.ts';
 import type { CheckApi } from '../api/check-api.ts';
 import { CommandConsole } from '../console/command-console.ts';
+import type { CommandShell } from '../console/command-shell.ts';
 import { ConsoleConnection } from '../console/console-connection.ts';
-import { Dialogue } from '../console/dialogue.ts';
+import type { Dialogue } from '../console/dialogue.ts';
 import type { ConsolePlatform, Platforms } from '../console/platforms.ts';
-import type { LinkChoice, TestNode } from '../definition/step-schema.ts';
+import type { LinkChoice, StepWay, TestNode } from '../definition/step-schema.ts';
+import { SshFolder, type SshNode } from '../ssh/ssh-access.ts';
+import { SshShell } from '../ssh/ssh-shell.ts';
+import { NodeShells, type ShellPlace } from './node-shells.ts';
 
 export class SiteError extends Error {
   override readonly name = 'SiteError';
@@ -25,28 +29,33 @@ export interface SiteOptions {
   readonly now: () => number;
 }
 
+interface SiteParts {
+  readonly nodes: readonly Node[];
+  readonly links: readonly Link[];
+  readonly platforms: ReadonlyMap<string, ConsolePlatform>;
+  /** Of nodes that have another one by SSH. */
+  readonly sshPlatforms: ReadonlyMap<string, ConsolePlatform>;
+}
+
 export class LabSite {
-  readonly dialogues: Dialogue[] = [];
   readonly path: string;
   readonly #options: SiteOptions;
   readonly #nodes: ReadonlyMap<string, Node>;
   readonly #links: readonly Link[];
   readonly #platforms: ReadonlyMap<string, ConsolePlatform>;
-  readonly #consoles = new Map<string, CommandConsole>();
-  /** Commands at one console come one after the other. */
-  readonly #tails = new Map<string, Promise<unknown>>();
+  readonly #sshPlatforms: ReadonlyMap<string, ConsolePlatform>;
+  readonly #ssh: SshFolder;
+  readonly #shells: NodeShells;
 
-  private constructor(
-    options: SiteOptions,
-    nodes: readonly Node[],
-    links: readonly Link[],
-    platforms: Map<string, ConsolePlatform>,
-  ) {
+  private constructor(options: SiteOptions, found: SiteParts) {
     this.#options = options;
     this.path = `/v2/projects/${options.projectId}`;
-    this.#nodes = new Map(nodes.map((node) => [node.name, node]));
-    this.#links = links;
-    this.#platforms = platforms;
+    this.#nodes = new Map(found.nodes.map((node) => [node.name, node]));
+    this.#links = found.links;
+    this.#platforms = found.platforms;
+    this.#sshPlatforms = found.sshPlatforms;
+    this.#ssh = new SshFolder(options.base);
+    this.#shells = new NodeShells(options.now, (place, dialogue) => this.#open(place, dialogue));
   }
 
   /** @throws PlatformError, RequestError, SiteError */
@@ -59,16 +68,22 @@ export class LabSite {
     const unknown = [...options.settings.keys()].find((name) => nodes.every((node) => node.name !== name));
     if (unknown !== undefined) throw new SiteError(`test.nodes names "${unknown}", which is not a node of the lab`);
     const platforms = new Map<string, ConsolePlatform>();
+    const sshPlatforms = new Map<string, ConsolePlatform>();
     for (const node of nodes) {
       const name = options.settings.get(node.name)?.platform;
       const isText = node.console_type === 'telnet' && node.console !== null;
       const byKind = isText ? options.platforms.ofKind(node.node_type) : undefined;
       const platform = name === undefined ? byKind : await options.platforms.get(name, options.base);
       if (platform) platforms.set(node.name, platform);
+      const bySsh = options.settings.get(node.name)?.ssh?.platform;
+      if (bySsh !== undefined) sshPlatforms.set(node.name, await options.platforms.get(bySsh, options.base));
     }
-    return new LabSite(options, nodes, links, platforms);
+    return new LabSite(options, { nodes, links, platforms, sshPlatforms });
   }
 
+  get dialogues(): readonly Dialogue[] {
+    return this.#shells.dialogues;
+  }
   get nodes(): readonly Node[] {
     return [...this.#nodes.values()];
   }
@@ -97,14 +112,23 @@ export class LabSite {
     return node;
   }
 
-  findPlatform(name: string): ConsolePlatform | undefined {
-    return this.#platforms.get(name);
+  /** True where a node can be reached in this way. */
+  has(name: string, by: StepWay): boolean {
+    return this.findPlatform(name, by) !== undefined && (by !== 'ssh' || this.settingsOf(name).ssh !== undefined);
+  }
+
+  findPlatform(name: string, by: StepWay = 'console'): ConsolePlatform | undefined {
+    if (by === 'container') return this.#options.platforms.ofShell(this.node(name).node_type);
+    const own = this.#platforms.get(name);
+    return by === 'ssh' ? (this.#sshPlatforms.get(name) ?? own ?? this.#options.platforms.remote) : own;
   }
 
   /** @throws SiteError */
-  platform(name: string): ConsolePlatform {
+  platform(name: string, by: StepWay = 'console'): ConsolePlatform {
     const node = this.node(name);
-    const platform = this.#platforms.get(name);
+    const platform = this.findPlatform(name, by);
+    if (!platform && by === 'container')
+      throw new SiteError(`${name} (${node.node_type}) is not a container: \`by: container\` needs one`);
     if (!platform) throw new SiteError(`${name} (${node.node_type}) has no platform. Set test.nodes.${name}.platform`);
     return platform;
   }
@@ -130,50 +154,50 @@ export class LabSite {
   }
 
   /** Uses the console of a node; it is opened when it is not. */
-  async useConsole<T>(name: string, signal: AbortSignal, use: (console: CommandConsole) => Promise<T>): Promise<T> {
-    const before = this.#tails.get(name) ?? Promise.resolve();
-    const turn = before.then(async () => {
-      signal.throwIfAborted();
-      return use(await this.#console(name));
-    });
-    this.#tails.set(
-      name,
-      turn.catch(() => {
-        this.#consoles.get(name)?.abandon();
-        this.#consoles.delete(name);
-      }),
-    );
-    return turn;
+  useConsole<T>(name: string, signal: AbortSignal, use: (console: CommandConsole) => Promise<T>): Promise<T> {
+    return this.#shells.use({ node: name, by: 'console' }, signal, (shell) => use(shell as CommandConsole));
   }
 
-  closeConsole(name: string): void {
-    this.#consoles.get(name)?.close();
-    this.#consoles.delete(name);
+  useShell<T>(place: ShellPlace, signal: AbortSignal, use: (shell: CommandShell) => Promise<T>): Promise<T> {
+    return this.#shells.use(place, signal, use);
+  }
+
+  closeShells(name: string): void {
+    this.#shells.close(name);
   }
 
   close(): void {
-    for (const name of [...this.#consoles.keys()]) this.closeConsole(name);
+    this.#shells.closeAll();
+    this.#ssh.close();
   }
 
-  async #console(name: string): Promise<CommandConsole> {
-    const known = this.#consoles.get(name);
-    if (known) return known;
-    const platform = this.platform(name);
+  /** What a step by SSH needs, before the lab starts. @throws SshError, SiteError */
+  async checkSsh(name: string): Promise<void> {
+    await this.#ssh.access(this.#sshNode(name));
+  }
+
+  async #open({ node: name, by }: ShellPlace, dialogue: Dialogue): Promise<CommandShell> {
+    const { api } = this.#options;
+    const platform = this.platform(name, by);
+    if (by === 'ssh') return new SshShell({ ...(await this.#ssh.access(this.#sshNode(name))), platform, dialogue });
+    const { node_id } = this.node(name);
+    const isConsole = by === 'console';
+    const socket = await (isConsole ? api.console(this.path, node_id) : api.auxiliary(this.path, node_id));
     const { user, password } = this.settingsOf(name);
-    const socket = await this.#options.api.console(this.path, this.node(name).node_id);
-    const dialogue = this.#dialogue(name);
-    const login = { ...(user !== undefined && { user }), ...(password !== undefined && { password }) };
-    const console = new CommandConsole(new ConsoleConnection(socket, dialogue), platform, login);
-    this.#consoles.set(name, console);
-    return console;
+    const login = isConsole ? { ...(user !== undefined && { user }), ...(password !== undefined && { password }) } : {};
+    return new CommandConsole(new ConsoleConnection(socket, dialogue), platform, login);
   }
 
-  #dialogue(name: string): Dialogue {
-    const known = this.dialogues.find(({ node }) => node === name);
-    if (known) return known;
-    const dialogue = new Dialogue(name, this.#options.now);
-    this.dialogues.push(dialogue);
-    return dialogue;
+  #sshNode(name: string): SshNode {
+    const { ssh: settings, user, password } = this.settingsOf(name);
+    if (!settings) throw new SiteError(`${name} has no SSH access. Set test.nodes.${name}.ssh`);
+    const { via } = settings;
+    const viaContainer = via === undefined ? undefined : this.node(via).properties.container_id;
+    if (via !== undefined && (typeof viaContainer !== 'string' || !/^[0-9a-f]{12,64}$/.test(viaContainer))) {
+      throw new SiteError(`SSH to ${name} cannot be made through ${via}: it is not a container`);
+    }
+    const defaultUser = user ?? this.platform(name, 'ssh').user ?? 'root';
+    return { name, settings, defaultUser, defaultPassword: password, viaContainer: viaContainer as string | undefined };
   }
 
   #joins({ nodes }: Link, ends: readonly string[]): boolean {

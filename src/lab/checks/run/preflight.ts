@@ -6,13 +6,14 @@ import { readReplay } from './read-replay.ts';
 
 /** @throws SiteError, NoCommandError, ReplayError */
 export async function checkSteps(site: LabSite, steps: readonly CheckStep[]): Promise<void> {
-  for (const { what, node = '' } of steps) {
+  for (const { what, node = '', by } of steps) {
     if ('link' in what) site.link(what.link);
     if (isGroup(what)) await checkSteps(site, what.steps);
     else if (isProbe(what)) {
-      const platform = site.platform(node);
+      const platform = site.platform(node, by);
+      if (by === 'ssh') await site.checkSsh(node);
       if (what.verb !== 'run') commandOf(what, platform);
-      if (what.verb === 'iperf') commandOf(what, site.platform(what.server));
+      if (what.verb === 'iperf') commandOf(what, site.platform(what.server, site.has(what.server, by) ? by : 'console'));
     } else if (what.verb === 'config') site.platform(node);
     else if (what.verb === 'traffic') await checkTraffic(site, what);
     else if ('target' in what) site.node(what.target);

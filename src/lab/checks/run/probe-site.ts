@@ -1,17 +1,21 @@
-/** Where a probe is carried out: the console of a node, with those of others at hand. */
-import type { CommandConsole } from '../console/command-console.ts';
-import type { ProbeSite } from '../probes/node-probe.ts';
+/** Where a probe is carried out: the console, the container or the SSH server of a node, with those of others at hand. */
+import type { CommandShell } from '../console/command-shell.ts';
+import { type ProbeSite, refuseMissing } from '../probes/node-probe.ts';
 import type { LabSite } from './lab-site.ts';
+import type { ShellPlace } from './node-shells.ts';
 
-export function siteOf(site: LabSite, node: string, console: CommandConsole, signal: AbortSignal): ProbeSite {
+export function siteOf(site: LabSite, place: ShellPlace, console: CommandShell, signal: AbortSignal): ProbeSite {
+  const { node, by } = place;
   return {
     console,
-    platform: site.platform(node),
+    platform: site.platform(node, by),
     async runAt(other, commandOf) {
-      const command = commandOf(site.platform(other));
-      await (other === node
+      const theirs = site.has(other, by) ? by : 'console';
+      const command = commandOf(site.platform(other, theirs));
+      const { exitCode, output } = await (other === node
         ? console.run(command, signal)
-        : site.useConsole(other, signal, (theirs) => theirs.run(command, signal)));
+        : site.useShell({ node: other, by: theirs }, signal, (shell) => shell.run(command, signal)));
+      refuseMissing('iperf', exitCode, output);
     },
   };
 }

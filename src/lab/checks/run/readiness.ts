@@ -4,6 +4,7 @@ import type { Node } from '../../../schema/node.ts';
 import { judgeRun, judgeTcp } from '../definition/judges.ts';
 import { readDuration } from '../definition/quantities.ts';
 import { readAddress } from '../definition/read-steps.ts';
+import type { StepWay } from '../definition/step-schema.ts';
 import { runProbe } from '../probes/node-probe.ts';
 import type { LabSite } from './lab-site.ts';
 import { siteOf } from './probe-site.ts';
@@ -60,22 +61,24 @@ function wanted(site: LabSite, name: string): Wanted {
     const { status } = await site.request<Node>('GET', `/nodes/${site.node(name).node_id}`);
     return status === 'started' ? undefined : `it is ${status}`;
   };
-  const run = (command: string, expect = {}): Wanted => {
+  const run = (command: string, by: StepWay = 'console', expect = {}): Wanted => {
     const judge = judgeRun(expect, ['test', 'nodes', name, 'ready', 'expect']);
     const check = async (signal: AbortSignal) => {
-      const { problems, evidence } = await site.useConsole(name, signal, (console) =>
-        runProbe({ verb: 'run', command, judge }, siteOf(site, name, console, signal), signal),
+      const place = { node: name, by };
+      const { problems, evidence } = await site.useShell(place, signal, (shell) =>
+        runProbe({ verb: 'run', command, judge }, siteOf(site, place, shell, signal), signal),
       );
       return problems[0] === undefined ? undefined : `${problems[0]}: ${evidence.slice(-200)}`;
     };
     return { text: `the command ${command} succeeds`, check };
   };
-  if (typeof ready === 'object' && 'run' in ready) return run(ready.run, ready.expect);
+  if (typeof ready === 'object' && 'run' in ready) return run(ready.run, ready.by, ready.expect);
   if (typeof ready === 'object') {
     const { from, tcp } = ready;
     const probe = { verb: 'tcp', ...readAddress(tcp, ['test', 'nodes', name, 'ready', 'tcp']), judge: judgeTcp({}) } as const;
     const check = async (signal: AbortSignal) => {
-      const found = await site.useConsole(from, signal, (console) => runProbe(probe, siteOf(site, from, console, signal), signal));
+      const place = { node: from, by: 'console' } as const;
+      const found = await site.useShell(place, signal, (shell) => runProbe(probe, siteOf(site, place, shell, signal), signal));
       return found.problems[0];
     };
     return { text: `${tcp} accepts connections from ${from}`, check };

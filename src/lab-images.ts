@@ -1,0 +1,13 @@
+/** `patchbay images`: the container images of the worked labs, made by the script of the demo. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const script = join(import.meta.dirname, '../demo/containers/build.ts');
+
+/** `args`: the socket of the engine. @returns the exit code */
+export async function makeLabImages(args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [script, ...args], { stdio: 'inherit' });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return code ?? 1;
+}
