@@ -16,6 +16,14 @@ const count = Type.Integer({ minimum: 0 });
 const Stats = Type.Object({ drawings: count, links: count, nodes: count, snapshots: count }, named('ProjectStats'));
 const Load = Type.Object({ path: Name({ description: 'A project file, absolute' }) }, named('ProjectLoad'));
 
+function outlineRoute({ projects }: Controller): Route {
+  return route(
+    'GET /v2/projects/{project_id}/outline',
+    { summary: 'Where nodes and links of a project are, open or closed, for a small picture', reply: ProjectOutline, own: true },
+    ({ path }) => outlineOf(projects.get(path.project_id)),
+  );
+}
+
 export function projectRoutes(controller: Controller): Route[] {
   const { projects } = controller;
   return [
@@ -46,11 +54,7 @@ export function projectRoutes(controller: Controller): Route[] {
     route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project', reply: Stats }, ({ path }) =>
       countParts(controller, projects.get(path.project_id)),
     ),
-    route(
-      'GET /v2/projects/{project_id}/outline',
-      { summary: 'Where nodes and links of a project are, open or closed, for a small picture', reply: ProjectOutline, own: true },
-      ({ path }) => outlineOf(projects.get(path.project_id)),
-    ),
+    outlineRoute(controller),
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
       (await projects.getOrReload(path.project_id)).open(),
     ),
