@@ -25,6 +25,10 @@ function outlineRoute({ projects }: Controller): Route {
 }
 
 export function projectRoutes(controller: Controller): Route[] {
+  return [outlineRoute(controller), ...otherRoutes(controller)];
+}
+
+function otherRoutes(controller: Controller): Route[] {
   const { projects } = controller;
   return [
     route('GET /v2/projects', { summary: 'List the projects, open and closed', reply: Type.Array(Project) }, () => projects.list()),
@@ -54,7 +58,6 @@ export function projectRoutes(controller: Controller): Route[] {
     route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project', reply: Stats }, ({ path }) =>
       countParts(controller, projects.get(path.project_id)),
     ),
-    outlineRoute(controller),
     route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
       (await projects.getOrReload(path.project_id)).open(),
     ),
