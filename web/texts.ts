@@ -83,6 +83,7 @@ export const texts = {
   create: 'Create',
   save: 'Save',
   samples: 'Sample labs',
+  projectCounts: (nodes: number, links: number) => `${plural(nodes, 'node', 'nodes')}, ${plural(links, 'link', 'links')}`,
   apply: 'Apply',
   cancel: 'Cancel',
   close: 'Close',
@@ -497,6 +498,7 @@ export const texts = {
     signOut: 'Sign out',
     notes: 'Notes',
     activity: 'Activity',
+    share: 'Share this view',
     symbols: 'Flat or classic symbols',
   },
 

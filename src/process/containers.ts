@@ -12,13 +12,7 @@ export async function killContainers(socketPath: string, runDirectory: string): 
   if (status !== 200) throw new Error(`the container engine answers with status ${status}`);
   const found = JSON.parse(text) as readonly { readonly Id?: unknown }[];
   const ids = found.map(({ Id }) => Id).filter((id) => typeof id === 'string');
-  await Promise.all(ids.map((id) => killContainer(socketPath, `/containers/${encodeURIComponent(id)}`)));
-}
-
-/** A paused one continues first, as Docker (20.10) may never end it otherwise, nor answer for it again. */
-async function killContainer(socketPath: string, path: string): Promise<void> {
-  await ask(socketPath, 'POST', `${path}/unpause`).catch(() => undefined);
-  await ask(socketPath, 'POST', `${path}/kill`);
+  await Promise.all(ids.map((id) => ask(socketPath, 'POST', `/containers/${encodeURIComponent(id)}/kill`)));
 }
 
 function ask(socketPath: string, method: 'GET' | 'POST', path: string): Promise<{ status: number; text: string }> {

@@ -95,6 +95,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'lab.ts',
       'node.ts',
       'notification.ts',
+      'outline.ts',
       'problem.ts',
       'project.ts',
       'snapshot.ts',

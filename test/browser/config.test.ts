@@ -44,6 +44,20 @@ describe('configuration files in the browser', () => {
     await dialog.locator('.diff .removed', { hasText: '- ip 10.0.0.1 24' }).waitFor();
   });
 
+  it('keep their line ends when they are edited', async () => {
+    await client.send(`POST ${fileOf('deep/windows.cfg')}`, { raw: Buffer.from('one\r\ntwo\r\n') });
+    await dialog.getByLabel('File', { exact: true }).fill('deep/windows.cfg');
+    await page.keyboard.press('Tab');
+    await waitFor(async () => (await text.inputValue()) === 'one\ntwo\n', { what: 'the content of the file' });
+    await text.fill('one\nthree\ntwo\n');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await waitFor(async () => (await contentOf('deep/windows.cfg')).includes('three'), { what: 'the change on the server' });
+    assert.equal(await contentOf('deep/windows.cfg'), 'one\r\nthree\r\ntwo\r\n');
+    await dialog.getByLabel('File', { exact: true }).fill('startup.vpc');
+    await page.keyboard.press('Tab');
+    await waitFor(async () => (await text.inputValue()).includes('10.0.0.7'), { what: 'the start-up configuration' });
+  });
+
   it('are replaced by a file, and one that is no text is not edited', async () => {
     await dialog
       .locator('input[type=file]')

@@ -110,6 +110,8 @@ describe('a first lab, in the browser', () => {
     await page.getByRole('button', { name: 'Stop all' }).first().click();
     await page.getByText('2 nodes, 0 running').waitFor();
     await page.getByRole('link', { name: 'Projects' }).click();
+    await page.getByText('2 nodes, 1 link').waitFor();
+    assert.equal(await page.locator('.project-icon circle').count(), 2);
     await page.getByRole('button', { name: 'Actions for First lab' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete project' }).click();

@@ -265,6 +265,28 @@ describe('notes of the project', () => {
   });
 });
 
+describe('a shared view', () => {
+  it('shows another user the same part of the canvas, with the same selection', async () => {
+    await page.keyboard.press('Control+A');
+    await canvas(page).node('S7').click();
+    for (let count = 0; count < 3; count++) await page.keyboard.press('-');
+    const shown = await middleOf(canvas(page).node('S7'));
+    await page.getByRole('button', { name: 'Share this view' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Share this view' });
+    const address = await dialog.getByLabel('Address').inputValue();
+    assert.match(address, /\?at=-?\d+,-?\d+,\d\d&select=[0-9a-f-]{36}$/);
+    await dialog.getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('Address copied').waitFor();
+    await page.goto('about:blank');
+    await page.goto(address);
+    await page.locator('.inspector h2', { hasText: 'S7' }).waitFor();
+    const place = await middleOf(canvas(page).node('S7'));
+    // Rounded in the address.
+    for (const axis of [0, 1] as const) assert.ok(Math.abs(place[axis] - shown[axis]) < 12, `${place} ${shown}`);
+    await toCanvas(page, `${server.url}/projects/${project.id}`);
+  });
+});
+
 describe('links and places', async () => {
   const small = await createProject(client, { auto_close: false, snap_to_grid: false });
   const [a, b, c, d] = await Promise.all(

@@ -23,12 +23,15 @@ describe('templates in the browser', () => {
     // The choices appear once the kind's schema is loaded.
     await dialog.getByLabel('Console', { exact: true }).and(page.locator('select')).selectOption('vnc');
     await dialog.getByLabel('Category').selectOption('firewall');
-    await dialog.locator('input[type=file]').setInputFiles({
-      name: 'disk one.img',
-      mimeType: 'application/octet-stream',
-      buffer: Buffer.alloc(1024 * 1024),
-    });
+    const disk = { name: 'disk one.img', mimeType: 'application/octet-stream', buffer: Buffer.alloc(1024 * 1024) };
+    await dialog.locator('input[type=file]').setInputFiles(disk);
     await page.getByText('Uploaded disk one.img').waitFor();
+    // Another file of its name does not replace it without a question.
+    await dialog.locator('input[type=file]').setInputFiles({ ...disk, buffer: Buffer.from('other') });
+    const question = page.getByRole('dialog', { name: 'Replace disk one.img?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    const images = await client.get<{ filename: string; filesize: number }[]>('/v2/computes/local/qemu/images');
+    assert.equal(images.find(({ filename }) => filename === 'disk one.img')?.filesize, 1024 * 1024);
     await dialog.getByLabel('First disk (hda)').fill('disk one.img');
     await picture(page, 'template');
     await dialog.getByRole('button', { name: 'Save' }).click();

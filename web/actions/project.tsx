@@ -1,5 +1,6 @@
 /** Commands for the open project as a whole. */
 import { projectDialogs } from '../dialogs/project-dialogs.tsx';
+import { searchOf } from '../state/shared-view.ts';
 import { texts } from '../texts.ts';
 import { showLazily } from '../ui/lazy.tsx';
 import { type Action, type ActionContext, inProject } from './action.ts';
@@ -57,6 +58,23 @@ export const projectActions: readonly Action[] = [
       showLazily(app, async () => {
         const { ActivityDialog } = await import('../dialogs/activity-dialog.tsx');
         return (close) => <ActivityDialog project={project} close={close} />;
+      });
+    },
+  },
+  {
+    id: 'share-view',
+    label: texts.actions.share,
+    group: 'project',
+    icon: 'link',
+    enabled: inProject,
+    run: ({ app, project }) => {
+      if (!project) return;
+      const { viewport } = app;
+      const view = { centre: viewport.centre(), scale: viewport.state.peek().scale, ids: [...project.selection.ids.peek()] };
+      const address = `${location.origin}${location.pathname}${searchOf(view)}`;
+      showLazily(app, async () => {
+        const { ShareDialog } = await import('../dialogs/share-dialog.tsx');
+        return (close) => <ShareDialog address={address} close={close} />;
       });
     },
   },

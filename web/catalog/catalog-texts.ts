@@ -2,6 +2,11 @@
 const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
 export const catalogTexts = {
+  askReplace: (name: string) => ({
+    title: `Replace ${name}?`,
+    text: 'The compute has an image of this name. Nodes and templates that use it get the new one.',
+    yes: 'Replace image',
+  }),
   search: 'Search appliances',
   category: 'Category',
   allCategories: 'All categories',

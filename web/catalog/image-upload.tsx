@@ -3,10 +3,12 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Progress } from '../ui/progress.tsx';
-import { imagesPath } from './images.ts';
+import { catalogTexts } from './catalog-texts.ts';
+import { type ImageFile, imagesPath } from './images.ts';
 
 interface ImageUploadProps {
   readonly nodeType: string;
@@ -15,7 +17,8 @@ interface ImageUploadProps {
 }
 
 export function ImageUpload({ nodeType, computeId = 'local', uploaded }: ImageUploadProps) {
-  const { api, toasts } = useApp();
+  const app = useApp();
+  const { api, toasts } = app;
   const file = useSignal<File | undefined>(undefined);
   const part = useSignal<number | undefined>(undefined);
   const sending = useRef(new AbortController());
@@ -23,9 +26,12 @@ export function ImageUpload({ nodeType, computeId = 'local', uploaded }: ImageUp
     file.value = picked;
     part.value = 0;
     sending.current = new AbortController();
-    const path = `${imagesPath(computeId, nodeType)}/${encodeURIComponent(picked.name)}`;
+    const images = imagesPath(computeId, nodeType);
+    const path = `${images}/${encodeURIComponent(picked.name)}`;
     const onProgress = (done: number) => (part.value = done);
     await toasts.attempt(async () => {
+      const isTaken = (await api.get<readonly ImageFile[]>(images)).some(({ filename }) => filename === picked.name);
+      if (isTaken && !(await ask(app, { ...catalogTexts.askReplace(picked.name), danger: true }))) return;
       await api.upload(path, { body: picked, onProgress, signal: sending.current.signal });
       toasts.show('done', texts.imageUploaded(picked.name));
       await uploaded(picked.name);

@@ -11,6 +11,7 @@ import { SwitchField, TextField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { type ConfigContent, configFiles, useConfigFile } from './config-files.ts';
 import { DiffView } from './diff-view.tsx';
+import { withLineEnds } from './line-ends.ts';
 
 export interface ConfigDialogProps {
   readonly project: ProjectState;
@@ -51,7 +52,9 @@ export function ConfigDialog({ project, node, close }: ConfigDialogProps) {
         options={configFiles(app, node)}
         onChange={(value) => (path.value = value.trim().replace(/^\/+/, ''))}
       />
-      {now && <ConfigText content={now} text={text.value} change={(value) => (text.value = value)} />}
+      {now && (
+        <ConfigText content={now} text={text.value} change={(value) => (text.value = withLineEnds(value, now.stored ?? ''))} />
+      )}
       {now && <FilePicker label={texts.config.upload} onPick={write} />}
     </Dialog>
   );

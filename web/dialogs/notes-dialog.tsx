@@ -3,17 +3,18 @@ import './notes.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api.ts';
-import { useApp } from '../state/app.ts';
+import { type App, useApp } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { withLineEnds } from './line-ends.ts';
 import { Markdown } from './markdown.tsx';
 import { notesTexts } from './notes-texts.ts';
 
-export function NotesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
-  const app = useApp();
+/** The file and its edited text. */
+function useNotes(app: App, project: ProjectState) {
   const address = `${project.path}/files/README.txt`;
   /** As stored; undefined while it is loading. */
   const stored = useSignal<string | undefined>(undefined);
@@ -47,6 +48,12 @@ export function NotesDialog({ project, close }: { readonly project: ProjectState
       isEdited.value = false;
       app.toasts.show('done', notesTexts.saved);
     });
+  return { stored, draft, isEdited, save };
+}
+
+export function NotesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
+  const app = useApp();
+  const { stored, draft, isEdited, save } = useNotes(app, project);
   const openNode = (name: string) => {
     const node = project.nodes.all.peek().find((one) => one.name === name);
     return () => {
@@ -85,7 +92,7 @@ export function NotesDialog({ project, close }: { readonly project: ProjectState
             placeholder={notesTexts.empty}
             rows={18}
             value={draft.value}
-            onInput={({ currentTarget }) => (draft.value = currentTarget.value)}
+            onInput={({ currentTarget }) => (draft.value = withLineEnds(currentTarget.value, stored.peek() ?? ''))}
           />
           <small>{notesTexts.hint}</small>
         </label>

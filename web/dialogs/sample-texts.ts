@@ -16,7 +16,7 @@ const labs = {
     about: 'Two floors, staff and guests in VLANs of their own, trunks to the core. Nine nodes.',
     needs: '',
     steps:
-      'Open the console of [STAFF1](#STAFF1) and type `ping 10.0.10.12`: it reaches [STAFF2](#STAFF2) over both trunks. `ping 10.0.20.11` reaches nobody: guests are in VLAN 20.\n\nCapture a trunk and look for the tags: select the link from [FLOOR1](#FLOOR1) to [CORE](#CORE), press `W`, filter `vlan 10`.',
+      'Open the console of [STAFF1](#STAFF1) and type `ping 10.0.10.12`: it reaches [STAFF2](#STAFF2) over both trunks. `ping 10.0.20.11` gets no answer: guests are in VLAN 20.\n\nCapture a trunk and look for the tags: select the link from [FLOOR1](#FLOOR1) to [CORE](#CORE), press `W`, filter `vlan 10`.',
   },
   'lossy-wan': {
     title: 'Lossy WAN',

@@ -115,6 +115,12 @@ export class Viewport {
     this.zoom(scale / this.state.peek().scale);
   }
 
+  /** Shows a point of the scene in the middle of the view. */
+  lookAt({ x, y }: Point, scale: number): void {
+    const middle = centreOf(this.seen.peek());
+    this.state.value = { x: middle.x - x * scale, y: middle.y - y * scale, scale };
+  }
+
   /** Fits a box into the view; without one, centres the origin. */
   fit(box: Box | undefined): void {
     const { width, height } = this.seen.peek();
@@ -126,7 +132,6 @@ export class Viewport {
     const room = (size: number) => Math.max(1, size - 2 * fitMarginPx);
     const wanted = Math.min(room(width) / Math.max(1, box.width), room(height) / Math.max(1, box.height));
     const scale = Math.min(fitHighest, Math.max(scaleLimits.lowest, wanted));
-    const { x, y } = centreOf(box);
-    this.state.value = { x: middle.x - x * scale, y: middle.y - y * scale, scale };
+    this.lookAt(centreOf(box), scale);
   }
 }

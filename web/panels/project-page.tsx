@@ -118,6 +118,7 @@ function ZoomBar() {
       </button>
       <ActionButton action={getAction('zoom-in')} />
       <ActionButton action={getAction('fit')} />
+      <ActionButton action={getAction('share-view')} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 /** The first page: all projects, with commands to create and import them. */
 import { useSignal } from '@preact/signals';
+import type { ProjectOutline } from '../../src/schema/outline.ts';
 import type { Project } from '../../src/schema/project.ts';
 import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { projectPath } from '../router.ts';
@@ -10,6 +11,7 @@ import { Icon } from '../ui/icon.tsx';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { DemoOffer } from './demo-offer.tsx';
 import { projectCommands } from './project-commands.ts';
+import { ProjectThumbnail } from './project-thumbnail.tsx';
 import { TopBar } from './top-bar.tsx';
 
 export function ProjectsPage() {
@@ -67,16 +69,16 @@ const byName = (one: Project, other: Project) => (one.name ?? '').localeCompare(
 function ProjectRow({ project }: { readonly project: Project }) {
   const app = useApp();
   const { project_id, name, status, path } = project;
+  const counts = useSignal<ProjectOutline | undefined>(undefined);
   return (
     <li class="project-row">
       <a class="project-link" href={projectPath(project_id)}>
-        <span class={`project-icon ${status}`}>
-          <Icon name="folder" size={20} />
-        </span>
+        <ProjectThumbnail projectId={project_id} status={status} counted={(outline) => (counts.value = outline)} />
         <span class="project-text">
           <strong>{name}</strong>
           <small>{path}</small>
         </span>
+        {counts.value && <small class="project-counts">{texts.projectCounts(counts.value.nodes, counts.value.links)}</small>}
         <span class={`chip ${status}`}>{texts.projectStatus[status]}</span>
       </a>
       <MenuButton label={texts.actionsOf(name ?? '')} entries={projectCommands(app, project)} />

@@ -82,7 +82,7 @@ function TemplateRow({ template }: { readonly template: Template }) {
             { label: texts.edit, icon: 'edit', run: edit },
             { label: texts.duplicate, icon: 'copy', run: duplicate },
             ...(app.server.canConvert(template_type)
-              ? [{ label: texts.convert.offerTemplate, icon: 'copy' as const, run: convert }]
+              ? [{ label: texts.convert.offerTemplate, icon: 'swap' as const, run: convert }]
               : []),
             { label: texts.delete, icon: 'trash', danger: true, run: remove },
           ]}

@@ -1,9 +1,10 @@
 /** Tracks the visible part of the canvas, and keeps the current item visible. */
-import { batch, useSignalEffect } from '@preact/signals';
+import { batch, untracked, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { useApp } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
+import { sharedViewOf } from '../state/shared-view.ts';
 
 /** Tracks the size of the canvas, and the part that panels cover. */
 export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
@@ -36,14 +37,23 @@ export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
   }, [viewport, svg, panels]);
 }
 
-/** Fits a project into the view when it opens. */
+/** Shows a project when it opens: as its address says, else all of it. */
 export function useFirstFit(project: ProjectState): void {
   const { viewport } = useApp();
   const done = useRef(false);
   useSignalEffect(() => {
     if (done.current || project.phase.value !== 'opened' || viewport.area.value.width === 0) return;
     done.current = true;
-    viewport.fit(project.extent());
+    const shared = sharedViewOf(location.search);
+    if (!shared) {
+      viewport.fit(project.extent());
+      return;
+    }
+    viewport.lookAt(shared.centre, shared.scale);
+    untracked(() => {
+      project.selection.set(shared.ids);
+      project.selection.forgetMissing();
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 import { type Route, route } from '../../api/route.ts';
 import { Bulk, BulkCreate, BulkDelete, BulkUpdate } from '../../schema/bulk.ts';
 import { Name, named } from '../../schema/common.ts';
+import { ProjectOutline } from '../../schema/outline.ts';
 import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
 import { type Static, Type } from '../../schema/type.ts';
@@ -8,13 +9,26 @@ import type { Controller } from '../controller.ts';
 import { makeAll, placeAll } from '../live/bulk.ts';
 import { deleteAll } from '../live/bulk-delete.ts';
 import type { KnownProject } from '../projects/project.ts';
+import { outlineOf } from '../projects/project-outline.ts';
 import { checkRequested } from './requested-properties.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const Stats = Type.Object({ drawings: count, links: count, nodes: count, snapshots: count }, named('ProjectStats'));
 const Load = Type.Object({ path: Name({ description: 'A project file, absolute' }) }, named('ProjectLoad'));
 
+function outlineRoute({ projects }: Controller): Route {
+  return route(
+    'GET /v2/projects/{project_id}/outline',
+    { summary: 'Where nodes and links of a project are, open or closed, for a small picture', reply: ProjectOutline, own: true },
+    ({ path }) => outlineOf(projects.get(path.project_id)),
+  );
+}
+
 export function projectRoutes(controller: Controller): Route[] {
+  return [outlineRoute(controller), ...otherRoutes(controller)];
+}
+
+function otherRoutes(controller: Controller): Route[] {
   const { projects } = controller;
   return [
     route('GET /v2/projects', { summary: 'List the projects, open and closed', reply: Type.Array(Project) }, () => projects.list()),

@@ -13,7 +13,7 @@ import type { PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, setCarrier } from './adapters.ts';
 import { Bridge } from './bridge.ts';
 import type { ContainerState, DockerEngine } from './engine.ts';
-import { openPort, openShell } from './exec.ts';
+import { ContainerCommands } from './exec.ts';
 import { iolNumberOf } from './iol.ts';
 import { asDocker } from './properties.ts';
 import { pictureSocket, screenLog } from './screen.ts';
@@ -46,6 +46,7 @@ export class DockerEmulator implements Emulator {
   state: 'started' | 'suspended';
   readonly #parts: DockerParts;
   readonly #bridges: Bridge[] = [];
+  readonly #commands: ContainerCommands;
   readonly #startTime: number;
   /** Of an IOL image. */
   readonly #configs: ConfigWatch | undefined;
@@ -54,6 +55,7 @@ export class DockerEmulator implements Emulator {
 
   private constructor(parts: DockerParts, state: ContainerState) {
     this.#parts = parts;
+    this.#commands = new ContainerCommands(parts.engine, parts.containerId);
     this.state = state.State.Paused ? 'suspended' : 'started';
     const iol = iolNumberOf(state);
     this.#configs = iol === undefined ? undefined : new ConfigWatch(parts.node, { id: iol });
@@ -95,7 +97,7 @@ export class DockerEmulator implements Emulator {
   }
 
   async suspend(): Promise<void> {
-    await this.#request('pause');
+    await this.#commands.pause();
     this.state = 'suspended';
   }
 
@@ -164,10 +166,10 @@ export class DockerEmulator implements Emulator {
     const streams = 'stream=1&stdin=1&stdout=1&stderr=1&logs=1';
     const terminal = () => engine.attach(`/containers/${containerId}/attach?${streams}`);
     this.#bridges.push(await Bridge.listen({ path: this.#place('console.sock') }, terminal));
-    this.#bridges.push(await Bridge.listen({ path: this.#place('aux.sock') }, () => openShell(engine, containerId)));
+    this.#bridges.push(await Bridge.listen({ path: this.#place('aux.sock') }, () => this.#commands.openShell()));
     if (!isPage(node.console.type)) return;
     const inside = asDocker(node.properties).console_http_port;
-    this.#bridges.push(await Bridge.listen({ path: this.#place('page.sock') }, () => openPort(engine, containerId, inside)));
+    this.#bridges.push(await Bridge.listen({ path: this.#place('page.sock') }, () => this.#commands.openPort(inside)));
   }
 
   async #watch(): Promise<Ending> {

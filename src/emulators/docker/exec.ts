@@ -1,31 +1,75 @@
 /** Commands inside a running container. */
 import { Duplex, Transform, type TransformCallback } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Gate } from '../../lib/gate.ts';
 import type { DockerEngine } from './engine.ts';
 import { resourcesInside } from './resources.ts';
 
 const busybox = `${resourcesInside}/busybox`;
 
-/** A shell of its own on a terminal of its own, whether or not the image has one. */
-export function openShell(engine: DockerEngine, containerId: string): Promise<Duplex> {
-  return open(engine, containerId, { Cmd: [busybox, 'sh'], Tty: true, Env: ['TERM=vt100'] });
+/** How long a command may take to start. */
+const startMs = 10_000;
+const pollMs = 20;
+
+interface ExecState {
+  /** 0 until it has started. */
+  readonly Pid: number;
+  readonly ExitCode: number | null;
 }
 
-/** A connection to a port on which something in the container listens. */
-export async function openPort(engine: DockerEngine, containerId: string, port: number): Promise<Duplex> {
-  const stream = await open(engine, containerId, { Cmd: [busybox, 'nc', '127.0.0.1', String(port)], Tty: false });
-  const output = stream.pipe(new Demultiplexer());
-  stream.on('error', () => output.destroy());
-  return Duplex.from({ writable: stream, readable: output });
-}
+/**
+ * Commands of one container. It is paused only while none is being started: a process that is frozen while it becomes the command is
+ * waited for by the engine (Docker 20.10), which then neither continues the container nor answers for it again.
+ */
+export class ContainerCommands {
+  readonly #engine: DockerEngine;
+  readonly #containerId: string;
+  readonly #starts = new Gate();
 
-async function open(
-  engine: DockerEngine,
-  containerId: string,
-  command: { Cmd: string[]; Tty: boolean; Env?: string[] },
-): Promise<Duplex> {
-  const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true };
-  const { Id } = await engine.post<{ Id: string }>(`/containers/${containerId}/exec`, { ...command, ...streams });
-  return engine.attach(`/exec/${Id}/start`, { Detach: false, Tty: command.Tty });
+  constructor(engine: DockerEngine, containerId: string) {
+    this.#engine = engine;
+    this.#containerId = containerId;
+  }
+
+  /** A shell of its own on a terminal of its own, whether or not the image has one. */
+  openShell(): Promise<Duplex> {
+    return this.#open({ Cmd: [busybox, 'sh'], Tty: true, Env: ['TERM=vt100'] });
+  }
+
+  /** A connection to a port on which something in the container listens. */
+  async openPort(port: number): Promise<Duplex> {
+    const stream = await this.#open({ Cmd: [busybox, 'nc', '127.0.0.1', String(port)], Tty: false });
+    const output = stream.pipe(new Demultiplexer());
+    stream.on('error', () => output.destroy());
+    return Duplex.from({ writable: stream, readable: output });
+  }
+
+  /** While no command is being started. */
+  pause(): Promise<void> {
+    return this.#starts.hold(async () => {
+      await this.#engine.post(`/containers/${this.#containerId}/pause`);
+    });
+  }
+
+  #open(command: { Cmd: string[]; Tty: boolean; Env?: string[] }): Promise<Duplex> {
+    const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true };
+    return this.#starts.pass(async () => {
+      const { Id } = await this.#engine.post<{ Id: string }>(`/containers/${this.#containerId}/exec`, { ...command, ...streams });
+      const stream = await this.#engine.attach(`/exec/${Id}/start`, { Detach: false, Tty: command.Tty });
+      await this.#started(Id);
+      return stream;
+    });
+  }
+
+  /** Its stream is there before the process is. */
+  async #started(id: string): Promise<void> {
+    const limitMs = performance.now() + startMs;
+    const isThere = async () => {
+      const state = await this.#engine.find<ExecState>(`/exec/${id}/json`);
+      return state === undefined || state.Pid !== 0 || state.ExitCode !== null;
+    };
+    while (performance.now() < limitMs && !(await isThere().catch(() => true))) await delay(pollMs);
+  }
 }
 
 const headerBytes = 8;
