@@ -267,7 +267,10 @@ describe('notes of the project', () => {
 
 describe('a shared view', () => {
   it('shows another user the same part of the canvas, with the same selection', async () => {
-    await page.keyboard.press('Control+A');
+    const { node_id } = nodes.find(({ name }) => name === 'S7') ?? assert.fail('no node');
+    // Others do not cover it there.
+    await client.put(`${project.path}/nodes/${node_id}`, { x: -400, y: 300 });
+    await page.keyboard.press('f');
     await canvas(page).node('S7').click();
     for (let count = 0; count < 3; count++) await page.keyboard.press('-');
     const shown = await middleOf(canvas(page).node('S7'));
