@@ -270,6 +270,7 @@ describe('a shared view', () => {
     const { node_id } = nodes.find(({ name }) => name === 'S7') ?? assert.fail('no node');
     // Others do not cover it there.
     await client.put(`${project.path}/nodes/${node_id}`, { x: -400, y: 300 });
+    await page.locator(`[data-id="${node_id}"][transform="translate(-400 300)"]`).waitFor();
     await page.keyboard.press('f');
     await canvas(page).node('S7').click();
     for (let count = 0; count < 3; count++) await page.keyboard.press('-');
