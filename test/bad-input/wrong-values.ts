@@ -41,13 +41,9 @@ export function wrongValues(sort: Sort): unknown[] {
   return sort.nullable ? wrongFor(sort) : [null, ...wrongFor(sort)];
 }
 
-/** Valid but hostile JSON texts: a field may accept or refuse them, but nothing may break. */
-export const hostileTexts: readonly string[] = [
-  '1e308',
-  '-1e308',
-  '1e400',
-  '-0',
-  '9007199254740993',
+/* Valid but hostile JSON texts: a field may accept or refuse them, but nothing may break. */
+const hostileNumbers = ['1e308', '-1e308', '1e400', '-0', '9007199254740993'];
+const hostileStrings = [
   '"\\ud800"',
   '"\\u0000"',
   '"\\u202e\\ufeff"',
@@ -55,7 +51,17 @@ export const hostileTexts: readonly string[] = [
   '"$(touch /tmp/pb-hostile)`touch /tmp/pb-hostile`;touch /tmp/pb-hostile"',
   '"-device"',
   '"a,b=c,,file=/etc/passwd"',
-  '{"__proto__": {"polluted": true}}',
-  '{"constructor": {"prototype": {"polluted": true}}}',
-  `${'['.repeat(400)}${']'.repeat(400)}`,
 ];
+const hostileObjects = ['{"__proto__": {"polluted": true}}', '{"constructor": {"prototype": {"polluted": true}}}'];
+const hostileLists = [`${'['.repeat(400)}${']'.repeat(400)}`];
+
+/** Those that a field may take by their type: others are refused whatever they hold, as `wrongValues` shows. */
+export function hostileTexts({ is }: Sort): readonly string[] {
+  if (is === 'flag') return [];
+  if (is === 'integer') return hostileNumbers;
+  if (is === 'object') return hostileObjects;
+  return is === 'list' ? hostileLists : hostileStrings;
+}
+
+/** For one field of a route: what its body is read with, before any field. */
+export const allHostileTexts = [...hostileNumbers, ...hostileStrings, ...hostileObjects, ...hostileLists];
