@@ -435,5 +435,20 @@ describe('links and places', async () => {
     await waitFor(async () => (await placeOfB()).y !== from.y, { what: 'the node off the line' });
   });
 
+  it('a node that another one covers is above it under the pointer', async () => {
+    const { x, y } = await client.get<Node>(`${small.path}/nodes/${nodeOf(b).node_id}`);
+    await client.put(`${small.path}/nodes/${nodeOf(c).node_id}`, { x: x + 25, y: y + 20, z: 2 });
+    const uppermost = (name: string) => page.locator(`.node:last-child[aria-label^="${name},"]`);
+    await page.mouse.move(5, 5);
+    await uppermost('C').waitFor();
+    await canvas(page)
+      .node('B')
+      .locator('.symbol')
+      .hover({ position: { x: 5, y: 5 } });
+    await uppermost('B').waitFor();
+    await page.mouse.move(5, 5);
+    await uppermost('C').waitFor();
+  });
+
   it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

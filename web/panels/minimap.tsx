@@ -93,7 +93,7 @@ function draw(canvas: HTMLCanvasElement, { nodes, links }: ProjectState, box: Bo
     const { x, y } = node ? centreOf(nodeBox(node)) : { x: 0, y: 0 };
     return [x * scale + left, y * scale + top] as const;
   };
-  context.strokeStyle = colours.getPropertyValue('--line-strong');
+  context.strokeStyle = colours.getPropertyValue('--wire');
   context.lineWidth = 0.75;
   context.beginPath();
   for (const { nodes: ends } of links.all.peek()) {

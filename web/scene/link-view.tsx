@@ -1,5 +1,6 @@
 /** A link on the canvas: its line, the names of its two ports, and a badge with its state. */
-import { useComputed } from '@preact/signals';
+import { computed, useComputed } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import { useProject } from '../state/app.ts';
@@ -12,7 +13,7 @@ import { LinkFlow, LinkTitle } from './link-flow.tsx';
 import { linkPath } from './link-path.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
-  const { links, nodes, linksOf, selection, work, traffic, groups } = useProject();
+  const { links, nodes, linksOf, selection, work, traffic } = useProject();
   const selected = useComputed(() => selection.ids.value.has(id));
   const label = useComputed(() => selection.labelOf(id)).value;
   const failure = useComputed(() => work.failures.value.get(id));
@@ -22,15 +23,15 @@ export function LinkView({ id }: { readonly id: string }) {
   const [a, b] = link?.nodes ?? [];
   const one = a && nodes.find(a.node_id);
   const other = b && nodes.find(b.node_id);
-  const siblings = useComputed(() =>
-    (linksOf.value.get(a?.node_id ?? '') ?? []).filter(({ nodes: ends }) => ends.some(({ node_id }) => node_id === b?.node_id)),
+  const siblings = (linksOf.value.get(a?.node_id ?? '') ?? []).filter(({ nodes: ends }) =>
+    ends.some(({ node_id }) => node_id === b?.node_id),
   );
-  const inGroup = useComputed(() => groups.hidden.value.get(a?.node_id ?? '')).value;
-  const otherInGroup = useComputed(() => groups.hidden.value.get(b?.node_id ?? '')).value;
+  const inGroup = useGroupOf(a?.node_id);
+  const otherInGroup = useGroupOf(b?.node_id);
   if (!link || !one || !other || (inGroup && inGroup.id === otherInGroup?.id)) return null;
   const endOf = (node: Node, group: CollapsedGroup | undefined) =>
     group ? { node: { ...node, ...group.box }, symbol: group.box } : { node, symbol: symbolBox(node, isFlat) };
-  const path = linkPath(link, [endOf(one, inGroup), endOf(other, otherInGroup)], siblings.value);
+  const path = linkPath(link, [endOf(one, inGroup), endOf(other, otherInGroup)], siblings);
   const states = linkStates(link);
   return (
     <g
@@ -59,6 +60,12 @@ export function LinkView({ id }: { readonly id: string }) {
       )}
     </g>
   );
+}
+
+/** The collapsed group of a node. A link may come to another node: a computed signal would keep the group of the one before. */
+function useGroupOf(nodeId = ''): CollapsedGroup | undefined {
+  const { groups } = useProject();
+  return useMemo(() => computed(() => groups.hidden.value.get(nodeId)), [groups, nodeId]).value;
 }
 
 export type LinkState = 'suspended' | 'impaired' | 'capturing';

@@ -2,6 +2,7 @@
 import { type ReadonlySignal, useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Project } from '../../src/schema/project.ts';
+import { nodeBox, overlaps } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
@@ -20,6 +21,13 @@ import { WireHandle } from './wire-handle.tsx';
 
 /** Each frame renders every moving dot; above this number of busy links the dots stand still. */
 const mostMoving = 60;
+/** Of the names of nodes: in the scene, and at least on the screen. */
+const namePx = { standard: 12, least: 9 };
+
+/** Changes in steps: each renders all names. */
+function nameSizePx(scale: number): number {
+  return Math.max(namePx.standard, 2 * Math.ceil(namePx.least / scale / 2));
+}
 
 export function Scene() {
   const app = useApp();
@@ -42,6 +50,8 @@ export function Scene() {
   useSignalEffect(() => {
     svg.current?.classList.toggle('busy', project.traffic.busy.value > mostMoving);
   });
+  const nameSize = useComputed(() => nameSizePx(app.viewport.state.value.scale));
+  useSignalEffect(() => svg.current?.style.setProperty('--name-size', `${nameSize.value}px`));
   useSignalEffect(() => {
     svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');
   });
@@ -71,7 +81,13 @@ function Layers({ project }: { readonly project: ProjectState }) {
   const all = useComputed(() => ordered(project));
   const isBelow = ({ id, z, kind }: Placed) => kind === 'drawing' && z <= 0 && !project.groups.isCollapsed(id);
   const below = useOrder(() => all.value.filter(isBelow));
-  const above = useOrder(() => all.value.filter((item) => !isBelow(item)));
+  const raised = useRaised(project);
+  const above = useOrder(() =>
+    raisedLast(
+      all.value.filter((item) => !isBelow(item)),
+      raised.value,
+    ),
+  );
   return (
     <>
       <ItemList ids={below} project={project} />
@@ -83,6 +99,22 @@ function Layers({ project }: { readonly project: ProjectState }) {
       <ItemList ids={above} project={project} />
     </>
   );
+}
+
+/** The node under the pointer, if another one may cover it. */
+function useRaised({ nodes }: ProjectState): ReadonlySignal<string | undefined> {
+  const { hovered } = useApp();
+  return useComputed(() => {
+    const node = nodes.peek(hovered.value ?? '');
+    if (!node) return undefined;
+    const box = nodeBox(node);
+    return nodes.all.value.some((other) => other !== node && overlaps(nodeBox(other), box)) ? node.node_id : undefined;
+  });
+}
+
+function raisedLast(items: Placed[], id: string | undefined): Placed[] {
+  const raised = items.filter((item) => item.id === id);
+  return raised.length === 0 ? items : [...items.filter((item) => item.id !== id), ...raised];
 }
 
 function ItemList({ ids, project }: { readonly ids: ReadonlySignal<string>; readonly project: ProjectState }) {

@@ -92,9 +92,10 @@ async function connectEnd(
   { linkId, end }: MovedEnd,
   [kept, moved]: readonly [LinkEnd, LinkEnd],
 ): Promise<void> {
+  const isSelected = project.selection.ids.peek().has(linkId);
   await app.api.put(`${project.path}/links/${linkId}/ends`, { nodes: end === 0 ? [moved, kept] : [kept, moved] });
   const isMoved = (to: LinkEnd | undefined) =>
     to?.node_id === moved.node_id && to.adapter_number === moved.adapter_number && to.port_number === moved.port_number;
   await until(() => isMoved(project.links.find(linkId)?.nodes[end]));
-  if (project.selection.ids.peek().size === 0) project.selection.set([linkId]);
+  if (isSelected && project.selection.ids.peek().size === 0) project.selection.set([linkId]);
 }
