@@ -130,15 +130,13 @@ export class Placer {
     return { id: compute.id, cpus, memory, used: used.get(compute.id) ?? { cpus: 0, memory: 0 } };
   }
 
+  /** By compute. */
   #used(): Map<string, NodeNeeds> {
-    const used = new Map<string, { cpus: number; memory: number }>();
+    const used = new Map<string, NodeNeeds>();
     for (const project of this.#projects.all()) {
-      for (const { compute_id, node_type, properties } of project.openNodes()) {
-        const sum = used.get(compute_id) ?? { cpus: 0, memory: 0 };
-        const needs = needsOf(node_type, properties);
-        sum.cpus += needs.cpus;
-        sum.memory += needs.memory;
-        used.set(compute_id, sum);
+      for (const [computeId, { cpus, memory }] of project.liveNow?.nodes.loads.entries() ?? []) {
+        const sum = used.get(computeId) ?? { cpus: 0, memory: 0 };
+        used.set(computeId, { cpus: sum.cpus + cpus, memory: sum.memory + memory });
       }
     }
     return used;
