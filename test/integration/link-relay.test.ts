@@ -49,9 +49,13 @@ describe('a link between hosts that do not reach each other', { skip }, () => {
     client = new RawClient(server.url);
     owned.defer(() => client.close());
     project = await createProject(client);
-    for (const [index, { launcher }] of network.hosts.entries()) {
+    const started = network.hosts.map(async ({ launcher }) => {
       const slice = await startSlice(client, server.url, { launcher });
       owned.defer(() => slice.server.stop());
+      return slice;
+    });
+    await Promise.allSettled(started);
+    for (const [index, slice] of (await Promise.all(started)).entries()) {
       const properties = { startup_script: `ip 10.0.0.${index + 1}/24\n` };
       nodes.push(await createNode(client, project, 'vpcs', { compute_id: slice.id, properties }));
     }

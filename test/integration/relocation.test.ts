@@ -14,7 +14,7 @@ let project: ProjectHandle;
 let nodes: [NodeBody, NodeBody];
 
 before(async () => {
-  slices = [await startSlice(client, controller.url), await startSlice(client, controller.url)];
+  slices = await Promise.all([startSlice(client, controller.url), startSlice(client, controller.url)]);
   project = await createProject(client);
   const pc = (number: number) => ({ properties: { startup_script: `set pcname PC${number}\nip 10.0.0.${number}/24\n` } });
   nodes = [
