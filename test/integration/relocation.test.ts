@@ -105,9 +105,15 @@ test('nodes of a slice that is lost are started again on another compute, and ar
   const [, lost] = slices;
   const before = await untilOn(nodes[1], () => true);
   assert.equal(before, lost.id);
-  // A compute that is named is obeyed, full or not.
-  const large = await createNode(client, project, 'qemu', { compute_id: lost.id, properties: { ram: 2_000_000_000 } });
+  // A compute that is named is obeyed, full or not. The others have room for PCs only.
+  const large = await createNode(client, project, 'qemu', { compute_id: lost.id, properties: { ram: 512 } });
   assert.equal((await placementOf(large))?.state, 'placed');
+  const fillers: NodeBody[] = [];
+  for (const { compute_id, size, used } of (await placement()).computes) {
+    if (compute_id === lost.id) continue;
+    const ram = Math.floor(0.9 * (size.memory ?? 4096) - used.memory) - 64 - 200;
+    fillers.push(await createNode(client, project, 'qemu', { compute_id, properties: { ram } }));
+  }
   process.kill(lost.server.pid, 'SIGSTOP');
   try {
     const now = await untilOn(nodes[1], (id) => id !== lost.id);
@@ -128,6 +134,11 @@ test('nodes of a slice that is lost are started again on another compute, and ar
     );
     assert.equal(pending.compute_id, lost.id);
     assert.match(pending.reason, /is lost.*No compute has room/);
+    for (const { node_id } of fillers) await client.delete(`${project.path}/nodes/${node_id}`);
+    await waitFor(async () => (await placementOf(large))?.compute_id !== lost.id, {
+      what: 'a node that is moved when there is room',
+      everyMs: 200,
+    });
     await untilReached();
   } finally {
     process.kill(lost.server.pid, 'SIGCONT');

@@ -28,16 +28,22 @@ export class Placer {
   }
 
   /** `except`: the compute that it leaves. @throws no_compute_fits */
-  choose({ node_type, properties = {} }: PlacedNode, except?: RegisteredCompute): RegisteredCompute {
+  choose(node: PlacedNode, except?: RegisteredCompute): RegisteredCompute {
+    const compute = this.find(node, except);
+    const { node_type, properties = {} } = node;
+    if (!compute) throw fault('no_compute_fits', { node_type, memory: needsOf(node_type, properties).memory });
+    return compute;
+  }
+
+  /** As `choose`; undefined: it fits on none. */
+  find({ node_type, properties = {} }: PlacedNode, except?: RegisteredCompute): RegisteredCompute | undefined {
     const used = this.#used();
     const candidates = this.#computes.all().flatMap((compute) => this.#candidate(compute, node_type, used) ?? []);
-    const needs = needsOf(node_type, properties);
     const id = chooseCompute(
-      needs,
+      needsOf(node_type, properties),
       candidates.filter((candidate) => candidate.id !== except?.id),
     );
-    if (id === undefined) throw fault('no_compute_fits', { node_type, memory: needs.memory });
-    return this.#computes.get(id);
+    return id === undefined ? undefined : this.#computes.get(id);
   }
 
   /** Where the nodes of a lab would be placed so that few links are cut. Nothing is reserved. @throws invalid_request */
