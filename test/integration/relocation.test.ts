@@ -28,7 +28,8 @@ after(() => Promise.all(slices?.map(({ server }) => server.stop()) ?? []));
 
 const placement = () => client.get<ProjectPlacement>(`${project.path}/placement`);
 const placementOf = async ({ node_id }: NodeBody) => (await placement()).nodes.find((node) => node.node_id === node_id);
-const read = (node: NodeBody) => client.get<NodeBody & { compute_id: string }>(`${project.path}/nodes/${node.node_id}`);
+const read = (node: NodeBody) =>
+  client.get<NodeBody & { compute_id: string; command_line: string }>(`${project.path}/nodes/${node.node_id}`);
 const untilOn = (node: NodeBody, wanted: (computeId: string) => boolean) =>
   waitFor(
     async () => {
@@ -105,6 +106,9 @@ test('nodes of a slice that is lost are started again on another compute, and ar
   const [, lost] = slices;
   const before = await untilOn(nodes[1], () => true);
   assert.equal(before, lost.id);
+  const numberOf = async (node: NodeBody) => / -m (\d+)/.exec((await read(node)).command_line)?.[1];
+  const number = await numberOf(nodes[1]);
+  assert.ok(number);
   // A compute that is named is obeyed, full or not. The others have room for PCs only.
   const large = await createNode(client, project, 'qemu', { compute_id: lost.id, properties: { ram: 512 } });
   assert.equal((await placementOf(large))?.state, 'placed');
@@ -124,6 +128,8 @@ test('nodes of a slice that is lost are started again on another compute, and ar
       [],
     );
     assert.ok(now === 'local' || now === slices[0].id);
+    // Its hardware address is the same.
+    assert.equal(await numberOf(nodes[1]), number);
     assert.equal((await placementOf(nodes[1]))?.compute_id, now);
     const pending = await waitFor(
       async () => {

@@ -20,6 +20,7 @@ import type { KnownProjects } from '../projects/projects.ts';
 import { readResumeList, writeResumeList } from '../projects/resume-nodes.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
+import { writeCarriedFile } from './carried-file.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
 import type { Placer } from './placer.ts';
 import { type WaitingNode, WaitingNodes } from './waiting-nodes.ts';
@@ -239,7 +240,7 @@ export class Relocation {
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Those of the compute in this process are in this folder.
         if (!from.isLocal) await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
-      }
+      } else await writeCarriedFile(live, node);
       await live.linkRecovery.release(node.id);
     });
   }
