@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
+import { takePortBlock } from '../../../test/support/port-block.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
 import { type RelayRole, relayHello } from '../../lib/relay-hello.ts';
 import { LinkRelay } from './link-relay.ts';
@@ -67,10 +68,12 @@ test('a ticket joins one pair of ends, until it is revoked', async () => {
 });
 
 test('a relay whose port another program has is there when the port is free', async () => {
-  const server = createServer().listen(0);
+  const block = await takePortBlock();
+  owned.defer(() => block.release());
+  const port = Number(block.settings.console_start_port_range);
+  const server = createServer().listen(port);
   owned.defer(() => void server.close());
   await once(server, 'listening');
-  const { port } = server.address() as { port: number };
   const relay = makeRelay(port);
   const ticket = randomBytes(32).toString('hex');
   assert.equal(await relay.admit('link', ticket), undefined);
