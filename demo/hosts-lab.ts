@@ -104,11 +104,6 @@ export class HostsLab {
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 
-  /** A PC that was started elsewhere has another hardware address, which PC1 would learn after two minutes. */
-  async forgetAddresses(): Promise<void> {
-    (await this.#openConsole()).send(Buffer.from('clear arp\r'));
-  }
-
   /** Of PC1, once. */
   async #openConsole(): Promise<WebSocket> {
     if (this.#console?.readyState === WebSocket.OPEN) return this.#console;

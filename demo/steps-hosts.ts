@@ -94,7 +94,6 @@ export const hostsSteps: readonly (readonly [string, (lab: HostsLab) => Promise<
       const others = pairs(lab);
       let answered = 0;
       const took = await timed(async () => {
-        await lab.forgetAddresses();
         for (const to of others) {
           await until(`PC${to}`, async () => (await lab.ping(to)) !== undefined);
           answered += 1;

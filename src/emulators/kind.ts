@@ -163,6 +163,8 @@ export interface Kind {
   readonly nodeDefaults?: Readonly<Record<string, unknown>>;
   /** For lab files. Default: nothing is special. */
   readonly lab?: LabFacts;
+  /** A file of a node whose folder is lost, from its last command line; undefined: that does not say enough. */
+  readonly carriedFile?: { readonly name: string; readonly from: (commandLine: string) => string | undefined };
   /** Files of the configs folder that exist by default: name to content. */
   readonly baseFiles?: Readonly<Record<string, string>>;
   readonly defaults: {

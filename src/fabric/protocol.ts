@@ -32,13 +32,13 @@ export const protocolVersion = 12;
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
 
-/** How frames get to another compute. */
 /** The way of a stream to another compute. */
 export interface PeerPath {
   readonly via: 'direct' | 'relay';
   /** The shortest round trip of the last seconds, milliseconds; undefined: not measured yet. */
   readonly rttMs: number | undefined;
 }
+/** How frames get to another compute. */
 export type PeerCarrier = 'stream' | 'udp';
 
 /** What the fabric's process can do on this host. */

@@ -69,6 +69,13 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && !numberForm.test(value);
 }
 
+/** What frames of one direction are held for, milliseconds; 0: not at all. */
+export function delayOf(filters: Filters, direction: LinkDirection): number {
+  const { delay, latency } = filters;
+  const [milliseconds = 0] = filters[`delay_${direction}`] ?? filters[`latency_${direction}`] ?? delay ?? latency ?? [];
+  return Number(milliseconds);
+}
+
 /** The same seen from the other end: what was for one direction is for the other. */
 export function reversed<T extends Partial<Record<FilterKey, unknown>>>(filters: T): T {
   const turned = Object.entries(filters).map(([key, value]) => {

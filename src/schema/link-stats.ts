@@ -114,7 +114,9 @@ const LinkPathFigures = Type.Object(
   {
     ...path,
     excess_ms: nullable(
-      Type.Number({ description: 'By how much one way takes longer than the delay that the link asks for; 0: the delay is exact' }),
+      Type.Number({
+        description: 'By how much one way takes longer than the smaller delay that the link asks for; 0: both are exact',
+      }),
     ),
   },
   named('LinkPathFigures'),

@@ -14,7 +14,7 @@ let project: ProjectHandle;
 let nodes: [NodeBody, NodeBody];
 
 before(async () => {
-  slices = [await startSlice(client, controller.url), await startSlice(client, controller.url)];
+  slices = await Promise.all([startSlice(client, controller.url), startSlice(client, controller.url)]);
   project = await createProject(client);
   const pc = (number: number) => ({ properties: { startup_script: `set pcname PC${number}\nip 10.0.0.${number}/24\n` } });
   nodes = [
@@ -28,7 +28,8 @@ after(() => Promise.all(slices?.map(({ server }) => server.stop()) ?? []));
 
 const placement = () => client.get<ProjectPlacement>(`${project.path}/placement`);
 const placementOf = async ({ node_id }: NodeBody) => (await placement()).nodes.find((node) => node.node_id === node_id);
-const read = (node: NodeBody) => client.get<NodeBody & { compute_id: string }>(`${project.path}/nodes/${node.node_id}`);
+const read = (node: NodeBody) =>
+  client.get<NodeBody & { compute_id: string; command_line: string }>(`${project.path}/nodes/${node.node_id}`);
 const untilOn = (node: NodeBody, wanted: (computeId: string) => boolean) =>
   waitFor(
     async () => {
@@ -105,9 +106,18 @@ test('nodes of a slice that is lost are started again on another compute, and ar
   const [, lost] = slices;
   const before = await untilOn(nodes[1], () => true);
   assert.equal(before, lost.id);
-  // A compute that is named is obeyed, full or not.
-  const large = await createNode(client, project, 'qemu', { compute_id: lost.id, properties: { ram: 2_000_000_000 } });
+  const numberOf = async (node: NodeBody) => / -m (\d+)/.exec((await read(node)).command_line)?.[1];
+  const number = await numberOf(nodes[1]);
+  assert.ok(number);
+  // A compute that is named is obeyed, full or not. The others have room for PCs only.
+  const large = await createNode(client, project, 'qemu', { compute_id: lost.id, properties: { ram: 512 } });
   assert.equal((await placementOf(large))?.state, 'placed');
+  const fillers: NodeBody[] = [];
+  for (const { compute_id, size, used } of (await placement()).computes) {
+    if (compute_id === lost.id) continue;
+    const ram = Math.floor(0.9 * (size.memory ?? 4096) - used.memory) - 64 - 200;
+    fillers.push(await createNode(client, project, 'qemu', { compute_id, properties: { ram } }));
+  }
   process.kill(lost.server.pid, 'SIGSTOP');
   try {
     const now = await untilOn(nodes[1], (id) => id !== lost.id);
@@ -118,6 +128,8 @@ test('nodes of a slice that is lost are started again on another compute, and ar
       [],
     );
     assert.ok(now === 'local' || now === slices[0].id);
+    // Its hardware address is the same.
+    assert.equal(await numberOf(nodes[1]), number);
     assert.equal((await placementOf(nodes[1]))?.compute_id, now);
     const pending = await waitFor(
       async () => {
@@ -128,6 +140,11 @@ test('nodes of a slice that is lost are started again on another compute, and ar
     );
     assert.equal(pending.compute_id, lost.id);
     assert.match(pending.reason, /is lost.*No compute has room/);
+    for (const { node_id } of fillers) await client.delete(`${project.path}/nodes/${node_id}`);
+    await waitFor(async () => (await placementOf(large))?.compute_id !== lost.id, {
+      what: 'a node that is moved when there is room',
+      everyMs: 200,
+    });
     await untilReached();
   } finally {
     process.kill(lost.server.pid, 'SIGCONT');

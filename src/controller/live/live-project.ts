@@ -264,6 +264,7 @@ export class LiveProject {
         : this.nodes.act(node.id, 'stop'),
     );
     await this.#announcements.close();
+    for (const { link_id } of this.links.entries()) this.computes.relay.forget(link_id);
     this.#forgetPorts = true;
     await this.#removeUnusedPictures().catch(() => undefined);
     await this.release();

@@ -6,11 +6,14 @@ import type { NodeNeeds } from './choose-compute.ts';
 const smallest: NodeNeeds = { cpus: 0.02, memory: 16 };
 /** MiB of an emulator beside the memory of its guest. */
 const overhead = 64;
+/** Of processors, and of MiB: a number in a project file may be any, and sums have to stay exact. */
+const most = 1e12;
 
 /** What a node declares: the properties that lab files call `cpus` and `memory`. */
 export function needsOf(nodeType: string, properties: Readonly<Record<string, unknown>>): NodeNeeds {
   const kind = findKind(nodeType as NodeType);
-  const read = (name: string | undefined) => Number((name && (properties[name] ?? kind?.nodeDefaults?.[name])) || 0);
+  const read = (name: string | undefined) =>
+    Math.min(most, Number((name && (properties[name] ?? kind?.nodeDefaults?.[name])) || 0));
   const memory = read(kind?.lab?.memory);
   const cpus = read(kind?.lab?.cpus);
   return {

@@ -15,7 +15,7 @@ import type { LiveProject } from '../live/live-project.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
 import type { ComputeNodeObject } from '../model/node.ts';
-import type { NodeEntry, ProjectEntry } from '../model/topology.ts';
+import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
@@ -102,11 +102,6 @@ export class KnownProject {
   /** The open project; undefined also while it is being opened. */
   get liveNow(): LiveProject | undefined {
     return this.#lifecycle.now;
-  }
-
-  /** The nodes of a project that is open; none while it is being opened. */
-  openNodes(): readonly NodeEntry[] {
-    return this.liveNow?.nodes.entries() ?? [];
   }
 
   /** The open project, once an opening that is under way has ended; undefined when it is closed. */

@@ -1,9 +1,10 @@
 /**
  * The relay for links between computes that do not reach each other: a thread, begun when the first link may need it. It knows tickets, and
- * nothing of projects. A thread that ends is begun anew, and links connect again.
+ * nothing of projects. A thread that ends, or cannot have its port, is begun anew, and links connect again.
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../lib/log.ts';
+import { Retry } from '../../lib/retry.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { RelayOrder } from './relay-thread.ts';
 
@@ -20,27 +21,33 @@ export function makeRelay({ Cluster }: Settings, log: Log): LinkRelay {
   return new LinkRelay({ port: Cluster.relay_port, host, log });
 }
 
+/** A link does not wait longer for the thread. */
 const startMs = 5_000;
-const restartMs = 1_000;
+const restartTimes = { firstMs: 1_000, longestMs: 60_000 };
 
 export class LinkRelay {
   readonly host: string;
   readonly #options: LinkRelayOptions;
   /** By link. */
   readonly #tickets = new Map<string, string>();
+  readonly #restart = new Retry(restartTimes, () => this.#start());
   #thread: Worker | undefined;
+  /** Of the present thread; undefined in it: it does not listen. */
   #port: Promise<number | undefined> | undefined;
+  /** Ends of links know it: it stays when the thread is begun anew. */
+  #listening: number;
   #closed = false;
 
   constructor(options: LinkRelayOptions) {
     this.#options = options;
+    this.#listening = options.port;
     this.host = options.host;
   }
 
   /** The port at which the ends of a link may meet with this ticket, in place of an earlier one; undefined: there is no relay now. */
   async admit(linkId: string, ticket: string): Promise<number | undefined> {
     if (this.#closed) return undefined;
-    this.#port ??= this.#start();
+    if (!this.#port) this.#start();
     const before = this.#tickets.get(linkId);
     if (before !== ticket) {
       if (before !== undefined) this.#send({ revoke: before });
@@ -59,6 +66,7 @@ export class LinkRelay {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#restart.stop();
     await this.#thread?.terminate();
   }
 
@@ -66,24 +74,28 @@ export class LinkRelay {
     this.#thread?.postMessage(order);
   }
 
-  #start(port = this.#options.port): Promise<number | undefined> {
-    const { log } = this.#options;
-    const thread = new Worker(new URL('./relay-thread.ts', import.meta.url), { workerData: { port } });
+  #start(): void {
+    const thread = new Worker(new URL('./relay-thread.ts', import.meta.url), { workerData: { port: this.#listening } });
     this.#thread = thread;
     thread.unref();
     for (const admit of this.#tickets.values()) this.#send({ admit });
     const { promise, resolve } = Promise.withResolvers<number | undefined>();
     const timer = setTimeout(() => resolve(undefined), startMs);
-    thread.once('message', ({ port: listening }: { port: number }) => {
-      resolve(listening);
-      // Ends of links know this port.
-      thread.once('exit', () => !this.#closed && setTimeout(() => !this.#closed && void this.#start(listening), restartMs).unref());
+    this.#port = promise;
+    thread.once('message', ({ port }: { port: number }) => {
+      this.#restart.succeeded();
+      this.#listening = port;
+      // Also for links to come, when it took longer than a link waits.
+      this.#port = Promise.resolve(port);
+      resolve(port);
     });
-    thread.on('error', (error) => log.warn({ err: error }, 'the relay of links has ended'));
+    thread.on('error', (error) => this.#options.log.warn({ err: error }, 'the relay of links has ended'));
     thread.once('exit', () => {
       clearTimeout(timer);
       resolve(undefined);
+      if (this.#closed) return;
+      this.#port = Promise.resolve(undefined);
+      this.#restart.failed();
     });
-    return promise;
   }
 }

@@ -18,10 +18,16 @@ const helloMs = 3_000;
 const mostStrangers = 64;
 const notice = Buffer.from([1]);
 
-type MeetingEnds = Partial<Record<RelayRole, Socket>>;
+/** Of a ticket. */
+interface Meeting {
+  /** Ends that wait for the other one. */
+  readonly waiting: Partial<Record<RelayRole, Socket>>;
+  /** The two ends that have met last. */
+  joined: readonly Socket[];
+}
 
 class Relay {
-  readonly #tickets = new Map<string, MeetingEnds>();
+  readonly #tickets = new Map<string, Meeting>();
   readonly #strangers = new Set<Socket>();
   readonly server: Server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 }, (socket) =>
     this.#came(socket),
@@ -29,12 +35,12 @@ class Relay {
 
   order(order: RelayOrder): void {
     if ('admit' in order) {
-      if (!this.#tickets.has(order.admit)) this.#tickets.set(order.admit, {});
+      if (!this.#tickets.has(order.admit)) this.#tickets.set(order.admit, { waiting: {}, joined: [] });
       return;
     }
-    const waiting = this.#tickets.get(order.revoke);
+    const { waiting = {}, joined = [] } = this.#tickets.get(order.revoke) ?? {};
     this.#tickets.delete(order.revoke);
-    for (const socket of Object.values(waiting ?? {})) socket.destroy();
+    for (const socket of [...Object.values(waiting), ...joined]) socket.destroy();
   }
 
   #came(socket: Socket): void {
@@ -57,15 +63,16 @@ class Relay {
       socket.off('readable', read);
       leave();
       const hello = readRelayHello(bytes);
-      const waiting = hello && this.#tickets.get(hello.ticket);
-      if (!hello || !waiting) socket.destroy();
-      else this.#wait(socket, hello.role, waiting);
+      const meeting = hello && this.#tickets.get(hello.ticket);
+      if (!hello || !meeting) socket.destroy();
+      else this.#wait(socket, hello.role, meeting);
     };
     socket.on('readable', read);
   }
 
-  /** The newest of a role counts: only the end itself knows that it has begun anew. */
-  #wait(socket: Socket, role: RelayRole, waiting: MeetingEnds): void {
+  /** The newest of a role counts, and the newest pair: only the ends themselves know that they have begun anew. */
+  #wait(socket: Socket, role: RelayRole, meeting: Meeting): void {
+    const { waiting } = meeting;
     waiting[role]?.destroy();
     waiting[role] = socket;
     const leave = () => {
@@ -83,6 +90,8 @@ class Relay {
     for (const one of [accept, connect]) one.removeAllListeners('readable');
     delete waiting.accept;
     delete waiting.connect;
+    for (const before of meeting.joined) before.destroy();
+    meeting.joined = [accept, connect];
     join(accept, connect);
   }
 }

@@ -28,16 +28,22 @@ export class Placer {
   }
 
   /** `except`: the compute that it leaves. @throws no_compute_fits */
-  choose({ node_type, properties = {} }: PlacedNode, except?: RegisteredCompute): RegisteredCompute {
+  choose(node: PlacedNode, except?: RegisteredCompute): RegisteredCompute {
+    const compute = this.find(node, except);
+    const { node_type, properties = {} } = node;
+    if (!compute) throw fault('no_compute_fits', { node_type, memory: needsOf(node_type, properties).memory });
+    return compute;
+  }
+
+  /** As `choose`; undefined: it fits on none. */
+  find({ node_type, properties = {} }: PlacedNode, except?: RegisteredCompute): RegisteredCompute | undefined {
     const used = this.#used();
     const candidates = this.#computes.all().flatMap((compute) => this.#candidate(compute, node_type, used) ?? []);
-    const needs = needsOf(node_type, properties);
     const id = chooseCompute(
-      needs,
+      needsOf(node_type, properties),
       candidates.filter((candidate) => candidate.id !== except?.id),
     );
-    if (id === undefined) throw fault('no_compute_fits', { node_type, memory: needs.memory });
-    return this.#computes.get(id);
+    return id === undefined ? undefined : this.#computes.get(id);
   }
 
   /** Where the nodes of a lab would be placed so that few links are cut. Nothing is reserved. @throws invalid_request */
@@ -130,15 +136,13 @@ export class Placer {
     return { id: compute.id, cpus, memory, used: used.get(compute.id) ?? { cpus: 0, memory: 0 } };
   }
 
+  /** By compute. */
   #used(): Map<string, NodeNeeds> {
-    const used = new Map<string, { cpus: number; memory: number }>();
+    const used = new Map<string, NodeNeeds>();
     for (const project of this.#projects.all()) {
-      for (const { compute_id, node_type, properties } of project.openNodes()) {
-        const sum = used.get(compute_id) ?? { cpus: 0, memory: 0 };
-        const needs = needsOf(node_type, properties);
-        sum.cpus += needs.cpus;
-        sum.memory += needs.memory;
-        used.set(compute_id, sum);
+      for (const [computeId, { cpus, memory }] of project.liveNow?.nodes.loads.entries() ?? []) {
+        const sum = used.get(computeId) ?? { cpus: 0, memory: 0 };
+        used.set(computeId, { cpus: sum.cpus + cpus, memory: sum.memory + memory });
       }
     }
     return used;

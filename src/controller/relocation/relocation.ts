@@ -20,8 +20,10 @@ import type { KnownProjects } from '../projects/projects.ts';
 import { readResumeList, writeResumeList } from '../projects/resume-nodes.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
+import { writeCarriedFile } from './carried-file.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
 import type { Placer } from './placer.ts';
+import { type WaitingNode, WaitingNodes } from './waiting-nodes.ts';
 
 export interface RelocationOptions {
   readonly projects: KnownProjects;
@@ -44,6 +46,7 @@ const rate = 4;
 export class Relocation {
   readonly #options: RelocationOptions;
   readonly #draining = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
+  readonly #waiting = new WaitingNodes((nodes) => this.#retry(nodes));
 
   constructor(options: RelocationOptions) {
     this.#options = options;
@@ -60,17 +63,46 @@ export class Relocation {
       await remember(live, runningOn(live, compute));
       // One that ended by itself, or that its engine places again, returns with its disks.
       if (entry.state !== 'lost' || entry.order) return;
-      const nodes = nodesOn(live, compute);
-      if (nodes.length === 0) return;
-      const moved: OpenNode[] = [];
-      await forEachBounded(nodes, rate, async (node) => {
-        if (await this.#move(live, node, { from: compute, takeFiles: false })) moved.push(node);
-      });
-      live.forgetOn(compute);
-      await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
-      live.notify('log.warning', { message: `${moved.length} nodes of ${compute.record.name} were moved to other computes` });
-      await startRemembered(live);
+      await this.#leave(live, compute, nodesOn(live, compute));
     });
+  }
+
+  /** Nodes of a lost slice are made on other computes, and those that ran are started. */
+  async #leave(live: LiveProject, compute: RegisteredCompute, nodes: readonly OpenNode[]): Promise<void> {
+    if (nodes.length === 0) return;
+    const moved: OpenNode[] = [];
+    await forEachBounded(nodes, rate, async (node) => {
+      if (await this.#move(live, node, { from: compute, takeFiles: false })) moved.push(node);
+    });
+    live.forgetOn(compute);
+    await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
+    live.notify('log.warning', { message: `${moved.length} nodes of ${compute.record.name} were moved to other computes` });
+    await startRemembered(live);
+  }
+
+  /** Moves those for which there is room now. Nodes of projects that are closed wait until they are open. Never rejects. */
+  async #retry(waiting: readonly WaitingNode[]): Promise<void> {
+    const { projects, log } = this.#options;
+    const groups = Map.groupBy(waiting, ({ projectId, compute }) => `${projectId} ${compute.id}`);
+    const errors = await forEachBounded(groups.values(), rate, async (group) => {
+      const [{ projectId, compute }] = group as [WaitingNode];
+      const project = projects.find(projectId);
+      if (!project || this.#options.slices.find(compute.id)?.state !== 'lost') return;
+      if (!project.liveNow) for (const node of group) this.#waiting.add(node);
+      else await project.change((live) => this.#retryIn(live, compute, group));
+    });
+    for (const error of errors) log.warn({ err: error }, 'nodes that wait for room could not be moved');
+  }
+
+  async #retryIn(live: LiveProject, compute: RegisteredCompute, waiting: readonly WaitingNode[]): Promise<void> {
+    const ready = waiting.flatMap((one) => {
+      const node = live.nodes.find(one.nodeId);
+      if (node?.entry.compute_id !== compute.id) return [];
+      if (this.#options.placer.find(node.entry, compute)) return node;
+      this.#waiting.add(one);
+      return [];
+    });
+    await this.#leave(live, compute, ready);
   }
 
   /** The compute answers again, and its nodes are there. Never rejects. */
@@ -133,8 +165,9 @@ export class Relocation {
     this.#draining.get(computeId)?.stop.abort();
   }
 
-  /** Resolves when no drain is under way. */
+  /** Resolves when no drain is under way, and no node is moved as there is room. */
   async close(): Promise<void> {
+    await this.#waiting.close();
     await Promise.all(Array.from(this.#draining.values(), ({ end }) => end));
   }
 
@@ -189,6 +222,9 @@ export class Relocation {
       await this.#moveStopped(live, node, move);
       return true;
     } catch (error) {
+      // Its slice is lost.
+      if (!move.takeFiles && isFault(error, 'no_compute_fits'))
+        this.#waiting.add({ projectId: live.projectId, nodeId: node.id, compute: move.from });
       const message = `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`;
       live.notify('log.error', { message });
       return false;
@@ -204,7 +240,7 @@ export class Relocation {
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Those of the compute in this process are in this folder.
         if (!from.isLocal) await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
-      }
+      } else await writeCarriedFile(live, node);
       await live.linkRecovery.release(node.id);
     });
   }

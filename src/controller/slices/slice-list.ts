@@ -38,7 +38,6 @@ export class SliceList {
       compute_id: id,
       name: entry.name,
       // `find` and `all` return no deleted one.
-      // One that was deleted is not listed.
       state: isOn ? 'draining' : isPending ? 'pending' : entry.state === 'deleted' ? 'left' : entry.state,
       reason: (isPending ? report?.reason : null) ?? entry.reason ?? report?.reason ?? null,
       epoch: entry.epoch,

@@ -88,6 +88,12 @@ test('MAC ids: unique in a project, kept, free again when the folder has gone; a
   const alone = await newFolder('copied-project', 'vpcs', 'new');
   await writeFile(join(alone, 'mac-id.json'), await readFile(join(copy, 'mac-id.json')));
   assert.equal(await ids.of(alone), 3);
+  // Of a node whose folder was lost.
+  const { name, from } = vpcsKind.carriedFile ?? assert.fail();
+  const ports = { console: 5001, local: 20000, fabric: 20001 };
+  const line = ['vpcs', ...vpcsArguments({ version: '0.8.2', ports, macId: 7, script: undefined })].join(' ');
+  await writeFile(join(alone, name), from(line) ?? '');
+  assert.deepEqual([await ids.of(alone), from('vpcs -m 300'), from('')], [7, undefined, undefined]);
   await writeFile(join(alone, 'mac-id.json'), '{"mac_id":');
   assert.equal(await ids.of(alone), 0);
   const far = (name: string, from: number) => newFolder('far', 'vpcs', name).then((directory) => ids.of(directory, from));

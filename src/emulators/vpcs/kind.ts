@@ -15,6 +15,15 @@ const changeable = {
   console_type: Type.Optional(oneOf(consoleTypes)),
 };
 
+/** In a node's folder: the number that gives its MAC address (`mac-id.ts`). */
+export const macNoteName = 'mac-id.json';
+
+/** As a wish: another node of its compute may have the number. */
+function macNoteOf(commandLine: string): string | undefined {
+  const number = / -p \d+ -m (\d{1,3}) /.exec(commandLine)?.[1];
+  return number === undefined ? undefined : `${JSON.stringify({ node_id: '', mac_id: Number(number) })}\n`;
+}
+
 /** The file of the configs folder from which new nodes get their startup script. */
 export const baseScript = 'vpcs_base_config.txt';
 
@@ -60,6 +69,7 @@ export const vpcsKind: Kind = {
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
   folder: 'vpcs',
   lab: { startupFile: 'startup.vpc' },
+  carriedFile: { name: macNoteName, from: macNoteOf },
   can: {
     suspend: false,
     filter: true,

@@ -9,10 +9,10 @@ import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
+import { macNoteName } from './kind.ts';
 
 /** 255 is left out, as in GNS3. */
 export const lastMacId = 254;
-const noteName = 'mac-id.json';
 
 interface Note {
   node_id: string;
@@ -32,7 +32,7 @@ export class MacIds {
       const taken = await takenBeside(directory);
       const id = note && !taken.has(note.mac_id) ? note.mac_id : firstFree(taken, from);
       const text = JSON.stringify({ node_id: nodeId, mac_id: id } satisfies Note);
-      await writeFileAtomic(join(directory, noteName), `${text}\n`);
+      await writeFileAtomic(join(directory, macNoteName), `${text}\n`);
       return id;
     });
   }
@@ -59,7 +59,7 @@ async function takenBeside(directory: string): Promise<Set<number>> {
 /** Undefined when there is none, or none that makes sense. */
 async function readNote(directory: string): Promise<Note | undefined> {
   try {
-    const { node_id, mac_id } = JSON.parse(String(await readRegularFile(join(directory, noteName)))) as Partial<
+    const { node_id, mac_id } = JSON.parse(String(await readRegularFile(join(directory, macNoteName)))) as Partial<
       Record<keyof Note, unknown>
     >;
     const sound = typeof node_id === 'string' && Number.isInteger(mac_id) && Number(mac_id) >= 0 && Number(mac_id) <= lastMacId;

@@ -33,6 +33,7 @@ export class FramedSocket {
   #tornStart = headroom;
   #tornEnd = headroom;
   #held = false;
+  /** Our socket still writes from the memory that was last sent. */
   #writing = false;
 
   readonly #onMark: ((mark: number) => void) | undefined;
@@ -46,11 +47,6 @@ export class FramedSocket {
   /** The other end of the link still writes from our buffer: nothing is read. */
   get held(): boolean {
     return this.#held;
-  }
-
-  /** Our socket still writes from the memory that was last sent. */
-  get writing(): boolean {
-    return this.#writing;
   }
 
   /** Frames come and go over this socket from now on; what was torn of the last one is forgotten. */
@@ -109,6 +105,11 @@ export class FramedSocket {
 
   /** Hands on what is whole, up to the first run that is held. */
   #walk(socket: Socket): void {
+    while (this.#nextRun(socket));
+  }
+
+  /** True: what follows the run has to be looked at, too. */
+  #nextRun(socket: Socket): boolean {
     const buffer = this.#buffer;
     const limit = this.#tornEnd;
     let start = this.#tornStart;
@@ -132,11 +133,12 @@ export class FramedSocket {
     if (frames > 0 && !this.#owner.received(buffer, start, at, frames)) {
       this.#held = true;
       socket.pause();
-      return;
+      return false;
     }
-    if (frames > 0 && this.#isEmpty(length)) this.#walk(socket);
-    else if (length > maxFrameBytes) this.#resynchronise(socket);
+    if (frames > 0 && this.#isEmpty(length)) return true;
+    if (length > maxFrameBytes) this.#resynchronise(socket);
     else this.#keepTorn();
+    return false;
   }
 
   /** No frame follows the length. */

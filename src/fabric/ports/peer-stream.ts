@@ -17,7 +17,7 @@ import type { PeerPath, PortSpec, StreamSpec } from '../protocol.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { type PortOwner, portRetry } from './port.ts';
 import { callRelay } from './relay-call.ts';
-import { probeMark, RoundTrips } from './round-trips.ts';
+import { RoundTrips } from './round-trips.ts';
 import { shakeHands } from './stream-hello.ts';
 
 export type PeerSpec = Extract<PortSpec, { type: 'udp' }> & { stream: StreamSpec };
@@ -38,8 +38,8 @@ const soundMs = 30_000;
 
 /** Without a direct connection for so long, the ends meet at the relay. */
 const relayAfterMs = 3_500;
-/** While frames go through the relay, the direct way is tried so often. */
-const directAgainMs = 15_000;
+/** While frames go through the relay, the direct way is tried again, less and less often. */
+const directTimes = { firstMs: 4_000, longestMs: 30_000 };
 
 const emptyFrame = Buffer.alloc(headerBytes);
 
@@ -53,7 +53,8 @@ export class PeerStream {
   /** It waits at the relay for the other end, or is about to. */
   #isAtRelay = false;
   #probeTimer: NodeJS.Timeout | undefined;
-  #directTimer: NodeJS.Timeout | undefined;
+  #relayTimer: NodeJS.Timeout | undefined;
+  readonly #direct = new Retry(directTimes, () => void this.#tryDirectly());
   readonly #retry = new Retry(portRetry, () => this.#begin());
   readonly #strangers = new Set<Socket>();
   #spec: PeerSpec;
@@ -71,7 +72,9 @@ export class PeerStream {
     this.#spec = spec;
     const onMark = (mark: number) => {
       const answer = this.#trips.received(mark);
-      if (answer && !this.#frames.writing) this.#socket?.write(answer);
+      if (!answer) this.#probeSoon();
+      // One that waits says nothing, and an end that does not read gets no more of them.
+      else if (this.#socket?.writableLength === 0) this.#socket.write(answer);
     };
     this.#frames = spec.stream.probes ? new FramedSocket(owner, onMark) : new FramedSocket(owner);
     this.#begin();
@@ -83,9 +86,10 @@ export class PeerStream {
     return this.connected ? { via: this.#via, rttMs: this.#trips.shortestMs } : undefined;
   }
 
-  /** The secret of connections to come. */
+  /** The secret of connections to come, and where the ends meet. */
   change(spec: PeerSpec): void {
     this.#spec = spec;
+    if (!this.connected) this.#relayLater();
   }
 
   nudge(): void {
@@ -104,7 +108,8 @@ export class PeerStream {
   close(): void {
     this.#closed = true;
     this.#closing.abort();
-    clearInterval(this.#directTimer);
+    this.#direct.stop();
+    clearTimeout(this.#relayTimer);
     clearTimeout(this.#probeTimer);
     this.#retry.stop();
     this.#rest.stop();
@@ -143,8 +148,7 @@ export class PeerStream {
   #relayLater(): void {
     if (!this.#spec.stream.relay || this.#isAtRelay || this.#closed) return;
     this.#isAtRelay = true;
-    const timer = setTimeout(() => void this.#meetAtRelay(), relayAfterMs);
-    this.#closing.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    this.#relayTimer = setTimeout(() => void this.#meetAtRelay(), relayAfterMs);
   }
 
   /** Until there is a connection, this way or directly. */
@@ -173,14 +177,14 @@ export class PeerStream {
     }
   }
 
-  /** While frames go through the relay. */
-  #tryDirectly(): void {
-    clearInterval(this.#directTimer);
-    if (this.#via === 'direct' || this.#spec.stream.role === 'accept') return;
-    this.#directTimer = setInterval(() => {
-      if (!this.connected || this.#via === 'direct') clearInterval(this.#directTimer);
-      else void this.#greet(connect({ host: this.#spec.rhost, port: this.#spec.rport, noDelay: true }));
-    }, directAgainMs);
+  get #isRelayed(): boolean {
+    return this.connected && this.#via === 'relay';
+  }
+
+  async #tryDirectly(): Promise<void> {
+    if (!this.#isRelayed) return;
+    await this.#greet(connect({ host: this.#spec.rhost, port: this.#spec.rport, noDelay: true }));
+    if (this.#isRelayed) this.#direct.failed();
   }
 
   /** Whether frames go over it now. */
@@ -223,7 +227,7 @@ export class PeerStream {
     clearTimeout(this.#timer);
     this.#timer = setInterval(() => this.#beat(socket), beatMs);
     this.connected = true;
-    this.#tryDirectly();
+    if (via === 'relay' && this.#spec.stream.role === 'connect') this.#direct.failed();
     this.#probe(socket);
     socket.resume();
     this.#frames.ready();
@@ -235,18 +239,22 @@ export class PeerStream {
     if (this.#missedBeats >= deadBeats) {
       this.#lost(socket, { isSilent: true });
       socket.destroy();
-    } else if (!this.#frames.writing) this.#probe(socket);
+    } else this.#probe(socket);
   }
 
-  /** Or a beat, where the other end answers no probes. */
+  /** Or a beat, where the other end answers no probes; nothing while frames are still being written. */
   #probe(socket: Socket): void {
-    const { probes = false } = this.#spec.stream;
-    if (probes) this.#trips.sent();
-    socket.write(probes ? probeMark : emptyFrame);
+    if (socket.writableLength > 0) return;
+    socket.write(this.#spec.stream.probes ? this.#trips.probe() : emptyFrame);
+  }
+
+  /** After an answer: until the round trip is known, the next probe does not wait for a beat. */
+  #probeSoon(): void {
     const { nextMs } = this.#trips;
-    if (!probes || nextMs === undefined) return;
+    const socket = this.#socket;
+    if (nextMs === undefined || !socket) return;
     clearTimeout(this.#probeTimer);
-    this.#probeTimer = setTimeout(() => this.#socket === socket && !this.#frames.writing && this.#probe(socket), nextMs);
+    this.#probeTimer = setTimeout(() => this.#socket === socket && this.#probe(socket), nextMs);
   }
 
   /** Another one takes the place of the connection, or none. */
@@ -261,7 +269,10 @@ export class PeerStream {
     if (socket !== this.#socket) return;
     this.#forget();
     if (this.#closed || this.#spec.stream.role === 'accept') return;
-    if (performance.now() - this.#since > soundMs) this.#rest.succeeded();
+    if (performance.now() - this.#since > soundMs) {
+      this.#rest.succeeded();
+      if (this.#via === 'direct') this.#direct.succeeded();
+    }
     if (isSilent) this.#rest.failed();
     else this.#retry.failed();
   }

@@ -1,50 +1,56 @@
 /**
  * The round trip of a stream between two computes: marks between the frames, which the other end answers. The shortest of the last ones
  * counts, as any of them may have waited behind frames or for a processor; of few, all may have.
+ *
+ * Marks are numbered: an answer that comes when later probes are on their way belongs to its own probe.
  */
 import { headerBytes, putFrameLength } from '../frames.ts';
 import { firstMark } from './framed-socket.ts';
 
-const probe = firstMark;
-const answer = firstMark + 1;
+/** That can be on their way; one is sent a second, and a connection that is silent for so long is given up. */
+const numbers = 8;
+const firstAnswer = firstMark + numbers;
 const samples = 64;
 /** Before so many nothing is known. */
 const fewest = 8;
-/** Between the first probes, milliseconds. */
+/** Between the first answers and the next probe, milliseconds. */
 const firstEveryMs = 100;
-
-export const probeMark = markOf(probe);
-const answerMark = markOf(answer);
 
 export class RoundTrips {
   readonly #times: number[] = [];
   #shortestMs: number | undefined;
-  #sentAt: number | undefined;
+  /** By number. */
+  readonly #sentAt = new Map<number, number>();
+  #next = 0;
 
   /** Of the last samples, milliseconds; undefined: none yet. */
   get shortestMs(): number | undefined {
     return this.#shortestMs;
   }
 
-  /** When to send the next probe without waiting for a beat, milliseconds; undefined: it is not urgent. */
+  /** When to send the next probe after an answer, milliseconds; undefined: it is not urgent. */
   get nextMs(): number | undefined {
     return this.#times.length < fewest ? firstEveryMs : undefined;
   }
 
-  /** A probe is being sent. */
-  sent(): void {
-    this.#sentAt = performance.now();
+  /** A probe, which is sent now. */
+  probe(): Buffer {
+    const number = this.#next;
+    this.#next = (number + 1) % numbers;
+    this.#sentAt.set(number, performance.now());
+    return markOf(firstMark + number);
   }
 
-  /** What has to be sent for a mark that was received; undefined: nothing. */
+  /** What has to be sent for a mark that was received; undefined: nothing, it is an answer. */
   received(mark: number): Buffer | undefined {
-    if (mark === probe) return answerMark;
-    if (mark === answer && this.#sentAt !== undefined) {
-      this.#times.push(performance.now() - this.#sentAt);
-      if (this.#times.length > samples) this.#times.shift();
-      if (this.#times.length >= fewest) this.#shortestMs = Math.min(...this.#times);
-      this.#sentAt = undefined;
-    }
+    if (mark < firstAnswer) return markOf(mark + numbers);
+    const number = mark - firstAnswer;
+    const sentAt = this.#sentAt.get(number);
+    if (sentAt === undefined) return undefined;
+    this.#sentAt.delete(number);
+    this.#times.push(performance.now() - sentAt);
+    if (this.#times.length > samples) this.#times.shift();
+    if (this.#times.length >= fewest) this.#shortestMs = Math.min(...this.#times);
     return undefined;
   }
 
@@ -52,7 +58,7 @@ export class RoundTrips {
   forget(): void {
     this.#times.length = 0;
     this.#shortestMs = undefined;
-    this.#sentAt = undefined;
+    this.#sentAt.clear();
   }
 }
 

@@ -1,7 +1,7 @@
 /** The counters of an open project's links: each compute is asked once, and the counters of a link's two ends are combined. */
 
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
-import { reversed } from '../../../schema/filter.ts';
+import { delayOf, linkDirections, reversed } from '../../../schema/filter.ts';
 import type { DirectionCounters, DirectionFigures, LinkStats, PortStats, Rate } from '../../../schema/link-stats.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { LinkEntry } from '../../model/topology.ts';
@@ -123,11 +123,8 @@ function pathOf({ filters }: LinkEntry, ...ports: (PortStats | undefined)[]): Pi
   const trips = paths.flatMap(({ rtt_ms }) => rtt_ms ?? []);
   if (trips.length === 0) return { path: { via: first.via, rtt_ms: null, excess_ms: null } };
   const rtt_ms = Math.min(...trips);
-  const asked = (['ab', 'ba'] as const).map((way) => {
-    const [delay = 0] = filters[`delay_${way}`] ?? filters[`latency_${way}`] ?? filters.delay ?? filters.latency ?? [];
-    return Number(delay);
-  });
-  const excess_ms = Math.round(1000 * Math.max(0, rtt_ms / 2 - Math.min(...asked))) / 1000;
+  const asked = Math.min(...linkDirections.map((direction) => delayOf(filters, direction)));
+  const excess_ms = Math.round(1000 * Math.max(0, rtt_ms / 2 - asked)) / 1000;
   return { path: { via: first.via, rtt_ms, excess_ms } };
 }
 

@@ -4,11 +4,13 @@ import type { Problem } from '../../../schema/problem.ts';
 import { NodeNames } from '../../model/names.ts';
 import { findKind, type NodeObject } from '../../model/node.ts';
 import type { NodeEntry } from '../../model/topology.ts';
+import { ComputeLoads } from '../../placement/compute-loads.ts';
 import type { OpenNode } from './open-node.ts';
 
 export class NodeSet {
   protected readonly names = new NodeNames();
   readonly #nodes = new Map<string, OpenNode>();
+  readonly loads = new ComputeLoads();
   #list: readonly NodeObject[] | undefined;
 
   get size(): number {
@@ -64,13 +66,17 @@ export class NodeSet {
 
   /** Its name is taken already. */
   protected put(node: OpenNode): void {
+    const before = this.#nodes.get(node.id);
+    if (before) this.loads.remove(before.entry);
     this.#nodes.set(node.id, node);
+    this.loads.add(node.entry);
     this.#list = undefined;
   }
 
   /** Its name is free again. */
   protected remove(node: OpenNode): void {
     this.#nodes.delete(node.id);
+    this.loads.remove(node.entry);
     this.names.release(node.entry.name);
     this.#list = undefined;
   }
@@ -92,6 +98,13 @@ export class NodeSet {
     }
     if (name !== before) this.names.release(before);
     return node.object;
+  }
+
+  /** Of a node that was put here. */
+  protected setEntry(node: OpenNode, entry: NodeEntry): void {
+    this.loads.remove(node.entry);
+    node.setEntry(entry);
+    this.loads.add(entry);
   }
 
   /** The object of a node is another one. */

@@ -374,7 +374,7 @@ export class ProjectNodes extends NodeSet {
 
   #updateCommit(node: OpenNode, entry: NodeEntry, undoable: boolean): Commit {
     const apply = () => {
-      node.setEntry(entry);
+      this.setEntry(node, entry);
       this.changed();
       this.changes.emit(node);
       return node.object;

@@ -2,6 +2,7 @@
  * Measures what the emulation does while checks run. The time is divided where checks change links: what a link did is judged by the
  * filters that it had then. All counters run since the start, so a part is the difference of two readings.
  */
+import { delayOf } from '../../../schema/filter.ts';
 import type { ComputeFidelity } from '../../../schema/host.ts';
 import type { Link } from '../../../schema/link.ts';
 import type { DirectionCounters, LinkStats } from '../../../schema/link-stats.ts';
@@ -118,8 +119,10 @@ export class FidelityWatch implements ChangeWatch {
       const isSame = before.stats.since === stats.since;
       stats.directions.forEach((after, index) => {
         const start = isSame ? before.stats.directions[index] : undefined;
-        const way = this.#add(index === 0 ? 'ab' : 'ba', link, start, after);
-        way.excessMs = Math.max(way.excessMs, stats.path?.excess_ms ?? 0);
+        const direction = index === 0 ? 'ab' : 'ba';
+        const way = this.#add(direction, link, start, after);
+        // Of this direction alone: the other one may have no delay.
+        way.excessMs = Math.max(way.excessMs, (stats.path?.rtt_ms ?? 0) / 2 - delayOf(link.filters, direction));
       });
     }
     this.#readings = now;
