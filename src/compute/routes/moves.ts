@@ -103,13 +103,7 @@ function arrivalRoutes({ projects, moves: { arrivals } }: ComputeRouteContext) {
     route(
       `POST ${place}/streams/{stream}`,
       { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own },
-      async ({ path, stream }) => {
-        const node = nodeOf(path);
-        await take(arrivals.stream(node, path.stream), stream).catch((error: unknown) => {
-          arrivals.broken(node);
-          throw error;
-        });
-      },
+      ({ path, stream }) => arrivals.take(nodeOf(path), path.stream, (into) => take(into, stream)),
     ),
   ];
 }
