@@ -156,7 +156,7 @@ export class OpenNode {
   }
 
   /** Starts, stops, suspends, … it; some computes answer with the node. @throws `compute_route_missing` for kinds that cannot */
-  act(verb: 'start' | 'stop' | 'suspend' | 'reload', body: unknown): Promise<ComputeNodeObject | undefined> {
+  act(verb: 'start' | 'stop' | 'suspend' | 'resume' | 'reload', body: unknown): Promise<ComputeNodeObject | undefined> {
     return this.#transport().call(`POST ${this.#node()}/${verb}`, { ...this.#request(), body });
   }
 
