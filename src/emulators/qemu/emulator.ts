@@ -98,8 +98,9 @@ export class QemuEmulator implements Emulator, MonitorListener {
     this.status(await monitor.status());
   }
 
-  async runRestored(): Promise<void> {
+  async runRestored(connect?: () => Promise<void>): Promise<void> {
     if (!this.#awaitsLinks) return;
+    await connect?.();
     // Its main loop accepts connections before it answers.
     await this.#monitor?.status();
     if (this.#awaitsLinks) await this.#changeState('started', (monitor) => monitor.execute('cont'));
