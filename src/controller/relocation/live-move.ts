@@ -62,6 +62,7 @@ export class LiveMove {
     const live = this.#live;
     const streams = new MoveStreams({ ...{ projectId: live.projectId, nodeId: this.#node.id }, from: this.#from, to: this.#to });
     await beginMove(live.folder, this.#pending);
+    this.#node.isMoving = true;
     try {
       const { pausedMs, links } = await this.#transfer(streams);
       await settleMove(live, this.#pending);
@@ -75,6 +76,7 @@ export class LiveMove {
       await settleMove(live, this.#pending);
       throw refusalOf(this.#node, error);
     } finally {
+      this.#node.isMoving = false;
       await streams.close();
     }
   }

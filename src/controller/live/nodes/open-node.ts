@@ -41,6 +41,8 @@ export class OpenNode {
   #object: NodeObject | undefined;
   /** It exists on its compute. False after it could not be made there when the project was opened. */
   isPresent = true;
+  /** It is on its way to another compute while it runs: the project's gate cannot be held until that has ended. */
+  isMoving = false;
   #problem: string | undefined;
 
   constructor(projectId: string, compute: RegisteredCompute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
