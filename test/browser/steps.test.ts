@@ -267,7 +267,11 @@ describe('notes of the project', () => {
 
 describe('a shared view', () => {
   it('shows another user the same part of the canvas, with the same selection', async () => {
-    await page.keyboard.press('Control+A');
+    const { node_id } = nodes.find(({ name }) => name === 'S7') ?? assert.fail('no node');
+    // Others do not cover it there.
+    await client.put(`${project.path}/nodes/${node_id}`, { x: -400, y: 300 });
+    await page.locator(`[data-id="${node_id}"][transform="translate(-400 300)"]`).waitFor();
+    await page.keyboard.press('f');
     await canvas(page).node('S7').click();
     for (let count = 0; count < 3; count++) await page.keyboard.press('-');
     const shown = await middleOf(canvas(page).node('S7'));
@@ -353,6 +357,7 @@ describe('links and places', async () => {
     await page.getByRole('menuitem', { name: 'Ethernet0', exact: true }).focus();
     await page.keyboard.press('Enter');
     await waitFor(isAt(1, a, 0), { what: 'the link at A' });
+    await shows('D Ethernet3 — A Ethernet0');
   });
 
   it('a group moves what lies inside, and hides it when it is collapsed: one step each', async () => {
@@ -361,6 +366,9 @@ describe('links and places', async () => {
     await page.keyboard.press('Control+G');
     const frame = page.locator('.drawing.selected');
     await frame.waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('Site "A"');
+    await page.keyboard.press('Tab');
+    await frame.locator('.group-name', { hasText: 'Site "A"' }).waitFor();
     const [x, y] = await middleOf(canvas(page).node('A').locator('.symbol'));
     const from = { b: await placeOf(b), a: await placeOf(a) };
     const undo = await undoable();
@@ -371,7 +379,7 @@ describe('links and places', async () => {
     assert.equal(await placeOf(b), from.b);
     await picture(page, 'group');
     await page.keyboard.press('Alt+C');
-    const card = page.locator('.collapsed-group', { hasText: '1 node' });
+    const card = page.locator('.collapsed-group', { hasText: 'Site "A"1 node' });
     await card.waitFor();
     await canvas(page).node('A').waitFor({ state: 'detached' });
     // The link to D leads to the group.
@@ -384,6 +392,18 @@ describe('links and places', async () => {
     await page.keyboard.press('Control+Z');
     await waitFor(async () => (await placeOf(a)) === from.a, { what: 'the node and its group where they were' });
     await waitFor(async () => (await undoable()) === undo, { what: 'two steps undone' });
+    // A frame around the frame, with the same middle: collapsed, neither hides the other one.
+    const [inner = assert.fail('no group')] = await client.get<Drawing[]>(`${small.path}/drawings`);
+    const svgOf = (width: number, height: number) =>
+      `<svg width="${width}" height="${height}"><rect data-patchbay-group='collapsed' width="${width}" height="${height}"/></svg>`;
+    const [width = 0, height = 0] = [...inner.svg.matchAll(/="(\d+)"/g)].map(([, size]) => Number(size));
+    const around = { svg: svgOf(width + 40, height + 40), x: inner.x - 20, y: inner.y - 20 };
+    const outer = await client.post<Drawing>(`${small.path}/drawings`, around);
+    await client.put(`${small.path}/drawings/${inner.drawing_id}`, { svg: svgOf(width, height) }, 201);
+    await waitFor(async () => (await page.locator('.collapsed-group').count()) === 1, { what: 'the card of the outer group' });
+    assert.equal(await page.locator('.node').count(), 3);
+    await client.delete(`${small.path}/drawings/${outer.drawing_id}`);
+    await frame.locator('.card').waitFor();
     await page.keyboard.press('Control+Shift+G');
     await frame.waitFor({ state: 'detached' });
   });
