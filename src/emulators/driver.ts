@@ -128,8 +128,11 @@ export interface Emulator {
   onState(listener: (state: 'started' | 'suspended') => void): void;
   suspend(): Promise<void>;
   resume(): Promise<void>;
-  /** Only kinds that save memory: started from memory the machine is paused until this is called, though its state is "started". */
-  runRestored?(): Promise<void>;
+  /**
+   * Only kinds that save memory: started from memory the machine is paused until this is called, though its state is "started". It is
+   * connected by `connect` before; one that was started otherwise runs already, and nothing happens.
+   */
+  runRestored?(connect?: () => Promise<void>): Promise<void>;
   /** Resets the machine without ending the process; false when the kind must be stopped and started instead. */
   reset(): Promise<boolean>;
   /** As the node's properties say (`on_close`), at the latest by force; resolves when no process is left. */

@@ -5,6 +5,8 @@ import { Node } from './node.ts';
 import { type Static, Type } from './type.ts';
 
 const Text = Type.String({ maxLength: 65_536 });
+/** As QEMU names its machines. It becomes an argument: a comma would begin an option, such as a file to write. */
+const MachineType = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' });
 
 /** What the machine is that is to continue on another compute, which must start the same one. */
 export const MoveOffer = Type.Object(
@@ -15,7 +17,7 @@ export const MoveOffer = Type.Object(
         release: Text,
         accelerator: Type.Union([Type.Literal('kvm'), Type.Literal('tcg')]),
         cpu: Text,
-        machine: Text,
+        machine: MachineType,
         ramId: Text,
         ramBytes: Type.Integer({ minimum: 0 }),
         uuid: Text,

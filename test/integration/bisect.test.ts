@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
+import { serverProgram } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
 
 const { server, client } = await withServer();
-const root = resolve(import.meta.dirname, '../..');
 const folder = await mkdtemp(join(tmpdir(), 'bisect-'));
 after(() => rm(folder, { recursive: true }));
 
@@ -27,7 +27,7 @@ await client.put(`${project.path}/links/${link.link_id}`, { filters: { packet_lo
 for (let count = 0; count < 3; count++) await checkpoint();
 
 function start(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, [join(root, 'src/main.ts'), 'bisect', ...args], {
+  return spawn(process.execPath, [serverProgram, 'bisect', ...args], {
     cwd: folder,
     env: { ...process.env, NO_COLOR: '1', PATCHBAY_URL: server.url },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -4,7 +4,7 @@ import type { MoveStream } from '../../emulators/driver.ts';
 import type { MoveOffer } from '../../schema/move.ts';
 import type { ComputeNode } from './node.ts';
 
-/** Between the start of the machine and its streams. */
+/** Between the start of the machine and the first stream that it is sent: of these it is known when they break off. */
 const idleMs = 60_000;
 
 interface Arriving {
@@ -22,6 +22,8 @@ export class Arrivals {
   async begin(node: ComputeNode, offer: MoveOffer): Promise<void> {
     const { memory } = node.driver;
     if (!memory) throw fault('move_refused', { name: node.name, reason: 'nodes of its type cannot' });
+    // Of a controller that has died.
+    await this.abort(node);
     const abort = new AbortController();
     const { promise: ready, resolve, reject } = Promise.withResolvers<(name: string) => MoveStream>();
     const arrival = { offer, ready: resolve, signal: abort.signal };
@@ -38,15 +40,20 @@ export class Arrivals {
 
   /** @throws move_refused */
   stream(node: ComputeNode, name: string): MoveStream {
-    const { stream, idle } = this.#get(node);
+    const { stream } = this.#get(node);
     if (!stream) throw unknown(node);
-    clearTimeout(idle);
     return stream(name);
   }
 
-  /** Its streams broke off. */
-  broken(node: ComputeNode): void {
-    this.#arriving.get(node.id)?.abort.abort();
+  /** `send` rejects when the stream breaks off: then the machine does not come. @throws move_refused, and what `send` throws */
+  async take(node: ComputeNode, name: string, send: (stream: MoveStream) => Promise<void>): Promise<void> {
+    const arriving = this.#get(node);
+    const stream = this.stream(node, name);
+    clearTimeout(arriving.idle);
+    await send(stream).catch((error: unknown) => {
+      arriving.abort.abort();
+      throw error;
+    });
   }
 
   /** Resolves when the machine has all, and is paused here. @throws move_refused, qemu_failed */

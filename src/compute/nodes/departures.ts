@@ -8,13 +8,15 @@ import type { MoveOffer } from '../../schema/move.ts';
 import type { Context } from '../context.ts';
 import type { ComputeNode } from './node.ts';
 
-/** Between the offer and the streams. */
+/** Between the offer and the first stream. */
 const idleMs = 60_000;
 
 interface Leaving {
   readonly departure: Departure;
   readonly idle: NodeJS.Timeout;
-  phase: 'sending' | 'finishing' | 'departed' | 'aborted';
+  phase: 'sending' | 'finishing' | 'departed';
+  /** Settles when it runs here again. */
+  aborting?: Promise<void> | undefined;
 }
 
 export class Departures {
@@ -42,8 +44,9 @@ export class Departures {
   async stream(node: ComputeNode, name: string): Promise<MoveStream> {
     const leaving = this.#get(node);
     const stream = await leaving.departure.stream(name);
+    clearTimeout(leaving.idle);
     const ended = () => {
-      if (leaving.phase === 'sending' && this.#leaving.get(node.id) === leaving)
+      if (leaving.phase === 'sending' && this.#leaving.get(node.id) === leaving && !leaving.aborting)
         void this.#giveUp(node, `its stream ${name} has ended`);
     };
     for (const end of new Set([stream.from, stream.into])) end?.once('close', ended);
@@ -52,9 +55,7 @@ export class Departures {
 
   /** @throws move_refused, qemu_failed */
   async mirror(node: ComputeNode): Promise<void> {
-    const { departure, idle } = this.#get(node);
-    clearTimeout(idle);
-    await departure.mirror();
+    await this.#get(node).departure.mirror();
   }
 
   /** @throws move_refused, qemu_failed */
@@ -70,7 +71,7 @@ export class Departures {
       const pausedMs = await leaving.departure.finish();
       const noted = performance.now();
       await node.setDeparted(true);
-      if (this.#leaving.get(node.id) !== leaving) throw fault('move_refused', { name: node.name, reason: 'it was given up' });
+      if (leaving.aborting) throw fault('move_refused', { name: node.name, reason: 'it was given up' });
       leaving.phase = 'departed';
       return pausedMs + performance.now() - noted;
     } catch (error) {
@@ -81,11 +82,23 @@ export class Departures {
 
   /** It runs here. Nothing happens to a machine that was not to leave. */
   async abort(node: ComputeNode): Promise<void> {
-    const leaving = this.#forget(node);
-    if (leaving) {
+    const leaving = this.#leaving.get(node.id);
+    if (!leaving) return node.continueHere();
+    leaving.aborting ??= this.#continue(node, leaving);
+    await leaving.aborting;
+  }
+
+  async #continue(node: ComputeNode, leaving: Leaving): Promise<void> {
+    clearTimeout(leaving.idle);
+    try {
       await leaving.departure.abort();
       await node.setDeparted(false);
-    } else await node.continueHere();
+      if (this.#leaving.get(node.id) === leaving) this.#leaving.delete(node.id);
+    } catch (error) {
+      // The next request tries again.
+      leaving.aborting = undefined;
+      throw error;
+    }
   }
 
   /** The server ends: those that were not sent continue. Never rejects. */
@@ -107,7 +120,7 @@ export class Departures {
 
   #get(node: ComputeNode): Leaving {
     const leaving = this.#leaving.get(node.id);
-    if (leaving) return leaving;
+    if (leaving && !leaving.aborting) return leaving;
     throw fault('move_refused', { name: node.name, reason: 'its compute knows nothing of a move: it was given up' });
   }
 

@@ -108,6 +108,8 @@ export class ComputeNode {
     return this.exclusively(async () => {
       if (this.#run) throw fault('node_running', { name: this.name, what: 'receive it from another compute' });
       await this.#start(begin);
+      // What it sends when it is resumed is not lost.
+      await this.context.wiring.connected([this.id]);
     });
   }
 
@@ -144,10 +146,10 @@ export class ComputeNode {
   /** The compute ends, and its emulators with it. */
   halt = (): Promise<void> => this.exclusively(() => this.#stop());
 
-  /** A machine that was restored from memory continues; its links are connected. Never rejects. */
-  async runRestored(): Promise<void> {
+  /** A machine that was restored from memory continues; its links are connected, or are by `connect`. Never rejects. */
+  async runRestored(connect?: () => Promise<void>): Promise<void> {
     const run = this.#run;
-    await run?.emulator.runRestored?.().catch((error: unknown) => {
+    await run?.emulator.runRestored?.(connect).catch((error: unknown) => {
       if (this.#run === run) this.view().warn(`${this.name} stays paused: ${(error as Error).message}`);
     });
   }
@@ -308,10 +310,7 @@ export class ComputeNode {
     this.#stale = false;
     this.#departed = false;
     this.#state.commandLine = run.emulator.commandLine;
-    if (run.emulator.runRestored && !this.project.holdsMachines) {
-      await this.context.wiring.connected([this.id]);
-      await this.runRestored();
-    }
+    if (!this.project.holdsMachines) await this.runRestored(() => this.context.wiring.connected([this.id]));
     if (this.project.replicatesLinkState) await this.#nios.showCarriers();
     // From saved memory of a paused machine it starts paused.
     this.#state.setStatus(run.emulator.state);

@@ -142,6 +142,8 @@ export class CheckpointSchedule {
 
   #reasonAgainst({ nodes }: LiveProject): string | undefined {
     if (this.#tooLarge !== undefined) return tooLarge(this.#tooLarge);
+    // It would keep all changes waiting for as long as the move takes.
+    if ([...nodes.all()].some(({ isMoving }) => isMoving)) return 'a machine is being moved to another compute';
     const states = [...nodes.all()]
       .filter(({ entry, live: { status } }) => status !== 'stopped' && findKind(entry.node_type)?.alwaysRunning !== true)
       .map(({ live: { status } }) => status);

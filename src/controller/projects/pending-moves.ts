@@ -10,15 +10,20 @@ import { forEachBounded } from '../../lib/bounded.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { isUuid } from '../../schema/common.ts';
 import { stagingPrefix } from '../../schema/folders.ts';
+import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
+import { findKind } from '../model/node.ts';
 
 export interface PendingMove {
   readonly node_id: string;
+  readonly node_type: NodeType;
   /** Ids of computes. */
   readonly from: string;
   readonly to: string;
+  /** It has been resumed at its new compute: whether it runs is its user's business from then on. */
+  readonly continued?: true;
 }
 
 const prefix = `${stagingPrefix}move-`;
@@ -55,56 +60,50 @@ export async function settleMoves(live: LiveProject): Promise<void> {
 export async function settleMove(live: LiveProject, move: PendingMove): Promise<boolean> {
   const node = live.nodes.find(move.node_id);
   const [from, to] = [live.computes.find(move.from), live.computes.find(move.to)];
+  // A node that was deleted, or is on a third compute meanwhile, is left at neither.
+  const at = node?.entry.compute_id;
+  let { continued } = move;
   try {
-    if (node && to && node.entry.compute_id === to.id) {
-      if (await continueThere(live, node, to)) await forget(live, node, from);
-      else {
-        await returnTo(live, node, from);
-        await forget(live, node, to);
-      }
-    } else if (node) {
-      // It runs again before anything that can fail for other reasons.
-      if (from) await stay(live, node, from);
-      await forget(live, node, to);
+    if (node && at === move.to && !continued) {
+      await continueThere(live, node, to);
+      continued = true;
     }
+    // It runs again before anything that can fail for other reasons.
+    if (at === move.from && from) await stay(live, move, from);
+    if (at !== move.from) await forget(live, move, from);
+    if (at !== move.to) await forget(live, move, to);
     await endMove(live.folder, move);
     return true;
   } catch (error) {
     live.notify('log.warning', { message: `The move of a node waits for its computes: ${(error as Error).message}` });
+    if (continued && !move.continued) await beginMove(live.folder, { ...move, continued }).catch(() => undefined);
     return false;
   }
 }
 
-/** False: it has ended there before it ran. @throws what the compute answers */
-async function continueThere(live: LiveProject, node: OpenNode, to: RegisteredCompute): Promise<boolean> {
+/** One that has ended there stays stopped: it may have run, and what it wrote is there. @throws what the compute answers */
+async function continueThere(live: LiveProject, node: OpenNode, to: RegisteredCompute | undefined): Promise<void> {
+  if (!to) throw new Error(`the compute of ${node.entry.name} is not registered`);
   await live.announceTo(to);
   const { status } = await node.read();
-  if (status === 'suspended') await node.act('start', {});
-  return status !== 'stopped';
+  if (status === 'suspended') await node.act('resume', {});
 }
 
-/** Back to where all of it still is. @throws what the computes answer */
-async function returnTo(live: LiveProject, node: OpenNode, from: RegisteredCompute | undefined): Promise<void> {
-  if (!from) throw new Error(`the compute of ${node.entry.name} is not registered`);
-  // It must answer before the node is its again.
-  await from.transport.connect();
-  await live.linkRecovery.release(node.id);
-  await live.changes.commitAll([live.nodes.relocation(node, from)]);
-  await stay(live, node, from);
-  await live.nodes.placeAgain(node);
-}
-
-async function stay(live: LiveProject, node: OpenNode, from: RegisteredCompute): Promise<void> {
-  const path = { project_id: live.projectId, node_id: node.id };
+async function stay(live: LiveProject, { node_id }: PendingMove, from: RegisteredCompute): Promise<void> {
+  const path = { project_id: live.projectId, node_id };
   await from.transport.send('DELETE /v2/compute/projects/{project_id}/departures/{node_id}', { path }).catch(unlessMissing);
 }
 
 /** Nothing of it is left on this compute. @throws what it answers */
-async function forget(live: LiveProject, { id, entry }: OpenNode, compute: RegisteredCompute | undefined): Promise<void> {
+async function forget(
+  live: LiveProject,
+  { node_id, node_type }: PendingMove,
+  compute: RegisteredCompute | undefined,
+): Promise<void> {
   if (!compute) return;
-  const path = { project_id: live.projectId, node_id: id };
+  const path = { project_id: live.projectId, node_id };
   await compute.transport.send('DELETE /v2/compute/projects/{project_id}/arrivals/{node_id}', { path }).catch(unlessMissing);
-  const key = `DELETE /v2/compute/projects/{project_id}/${entry.node_type}/nodes/{node_id}` as const;
+  const key = `DELETE /v2/compute/projects/{project_id}/${node_type}/nodes/{node_id}` as const;
   await compute.transport.send(key, { path }).catch(unlessMissing);
 }
 
@@ -120,8 +119,10 @@ function fileOf(folder: string, { node_id }: Pick<PendingMove, 'node_id'>): stri
 async function readMove(path: string): Promise<PendingMove | undefined> {
   try {
     const move = JSON.parse(String(await readRegularFile(path, largestFile))) as Partial<PendingMove>;
-    const { node_id = '', from, to } = move;
-    return isUuid(node_id) && typeof from === 'string' && typeof to === 'string' ? { node_id, from, to } : undefined;
+    const { node_id = '', node_type, from, to, continued } = move;
+    const canMove = node_type !== undefined && findKind(node_type)?.can.liveMove === true;
+    if (!isUuid(node_id) || !canMove || typeof from !== 'string' || typeof to !== 'string') return undefined;
+    return { node_id, node_type, from, to, ...(continued === true && { continued }) };
   } catch {
     return undefined;
   }

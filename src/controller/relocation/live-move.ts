@@ -53,7 +53,7 @@ export class LiveMove {
     this.#from = node.requireCompute();
     this.#to = to;
     this.#path = { project_id: live.projectId, node_id: node.id };
-    this.#pending = { node_id: node.id, from: this.#from.id, to: to.id };
+    this.#pending = { node_id: node.id, node_type: node.entry.node_type, from: this.#from.id, to: to.id };
   }
 
   /** The lock of the node is held. @throws move_refused, and what the computes answer: it runs where it ran, if it could be reached */
@@ -62,6 +62,7 @@ export class LiveMove {
     const live = this.#live;
     const streams = new MoveStreams({ ...{ projectId: live.projectId, nodeId: this.#node.id }, from: this.#from, to: this.#to });
     await beginMove(live.folder, this.#pending);
+    this.#node.isMoving = true;
     try {
       const { pausedMs, links } = await this.#transfer(streams);
       await settleMove(live, this.#pending);
@@ -75,6 +76,7 @@ export class LiveMove {
       await settleMove(live, this.#pending);
       throw refusalOf(this.#node, error);
     } finally {
+      this.#node.isMoving = false;
       await streams.close();
     }
   }
@@ -96,7 +98,7 @@ export class LiveMove {
     const arrival = to.call('POST /v2/compute/projects/{project_id}/arrivals/{node_id}/wait', { path });
     const [pausedAt, arrived] = await all(sending, arrival, this.#links.switch());
     await this.#decide(arriving, arrived);
-    await node.act('start', {});
+    await node.act('resume', {});
     const pausedMs = Math.round(performance.now() - pausedAt);
     return { pausedMs, links: await this.#links.release() };
   }

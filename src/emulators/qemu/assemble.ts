@@ -46,7 +46,7 @@ export function assemble(node: NodeView, { facilities, limits }: Launcher, { chi
     exportConfig: async () => {
       if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries, tools).export();
     },
-    prepareSaving: (monitor, folder) => prepareSaving({ node, host, ...memory, record, monitor }, folder),
+    prepareSaving: (monitor, folder, suspended) => prepareSaving({ node, host, ...memory, record, monitor, suspended }, folder),
     prepareDeparture: (monitor) => prepareDeparture({ node, host, record, monitor }),
     freed: () => freePorts(host.udpPorts, record.ports),
   });

@@ -38,7 +38,7 @@ export interface QemuEmulatorParts {
   resolveImage(reference: string): Promise<string>;
   /** Takes what the guest wrote to its config disk; called once, when it has ended. Never rejects. */
   exportConfig(): Promise<void>;
-  prepareSaving(monitor: Monitor, folder: string): Promise<MemorySaver | string>;
+  prepareSaving(monitor: Monitor, folder: string, suspended: boolean): Promise<MemorySaver | string>;
   prepareDeparture(monitor: Monitor): Promise<Departure | string>;
   /** Gives back what the machine took; called once, when it has ended. */
   freed(): void;
@@ -98,8 +98,9 @@ export class QemuEmulator implements Emulator, MonitorListener {
     this.status(await monitor.status());
   }
 
-  async runRestored(): Promise<void> {
+  async runRestored(connect?: () => Promise<void>): Promise<void> {
     if (!this.#awaitsLinks) return;
+    await connect?.();
     // Its main loop accepts connections before it answers.
     await this.#monitor?.status();
     if (this.#awaitsLinks) await this.#changeState('started', (monitor) => monitor.execute('cont'));
@@ -161,7 +162,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   async saveMemory(folder: string): Promise<MemorySaver | string> {
-    return this.#monitor ? this.#parts.prepareSaving(this.#monitor, folder) : 'QEMU does not answer';
+    return this.#monitor ? this.#parts.prepareSaving(this.#monitor, folder, this.#state === 'suspended') : 'QEMU does not answer';
   }
 
   /** What its move does to its state is no news; a machine that stays has the one that it had. */

@@ -41,6 +41,8 @@ export class OpenNode {
   #object: NodeObject | undefined;
   /** It exists on its compute. False after it could not be made there when the project was opened. */
   isPresent = true;
+  /** It is on its way to another compute while it runs: the project's gate cannot be held until that has ended. */
+  isMoving = false;
   #problem: string | undefined;
 
   constructor(projectId: string, compute: RegisteredCompute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
@@ -156,7 +158,7 @@ export class OpenNode {
   }
 
   /** Starts, stops, suspends, … it; some computes answer with the node. @throws `compute_route_missing` for kinds that cannot */
-  act(verb: 'start' | 'stop' | 'suspend' | 'reload', body: unknown): Promise<ComputeNodeObject | undefined> {
+  act(verb: 'start' | 'stop' | 'suspend' | 'resume' | 'reload', body: unknown): Promise<ComputeNodeObject | undefined> {
     return this.#transport().call(`POST ${this.#node()}/${verb}`, { ...this.#request(), body });
   }
 

@@ -240,11 +240,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** A node whose machine is on another compute now. */
-  relocation(
-    node: OpenNode,
-    compute: RegisteredCompute,
-    state: { entry: NodeEntry; live: NodeLive } = { entry: canonical({ ...node.entry, ...placeOn(compute) }), live: node.live },
-  ): Commit {
+  relocation(node: OpenNode, compute: RegisteredCompute, state: { entry: NodeEntry; live: NodeLive }): Commit {
     const { change, apply } = this.#updateCommit(node, state.entry, false);
     return {
       change,
@@ -254,11 +250,6 @@ export class ProjectNodes extends NodeSet {
         return apply();
       },
     };
-  }
-
-  /** Reads what its compute has of it, and makes its links; its lock is held. @throws what the compute answers */
-  placeAgain(node: OpenNode): Promise<void> {
-    return this.#place(node);
   }
 
   /** State of a node that its compute reports: the status takes effect at once; other differences are read again under the node's lock. */

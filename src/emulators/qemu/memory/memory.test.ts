@@ -157,9 +157,12 @@ test('a manifest that this server has not signed is refused, whatever it holds',
 test('a paused machine is restored as a paused one', async () => {
   const { emulator, view } = await start();
   await emulator.suspend();
-  const saver = await saverOf(emulator, join(view.directory, savedMemoryName));
-  await saver.transfer();
-  await saver.finish();
+  // QEMU reports another state when it is saved a second time.
+  for (const target of [join(folder, 'earlier'), join(view.directory, savedMemoryName)]) {
+    const saver = await saverOf(emulator, target);
+    await saver.transfer();
+    await saver.finish();
+  }
   await emulator.stop();
   const { emulator: again } = await start();
   assert.equal(again.state, 'suspended');

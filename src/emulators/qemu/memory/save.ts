@@ -25,6 +25,8 @@ export interface SaveParts {
   readonly verified: VerifiedFiles;
   readonly record: QemuRecord;
   readonly monitor: Monitor;
+  /** Its user has paused it. QEMU does not tell that from a pause of ours, for its links or for an earlier save. */
+  readonly suspended: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface SaveParts {
  * @returns the reason, for people, where the memory cannot be saved. @throws qemu_failed, run_as_failed, and errors of the system
  */
 export async function prepareSaving(parts: SaveParts, folder: string): Promise<MemorySaver | string> {
-  const { node, host, key, verified, record, monitor } = parts;
+  const { node, host, key, verified, record, monitor, suspended } = parts;
   const inspected = findObstacle(record) ?? (await inspect(monitor, record, node));
   if (typeof inspected === 'string') return inspected;
   await mkdir(folder, { recursive: true });
@@ -54,7 +56,7 @@ export async function prepareSaving(parts: SaveParts, folder: string): Promise<M
       await shadow.complete();
       // What is kept is the server's: no emulator may change it.
       if (process.getuid?.() === 0) await own({ user: 'root', uid: '0', gid: '0' }, [folder]);
-      await writeManifest(folder, await key.get(), inspected.facts);
+      await writeManifest(folder, await key.get(), { ...inspected.facts, suspended });
       await verified.add(memoryFiles(folder).ram);
     },
     dispose: () => shadow.dispose(),

@@ -3,6 +3,9 @@ import { createReadStream } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
+/** Of a socket of ours. QEMU sends a guest's memory faster than a process on a busy host has its turns. */
+export const bufferBytes = 4 * 2 ** 20;
+
 export interface Receiving {
   readonly stream: Promise<Socket>;
   close(): void;
@@ -12,7 +15,7 @@ export interface Receiving {
 export async function listenOnce(path: string): Promise<Receiving> {
   const { promise: stream, resolve } = Promise.withResolvers<Socket>();
   const sockets: Socket[] = [];
-  const server = createServer({ pauseOnConnect: true }, (socket) => {
+  const server = createServer({ pauseOnConnect: true, highWaterMark: bufferBytes }, (socket) => {
     server.close();
     sockets.push(socket);
     socket.on('error', () => undefined);

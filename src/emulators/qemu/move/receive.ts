@@ -7,6 +7,7 @@ import { fault } from '../../../api/faults.ts';
 import { consoleStream, type MoveOffer, memoryStream } from '../../../schema/move.ts';
 import type { MachineArrival, MoveStream, NodeView } from '../../driver.ts';
 import { ignoreShared, migrated } from '../memory/migration.ts';
+import { bufferBytes } from '../memory/stream-socket.ts';
 import type { Monitor } from '../monitor.ts';
 import { placesOf } from '../places.ts';
 
@@ -37,7 +38,9 @@ export async function receiveMachine(monitor: Monitor, node: NodeView, { offer, 
     const isDrive = offer.drives.some((drive) => drive.name === name);
     if (name !== memoryStream && !isDrive) throw fault('move_refused', { name: node.name, reason: 'there is no such stream' });
     // One for both directions.
-    const socket = sockets.get(name) ?? connect(isDrive ? places.nbd : places.memory);
+    const options = { path: isDrive ? places.nbd : places.memory, highWaterMark: bufferBytes };
+    // Whether QEMU has what it needs, QEMU is asked.
+    const socket = sockets.get(name) ?? connect(options).on('error', () => undefined);
     sockets.set(name, socket);
     return { from: socket, into: socket };
   });

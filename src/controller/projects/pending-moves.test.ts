@@ -1,0 +1,79 @@
+/** What a server does with a move that it finds: computes that answer are recorded, as real ones do not die at will in each state. */
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { LiveProject } from '../live/live-project.ts';
+import { beginMove, type PendingMove, settleMove } from './pending-moves.ts';
+
+const move: PendingMove = { node_id: crypto.randomUUID(), node_type: 'qemu', from: 'old', to: 'new' };
+const folder = await mkdtemp(join(tmpdir(), 'pending-moves-'));
+after(() => rm(folder, { recursive: true }));
+const [stay, leave, forget] = ['DELETE departures', 'DELETE arrivals', 'DELETE qemu'];
+
+interface Found {
+  /** The node's compute; undefined: it was deleted. */
+  readonly at?: string;
+  readonly status?: string;
+  readonly unreachable?: string;
+  readonly computes?: readonly string[];
+}
+
+async function settled(found: Found, pending = move) {
+  const { at, status = 'suspended', unreachable, computes = ['old', 'new', 'third'] } = found;
+  const calls: string[] = [];
+  const compute = (id: string) => ({
+    transport: {
+      async send(key: string) {
+        if (id === unreachable) throw new Error(`${id} does not answer`);
+        calls.push(`${id} ${key.replace(/ .*\{project_id\}\/(\w+)\/.*/, ' $1')}`);
+      },
+    },
+  });
+  const node = {
+    entry: { compute_id: at, name: 'VM' },
+    read: async () => ({ status }),
+    act: async (verb: string) => calls.push(verb),
+  };
+  const live = {
+    folder,
+    projectId: crypto.randomUUID(),
+    nodes: { find: () => (at === undefined ? undefined : node) },
+    computes: { find: (id: string) => (computes.includes(id) ? compute(id) : undefined) },
+    announceTo: async () => undefined,
+    notify: () => undefined,
+  } as unknown as LiveProject;
+  await beginMove(folder, pending);
+  const isSettled = await settleMove(live, pending);
+  const [name] = await readdir(folder);
+  assert.equal(name === undefined, isSettled);
+  return { calls, left: name === undefined ? undefined : (JSON.parse(await readFile(join(folder, name), 'utf8')) as PendingMove) };
+}
+
+test('a machine continues at the compute that the log names, and is removed from the other one', async () => {
+  assert.deepEqual((await settled({ at: 'new' })).calls, ['resume', `old ${leave}`, `old ${forget}`]);
+  assert.deepEqual((await settled({ at: 'old' })).calls, [`old ${stay}`, `new ${leave}`, `new ${forget}`]);
+});
+
+test('a machine that has ended at its new compute stays there: it may have run', async () => {
+  assert.deepEqual((await settled({ at: 'new', status: 'stopped' })).calls, [`old ${leave}`, `old ${forget}`]);
+});
+
+test('a machine that was resumed is not resumed again, when its old compute is back', async () => {
+  const { calls, left } = await settled({ at: 'new', unreachable: 'old' });
+  assert.deepEqual(calls, ['resume']);
+  assert.deepEqual(left, { ...move, continued: true });
+  assert.deepEqual((await settled({ at: 'new' }, left)).calls, [`old ${leave}`, `old ${forget}`]);
+});
+
+test('nothing runs at the old compute while the new one is not registered', async () => {
+  const { calls, left } = await settled({ at: 'new', computes: ['old'] });
+  assert.deepEqual([calls, left], [[], move]);
+});
+
+test('a node that was deleted, or is on a third compute, is left at neither', async () => {
+  const everywhere = [`old ${leave}`, `old ${forget}`, `new ${leave}`, `new ${forget}`];
+  assert.deepEqual((await settled({})).calls, everywhere);
+  assert.deepEqual((await settled({ at: 'third' })).calls, everywhere);
+});
