@@ -9,6 +9,7 @@ import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { noText, textOf } from './config-files.ts';
 import { withLineEnds } from './line-ends.ts';
 import { Markdown } from './markdown.tsx';
 import { notesTexts } from './notes-texts.ts';
@@ -21,14 +22,12 @@ function useNotes(app: App, project: ProjectState) {
   const draft = useSignal('');
   const isEdited = useSignal(false);
   const read = async (): Promise<string> => {
-    const file = await app.api
-      .download(address, () => undefined)
-      .catch((error: Error) => {
-        if (error instanceof ApiError && error.status === 404) return new Blob();
-        throw error;
-      });
-    const text = await file.text();
-    if (text.includes('\0')) throw new Error(notesTexts.binary);
+    const file = await app.api.stream(address, new AbortController().signal).catch((error: Error) => {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    });
+    const text = file ? await textOf(file) : '';
+    if (text === noText) throw new Error(notesTexts.binary);
     return text;
   };
   useEffect(
