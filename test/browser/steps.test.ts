@@ -336,6 +336,8 @@ describe('links and places', async () => {
     await page.keyboard.press('Control+Shift+Z');
     await waitFor(isAt(1, c), { what: 'the link at C again' });
     await shows('A Ethernet0 — C Ethernet0');
+    // The only link between two nodes is straight.
+    await page.locator('.link .line:not([d*="Q"])').waitFor({ state: 'attached' });
   });
 
   it('with Shift, or by the keyboard, the port is chosen', async () => {

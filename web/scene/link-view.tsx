@@ -22,11 +22,13 @@ export function LinkView({ id }: { readonly id: string }) {
   const [a, b] = link?.nodes ?? [];
   const one = a && nodes.find(a.node_id);
   const other = b && nodes.find(b.node_id);
+  // These read the ends themselves: a value that was computed before the link was connected to other nodes would stay.
+  const endId = (end: 0 | 1) => links.find(id)?.nodes[end]?.node_id ?? '';
   const siblings = useComputed(() =>
-    (linksOf.value.get(a?.node_id ?? '') ?? []).filter(({ nodes: ends }) => ends.some(({ node_id }) => node_id === b?.node_id)),
+    (linksOf.value.get(endId(0)) ?? []).filter(({ nodes: ends }) => ends.some(({ node_id }) => node_id === endId(1))),
   );
-  const inGroup = useComputed(() => groups.hidden.value.get(a?.node_id ?? '')).value;
-  const otherInGroup = useComputed(() => groups.hidden.value.get(b?.node_id ?? '')).value;
+  const inGroup = useComputed(() => groups.hidden.value.get(endId(0))).value;
+  const otherInGroup = useComputed(() => groups.hidden.value.get(endId(1))).value;
   if (!link || !one || !other || (inGroup && inGroup.id === otherInGroup?.id)) return null;
   const endOf = (node: Node, group: CollapsedGroup | undefined) =>
     group ? { node: { ...node, ...group.box }, symbol: group.box } : { node, symbol: symbolBox(node, isFlat) };
