@@ -240,6 +240,12 @@ describe('notes of the project', () => {
     const question = page.getByRole('dialog', { name: 'Replace the changes of another user?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
     assert.equal((await client.send(`GET ${address}`)).text(), 'theirs');
+    // Nor is what was typed lost with the dialog.
+    await toCanvas(page);
+    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    const field = dialog.getByLabel('Notes in Markdown');
+    await waitFor(async () => (await field.inputValue()) === 'mine', { what: 'the unsaved notes' });
+    await field.fill('theirs');
   });
 
   it('run no script and load nothing from other sites', async () => {

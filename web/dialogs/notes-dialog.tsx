@@ -1,6 +1,6 @@
 /** The notes of the project: `README.txt` in its folder, which GNS3's clients show, too. */
 import './notes.css';
-import { useSignal } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api.ts';
 import { type App, useApp } from '../state/app.ts';
@@ -19,7 +19,7 @@ function useNotes(app: App, project: ProjectState) {
   const address = `${project.path}/files/README.txt`;
   /** As stored; undefined while it is loading. */
   const stored = useSignal<string | undefined>(undefined);
-  const draft = useSignal('');
+  const draft = useComputed(() => project.notesDraft.value?.text ?? stored.value ?? '');
   const isEdited = useSignal(false);
   const read = async (): Promise<string> => {
     const file = await app.api.stream(address, new AbortController().signal).catch((error: Error) => {
@@ -34,25 +34,31 @@ function useNotes(app: App, project: ProjectState) {
     () =>
       void app.toasts.attempt(async () => {
         stored.value = await read();
-        draft.value = stored.value;
-        isEdited.value = stored.value.trim() === '';
+        isEdited.value = draft.peek().trim() === '' || project.notesDraft.peek() !== undefined;
       }),
     [],
   );
+  const edit = (text: string) => {
+    const base = project.notesDraft.peek()?.base ?? stored.peek() ?? '';
+    project.notesDraft.value = text === stored.peek() ? undefined : { text, base };
+  };
   const save = () =>
     app.toasts.attempt(async () => {
-      if ((await read()) !== stored.peek() && !(await ask(app, notesTexts.changed))) return;
-      await app.api.upload(address, { body: new Blob([draft.peek()]) });
-      stored.value = draft.peek();
+      const base = project.notesDraft.peek()?.base;
+      if (base !== undefined && (await read()) !== base && !(await ask(app, notesTexts.changed))) return;
+      const text = draft.peek();
+      await app.api.upload(address, { body: new Blob([text]) });
+      stored.value = text;
+      project.notesDraft.value = undefined;
       isEdited.value = false;
       app.toasts.show('done', notesTexts.saved);
     });
-  return { stored, draft, isEdited, save };
+  return { stored, draft, isEdited, edit, save };
 }
 
 export function NotesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
   const app = useApp();
-  const { stored, draft, isEdited, save } = useNotes(app, project);
+  const { stored, draft, isEdited, edit, save } = useNotes(app, project);
   const openNode = (name: string) => {
     const node = project.nodes.all.peek().find((one) => one.name === name);
     return () => {
@@ -91,7 +97,7 @@ export function NotesDialog({ project, close }: { readonly project: ProjectState
             placeholder={notesTexts.empty}
             rows={18}
             value={draft.value}
-            onInput={({ currentTarget }) => (draft.value = withLineEnds(currentTarget.value, stored.peek() ?? ''))}
+            onInput={({ currentTarget }) => edit(withLineEnds(currentTarget.value, stored.peek() ?? ''))}
           />
           <small>{notesTexts.hint}</small>
         </label>
