@@ -499,6 +499,8 @@ export const texts = {
     notes: 'Notes',
     activity: 'Activity',
     share: 'Share this view',
+    saveSvg: 'Save the canvas as SVG',
+    savePng: 'Save the canvas as PNG',
     symbols: 'Flat or classic symbols',
   },
 

@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
+import { sessionCookiePrefix } from '../lib/session-cookie.ts';
 import { parseJson } from './json-body.ts';
 import { pagePaths, sendPage } from './page.ts';
 import type { Sessions } from './sessions.ts';
@@ -114,7 +115,7 @@ function endSession(request: FastifyRequest, sessions: Sessions): void {
 
 /** Browsers keep cookies by name of the host, for all its ports. */
 function cookieName(request: FastifyRequest, isSecure: boolean): string {
-  return `${isSecure ? '__Host-' : ''}patchbay-${request.raw.socket.localPort ?? 0}`;
+  return `${isSecure ? '__Host-' : ''}${sessionCookiePrefix}${request.raw.socket.localPort ?? 0}`;
 }
 
 function tokensOf(request: FastifyRequest): string[] {
@@ -127,11 +128,13 @@ function tokensOf(request: FastifyRequest): string[] {
   });
 }
 
-/** It ends with the browser. Undefined: removes it. */
+/**
+ * It ends with the browser. Undefined: for one that signed out. The cookie stays, without a session, so that the browser shows no dialog
+ * of its own in other tabs: credentials that it got there it would keep.
+ */
 function cookieOf(request: FastifyRequest, token: string | undefined): string {
   const isSecure = request.protocol === 'https' || (request.headers.origin ?? '').startsWith('https:');
-  const parts = [`${cookieName(request, isSecure)}=${token ?? ''}`, 'Path=/', 'HttpOnly', 'SameSite=Strict'];
+  const parts = [`${cookieName(request, isSecure)}=${token ?? 'ended'}`, 'Path=/', 'HttpOnly', 'SameSite=Strict'];
   if (isSecure) parts.push('Secure');
-  if (token === undefined) parts.push('Max-Age=0');
   return parts.join('; ');
 }

@@ -46,7 +46,7 @@ export class Sessions {
     this.#sessions.delete(key);
     this.#sessions.set(key, session);
     session.usedAt = performance.now();
-    if (socket && !session.sockets.has(socket)) keepUntilClosed(session, socket);
+    if (socket && !socket.destroyed && !session.sockets.has(socket)) keepUntilClosed(session, socket);
     return session.user;
   }
 

@@ -57,7 +57,7 @@ export type UndoRequest = Static<typeof UndoRequest>;
 
 const until = Type.Integer({
   minimum: 0,
-  description: 'Reverts all steps after this one, the last first, if all of them can be reverted; 0: every step. Not with `step`',
+  description: 'Reverts all steps after this one, the last first, if all of them can be reverted; 0: every step',
 });
 export const UndoUntilRequest = Type.Object({ step: Type.Optional(Step), until: Type.Optional(until) }, named('UndoUntilRequest'));
 export type UndoUntilRequest = Static<typeof UndoUntilRequest>;

@@ -1,5 +1,6 @@
 /** A gesture is one step of undo, however many things it moves; a large step is reverted only after confirmation. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { beforeEach, describe, it } from 'node:test';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { History } from '../../src/schema/history.ts';
@@ -239,6 +240,12 @@ describe('notes of the project', () => {
     const question = page.getByRole('dialog', { name: 'Replace the changes of another user?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
     assert.equal((await client.send(`GET ${address}`)).text(), 'theirs');
+    // Nor is what was typed lost with the dialog.
+    await toCanvas(page);
+    await page.getByRole('button', { name: 'Notes', exact: true }).click();
+    const field = dialog.getByLabel('Notes in Markdown');
+    await waitFor(async () => (await field.inputValue()) === 'mine', { what: 'the unsaved notes' });
+    await field.fill('theirs');
   });
 
   it('run no script and load nothing from other sites', async () => {
@@ -337,6 +344,8 @@ describe('links and places', async () => {
     await page.keyboard.press('Control+Shift+Z');
     await waitFor(isAt(1, c), { what: 'the link at C again' });
     await shows('A Ethernet0 — C Ethernet0');
+    // The only link between two nodes is straight.
+    await page.locator('.link .line:not([d*="Q"])').waitFor({ state: 'attached' });
   });
 
   it('with Shift, or by the keyboard, the port is chosen', async () => {
@@ -448,6 +457,35 @@ describe('links and places', async () => {
     await uppermost('B').waitFor();
     await page.mouse.move(5, 5);
     await uppermost('C').waitFor();
+  });
+
+  it('the whole canvas is saved as SVG and PNG, as other programs show it', async () => {
+    await toCanvas(page, `${server.url}/projects/${small.id}`);
+    const save = async (label: string) => {
+      await page.locator('svg.canvas').click({ button: 'right', position: { x: 40, y: 40 } });
+      const item = page.getByRole('menuitem', { name: label });
+      const [download] = await Promise.all([page.waitForEvent('download'), item.click()]);
+      return readFile(await download.path());
+    };
+    await canvas(page).node('A').locator('.symbol').click();
+    // Names are not shown at a small scale; in the picture they are.
+    for (let count = 0; count < 5; count++) await page.keyboard.press('-');
+    await page.locator('svg.canvas.far').waitFor();
+    const svg = String(await save('Save the canvas as SVG'));
+    for (const name of 'ABCD') assert.match(svg, new RegExp(`<text [^>]*fill="#[^>]*>${name}</text>`));
+    assert.doesNotMatch(svg, /\s(class|style)=|var\(|href="\//);
+    const [, width, height] = /<svg [^>]*width="(\d+)" height="(\d+)"/.exec(svg) ?? [];
+    const png = await save('Save the canvas as PNG');
+    assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [2 * Number(width), 2 * Number(height)]);
+    const colours = await page.evaluate<number>(`(async () => {
+      const image = new Image();
+      image.src = 'data:image/png;base64,${png.toString('base64')}';
+      await image.decode();
+      const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      context.drawImage(image, 0, 0);
+      return new Set(new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer)).size;
+    })()`);
+    assert.ok(colours > 20, `${colours} colours`);
   });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));

@@ -3,9 +3,27 @@ import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { searchOf } from '../state/shared-view.ts';
 import { texts } from '../texts.ts';
 import { showLazily } from '../ui/lazy.tsx';
+import { saveFile } from '../ui/save-file.ts';
 import { type Action, type ActionContext, inProject } from './action.ts';
 
 const opened = ({ project }: ActionContext) => project?.project.value;
+
+/** The whole canvas, whatever part of it is in sight. */
+function savePicture(form: 'svg' | 'png', label: string): Action {
+  return {
+    id: `save-${form}`,
+    label,
+    group: 'project',
+    icon: 'download',
+    places: ['canvas'],
+    enabled: inProject,
+    run: async (context) => {
+      const { asPng, scenePicture } = await import('../scene/scene-picture.ts');
+      const picture = await scenePicture(context.app.api);
+      saveFile(form === 'svg' ? picture.svg : await asPng(picture), `${opened(context)?.name ?? ''}.${form}`);
+    },
+  };
+}
 
 export const projectActions: readonly Action[] = [
   {
@@ -78,6 +96,8 @@ export const projectActions: readonly Action[] = [
       });
     },
   },
+  savePicture('svg', texts.actions.saveSvg),
+  savePicture('png', texts.actions.savePng),
   {
     id: 'project-settings',
     label: texts.actions.projectSettings,

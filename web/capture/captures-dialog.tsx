@@ -77,6 +77,9 @@ export function CapturesDialog({ project, close }: { readonly project: ProjectSt
   );
 }
 
+/** The browser keeps an archive in memory until it is saved. Bytes. */
+const largestArchive = 1024 ** 3;
+
 /** All files as one archive. */
 function DownloadAll({ project, files }: { readonly project: ProjectState; readonly files: readonly CaptureFile[] }) {
   const { api, toasts } = useApp();
@@ -84,10 +87,16 @@ function DownloadAll({ project, files }: { readonly project: ProjectState; reado
   const download = () =>
     toasts.attempt(async () => {
       const entries: TarEntry[] = [];
+      let before = 0;
+      const count = (bytes: number) => {
+        if (before + bytes > largestArchive) throw new Error(analysisTexts.files.tooLarge(sizeText(largestArchive)));
+      };
       try {
+        count(files.reduce((sum, { size }) => sum + (size ?? 0), 0));
         for (const { name, modified } of files) {
           packed.value = entries.length;
-          const content = await api.download(captureFilePath(project, name), () => undefined);
+          const content = await api.download(captureFilePath(project, name), count);
+          before += content.size;
           entries.push({ name, content, modifiedMs: modified ? Date.parse(modified) : Date.now() });
         }
         saveFile(tarOf(entries), `${project.project.peek()?.name ?? ''} captures.tar`.trim());

@@ -42,11 +42,12 @@ export function ActivityDialog({ project, close }: { readonly project: ProjectSt
   const steps = useComputed(() => (loaded.value ? activitySteps(loaded.value, nameOf) : undefined));
   const undoTo = async ({ step }: ActivityStep) => {
     const later = (steps.peek() ?? []).filter((one) => one.isUndoable && (one.step ?? 0) > (step ?? 0));
+    const last = later[0]?.step ?? undefined;
     const items = new Set(later.flatMap(({ ids }) => [...ids])).size;
     const isLarge = later.length > unasked.steps || items > unasked.items;
     if (isLarge && !(await ask(app, activityTexts.ask(later.length, items)))) return;
     isBusy.value = true;
-    await app.toasts.attempt(() => project.steps.run(() => app.api.post(`${project.path}/undo`, { until: step })));
+    await app.toasts.attempt(() => project.steps.run(() => app.api.post(`${project.path}/undo`, { until: step, step: last })));
     await app.toasts.attempt(() => read());
     isBusy.value = false;
   };

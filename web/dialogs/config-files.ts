@@ -77,10 +77,10 @@ export function useConfigFile(app: App, project: ProjectState, node: Node): Conf
 }
 
 /** Stands for a file that cannot be edited. */
-const noText = '\0';
+export const noText = '\0';
 
 /** `noText` unless it is short UTF-8: saving any other text would change it. Of a long file no more than its start is read. */
-async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+export async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   for await (const chunk of stream) {

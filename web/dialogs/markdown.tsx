@@ -11,8 +11,8 @@ interface MarkdownProps {
   readonly openNode: (name: string) => (() => void) | undefined;
 }
 
-/** Longer texts are shown as they are. Characters. */
-const longest = 200_000;
+/** Longer texts are shown as they are: of a hostile one the parser reads this much in a second or two, and twice of it in four times that. Characters. */
+const longest = 30_000;
 /** Deeper lists and quotes are shown as they are. */
 const deepest = 30;
 

@@ -1,6 +1,6 @@
 /** The notes of the project: `README.txt` in its folder, which GNS3's clients show, too. */
 import './notes.css';
-import { useSignal } from '@preact/signals';
+import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { ApiError } from '../api.ts';
 import { type App, useApp } from '../state/app.ts';
@@ -9,6 +9,7 @@ import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { noText, textOf } from './config-files.ts';
 import { withLineEnds } from './line-ends.ts';
 import { Markdown } from './markdown.tsx';
 import { notesTexts } from './notes-texts.ts';
@@ -18,42 +19,46 @@ function useNotes(app: App, project: ProjectState) {
   const address = `${project.path}/files/README.txt`;
   /** As stored; undefined while it is loading. */
   const stored = useSignal<string | undefined>(undefined);
-  const draft = useSignal('');
+  const draft = useComputed(() => project.notesDraft.value?.text ?? stored.value ?? '');
   const isEdited = useSignal(false);
   const read = async (): Promise<string> => {
-    const file = await app.api
-      .download(address, () => undefined)
-      .catch((error: Error) => {
-        if (error instanceof ApiError && error.status === 404) return new Blob();
-        throw error;
-      });
-    const text = await file.text();
-    if (text.includes('\0')) throw new Error(notesTexts.binary);
+    const file = await app.api.stream(address, new AbortController().signal).catch((error: Error) => {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    });
+    const text = file ? await textOf(file) : '';
+    if (text === noText) throw new Error(notesTexts.binary);
     return text;
   };
   useEffect(
     () =>
       void app.toasts.attempt(async () => {
         stored.value = await read();
-        draft.value = stored.value;
-        isEdited.value = stored.value.trim() === '';
+        isEdited.value = draft.peek().trim() === '' || project.notesDraft.peek() !== undefined;
       }),
     [],
   );
+  const edit = (text: string) => {
+    const base = project.notesDraft.peek()?.base ?? stored.peek() ?? '';
+    project.notesDraft.value = text === stored.peek() ? undefined : { text, base };
+  };
   const save = () =>
     app.toasts.attempt(async () => {
-      if ((await read()) !== stored.peek() && !(await ask(app, notesTexts.changed))) return;
-      await app.api.upload(address, { body: new Blob([draft.peek()]) });
-      stored.value = draft.peek();
+      const base = project.notesDraft.peek()?.base;
+      if (base !== undefined && (await read()) !== base && !(await ask(app, notesTexts.changed))) return;
+      const text = draft.peek();
+      await app.api.upload(address, { body: new Blob([text]) });
+      stored.value = text;
+      project.notesDraft.value = undefined;
       isEdited.value = false;
       app.toasts.show('done', notesTexts.saved);
     });
-  return { stored, draft, isEdited, save };
+  return { stored, draft, isEdited, edit, save };
 }
 
 export function NotesDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
   const app = useApp();
-  const { stored, draft, isEdited, save } = useNotes(app, project);
+  const { stored, draft, isEdited, edit, save } = useNotes(app, project);
   const openNode = (name: string) => {
     const node = project.nodes.all.peek().find((one) => one.name === name);
     return () => {
@@ -92,7 +97,7 @@ export function NotesDialog({ project, close }: { readonly project: ProjectState
             placeholder={notesTexts.empty}
             rows={18}
             value={draft.value}
-            onInput={({ currentTarget }) => (draft.value = withLineEnds(currentTarget.value, stored.peek() ?? ''))}
+            onInput={({ currentTarget }) => edit(withLineEnds(currentTarget.value, stored.peek() ?? ''))}
           />
           <small>{notesTexts.hint}</small>
         </label>

@@ -13,5 +13,5 @@ export const notesTexts = {
     text: 'The notes were changed since you opened them. Your text replaces theirs.',
     yes: 'Replace',
   },
-  binary: 'README.txt of this project is not text.',
+  binary: 'README.txt of this project is not text, or longer than 512 KiB.',
 } as const;

@@ -55,7 +55,8 @@ export async function openSample(app: App, id: SampleId, report: (progress: Samp
     await app.api.upload(`${path}/files/README.txt`, { body: new Blob([sampleTexts.notes(id)]) });
     return made.project_id;
   } catch (error) {
-    await app.api.delete(path);
+    // Why the lab failed matters more than that its project is left.
+    await app.api.delete(path).catch(() => undefined);
     throw error;
   }
 }

@@ -56,8 +56,8 @@ function Picture({ points, lines }: ProjectOutline) {
   return (
     <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">
       <path d={lines.map(line).join('')} />
-      {placed.map(([x, y]) => (
-        <circle key={`${x} ${y}`} cx={x} cy={y} r="2.4" />
+      {placed.map(([x, y], place) => (
+        <circle key={`${place} ${x} ${y}`} cx={x} cy={y} r="2.4" />
       ))}
     </svg>
   );

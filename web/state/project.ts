@@ -62,6 +62,8 @@ export class ProjectState {
       for (const { node_id } of link.nodes) map.set(node_id, [...(map.get(node_id) ?? []), link]);
     return map;
   });
+  /** Notes that are not saved, and the stored text that they were made of. Closing their dialog loses nothing. */
+  readonly notesDraft = signal<{ readonly text: string; readonly base: string } | undefined>(undefined);
   readonly #api: Api;
   readonly #notices = new Batches<Notice>({
     apply: (notice) => this.#onNotice(notice),

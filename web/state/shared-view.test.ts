@@ -12,7 +12,7 @@ describe('a shared view', () => {
   });
 
   it('is none in an address that names no place, and stays within the limits of the canvas', () => {
-    for (const search of ['', '?at=', '?at=1,2', '?at=1,x,100', '?at=1,2,Infinity', '?select=a'])
+    for (const search of ['', '?at=', '?at=1,2', '?at=1,x,100', '?at=1,2,Infinity', '?at=1e300,0,100', '?select=a'])
       assert.equal(sharedViewOf(search), undefined);
     assert.equal(sharedViewOf('?at=0,0,100000')?.scale, 4);
     assert.equal(sharedViewOf(`?at=0,0,1&select=${'a,'.repeat(500)}`)?.ids.length, 50);

@@ -11,12 +11,14 @@ export interface SharedView {
 
 /** An address has so many at most. */
 const mostIds = 50;
+/** Of a coordinate; beyond it the canvas could not be drawn. */
+const farthest = 1e7;
 
 /** Undefined: the address names no place. */
 export function sharedViewOf(search: string): SharedView | undefined {
   const query = new URLSearchParams(search);
   const [x = Number.NaN, y = Number.NaN, percent = Number.NaN] = (query.get('at') ?? '').split(',').map(Number);
-  if (![x, y, percent].every(Number.isFinite)) return undefined;
+  if (![x, y, percent].every(Number.isFinite) || Math.max(Math.abs(x), Math.abs(y)) > farthest) return undefined;
   const scale = Math.min(scaleLimits.highest, Math.max(scaleLimits.lowest, percent / 100));
   const ids = (query.get('select') ?? '').split(',').filter(Boolean).slice(0, mostIds);
   return { centre: { x, y }, scale, ids };

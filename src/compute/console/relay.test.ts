@@ -12,7 +12,9 @@ import { ConsoleRelay } from './relay.ts';
 test('the page of a container answers under names of this machine only', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-relay-'));
   const asked: string[] = [];
+  const cookies: string[] = [];
   const page = createServer(async (request, response) => {
+    if (request.headers.cookie !== undefined) cookies.push(request.headers.cookie);
     asked.push(`${request.url} ${await text(request)}`);
     response.end('the page');
   });
@@ -46,4 +48,15 @@ test('the page of a container answers under names of this machine only', async (
   const [head, tail] = [request('rebound.example', 'x').slice(0, 40), request('rebound.example', 'x').slice(40)];
   assert.match(await ask(head, tail), /^HTTP\/1\.1 403 /);
   assert.equal(asked.length, 4);
+  // Its own cookies reach it, the session of a browser at this server does not, in no request of a connection.
+  const token = 'Ab0-_'.repeat(9);
+  const first = `GET /1 HTTP/1.1\r\nHost: localhost\r\nCookie: own=patchbay-1; patchbay-3080=${token}; theirs=2\r\n\r\n`;
+  const second = `GET /2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: ppatchbay=1; __Host-patchbay-80=${token}\r\n\r\n`;
+  const client = connect({ port: relay.port, host: '127.0.0.1', noDelay: true });
+  const answers = text(client);
+  client.write(first);
+  for (const piece of second.match(/[\s\S]{1,3}/g) ?? []) await new Promise((written) => client.write(piece, written));
+  assert.equal((await answers).match(/the page/g)?.length, 2);
+  const hidden = 'x'.repeat(token.length);
+  assert.deepEqual(cookies, [`own=patchbay-1; patchbay-3080=${hidden}; theirs=2`, `ppatchbay=1; __Host-patchbay-80=${hidden}`]);
 });

@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import type { IsKnownHost } from '../../lib/known-hosts.ts';
 import { ConsolePort, type ConsolePortOptions } from './console-port.ts';
+import { SessionCookies } from './session-cookies.ts';
 import { admitRequest } from './web-requests.ts';
 
 export interface RelayOptions extends ConsolePortOptions {
@@ -58,7 +59,10 @@ async function joinPage(client: Socket, path: string, isKnownHost: IsKnownHost):
     return;
   }
   const emulator = connect(path);
-  emulator.write(head);
+  const sessions = new SessionCookies();
+  emulator.write(sessions.hide(head));
+  // It comes before the listener of the pipe.
+  client.on('data', (bytes: Buffer) => sessions.hide(bytes));
   join(client, emulator);
 }
 

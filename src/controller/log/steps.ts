@@ -20,16 +20,24 @@ export interface Steps {
 export function stepsOf(records: readonly LogRecord[]): Steps {
   const undo: Step[] = [];
   const redo: Step[] = [];
+  /** Ids of the steps of `undo`. */
+  const undoable = new Set<number>();
   for (const step of group(records)) {
     const { inverts } = step.records[0] as LogRecord;
     if (inverts === undefined) {
       undo.push(step);
+      undoable.add(step.id);
       redo.length = 0;
       continue;
     }
-    const [from, to] = undo.some(({ id }) => id === inverts) ? [undo, redo] : [redo, undo];
-    const taken = remove(from, inverts);
-    if (taken) to.push(step);
+    const isUndo = undoable.delete(inverts);
+    const taken = remove(isUndo ? undo : redo, inverts);
+    if (!taken) continue;
+    if (isUndo) redo.push(step);
+    else {
+      undo.push(step);
+      undoable.add(step.id);
+    }
   }
   return { undo, redo };
 }
@@ -77,6 +85,7 @@ export function keepSteps(records: readonly LogRecord[], from: number, most: num
 }
 
 function remove(pile: Step[], id: number): Step | undefined {
-  const index = pile.findIndex((step) => step.id === id);
+  // Usually the last one.
+  const index = pile.findLastIndex((step) => step.id === id);
   return index < 0 ? undefined : pile.splice(index, 1)[0];
 }

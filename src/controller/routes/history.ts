@@ -35,8 +35,7 @@ export function historyRoutes({ projects }: Controller): Route[] {
       ({ path, body: { step, until } }) => {
         const project = projects.get(path.project_id);
         if (until === undefined) return take(project, 'undo', step);
-        if (step !== undefined) throw fault('invalid_request', { reason: 'step and until exclude each other' });
-        return project.changeAlone((live) => live.undo.takeUntil(until));
+        return project.changeAlone((live) => live.undo.takeUntil(until, step));
       },
     ),
     route(

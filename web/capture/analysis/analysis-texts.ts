@@ -55,6 +55,7 @@ export const analysisTexts = {
   },
   files: {
     downloadAll: 'Download all',
+    tooLarge: (most: string) => `The captures are larger than ${most}: download them one by one.`,
     packing: (done: number, all: number) => `${done} of ${all} …`,
   },
 } as const;

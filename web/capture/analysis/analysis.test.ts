@@ -159,7 +159,8 @@ describe('an archive of captures', () => {
   it('is read by tar', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'pb-tar-'));
     try {
-      const entries = ['one.pcap', 'two ü.pcap'].map((name, at) => ({
+      const long = `${'ü'.repeat(48)}-long-name.pcap`;
+      const entries = ['one.pcap', 'two ü.pcap', long].map((name, at) => ({
         name,
         modifiedMs: 0,
         content: new Blob(['x'.repeat(512 * at + 7)]),
@@ -169,9 +170,9 @@ describe('an archive of captures', () => {
         cwd: folder,
         env: { ...process.env, LC_ALL: 'C.UTF-8' },
       });
-      assert.equal(stdout.split('\n').filter(Boolean).length, 2);
-      const { stdout: sizes } = await promisify(execFile)('wc', ['-c', 'one.pcap', 'two ü.pcap'], { cwd: folder });
-      assert.match(sizes, /^ *7 one\.pcap\n *519 two/);
+      assert.equal(stdout.split('\n').filter(Boolean).length, 3);
+      const { stdout: sizes } = await promisify(execFile)('wc', ['-c', 'one.pcap', 'two ü.pcap', long], { cwd: folder });
+      assert.match(sizes, /^ *7 one\.pcap\n *519 two ü\.pcap\n *1031 ü+-long-name\.pcap/);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -62,11 +62,13 @@ export class ProjectUndo {
 
   /**
    * Reverts all steps after this one, the last first, each as a step of its own, so that redo brings them back one by one. Whether all of
-   * them can be reverted is checked first; a compute that fails ends it after the steps before. The gate is held.
+   * them can be reverted is checked first; a compute that fails ends it after the steps before. `expected`: only if it is the last step. The
+   * gate is held.
    */
-  takeUntil(until: number): Promise<Undone> {
+  takeUntil(until: number, expected?: number): Promise<Undone> {
     return this.#mutex.run(async () => {
       const all = stepsOf(await this.#project.records()).undo;
+      requireNext('undo', all.at(-1), expected);
       if (until > 0 && !all.some(({ id }) => id === until))
         throw fault('undo_conflict', { reason: `step ${until} is none that undo could revert` });
       const steps = all.filter(({ id }) => id > until);
@@ -89,9 +91,7 @@ export class ProjectUndo {
   async #next(direction: UndoDirection, expected?: number): Promise<Step> {
     const step = stepsOf(await this.#project.records())[direction].at(-1);
     if (!step) throw fault('nothing_to_undo', { what: direction });
-    if (expected !== undefined && expected !== step.id) {
-      throw fault('undo_conflict', { reason: `the next step to ${direction} is ${step.id} by now, not ${expected}` });
-    }
+    requireNext(direction, step, expected);
     const reason = findConflict(step.records, this.#project);
     if (reason !== undefined) throw fault('undo_conflict', { reason });
     return step;
@@ -135,6 +135,12 @@ export class ProjectUndo {
 function rewiredIn({ records }: Step): string[] {
   const deleted = new Set(records.flatMap((record) => (record.action === 'link.deleted' ? [record.event.link_id] : [])));
   return records.flatMap(({ action, event }) => (action === 'link.created' && deleted.has(event.link_id) ? [event.link_id] : []));
+}
+
+/** @throws undo_conflict when the next step is another one than the client expects */
+function requireNext(direction: UndoDirection, next: Step | undefined, expected: number | undefined): void {
+  if (expected === undefined || expected === next?.id) return;
+  throw fault('undo_conflict', { reason: `the next step to ${direction} is ${next?.id ?? 'none'} by now, not ${expected}` });
 }
 
 /** What the next undo and redo would revert. */
