@@ -3,31 +3,45 @@
  * one takes nearly twice the processor time. Other packages stay outside, and so do threads and the fabric, which run from `src/`.
  * Each module keeps the `import.meta` of its source (docs/adr/0035).
  */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { rolldown } from 'rolldown';
 
 const root = path.resolve(import.meta.dirname, '..');
 const folder = path.join(root, '.cache/tests-program');
 
-/** @returns the entry of the bundle; a file that is there already is not written again, for a server of another run may load it */
+/** A run takes minutes; what is older belongs to none. */
+const keptMs = 24 * 3600_000;
+
+/** Servers of another run may load the bundle of their sources: each content has a folder of its own. @returns the entry of the bundle */
 export async function bundleProgram() {
   const files = await generate();
+  const hash = createHash('sha256');
+  for (const { fileName, code } of files) hash.update(`${fileName}\0${code}\0`);
+  const target = path.join(folder, hash.digest('hex').slice(0, 20));
   await mkdir(folder, { recursive: true });
-  for (const { fileName, code } of files) {
-    const file = path.join(folder, fileName);
-    if ((await readFile(file, 'utf8').catch(() => undefined)) === code) continue;
-    const made = `${file}.${process.pid}`;
-    await writeFile(made, code);
-    await rename(made, file);
+  const made = path.join(folder, `made-${randomUUID()}`);
+  await mkdir(made);
+  for (const { fileName, code } of files) await writeFile(path.join(made, fileName), code);
+  // Another run may have made it.
+  await rename(made, target).catch(() => rm(made, { recursive: true, force: true }));
+  const now = new Date();
+  await utimes(target, now, now);
+  await removeOld(now.getTime() - keptMs);
+  return path.join(target, 'main.js');
+}
+
+async function removeOld(beforeMs) {
+  for (const name of await readdir(folder)) {
+    const old = path.join(folder, name);
+    const facts = await stat(old).catch(() => undefined);
+    if (facts && facts.mtimeMs < beforeMs) await rm(old, { recursive: true, force: true });
   }
-  const names = new Set(files.map(({ fileName }) => fileName));
-  for (const name of await readdir(folder)) if (!names.has(name)) await rm(path.join(folder, name), { force: true });
-  return path.join(folder, 'main.js');
 }
 
 async function generate() {
+  const { rolldown } = await import('rolldown');
   const bundle = await rolldown({
     input: path.join(root, 'src/main.ts'),
     platform: 'node',

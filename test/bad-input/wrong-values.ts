@@ -4,9 +4,12 @@ export type Sort =
   | { readonly is: 'string' | 'text' | 'name' | 'uuid' | 'flag' | 'object' | 'list' | 'word' | 'mac'; readonly nullable?: boolean }
   | { readonly is: 'integer'; readonly nullable?: boolean; readonly minimum?: number; readonly maximum?: number };
 
-const long = 'x'.repeat(100_000);
 const string = [5, 1.5, true, [], {}, ['x']];
-const text = [...string, `a${'\0'}b`, long];
+const withLength = (length: number) => [...string, `a${'\0'}b`, 'x'.repeat(length)];
+/** Longer than any text may be. */
+const text = withLength(66_000);
+/** Longer than `maxTextLength`. */
+const shortText = withLength(5000);
 
 function wrongFor(sort: Sort): unknown[] {
   switch (sort.is) {
@@ -16,13 +19,20 @@ function wrongFor(sort: Sort): unknown[] {
     case 'text':
       return text;
     case 'name':
-      return ['', ...text];
+      return ['', ...shortText];
     case 'uuid':
-      return ['', 'x', 'z'.repeat(36), '00000000-0000-4000-8000-0000000000000', ' 00000000-0000-4000-8000-00000000000', ...text];
+      return [
+        '',
+        'x',
+        'z'.repeat(36),
+        '00000000-0000-4000-8000-0000000000000',
+        ' 00000000-0000-4000-8000-00000000000',
+        ...shortText,
+      ];
     case 'word':
-      return ['', 'nonsense', ...text];
+      return ['', 'nonsense', ...shortText];
     case 'mac':
-      return ['nonsense', '00:11:22:33:44', '00:11:22:33:44:gg', ...text];
+      return ['nonsense', '00:11:22:33:44', '00:11:22:33:44:gg', ...shortText];
     case 'flag':
       return ['true', '', 0, 1, [], {}];
     case 'object':
@@ -41,13 +51,9 @@ export function wrongValues(sort: Sort): unknown[] {
   return sort.nullable ? wrongFor(sort) : [null, ...wrongFor(sort)];
 }
 
-/** Valid but hostile JSON texts: a field may accept or refuse them, but nothing may break. */
-export const hostileTexts: readonly string[] = [
-  '1e308',
-  '-1e308',
-  '1e400',
-  '-0',
-  '9007199254740993',
+/* Valid but hostile JSON texts: a field may accept or refuse them, but nothing may break. */
+const hostileNumbers = ['1e308', '-1e308', '1e400', '-0', '9007199254740993'];
+const hostileStrings = [
   '"\\ud800"',
   '"\\u0000"',
   '"\\u202e\\ufeff"',
@@ -55,7 +61,17 @@ export const hostileTexts: readonly string[] = [
   '"$(touch /tmp/pb-hostile)`touch /tmp/pb-hostile`;touch /tmp/pb-hostile"',
   '"-device"',
   '"a,b=c,,file=/etc/passwd"',
-  '{"__proto__": {"polluted": true}}',
-  '{"constructor": {"prototype": {"polluted": true}}}',
-  `${'['.repeat(400)}${']'.repeat(400)}`,
 ];
+const hostileObjects = ['{"__proto__": {"polluted": true}}', '{"constructor": {"prototype": {"polluted": true}}}'];
+const hostileLists = [`${'['.repeat(400)}${']'.repeat(400)}`];
+
+/** Those that a field may take by their type: others are refused whatever they hold, as `wrongValues` shows. */
+export function hostileTexts({ is }: Sort): readonly string[] {
+  if (is === 'flag') return [];
+  if (is === 'integer') return hostileNumbers;
+  if (is === 'object') return hostileObjects;
+  return is === 'list' ? hostileLists : hostileStrings;
+}
+
+/** For one field of a route: what its body is read with, before any field. */
+export const allHostileTexts = [...hostileNumbers, ...hostileStrings, ...hostileObjects, ...hostileLists];

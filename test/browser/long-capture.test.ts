@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { Link } from '../../src/schema/link.ts';
 import { type Packet, PcapParser, pcapFile } from '../../web/capture/pcap.ts';
 import { openTab } from '../support/browser.ts';
-import { openTelnet, skipHistory } from '../support/telnet.ts';
+import { command, openTelnet } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
 import { selectLink } from './page-parts.ts';
@@ -93,8 +93,7 @@ describe('a long capture', () => {
     const number = await chosen.getAttribute('data-packet');
     const before = await kept();
     const telnet = await openTelnet(one.console as number);
-    await skipHistory(telnet);
-    telnet.send('ping 10.0.0.2 -c 100 -i 10\r');
+    await command(telnet, 'ping 10.0.0.2 -c 100 -i 10', /icmp_seq=1 /);
     // More than a screenful.
     await waitFor(async () => (await kept()) > before + 40, { what: '40 more packets', limitMs: 60_000 });
     telnet.socket.destroy();

@@ -274,12 +274,14 @@ describe('notes of the project', () => {
 
 describe('a shared view', () => {
   it('shows another user the same part of the canvas, with the same selection', async () => {
-    // The tests before have moved the view, and nodes over one another: this one is above the others.
-    await page.getByRole('button', { name: 'Fit the whole project' }).click();
-    await page.keyboard.press('Control+A');
-    await canvas(page).node('S23').click();
+    const { node_id } = nodes.find(({ name }) => name === 'S7') ?? assert.fail('no node');
+    // Others do not cover it there.
+    await client.put(`${project.path}/nodes/${node_id}`, { x: -400, y: 300 });
+    await page.locator(`[data-id="${node_id}"][transform="translate(-400 300)"]`).waitFor();
+    await page.keyboard.press('f');
+    await canvas(page).node('S7').click();
     for (let count = 0; count < 3; count++) await page.keyboard.press('-');
-    const shown = await middleOf(canvas(page).node('S23'));
+    const shown = await middleOf(canvas(page).node('S7'));
     await page.getByRole('button', { name: 'Share this view' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Share this view' });
     const address = await dialog.getByLabel('Address').inputValue();
@@ -288,8 +290,8 @@ describe('a shared view', () => {
     await page.getByText('Address copied').waitFor();
     await page.goto('about:blank');
     await page.goto(address);
-    await page.locator('.inspector h2', { hasText: 'S23' }).waitFor();
-    const place = await middleOf(canvas(page).node('S23'));
+    await page.locator('.inspector h2', { hasText: 'S7' }).waitFor();
+    const place = await middleOf(canvas(page).node('S7'));
     // Rounded in the address.
     for (const axis of [0, 1] as const) assert.ok(Math.abs(place[axis] - shown[axis]) < 12, `${place} ${shown}`);
     await toCanvas(page, `${server.url}/projects/${project.id}`);
@@ -364,6 +366,7 @@ describe('links and places', async () => {
     await page.getByRole('menuitem', { name: 'Ethernet0', exact: true }).focus();
     await page.keyboard.press('Enter');
     await waitFor(isAt(1, a, 0), { what: 'the link at A' });
+    await shows('D Ethernet3 — A Ethernet0');
   });
 
   it('a group moves what lies inside, and hides it when it is collapsed: one step each', async () => {
@@ -372,6 +375,9 @@ describe('links and places', async () => {
     await page.keyboard.press('Control+G');
     const frame = page.locator('.drawing.selected');
     await frame.waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('Site "A"');
+    await page.keyboard.press('Tab');
+    await frame.locator('.group-name', { hasText: 'Site "A"' }).waitFor();
     const [x, y] = await middleOf(canvas(page).node('A').locator('.symbol'));
     const from = { b: await placeOf(b), a: await placeOf(a) };
     const undo = await undoable();
@@ -382,7 +388,7 @@ describe('links and places', async () => {
     assert.equal(await placeOf(b), from.b);
     await picture(page, 'group');
     await page.keyboard.press('Alt+C');
-    const card = page.locator('.collapsed-group', { hasText: '1 node' });
+    const card = page.locator('.collapsed-group', { hasText: 'Site "A"1 node' });
     await card.waitFor();
     await canvas(page).node('A').waitFor({ state: 'detached' });
     // The link to D leads to the group.
@@ -395,6 +401,18 @@ describe('links and places', async () => {
     await page.keyboard.press('Control+Z');
     await waitFor(async () => (await placeOf(a)) === from.a, { what: 'the node and its group where they were' });
     await waitFor(async () => (await undoable()) === undo, { what: 'two steps undone' });
+    // A frame around the frame, with the same middle: collapsed, neither hides the other one.
+    const [inner = assert.fail('no group')] = await client.get<Drawing[]>(`${small.path}/drawings`);
+    const svgOf = (width: number, height: number) =>
+      `<svg width="${width}" height="${height}"><rect data-patchbay-group='collapsed' width="${width}" height="${height}"/></svg>`;
+    const [width = 0, height = 0] = [...inner.svg.matchAll(/="(\d+)"/g)].map(([, size]) => Number(size));
+    const around = { svg: svgOf(width + 40, height + 40), x: inner.x - 20, y: inner.y - 20 };
+    const outer = await client.post<Drawing>(`${small.path}/drawings`, around);
+    await client.put(`${small.path}/drawings/${inner.drawing_id}`, { svg: svgOf(width, height) }, 201);
+    await waitFor(async () => (await page.locator('.collapsed-group').count()) === 1, { what: 'the card of the outer group' });
+    assert.equal(await page.locator('.node').count(), 3);
+    await client.delete(`${small.path}/drawings/${outer.drawing_id}`);
+    await frame.locator('.card').waitFor();
     await page.keyboard.press('Control+Shift+G');
     await frame.waitFor({ state: 'detached' });
   });

@@ -44,7 +44,7 @@ describe('accessibility', () => {
     it(`has no finding in ${name}`, async () => {
       await show(page);
       await page.locator(part).waitFor();
-      await page.locator('.loading-note').waitFor({ state: 'detached' });
+      await page.locator('.loading-note').first().waitFor({ state: 'detached' });
       const findings: string[] = [];
       for (const theme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme: theme });

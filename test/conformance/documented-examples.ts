@@ -1,10 +1,11 @@
 /**
  * Requests and statuses of the examples in GNS3's API reference (2.2), and the fields of their answers. Values that only programs replaced for
- * GNS3's tests would take are others here: sizes of clusters, and a capture of a link whose nodes do not run.
+ * GNS3's tests would take are others here: sizes of clusters, and a capture of a link whose nodes do not run; so are UDP ports, which another
+ * program may have, and the cloud's port, which is no interface of this host.
  */
 
 export interface Example {
-  /** `<name>` stands for a value of an earlier answer. */
+  /** `<name>` stands for a value of an earlier answer, in a body `#<name>` for a number. */
   readonly call: string;
   readonly body?: unknown;
   readonly raw?: string;
@@ -84,7 +85,12 @@ export const kindExamples: readonly KindExample[] = [
   },
   {
     type: 'cloud',
-    create: { name: 'Cloud 1' },
+    create: {
+      name: 'Cloud 1',
+      ports_mapping: [
+        { name: 'UDP tunnel 1', port_number: 0, type: 'udp', lport: '#<tunnel>', rhost: '127.0.0.1', rport: '#<tunnel>' },
+      ],
+    },
     fields: `${common} ports_mapping interfaces status`,
     start: 204,
     verbs: 'stop suspend',
@@ -143,7 +149,7 @@ export function lifeOfNode({
 }: KindExample): Example[] {
   const project = `/v2/compute/projects/<${type}_project>`;
   const node = `${project}/${type}/nodes/<${type}>`;
-  const nio = { type: 'nio_udp', lport: 4242, rport: 4343, rhost: '127.0.0.1' };
+  const nio = { type: 'nio_udp', lport: '#<lport>', rport: '#<lport>', rhost: '127.0.0.1' };
   const at = `${node}/adapters/${port}`;
   const capture = { capture_file_name: 'test.pcap', data_link_type: 'DLT_EN10MB' };
   const copy: Row[] = [
@@ -161,6 +167,7 @@ export function lifeOfNode({
         save: { [`${type}_project`]: 'project_id' },
       },
     ],
+    [`POST ${project}/ports/udp`, 201, { fields: 'udp_port', save: { lport: 'udp_port' } }],
     [`POST ${project}/${type}/nodes`, 201, { body: create, fields, save: { [type]: 'node_id' } }],
     [`GET ${node}`, 200, { fields }],
     [`PUT ${node}`, 200, { body: { name: 'test' }, fields }],

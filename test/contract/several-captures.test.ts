@@ -59,7 +59,7 @@ async function ping({ project, one }: Lab, expected = /seq=1 ttl=/, address = '1
 }
 
 describe('a captured link that is connected to another node', () => {
-  test('is captured in the same files', async () => {
+  test('is captured in the same files, also when undo or a failure connects it as before', async () => {
     const lab = await makeLab();
     await bench.client.post(`${lab.path}/start_capture`, { capture_file_name: 'gns3.pcap' });
     await lab.add({ capture_file_name: 'own.pcap' });
@@ -75,6 +75,16 @@ describe('a captured link that is connected to another node', () => {
     await ping(lab, undefined, '10.0.0.3');
     await waitFor(async () => (await lab.pings('gns3.pcap')) === 4, { what: 'the pings before and after in one file' });
     await waitFor(async () => (await lab.pings('own.pcap')) === 4, { what: 'the same in the other file' });
+    await bench.client.post(`${lab.project.path}/undo`, {}, 200);
+    await waitFor(isCapturing, { what: 'both captures at the old ports' });
+    const ports_mapping = [{ name: 'none', interface: 'patchbay-none', type: 'ethernet', port_number: 0 }];
+    const cloud = await createNode(bench.client, lab.project, 'cloud', { properties: { ports_mapping } });
+    // The port exists, and its interface does not: the link is deleted when that shows.
+    const ends = { body: { nodes: [nodes[0], end(cloud)] } };
+    expectFault(await bench.client.send(`PUT ${lab.path}/ends`, ends), 409, /patchbay-none/);
+    await waitFor(isCapturing, { what: 'both captures after the failure' });
+    await ping(lab);
+    await waitFor(async () => (await lab.pings('own.pcap')) === 6, { what: 'the ping after the failure' });
     await bench.client.post(`${lab.path}/stop_capture`);
   });
 });

@@ -123,6 +123,16 @@ links: [[A, B]]
     const api = checkApi(client);
     const lab = await loadLab({ text: steps, file: 'steps.yaml', files: filesOf({}), vars: {} });
     const project = await applyPlan(api, lab, await planOn(api, lab), { start: true });
+    const exec = (node: string, line: string, options: readonly string[] = []) =>
+      promisify(execFile)(process.execPath, [
+        ...[serverProgram, 'lab', 'exec', node, '--project', 'steps', '--url', server.url],
+        ...[...options, '--', 'sh', '-c', `'${line}'`],
+      ]).then(
+        ({ stdout }) => [0, stdout.trim()],
+        ({ code, stdout }: { code: number; stdout: string }) => [code, stdout.trim()],
+      );
+    // It shows a prompt, and still runs: its exit code cannot be asked for. The rest is checked meanwhile.
+    const unfinished = exec('B', 'echo out; printf "~ # "; sleep 60', ['--json', '--timeout', '15']);
     const exported = await exportFrom(api, project);
     const again = await loadLab({ text: exported, file: 'x.yaml', files: filesOf({}) });
     assert.deepEqual(linesOf(await planOn(api, again)), []);
@@ -130,18 +140,9 @@ links: [[A, B]]
     const second = await applyPlan(api, copy, await planOn(api, copy));
     assert.deepEqual(linesOf(await planOn(api, copy)), []);
     assert.equal((await exportFrom(api, second)).replace('steps-copy', 'steps'), exported);
-    const exec = (line: string, options: readonly string[] = []) =>
-      promisify(execFile)(process.execPath, [
-        ...[serverProgram, 'lab', 'exec', 'A', '--project', 'steps', '--url', server.url],
-        ...[...options, '--', 'sh', '-c', `'${line}'`],
-      ]).then(
-        ({ stdout }) => [0, stdout.trim()],
-        ({ code, stdout }: { code: number; stdout: string }) => [code, stdout.trim()],
-      );
-    assert.deepEqual(await exec('cat /kept/page.txt'), [0, 'kept of A']);
-    assert.deepEqual(await exec('echo out; exit 37'), [37, 'out']);
-    // It shows a prompt, and still runs: its exit code cannot be asked for.
-    const [code, shown] = await exec('echo out; printf "~ # "; sleep 60', ['--json', '--timeout', '15']);
+    assert.deepEqual(await exec('A', 'cat /kept/page.txt'), [0, 'kept of A']);
+    assert.deepEqual(await exec('A', 'echo out; exit 37'), [37, 'out']);
+    const [code, shown] = await unfinished;
     assert.deepEqual([code, (JSON.parse(String(shown)) as { exit_code: null }).exit_code], [1, null]);
     for (const { project_id } of [project, second]) await client.json('DELETE', `/v2/projects/${project_id}`);
   });

@@ -1,7 +1,7 @@
 /** Groups of items: made around the selection, removed, collapsed and expanded. Each is one step of undo. */
 import { around } from '../geometry/geometry.ts';
 import { changeItem } from '../scene/move-items.ts';
-import { groupSvg, withGroupState } from '../scene/shape-svg.ts';
+import { groupSvg, withGroup } from '../scene/shape-svg.ts';
 import { texts } from '../texts.ts';
 import type { Action, ActionContext } from './action.ts';
 
@@ -57,7 +57,7 @@ const collapse: Action = {
     const drawing = chosen(context);
     if (!project || !drawing) return undefined;
     const { drawing_id: id, svg } = drawing;
-    const to = withGroupState(svg, project.groups.isCollapsed(id) ? 'open' : 'collapsed');
+    const to = withGroup(svg, { group: project.groups.isCollapsed(id) ? 'open' : 'collapsed' });
     return changeItem(app.api, project, { id, from: { svg }, to: { svg: to } });
   },
 };

@@ -21,9 +21,17 @@ export interface TextLook {
 /** A rectangle with this mark moves what lies inside; collapsed, it hides it. */
 export type GroupState = 'open' | 'collapsed';
 export const groupMark = 'data-patchbay-group';
+export const groupNameMark = 'data-patchbay-name';
+const longestGroupName = 60;
+
+/** Of a rectangle that is a group. */
+export interface GroupMarks {
+  readonly group?: GroupState;
+  readonly name?: string;
+}
 
 export type Picture = { readonly width: number; readonly height: number } & (
-  | { readonly shape: 'rectangle' | 'ellipse'; readonly ink: Ink; readonly radius: number; readonly group?: GroupState }
+  | ({ readonly shape: 'rectangle' | 'ellipse'; readonly ink: Ink; readonly radius: number } & GroupMarks)
   | { readonly shape: 'line'; readonly ink: Ink; readonly from: readonly [number, number]; readonly to: readonly [number, number] }
   | { readonly shape: 'text'; readonly ink: Ink; readonly look: TextLook; readonly lines: readonly TextLine[] }
   | { readonly shape: 'picture'; readonly address: string }
@@ -113,9 +121,11 @@ function inkOf(element: Element): Ink {
   };
 }
 
-function groupOf(element: Element): { readonly group?: GroupState } {
-  const value = element.getAttribute(groupMark);
-  return value === 'open' || value === 'collapsed' ? { group: value } : {};
+function groupOf(element: Element): GroupMarks {
+  const group = element.getAttribute(groupMark);
+  if (group !== 'open' && group !== 'collapsed') return {};
+  const name = element.getAttribute(groupNameMark)?.trim().slice(0, longestGroupName);
+  return { group, ...(name && { name }) };
 }
 
 function colourOf(element: Element, name: 'stroke' | 'fill'): Partial<Record<typeof name, string>> {

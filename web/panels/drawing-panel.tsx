@@ -3,7 +3,7 @@ import type { Drawing, DrawingInput } from '../../src/schema/drawing.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import type { Ink, Picture, TextLook } from '../geometry/picture.ts';
-import { shapeSvg, textSvg, withGroupState } from '../scene/shape-svg.ts';
+import { shapeSvg, textSvg, withGroup } from '../scene/shape-svg.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ColourField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
@@ -19,6 +19,13 @@ export function DrawingPanel({ drawing }: { readonly drawing: Drawing }) {
       <header class="panel-head">
         <h2>{isGroup ? texts.groupPanel : texts.shape[picture.shape]}</h2>
       </header>
+      {isGroup && picture.shape === 'rectangle' && (
+        <TextField
+          label={texts.name}
+          value={picture.name ?? ''}
+          onChange={(name) => change({ svg: withGroup(drawing.svg, { name }) })}
+        />
+      )}
       {picture.shape === 'text' && <TextForm picture={picture} change={change} />}
       {(picture.shape === 'rectangle' || picture.shape === 'ellipse' || picture.shape === 'line') && (
         <ShapeForm picture={picture} change={change} />
@@ -76,9 +83,11 @@ type Shape = Extract<Picture, { shape: 'rectangle' | 'ellipse' | 'line' }>;
 function ShapeForm({ picture, change }: { readonly picture: Shape; readonly change: Change }) {
   const { shape, ink, width, height } = picture;
   const rises = shape === 'line' && (picture.to[0] - picture.from[0]) * (picture.to[1] - picture.from[1]) < 0;
-  const group = 'group' in picture ? picture.group : undefined;
-  const send = (update: { ink?: Ink; width?: number; height?: number }) =>
-    change({ svg: withGroupState(shapeSvg(shape, { width, height, ...update }, rises, { ...ink, ...update.ink }), group) });
+  const marks = 'group' in picture ? picture : undefined;
+  const send = (update: { ink?: Ink; width?: number; height?: number }) => {
+    const svg = shapeSvg(shape, { width, height, ...update }, rises, { ...ink, ...update.ink });
+    return change({ svg: marks ? withGroup(svg, marks) : svg });
+  };
   const size = (label: string, key: 'width' | 'height', value: number) => (
     <NumberField
       label={label}

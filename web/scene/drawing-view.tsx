@@ -25,31 +25,45 @@ export function DrawingView({ id }: { readonly id: string }) {
     >
       {selected.value && <rect class="halo" x={-4} y={-4} width={width + 8} height={height + 8} rx={4} />}
       <PictureView picture={picture} />
+      {'name' in picture && (
+        <text class="group-name" x={4} y={-7}>
+          {picture.name}
+        </text>
+      )}
     </g>
   );
 }
 
-/** A collapsed group: how many nodes it hides. */
+/** Characters that a card has room for. */
+const longestTitle = 16;
+
+/** A collapsed group: its name, and how many nodes it hides. */
 function CollapsedView({ id, selected }: { readonly id: string; readonly selected: boolean }) {
   const { groups, nodes } = useProject();
   void nodes.all.value;
   const group = groups.shown(id);
   if (!group) return null;
-  const { box, nodeCount } = group;
-  const name = texts.nodesInGroup(nodeCount);
+  const { box, name, nodeCount } = group;
+  const count = texts.nodesInGroup(nodeCount);
+  const middle = { x: box.width / 2, y: box.height / 2 + 5 };
   return (
     <g
       class={selected ? 'drawing collapsed-group selected' : 'drawing collapsed-group'}
       data-id={id}
       data-kind="drawing"
       transform={`translate(${box.x} ${box.y})`}
-      {...imageNamed(name)}
+      {...imageNamed(name ? `${name}, ${count}` : count)}
     >
       {selected && <rect class="halo" x={-5} y={-5} width={box.width + 10} height={box.height + 10} rx={16} />}
       <rect class="under" x={6} y={6} width={box.width} height={box.height} rx={12} />
       <rect class="card" width={box.width} height={box.height} rx={12} />
-      <text x={box.width / 2} y={box.height / 2 + 5} text-anchor="middle">
-        {name}
+      {name && (
+        <text class="group-title" x={middle.x} y={middle.y - 9} text-anchor="middle">
+          {name.length > longestTitle ? `${name.slice(0, longestTitle - 1)}…` : name}
+        </text>
+      )}
+      <text x={middle.x} y={name ? middle.y + 11 : middle.y} text-anchor="middle">
+        {count}
       </text>
     </g>
   );
@@ -57,8 +71,8 @@ function CollapsedView({ id, selected }: { readonly id: string; readonly selecte
 
 /** A shape has no text of its own, and only an element with a role has a name. */
 function nameOf(picture: Picture) {
-  const name = picture.shape === 'text' ? picture.lines.map(({ text }) => text).join(' ') : texts.shape[picture.shape];
-  return imageNamed(name);
+  if (picture.shape === 'text') return imageNamed(picture.lines.map(({ text }) => text).join(' '));
+  return imageNamed(('name' in picture && picture.name) || texts.shape[picture.shape]);
 }
 
 const imageNamed = (name: string) => ({ role: 'img', 'aria-label': name }) as const;

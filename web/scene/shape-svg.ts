@@ -1,6 +1,6 @@
 /** The SVG texts of drawings, in the form that GNS3's clients write and read. */
 
-import { type GroupState, groupMark, type Ink, type TextLook } from '../geometry/picture.ts';
+import { type GroupMarks, groupMark, groupNameMark, type Ink, type TextLook } from '../geometry/picture.ts';
 import type { DrawingShape } from '../state/tools.ts';
 
 export interface ShapeSize {
@@ -32,10 +32,14 @@ export function groupSvg({ width, height }: ShapeSize): string {
   return `<svg width="${width}" height="${height}"><rect ${groupMark}="open" width="${width}" height="${height}" rx="14" ${ink}/></svg>`;
 }
 
-/** The SVG of a rectangle with this mark, in place of the one it has. */
-export function withGroupState(svg: string, state: GroupState | undefined): string {
-  const plain = svg.replace(/ data-patchbay-group="\w*"/, '');
-  return state ? plain.replace('<rect', `<rect ${groupMark}="${state}"`) : plain;
+/** The SVG of a rectangle with the marks of a group; marks that are not given stay. */
+export function withGroup(svg: string, { group, name }: GroupMarks): string {
+  const { documentElement: root } = new DOMParser().parseFromString(svg, 'image/svg+xml');
+  const [rectangle] = root.children;
+  if (group) rectangle?.setAttribute(groupMark, group);
+  // Control characters are not allowed in XML.
+  if (name !== undefined) rectangle?.setAttribute(groupNameMark, name.replace(/[\p{Cc}\p{Cs}\p{Cn}]/gu, ' ').trim());
+  return new XMLSerializer().serializeToString(root);
 }
 
 export function textSvg(text: string, look: TextLook = standardLook, fill = '#000000'): string {

@@ -85,7 +85,7 @@ export function beginMove(app: App, link: Link, end: 0 | 1): void {
   };
 }
 
-/** One step of undo. The link is selected again: the server deletes it and makes it anew. @throws ApiError */
+/** One step of undo. The server deletes the link and makes it anew: it is selected again, unless the user has selected something else. @throws ApiError */
 async function connectEnd(
   app: App,
   project: ProjectState,
@@ -93,6 +93,8 @@ async function connectEnd(
   [kept, moved]: readonly [LinkEnd, LinkEnd],
 ): Promise<void> {
   await app.api.put(`${project.path}/links/${linkId}/ends`, { nodes: end === 0 ? [moved, kept] : [kept, moved] });
-  await until(() => project.links.find(linkId)?.nodes[end]?.node_id === moved.node_id);
-  project.selection.set([linkId]);
+  const isMoved = (to: LinkEnd | undefined) =>
+    to?.node_id === moved.node_id && to.adapter_number === moved.adapter_number && to.port_number === moved.port_number;
+  await until(() => isMoved(project.links.find(linkId)?.nodes[end]));
+  if (project.selection.ids.peek().size === 0) project.selection.set([linkId]);
 }

@@ -4,6 +4,7 @@
  */
 import { computed, type ReadonlySignal } from '@preact/signals';
 import { type Box, centreOf, nodeBox } from '../geometry/geometry.ts';
+import { groupMark } from '../geometry/picture.ts';
 import type { ProjectState } from './project.ts';
 
 export interface CollapsedGroup {
@@ -11,6 +12,8 @@ export interface CollapsedGroup {
   readonly id: string;
   /** Where it is shown. */
   readonly box: Box;
+  /** Empty when it has none. */
+  readonly name: string;
   readonly nodeCount: number;
 }
 
@@ -27,17 +30,21 @@ export class Groups {
   }
 
   isGroup(id: string): boolean {
-    return this.#pictureOf(id)?.group !== undefined;
+    return this.#pictureOf(id) !== undefined;
   }
 
   isCollapsed(id: string): boolean {
     return this.#pictureOf(id)?.group === 'collapsed';
   }
 
-  /** With everything that lies in the groups among them. */
+  /** With everything that lies in the groups among them, but for those that are locked. */
   withMembers(ids: Iterable<string>): ReadonlySet<string> {
     const all = new Set(ids);
-    for (const id of [...all]) if (this.isGroup(id)) for (const member of this.#membersOf(id)) all.add(member);
+    // Members are groups, too: the walk comes to what is added.
+    for (const id of all) {
+      const isMoved = this.isGroup(id) && !this.#project.drawings.peek(id)?.locked;
+      if (isMoved) for (const member of this.#membersOf(id)) all.add(member);
+    }
     return all;
   }
 
@@ -49,16 +56,19 @@ export class Groups {
     const { x, y } = centreOf({ x: drawing.x, y: drawing.y, width: picture.width, height: picture.height });
     const { width, height } = collapsedSize;
     const nodeCount = this.#membersOf(id).filter((member) => this.#project.nodes.peek(member)).length;
-    return { id, box: { x: x - width / 2, y: y - height / 2, width, height }, nodeCount };
+    const { name = '' } = picture;
+    return { id, box: { x: x - width / 2, y: y - height / 2, width, height }, name, nodeCount };
   }
 
   #pictureOf(id: string) {
     const drawing = this.#project.drawings.peek(id);
-    const picture = drawing && this.#project.pictures.of(drawing.svg);
-    return picture?.shape === 'rectangle' ? picture : undefined;
+    // Most drawings are none, and need not be parsed to know it.
+    if (!drawing?.svg.includes(groupMark)) return undefined;
+    const picture = this.#project.pictures.of(drawing.svg);
+    return picture.shape === 'rectangle' && picture.group ? picture : undefined;
   }
 
-  /** Items whose centre is inside. */
+  /** Items whose centre is inside; of drawings only smaller ones, so that no two groups hide each other. */
   #membersOf(id: string): string[] {
     const { nodes, drawings, pictures } = this.#project;
     const drawing = drawings.peek(id);
@@ -68,9 +78,11 @@ export class Groups {
       const { x, y } = centreOf(box);
       return x >= drawing.x && y >= drawing.y && x <= drawing.x + picture.width && y <= drawing.y + picture.height;
     };
+    const area = picture.width * picture.height;
     const others = drawings.all.peek().filter(({ drawing_id, svg, x, y }) => {
       const { width, height } = pictures.of(svg);
-      return drawing_id !== id && isInside({ x, y, width, height });
+      const isSmaller = width * height < area || (width * height === area && drawing_id > id);
+      return isSmaller && isInside({ x, y, width, height });
     });
     const inside = nodes.all.peek().filter((node) => isInside(nodeBox(node)));
     return [...inside.map(({ node_id }) => node_id), ...others.map(({ drawing_id }) => drawing_id)];
@@ -79,12 +91,19 @@ export class Groups {
   /** Depends on the nodes only while a group is collapsed. */
   #hiddenNow(): ReadonlyMap<string, CollapsedGroup> {
     const hidden = new Map<string, CollapsedGroup>();
-    for (const { drawing_id: id } of this.#project.drawings.all.value) {
-      if (!this.isCollapsed(id)) continue;
-      void this.#project.nodes.all.value;
-      const group = this.shown(id);
-      if (group) for (const member of this.#membersOf(id)) if (!hidden.has(member)) hidden.set(member, group);
+    const collapsed = this.#project.drawings.all.value.filter(({ drawing_id }) => this.isCollapsed(drawing_id));
+    if (collapsed.length === 0) return hidden;
+    void this.#project.nodes.all.value;
+    for (const { drawing_id } of collapsed) {
+      const group = this.shown(drawing_id);
+      if (group) for (const member of this.#membersOf(drawing_id)) if (!hidden.has(member)) hidden.set(member, group);
     }
-    return hidden;
+    // What is in a group that is hidden itself is in the outermost one.
+    return new Map(Array.from(hidden, ([member, group]) => [member, outermost(hidden, group)]));
   }
+}
+
+function outermost(hidden: ReadonlyMap<string, CollapsedGroup>, group: CollapsedGroup): CollapsedGroup {
+  const around = hidden.get(group.id);
+  return around ? outermost(hidden, around) : group;
 }

@@ -2,9 +2,11 @@
 import { fault } from '../../api/faults.ts';
 import type { LinkEnd } from '../../schema/link.ts';
 import { invertChange } from '../log/actions/actions.ts';
+import type { ProjectChange } from '../log/records.ts';
 import type { LinkEntry } from '../model/topology.ts';
 import { isSamePort, type LinkObject, portsToJoin, requireFilter, type Two, twoEnds } from './links/link.ts';
 import { requireMirror } from './links/link-mirrors.ts';
+import { requireSchedules } from './links/link-operations.ts';
 import type { LiveProject } from './live-project.ts';
 
 /**
@@ -25,13 +27,12 @@ export async function rewireLink(project: LiveProject, linkId: string, given: re
   });
   const after: LinkEntry = { ...entry, nodes };
   requireJoinable(project, entry, after, ends);
-  const captures = project.captures.storedOf(linkId);
   const move = async () => {
     await project.linkOperations.delete(linkId);
     await project.linkOperations.create({ ...after, nodes }, linkId);
   };
-  await project.changes.together(move, (change) => invertChange(project, change));
-  await project.captures.continueOn(linkId, captures);
+  const revert = (change: ProjectChange) => invertChange(project, change);
+  await project.captures.keepDuring([linkId], () => project.changes.together(move, revert));
   return project.links.get(linkId);
 }
 
@@ -45,6 +46,7 @@ function requireJoinable(project: LiveProject, before: LinkEntry, after: LinkEnt
     throw fault('port_taken', { adapter_number, port_number, name: nodes[place as 0 | 1].entry.name });
   }
   requireFilter(after, nodes);
-  const { mirror } = after;
+  const { mirror, schedule } = after;
+  if (schedule) requireSchedules({ entry: after, nodes });
   if (mirror) requireMirror(after, nodes, { mirror, node: project.nodes.get(mirror.node_id) });
 }

@@ -8,7 +8,9 @@ const portsPerSlot = 4;
 /** `auto` or a number; undefined: it is no IOL image. */
 export function iolWord(environment: unknown): string | undefined {
   if (typeof environment !== 'string') return undefined;
-  return new RegExp(`^\\s*${variable}=(.*?)\\s*$`, 'm').exec(environment)?.[1];
+  // No pattern: one that skips blanks takes seconds for a long text of nothing else.
+  const line = environment.split('\n').find((one) => one.trimStart().startsWith(`${variable}=`));
+  return line?.trim().slice(variable.length + 1);
 }
 
 export function isIolWord(word: string): boolean {

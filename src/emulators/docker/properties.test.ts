@@ -9,6 +9,7 @@ import { missingIn } from './capabilities.ts';
 import { type ContainerPlace, containerBody, foldersOf, makeFolders } from './container.ts';
 import { Demultiplexer } from './exec.ts';
 import { PullProgress } from './images.ts';
+import { iolWord } from './iol-environment.ts';
 import { changedDocker, environmentLines, hostLines, macOf, newDocker, splitCommand, withTag } from './properties.ts';
 import { isStatic } from './resources.ts';
 import { screenArguments } from './screen.ts';
@@ -75,6 +76,16 @@ test('what the engine receives: entry before command, volumes once, no lacking c
   assert.ok(
     shown.Env.includes('DISPLAY=:0') && foldersOf(shown).includes('/run/screen') && !foldersOf(body).includes('/run/screen'),
   );
+});
+
+test('the line of an IOL image is found in an environment of nothing but blanks, too', () => {
+  assert.equal(iolWord('A=1\n \tIOL_PID=auto \r\nIOL_PID=2'), 'auto');
+  assert.equal(iolWord('MY_IOL_PID=1\nA=IOL_PID=1'), undefined);
+  // Patterns would try each place anew.
+  for (const blanks of [' ', '\n', '\r\n'].map((one) => one.repeat(500_000))) {
+    assert.equal(iolWord(`${blanks}x`), undefined);
+    assert.equal(iolWord(`IOL_PID=1${blanks}x`)?.[0], '1');
+  }
 });
 
 test('an X server listens on Unix sockets only', () => {

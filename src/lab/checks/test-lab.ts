@@ -93,9 +93,9 @@ class LabTestRun {
       base,
       now: () => performance.now() - this.#start,
     });
-    await checkSteps(site, this.#lab.checks);
     const seedOf = (link: Link) => linkSeed(this.#seed, site.nameOf(link));
     try {
+      await checkSteps(site, this.#lab.checks);
       await seedLinks(site, seedOf);
       if (starts) this.#options.onNote?.(`Starting ${site.nodes.length} nodes`);
       const ready = starts ? await startNodes(site, signal) : [];

@@ -37,11 +37,11 @@ export function importContainerlab(text: string, file: string): ImportedLab {
   if (!isTreeMap(topology.nodes)) throw new LabError(`${file} is not a topology of containerlab: it has no topology.nodes`);
   const lab = new LabBuilder(textIn(mapOf(value), 'name') ?? 'clab');
   const names = new Map<string, string>();
+  const ports = portsIn(topology.links);
   for (const [given, fields] of Object.entries(topology.nodes)) {
     const name = nodeName(given);
     names.set(given, name);
-    const ports = endsIn(topology.links).flatMap(({ node, port }) => (node === given ? [port] : []));
-    addNode(lab, { name, fields: effectiveFields(topology, mapOf(fields)), ports });
+    addNode(lab, { name, fields: effectiveFields(topology, mapOf(fields)), ports: ports.get(given) ?? [] });
   }
   for (const link of listOf(topology.links)) addLink(lab, mapOf(link), names);
   return lab.build();
@@ -137,8 +137,11 @@ function bindsOf(binds: readonly Tree[]) {
   return { files, volumes: [...volumes], missing };
 }
 
-function endsIn(links: Tree): ForeignEnd[] {
-  return listOf(links).flatMap((link) => endsOf(mapOf(link)).flatMap((end) => end ?? []));
+/** By the names of nodes. */
+function portsIn(links: Tree): ReadonlyMap<string, readonly string[]> {
+  const ends = listOf(links).flatMap((link) => endsOf(mapOf(link)).flatMap((end) => end ?? []));
+  const byNode = Map.groupBy(ends, ({ node }) => node);
+  return new Map([...byNode].map(([node, own]) => [node, own.map(({ port }) => port)]));
 }
 
 function endsOf(link: TreeMap): (ForeignEnd | undefined)[] {

@@ -73,7 +73,9 @@ export async function residentMiB(server: RunningServer): Promise<number> {
 
 export function machinesOf(server: RunningServer): string[] {
   const all = processesOf(server.dataDir, server.runtimeDirectory);
-  return all.map(({ commandLine }) => commandLine).filter((line) => !/src\/(fabric\/)?main\.ts/.test(line));
+  return all
+    .map(({ commandLine }) => commandLine)
+    .filter((line) => !/(src\/(fabric\/)?main\.ts|tests-program\/main\.js)/.test(line));
 }
 
 /** Console ports that nodes of open projects report, and where nothing listens, or two nodes report the same. */

@@ -68,6 +68,8 @@ export class ProjectCaptures {
   readonly #store: ProjectCaptureStore;
   /** By link, which may have none. The lists are replaced, never changed. */
   readonly #lists = new Map<string, readonly StoredCapture[]>();
+  /** Links whose captures outlive their deletion. */
+  readonly #kept = new Set<string>();
   /** The project is being closed: captures are stored for its next opening. */
   #isClosing = false;
 
@@ -108,19 +110,33 @@ export class ProjectCaptures {
     });
   }
 
-  /** What `continueOn` takes. */
-  storedOf(linkId: string): readonly StoredCapture[] {
-    return this.#lists.get(linkId) ?? [];
+  /**
+   * `fn` deletes these links and makes them anew, at other ports maybe: their captures continue in their files, also when it fails. They
+   * are stored as waiting first: the server may end meanwhile. @throws `storage_failed`, and what `fn` throws
+   */
+  async keepDuring(linkIds: readonly string[], fn: () => Promise<void>): Promise<void> {
+    const kept = linkIds.map((linkId) => [linkId, this.#lists.get(linkId) ?? []] as const);
+    for (const [linkId, captures] of kept)
+      for (const capture of captures) if ('end' in capture) await this.#remember(linkId, withoutEnd(capture, 'waiting'));
+    for (const linkId of linkIds) this.#kept.add(linkId);
+    try {
+      await fn();
+    } finally {
+      for (const linkId of linkIds) this.#kept.delete(linkId);
+      for (const [linkId, captures] of kept) await this.#continue(linkId, captures);
+    }
   }
 
-  /** The link was connected to other ports: its captures continue in their files. @throws `storage_failed` */
-  async continueOn(linkId: string, captures: readonly StoredCapture[]): Promise<void> {
+  /** A link that was made anew has forgotten them. */
+  async #continue(linkId: string, captures: readonly StoredCapture[]): Promise<void> {
+    const link = this.#links.find(linkId);
     for (const capture of captures) {
-      const waiting = 'end' in capture ? withoutEnd(capture, 'waiting') : capture;
-      await this.#remember(linkId, waiting);
-      this.#show(linkId, waiting);
+      const known = find(this.#lists, linkId, capture.capture_id);
+      if (!link) await this.#store.delete(linkId, capture.capture_id).catch(() => undefined);
+      else if (known) await this.#enter(linkId, known);
+      else await this.#enter(linkId, 'end' in capture ? withoutEnd(capture, 'waiting') : capture);
     }
-    for (const node of this.#links.find(linkId)?.nodes ?? []) this.#nodeChanged(node);
+    for (const node of link?.nodes ?? []) this.#nodeChanged(node);
   }
 
   /** The file as it is written, to the capture's end. @throws `capture_not_found`, `capture_link_missing`, and what the compute answers */
@@ -298,7 +314,8 @@ export class ProjectCaptures {
 
   /** The link was deleted, and its captures with it. */
   #forget(linkId: string): void {
-    for (const { capture_id } of this.#lists.get(linkId) ?? []) this.#store.delete(linkId, capture_id).catch(() => undefined);
+    const captures = this.#kept.has(linkId) ? [] : (this.#lists.get(linkId) ?? []);
+    for (const { capture_id } of captures) this.#store.delete(linkId, capture_id).catch(() => undefined);
     this.#lists.delete(linkId);
   }
 

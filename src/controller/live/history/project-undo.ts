@@ -7,6 +7,7 @@ import type { RevertTarget } from '../../log/actions/action-rules.ts';
 import { invertChange, isMarker } from '../../log/actions/actions.ts';
 import type { LogRecord, ProjectChange } from '../../log/records.ts';
 import { type Step, stepsOf } from '../../log/steps.ts';
+import type { ProjectCaptures } from '../captures/project-captures.ts';
 import type { ProjectChanges } from '../host/project-changes.ts';
 import { findConflict, revertRecords } from './revert-step.ts';
 import { previewOf } from './step-preview.ts';
@@ -14,6 +15,7 @@ import { previewOf } from './step-preview.ts';
 interface UndoableProject extends RevertTarget {
   readonly links: RevertTarget['links'] & { idsOn(nodeId: string): string[] };
   readonly changes: ProjectChanges;
+  readonly captures: Pick<ProjectCaptures, 'keepDuring'>;
   records(): Promise<readonly LogRecord[]>;
 }
 
@@ -97,7 +99,8 @@ export class ProjectUndo {
 
   #revertWhole(step: Step): Promise<Undone> {
     const revert = (change: ProjectChange) => invertChange(this.#project, change);
-    return this.#answer(step, () => this.#project.changes.together(() => this.#invert(step), revert));
+    const { captures, changes } = this.#project;
+    return this.#answer(step, () => captures.keepDuring(rewiredIn(step), () => changes.together(() => this.#invert(step), revert)));
   }
 
   /** A node is deleted with its links. */
@@ -132,6 +135,12 @@ export class ProjectUndo {
 function requireNext(direction: UndoDirection, next: Step | undefined, expected: number | undefined): void {
   if (expected === undefined || expected === next?.id) return;
   throw fault('undo_conflict', { reason: `the next step to ${direction} is ${next?.id ?? 'none'} by now, not ${expected}` });
+}
+
+/** Links that the step deleted and made anew. */
+function rewiredIn({ records }: Step): string[] {
+  const deleted = new Set(records.flatMap((record) => (record.action === 'link.deleted' ? [record.event.link_id] : [])));
+  return records.flatMap(({ action, event }) => (action === 'link.created' && deleted.has(event.link_id) ? [event.link_id] : []));
 }
 
 /** What the next undo and redo would revert. */

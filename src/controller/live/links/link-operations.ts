@@ -200,7 +200,7 @@ export class LinkOperations {
 }
 
 /** @throws `schedule_unsupported` */
-function requireSchedules({ entry, nodes }: OpenLink): void {
+export function requireSchedules({ entry, nodes }: Pick<OpenLink, 'entry' | 'nodes'>): void {
   const end = filteringEnd(nodes);
   const node = nodes[end ?? 0];
   if (end === undefined || !node.requireCompute().hasLinkFeature('schedules'))

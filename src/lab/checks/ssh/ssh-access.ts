@@ -27,7 +27,8 @@ const passwordVariable = 'PATCHBAY_SSH_ANSWER';
 export class SshFolder {
   #path: Promise<string> | undefined;
   #made: string | undefined;
-  #count = 0;
+  /** Of nodes, by their names: a part of the names of their files. */
+  readonly #numbers = new Map<string, number>();
   /** Of the lab file. */
   readonly #base: string;
 
@@ -41,8 +42,9 @@ export class SshFolder {
     const secret = await this.#secret(node);
     this.#path ??= this.#make();
     const folder = await this.#path;
-    this.#count += 1;
-    const place = (name: string) => join(folder, `${name}-${this.#count}`);
+    const number = this.#numbers.get(node.name) ?? this.#numbers.size;
+    this.#numbers.set(node.name, number);
+    const place = (name: string) => join(folder, `${name}-${number}`);
     const { host_key } = settings;
     const trust = host_key === undefined ? 'first' : host_key === anyHostKey ? 'any' : 'pinned';
     const knownHosts = place('known-hosts');

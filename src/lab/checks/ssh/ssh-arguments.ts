@@ -26,7 +26,7 @@ export function sshArguments(target: SshTarget, command: string): string[] {
   const { host, port, user, viaContainer, keyPath, knownHosts, trust } = target;
   const options = {
     HostKeyAlias: hostAlias,
-    UserKnownHostsFile: trust === 'any' ? '/dev/null' : knownHosts,
+    UserKnownHostsFile: trust === 'any' ? '/dev/null' : quoted(knownHosts),
     GlobalKnownHostsFile: '/dev/null',
     StrictHostKeyChecking: strictness[trust],
     UpdateHostKeys: 'no',
@@ -38,9 +38,14 @@ export function sshArguments(target: SshTarget, command: string): string[] {
     LogLevel: 'ERROR',
     ...(keyPath === undefined
       ? { PreferredAuthentications: 'password,keyboard-interactive', PubkeyAuthentication: 'no' }
-      : { PreferredAuthentications: 'publickey', IdentityFile: keyPath, BatchMode: 'yes' }),
+      : { PreferredAuthentications: 'publickey', IdentityFile: quoted(keyPath), BatchMode: 'yes' }),
     ...(viaContainer !== undefined && { ProxyCommand: `docker exec -i ${viaContainer} ${busybox} nc ${host} ${port}` }),
   };
   const given = Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   return ['-F', 'none', '-T', '-x', '-a', ...given, '-p', String(port), '-l', user, '--', host, command];
+}
+
+/** A path as a value of an option: blanks would end it, and `%` stands for other things. */
+function quoted(path: string): string {
+  return `"${path.replaceAll('%', '%%')}"`;
 }

@@ -1,5 +1,5 @@
 /** Commands at a node by SSH, with OpenSSH's client: each is a connection of its own, so that restarts of the node do not matter. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { type CommandShell, linesOf } from '../console/command-shell.ts';
 import { ConsoleError } from '../console/console-connection.ts';
 import type { Dialogue } from '../console/dialogue.ts';
@@ -68,6 +68,8 @@ export class SshShell implements CommandShell {
       const child = spawn('ssh', sshArguments(target, command), {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, LC_ALL: 'C', ...env },
+        // A group of its own, with its `ProxyCommand`: that would live on, and keep the output open.
+        detached: true,
       });
       const all: Buffer[] = [];
       const errors: Buffer[] = [];
@@ -75,7 +77,7 @@ export class SshShell implements CommandShell {
       let failure: Error | undefined;
       const fail = (error: Error) => {
         failure ??= error;
-        child.kill('SIGTERM');
+        endGroup(child);
       };
       const collect = (part: Buffer) => {
         bytes += part.length;
@@ -98,6 +100,15 @@ export class SshShell implements CommandShell {
         resolve({ code, output: textOf(all).trimEnd(), errors: textOf(errors).trimEnd() });
       });
     });
+  }
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGTERM');
+  } catch {
+    // It has ended.
   }
 }
 
