@@ -131,16 +131,16 @@ export class ProjectUndo {
   }
 }
 
-/** Links that the step deleted and made anew. */
-function rewiredIn({ records }: Step): string[] {
-  const deleted = new Set(records.flatMap((record) => (record.action === 'link.deleted' ? [record.event.link_id] : [])));
-  return records.flatMap(({ action, event }) => (action === 'link.created' && deleted.has(event.link_id) ? [event.link_id] : []));
-}
-
 /** @throws undo_conflict when the next step is another one than the client expects */
 function requireNext(direction: UndoDirection, next: Step | undefined, expected: number | undefined): void {
   if (expected === undefined || expected === next?.id) return;
   throw fault('undo_conflict', { reason: `the next step to ${direction} is ${next?.id ?? 'none'} by now, not ${expected}` });
+}
+
+/** Links that the step deleted and made anew. */
+function rewiredIn({ records }: Step): string[] {
+  const deleted = new Set(records.flatMap((record) => (record.action === 'link.deleted' ? [record.event.link_id] : [])));
+  return records.flatMap(({ action, event }) => (action === 'link.created' && deleted.has(event.link_id) ? [event.link_id] : []));
 }
 
 /** What the next undo and redo would revert. */
