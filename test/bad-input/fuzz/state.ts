@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { processesOf } from '../../support/leftovers.ts';
 import type { RawClient } from '../../support/raw-http.ts';
-import type { RunningServer } from '../../support/server.ts';
+import { type RunningServer, serverProgram } from '../../support/server.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 const parts = ['', '/nodes', '/links', '/drawings', '/snapshots', '/history'];
@@ -73,9 +73,8 @@ export async function residentMiB(server: RunningServer): Promise<number> {
 
 export function machinesOf(server: RunningServer): string[] {
   const all = processesOf(server.dataDir, server.runtimeDirectory);
-  return all
-    .map(({ commandLine }) => commandLine)
-    .filter((line) => !/(src\/(fabric\/)?main\.ts|tests-program\/main\.js)/.test(line));
+  const isOwn = (line: string) => line.includes(serverProgram) || line.includes('src/fabric/main.ts');
+  return all.map(({ commandLine }) => commandLine).filter((line) => !isOwn(line));
 }
 
 /** Console ports that nodes of open projects report, and where nothing listens, or two nodes report the same. */
