@@ -44,13 +44,7 @@ export const hostsSteps: readonly (readonly [string, (lab: HostsLab) => Promise<
           return true;
         }),
       );
-      const measured = `${answered} of ${others.length} answer, ${seconds(took)}`;
-      return {
-        expected: `${others.length} answer`,
-        measured,
-        good: answered === others.length,
-        figures: { answered, ms: round(took) },
-      };
+      return answers(answered, others.length, took);
     },
   ],
   [
@@ -99,13 +93,17 @@ export const hostsSteps: readonly (readonly [string, (lab: HostsLab) => Promise<
           answered += 1;
         }
       });
-      const measured = `${answered} of ${others.length} answer, ${seconds(took)}`;
-      return {
-        expected: `${others.length} answer`,
-        measured,
-        good: answered === others.length,
-        figures: { answered, ms: round(took) },
-      };
+      return answers(answered, others.length, took);
     },
   ],
 ];
+
+/** The row of a step in which `answered` of `count` PCs answered within `ms`. */
+function answers(answered: number, count: number, ms: number) {
+  return {
+    expected: `${count} answer`,
+    measured: `${answered} of ${count} answer, ${seconds(ms)}`,
+    good: answered === count,
+    figures: { answered, ms: round(ms) },
+  };
+}

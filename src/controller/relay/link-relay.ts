@@ -9,7 +9,7 @@ import type { Settings } from '../../schema/settings.ts';
 import type { RelayOrder } from './relay-thread.ts';
 
 export interface LinkRelayOptions {
-  /** Of TCP; 0: any free one. */
+  /** TCP port; 0: the system chooses a free one. */
   readonly port: number;
   /** Where computes reach this host; empty: the address that leads to each. */
   readonly host: string;

@@ -1,17 +1,17 @@
 /**
- * The round trip of a stream between two computes: marks between the frames, which the other end answers. The shortest of the last ones
- * counts, as any of them may have waited behind frames or for a processor; of few, all may have.
+ * The round trip of a stream between two computes: marks between the frames, which the other end answers. The shortest of the last
+ * `samples` counts: each of the others may have waited behind frames or for a processor. Of a few answers all may have waited.
  *
  * Marks are numbered: an answer that comes when later probes are on their way belongs to its own probe.
  */
 import { headerBytes, putFrameLength } from '../frames.ts';
 import { firstMark } from './framed-socket.ts';
 
-/** That can be on their way; one is sent a second, and a connection that is silent for so long is given up. */
+/** Probes that can be on their way. One is sent a second, and a connection that is silent for that many seconds is given up. */
 const numbers = 8;
 const firstAnswer = firstMark + numbers;
 const samples = 64;
-/** Before so many nothing is known. */
+/** Answers before which no round trip is reported. */
 const fewest = 8;
 /** Between the first answers and the next probe, milliseconds. */
 const firstEveryMs = 100;
