@@ -183,6 +183,7 @@ checks:
     // It shows a prompt, and still runs: its exit code cannot be asked for. The rest is checked meanwhile.
     const unfinished = exec('B', 'echo out; printf "~ # "; sleep 60', ['--json', '--timeout', '15']);
     const exported = await exportFrom(api, project);
+    assert.match(exported, /^# Not exported: files in the volumes of A\. Add them as `files`\.\n/);
     const again = await loadLab({ text: exported, file: 'x.yaml', files: filesOf({}) });
     assert.deepEqual(linesOf(await planOn(api, again)), []);
     const copy = { ...again, name: 'steps-copy' };
