@@ -311,7 +311,14 @@ describe('containers', { skip }, () => {
     expectStatus(await client.send(`POST ${file}`, { raw: config('10.6.0.77') }), 201);
     const again = await openTelnet((await act(project, router, 'start')).console as number);
     await ask(again, 'show startup', /10\.6\.0\.77/);
+    await ask(again, 'vlan 42', /vlan 42\s+done/);
     for (const open of [again, left, right]) open.close();
+    await act(project, router, 'stop');
+    // The container is made anew at the start.
+    await client.put(nodePath(project, router), { properties: { adapters: 7 } });
+    const renewed = await openTelnet((await act(project, router, 'start')).console as number);
+    await ask(renewed, 'show vlan', /show vlan\s+vlan 42\s+done/);
+    renewed.close();
 
     await act(project, router, 'stop');
     const copy = await client.post<NodeBody>(`${nodePath(project, router)}/duplicate`, { x: 1, y: 1, z: 1 });
