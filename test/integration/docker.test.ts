@@ -11,6 +11,8 @@ import { bootMs } from '../../src/lib/boot-clock.ts';
 import { killContainers } from '../../src/process/containers.ts';
 import { leaseFileOf, removeDeadline, writeDeadline } from '../../src/slice/lease-file.ts';
 import { assertClosed, nodeAnswers } from '../clients/gns3-compute-answers.ts';
+import { kindExamples, lifeOfNode } from '../conformance/documented-kinds.ts';
+import { ExampleRunner } from '../conformance/run-examples.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
 import { containerFiles, skipIou } from '../support/iou/build.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
@@ -266,6 +268,12 @@ describe('containers', { skip }, () => {
     assert.match(await text(rebound), /^HTTP\/1\.1 403 /);
     await act(project, node, 'stop');
     await assert.rejects(fetch(`http://127.0.0.1:${node.console}/`));
+  });
+
+  test('the examples of GNS3’s API reference', async () => {
+    const kind = kindExamples.find(({ type }) => type === 'docker') ?? assert.fail('they are gone');
+    const runner = new ExampleRunner(client);
+    for (const example of lifeOfNode(kind)) await runner.run(example);
   });
 
   test('a containerized IOL: ports in slots of four, frames through a delayed link, configurations, numbers', {
