@@ -85,10 +85,13 @@ export class WarmMachines {
     );
   }
 
-  /** Nothing happens to one that does not exist. */
+  /** @throws machine_not_found */
   remove(machineId: string): Promise<void> {
     const path = this.#pathOf(machineId);
-    return this.#locks.run(path, () => rm(path, { recursive: true, force: true }));
+    return this.#locks.run(path, async () => {
+      if (!(await exists(path))) throw fault('machine_not_found', { machine_id: machineId });
+      await rm(path, { recursive: true, force: true });
+    });
   }
 
   /** Removes all but these: a server that was killed may have left some that no template holds. */
