@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fault } from '../api/faults.ts';
-import type { BpfInstruction, BpfKey } from '../fabric/protocol.ts';
+import type { BpfInstruction, BpfKey, CompiledExpressions } from '../fabric/protocol.ts';
 import { DurableMap } from '../lib/durable-map.ts';
 import type { Warn } from '../lib/set-aside.ts';
 import { type CaptureSide, gns3CaptureId } from '../schema/capture.ts';
@@ -39,7 +39,10 @@ export interface NodeRecord {
 }
 
 /** Compiled from the expressions of the filters of these names. */
-export type BpfTables = { readonly [K in BpfKey]?: readonly BpfInstruction[][] };
+export type BpfTables = { readonly [K in BpfKey]?: readonly BpfInstruction[][] } & {
+  /** Those in the steps of its schedule. */
+  readonly expressions?: readonly CompiledExpressions[];
+};
 
 /** A NIO as a client gave it, checked, with what was found out about it. */
 export interface NioRecord extends BpfTables {
