@@ -44,8 +44,16 @@ export type BpfTables = { readonly [K in BpfKey]?: readonly BpfInstruction[][] }
   readonly expressions?: readonly CompiledExpressions[];
 };
 
+/** What the node sees of the other end, on another compute. */
+interface PeerRecord {
+  /** Its node does not run. */
+  readonly peer_stopped?: boolean;
+  /** Of the schedule that runs there. */
+  readonly outages?: LinkSchedule;
+}
+
 /** A NIO as a client gave it, checked, with what was found out about it. */
-export interface NioRecord extends BpfTables {
+export interface NioRecord extends BpfTables, PeerRecord {
   readonly lport: number;
   readonly rhost: string;
   readonly rport: number;
@@ -53,8 +61,6 @@ export interface NioRecord extends BpfTables {
   readonly address: string;
   readonly filters: Filters;
   readonly suspend: boolean;
-  /** The node at the other end, on another compute, does not run. */
-  readonly peer_stopped?: boolean;
   /** Of the filters; _ab is what leaves the node of this NIO. */
   readonly schedule?: LinkSchedule;
   /** The node's port is sent the frames of the link whose NIO has this local port. */

@@ -67,6 +67,14 @@ export function expressionLines(text: string): string[] {
     .filter((line) => line !== '');
 }
 
+/** The same with nothing but its outages; undefined when it has none. */
+export function outagesOf({ steps, ...schedule }: LinkSchedule): LinkSchedule | undefined {
+  const outages = steps.flatMap(({ at, suspend, flap }) =>
+    suspend === undefined && flap === undefined ? [] : [{ at, ...(suspend !== undefined && { suspend }), ...(flap && { flap }) }],
+  );
+  return outages.length > 0 ? { ...schedule, steps: outages, traces: [] } : undefined;
+}
+
 /** What was for one direction is for the other. */
 export function reversedSchedule({ steps, traces, ...timing }: LinkSchedule): LinkSchedule {
   return {

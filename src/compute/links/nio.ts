@@ -58,11 +58,12 @@ async function checkMirror(
 }
 
 /** What is sent by our controllers only, and always. */
-function ownFields(nio: NioUdp, streams: boolean): Pick<NioRecord, 'mirror_of' | 'peer_stopped' | 'stream'> {
-  const { stream, peer_stopped, mirror_of } = nio;
+function ownFields(nio: NioUdp, streams: boolean): Pick<NioRecord, 'mirror_of' | 'outages' | 'peer_stopped' | 'stream'> {
+  const { stream, peer_stopped, outages, mirror_of } = nio;
   return {
     ...(stream && streams && { stream }),
     ...(peer_stopped !== undefined && { peer_stopped }),
+    ...(outages && { outages: scheduleOf(outages) }),
     ...(mirror_of !== undefined && { mirror_of }),
   };
 }

@@ -167,9 +167,9 @@ export class FabricWiring {
     return partner ? this.#running.has(partner.nodeId) : binding.nio.peer_stopped !== true;
   }
 
-  /** That of the link, whichever of its ends runs it; undefined where that is on another compute. */
+  /** That of the link, whichever of its ends runs it; only the outages where that is on another compute. */
   scheduleOf(binding: Binding): LinkSchedule | undefined {
-    return binding.nio.schedule ?? this.#partnerOf(binding)?.nio.schedule;
+    return binding.nio.schedule ?? this.#partnerOf(binding)?.nio.schedule ?? binding.nio.outages;
   }
 
   get hasLinks(): boolean {
