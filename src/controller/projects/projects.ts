@@ -10,7 +10,7 @@ import { KeyedMutex } from '../../lib/mutex.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
 import { projectDefaults } from '../../schema/project.ts';
 import { ProjectLog, storageFailed } from '../log/project-log.ts';
-import { readListed, readProject } from '../log/project-state.ts';
+import { logPath, readListed, readProject } from '../log/project-state.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { forgetElsewhere } from './forget-on-computes.ts';
@@ -227,8 +227,9 @@ export class KnownProjects {
         } catch (error) {
           this.#projects.delete(projectId);
           this.#list = undefined;
-          await rm(made ?? join(folder, filename), { recursive: true, force: true });
-          if (stagingPath !== undefined) await rm(stagingPath, { recursive: true, force: true });
+          const file = join(folder, filename);
+          const left = made === undefined ? [file, logPath(file)] : [made, ...(stagingPath === undefined ? [] : [stagingPath])];
+          for (const path of left) await rm(path, { recursive: true, force: true });
           throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
         }
       });
