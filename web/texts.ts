@@ -296,6 +296,16 @@ export const texts = {
     done: (from: string, to: string) => `${to} was made of ${from}`,
   },
 
+  warmTemplate: {
+    offer: 'Keep as warm template',
+    busy: 'Keeping',
+    done: (name: string, size: string, pausedMs: number) =>
+      `The template ${name} holds the booted machine: ${size}, paused for ${pausedMs} ms. Rename it in the list of templates.`,
+    holds: (size: string) => `Warm: ${size}`,
+    explanation: (node: string) =>
+      `New nodes continue from the memory of ${node}, with its MAC addresses, host name and keys. They start cold when their machine was changed, and each time they were stopped.`,
+  },
+
   move: {
     offer: 'Move to another compute…',
     title: (name: string) => `Move ${name}`,

@@ -57,6 +57,7 @@ export const KindFacts = Type.Object(
         reset_console: can('Cut all clients of the console'),
         resize_disk: can('Make disks larger'),
         convert: can('Make a machine of QEMU of it, with its disks, as it does not run here'),
+        save_memory: can('Save the memory of a running node'),
       },
       named('KindAbilities'),
     ),

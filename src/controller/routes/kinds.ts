@@ -65,6 +65,7 @@ function factsOf({
       reset_console: can.resetConsole,
       resize_disk: can.resizeDisk === true,
       convert: converted !== undefined,
+      save_memory: can.liveMove === true,
     },
   };
 }
