@@ -318,6 +318,12 @@ export const texts = {
   suspendLink: 'Suspend',
   suspendLinkHint: 'Drops every frame, like an unplugged cable.',
 
+  presence: {
+    title: 'Others who have this project open',
+    you: (name: string) => `You are ${name}. Change your name`,
+    rename: { title: 'Your name', label: 'Name that others see', yes: 'Save' },
+  },
+
   shape: { text: 'Text', rectangle: 'Rectangle', ellipse: 'Ellipse', line: 'Line', picture: 'Picture' },
   draw: { text: 'Add text', rectangle: 'Draw a rectangle', ellipse: 'Draw an ellipse', line: 'Draw a line' },
   text: 'Text',

@@ -13,6 +13,7 @@ import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
 import { Moves } from './moves.ts';
 import { Overrides } from './overrides.ts';
+import { Presence } from './presence.ts';
 import { putItems } from './put-items.ts';
 import { Selection } from './selection.ts';
 import { Series } from './series.ts';
@@ -51,6 +52,8 @@ export class ProjectState {
   readonly pictures = new Pictures();
   readonly groups: Groups;
   readonly live: Live;
+  /** Who else has the project open. */
+  readonly presence: Presence;
   /** Counts reports that the memory of a snapshot was saved, or could not be. */
   readonly snapshotChanges = signal(0);
   /** The latest message of the server to all users of the project. */
@@ -74,7 +77,7 @@ export class ProjectState {
   /** A new project may be shown before the list contains it. */
   #isListed = false;
 
-  constructor(api: Api, id: string) {
+  constructor(api: Api, id: string, ownName: ReadonlySignal<string>) {
     this.#api = api;
     this.id = id;
     this.path = `/v2/projects/${id}`;
@@ -89,14 +92,16 @@ export class ProjectState {
       send: (places) => putItems(api, this, places),
     });
     this.live = new Live({
-      address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
+      address: (since) => api.socket(`${this.path}/notifications/ws?presence=true${since === undefined ? '' : `&since=${since}`}`),
       resumes: true,
       read: () => this.read(),
       onNotice: (notice) => this.#notices.push(notice),
     });
+    this.presence = new Presence({ selected: this.selection.ids, name: ownName, send: (state) => this.live.send(state) });
   }
 
   close(): void {
+    this.presence.close();
     this.live.close();
   }
 
@@ -210,6 +215,7 @@ export class ProjectState {
     else if (action === 'project.updated') this.project.value = event as Project;
     else if (action === 'snapshot.restored') this.live.readAgain();
     else if (action === 'snapshot.updated' || action === 'checkpoints.updated') this.snapshotChanges.value += 1;
+    else if (what === 'presence') this.presence.receive(action, event);
     else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
   }
 
