@@ -597,6 +597,8 @@ export const texts = {
     upload: 'a file to replace it',
     saved: (path: string) => `Saved ${path}`,
     nextStart: 'Applies when the node starts next.',
+    notSaved: 'Not saved. It is kept when you close this dialog.',
+    discard: 'Discard changes',
     compare: 'Show changes since the last version',
     same: 'No changes.',
     tooDifferent: 'The versions differ too much to be compared.',

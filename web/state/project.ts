@@ -10,6 +10,7 @@ import { Pictures } from '../geometry/picture.ts';
 import { Batches } from './batches.ts';
 import { Groups } from './groups.ts';
 import { Keyed } from './keyed.ts';
+import { linkBulges } from './link-bulges.ts';
 import { Live, type Notice } from './live.ts';
 import { Moves } from './moves.ts';
 import { Overrides } from './overrides.ts';
@@ -62,11 +63,21 @@ export class ProjectState {
   readonly linksOf: ReadonlySignal<ReadonlyMap<string, readonly Link[]>> = computed(() => {
     const map = new Map<string, Link[]>();
     for (const link of this.links.all.value)
-      for (const { node_id } of link.nodes) map.set(node_id, [...(map.get(node_id) ?? []), link]);
+      for (const { node_id } of link.nodes) {
+        const links = map.get(node_id);
+        if (links) links.push(link);
+        else map.set(node_id, [link]);
+      }
     return map;
   });
+  /** How far links bend aside, by their ids. */
+  readonly bulges: ReadonlySignal<ReadonlyMap<string, number>> = computed(() =>
+    linkBulges(this.links.all.value, this.groups.hidden.value),
+  );
   /** Notes that are not saved, and the stored text that they were made of. Closing their dialog loses nothing. */
   readonly notesDraft = signal<{ readonly text: string; readonly base: string } | undefined>(undefined);
+  /** Texts of configuration files that are not saved, by node and path. Closing their dialog loses nothing. */
+  readonly configDrafts = new Map<string, string>();
   readonly #api: Api;
   readonly #notices = new Batches<Notice>({
     apply: (notice) => this.#onNotice(notice),
