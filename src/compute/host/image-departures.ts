@@ -67,8 +67,9 @@ export class ImageDepartures {
     return new Stream('application/octet-stream', source, { 'content-length': String(end - from) });
   }
 
+  /** @throws image_transfer_missing */
   end(id: string): void {
-    this.#departures.delete(id.toLowerCase());
+    if (!this.#departures.delete(id.toLowerCase())) throw fault('image_transfer_missing', { transfer_id: id });
   }
 
   #sweep(): void {
