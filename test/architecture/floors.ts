@@ -80,7 +80,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   'src/schema': [
     ['move.ts'],
-    ['bulk.ts', 'host.ts', 'nio.ts', 'schedule-outages.ts', 'schedule-rules.ts', 'trace-text.ts'],
+    ['bulk.ts', 'host.ts', 'image-transfer.ts', 'nio.ts', 'schedule-outages.ts', 'schedule-rules.ts', 'trace-text.ts'],
     ['link-stats.ts', 'link.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
     ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
     [
