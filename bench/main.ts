@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
+import { benchController } from './controller.ts';
 import { benchDuplicate } from './duplicate.ts';
 import { type Row, table } from './measure.ts';
 import { benchOperations } from './operations.ts';
@@ -14,6 +15,7 @@ import { benchWeb } from './web.ts';
 
 const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = {
   api: benchApi,
+  controller: benchController,
   duplicate: benchDuplicate,
   operations: benchOperations,
   scale: benchScale,
