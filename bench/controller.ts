@@ -78,7 +78,6 @@ async function operations(simulation: Simulation, count: number, say: Say): Prom
     const made = await inProject<{ nodes: Made[] }>('POST', '/bulk', ringOf(size));
     nodes.push(...made.nodes.map(({ node_id }) => node_id));
   };
-  const undo = () => inChunks(() => inProject('POST', '/undo', {}));
   await measure('create by bulks', () => inChunks(create));
   await measure('list nodes and links', async () => {
     await inProject('GET', '/nodes');
@@ -87,7 +86,7 @@ async function operations(simulation: Simulation, count: number, say: Say): Prom
   const move = (from: number, size: number) =>
     inProject('PUT', '/bulk', { nodes: nodes.slice(from, from + size).map((node_id) => ({ node_id, x: 7 })) });
   await measure('move by bulks', () => inChunks(move));
-  await measure('undo of the moves', undo);
+  await measure('undo of the moves', () => inChunks(() => inProject('POST', '/undo', {})));
   await measure('start', () => inProject('POST', '/nodes/start', {}));
   await measure('stop', () => inProject('POST', '/nodes/stop', {}));
   await measure('close', () => inProject('POST', '/close', {}));
@@ -95,9 +94,12 @@ async function operations(simulation: Simulation, count: number, say: Say): Prom
   await measure('duplicate', () => inProject('POST', '/duplicate', { name: crypto.randomUUID() }));
   await measure('snapshot', () => inProject('POST', '/snapshots', { name: 'one' }));
   await measure('export', () => readExport(`${simulation.url}/v2${path}/export`));
-  const remove = (from: number, size: number) => inProject('POST', '/bulk/delete', { nodes: nodes.slice(from, from + size) });
-  await measure('delete by bulks', () => inChunks(remove));
-  await measure('undo of the deletions', undo);
+  // In turn: the history keeps a limited number of changes.
+  const removeAndUndo = async (from: number, size: number) => {
+    await inProject('POST', '/bulk/delete', { nodes: nodes.slice(from, from + size) });
+    await inProject('POST', '/undo', {});
+  };
+  await measure('delete by bulks and undo', () => inChunks(removeAndUndo));
   await measure('delete the project', () => inProject('DELETE', ''));
   return costs;
 }

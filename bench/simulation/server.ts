@@ -63,6 +63,7 @@ setInterval(() => {
   looked = now;
 }, lookMs);
 
+process.on('disconnect', () => process.exit());
 process.on('message', (wish) => {
   if (wish === 'end') {
     void controller.close().then(() => process.exit(0));

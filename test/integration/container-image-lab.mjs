@@ -35,5 +35,6 @@ const ends = pcs.map(({ node_id }) => ({ node_id, adapter_number: 0, port_number
 await ask('POST', `${project}/links`, { nodes: ends });
 await ask('POST', `${project}/nodes/start`);
 const ping = await converse(pcs[0].console, 'ping 10.0.0.2 -c 2', /icmp_seq=\d+ ttl=/);
-const { patchbay_version: server, version } = await ask('GET', '/version');
-console.log(JSON.stringify({ server: server ?? version, page: (await fetch(`${origin}/`)).status, ping }));
+const { headers } = await fetch(`${origin}/v2/version`);
+const [server] = headers.get('server').split(' ');
+console.log(JSON.stringify({ server, page: (await fetch(`${origin}/`)).status, ping }));
