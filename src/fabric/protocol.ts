@@ -4,7 +4,7 @@
  * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
 import type { Filters } from '../schema/filter.ts';
-import type { AddressEntry, BpfKey, Request } from './requests.ts';
+import type { AddressEntry, BpfKey, FilterState, Request } from './requests.ts';
 
 export type {
   AddressEntry,
@@ -16,6 +16,7 @@ export type {
   CaptureSpec,
   DirectionPlace,
   EthernetSettings,
+  FilterState,
   FrameRelayCircuit,
   LinkSpec,
   MirrorSpec,
@@ -27,7 +28,7 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 12;
+export const protocolVersion = 13;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -233,11 +234,13 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
               ? TrafficFigures | null
               : R extends { op: 'apply' | 'sync' }
                 ? LinkFailure[]
-                : R extends { op: 'save_frames' | 'load_frames' }
-                  ? number
-                  : R extends { op: 'unconnected' }
-                    ? string[]
-                    : null;
+                : R extends { op: 'filter_states' }
+                  ? FilterState[][]
+                  : R extends { op: 'save_frames' | 'load_frames' }
+                    ? number
+                    : R extends { op: 'unconnected' }
+                      ? string[]
+                      : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

@@ -15,14 +15,14 @@ import type { LiveProject } from '../live/live-project.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
 import type { ComputeNodeObject } from '../model/node.ts';
-import type { ProjectEntry } from '../model/topology.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
 import { startAll } from './node-batch.ts';
 import { settleMoves } from './pending-moves.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import { ProjectLifecycle } from './project-lifecycle.ts';
+import { ProjectLifecycle, requireStill } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
 import { resumeNodes } from './resume-nodes.ts';
 
@@ -31,6 +31,12 @@ export interface Replacement {
   readonly beforeStop: () => Promise<void>;
   /** Replaces the files. */
   readonly whenStopped: () => Promise<void>;
+}
+
+interface ProjectOpening {
+  readonly again?: boolean;
+  readonly isAwaited?: boolean;
+  readonly created?: Topology;
 }
 
 export class KnownProject {
@@ -122,7 +128,7 @@ export class KnownProject {
     return this.#lifecycle.enter('pass', this.name, fn);
   }
 
-  /** The same while no other change is under way. */
+  /** The same while no other change is under way. @throws `project_closed`, `node_moving` */
   changeAlone<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
     return this.#lifecycle.enter('hold', this.name, fn);
   }
@@ -144,11 +150,12 @@ export class KnownProject {
     if (nodes?.find(String(node.node_id))?.compute === by) nodes.report(node);
   }
 
-  /** Does something while nothing changes; the project file is complete meanwhile. */
+  /** Does something while nothing changes; the project file is complete meanwhile. @throws node_moving */
   async freeze<T>(fn: (frozen: FrozenProject) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       const live = this.liveNow;
       if (!live) return fn({ topology: topologyOf(await readProject(this.file)), live });
+      requireStill(live);
       return live.gate.hold(async () => {
         await live.writeSnapshot();
         return fn({ topology: live.topology(), live });
@@ -162,15 +169,16 @@ export class KnownProject {
   }
 
   /**
-   * `again`: it was open when the server ended, and its nodes may be running. `isNew`: it has just been made, listeners know.
+   * `again`: it was open when the server ended, and its nodes may be running. `created`: it has just been made, and holds this; listeners
+   * know.
    * `isAwaited`: answers when the nodes that ran when it was frozen run.
    * @throws why it cannot be opened; it is closed then
    */
-  open({ again = false, isNew = false, isAwaited = false } = {}): Promise<Readonly<ProjectObject>> {
+  open({ again = false, isAwaited = false, created }: ProjectOpening = {}): Promise<Readonly<ProjectObject>> {
     return this.#inTurn(async () => {
       if (this.liveNow) return this.object;
-      await this.#openNow();
-      if (isNew) return this.object;
+      await this.#openNow(created);
+      if (created) return this.object;
       this.#environment.announce('project.opened', this);
       if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
       if (this.liveNow) void this.resume(this.liveNow);
@@ -187,10 +195,11 @@ export class KnownProject {
 
   /**
    * Stops the nodes, has the files replaced, and opens what is there then. A server that dies meanwhile opens it at its start.
-   * @throws project_closed, or why it could not be opened again; it is closed then
+   * @throws project_closed, node_moving, or why it could not be opened again; it is closed then
    */
   replace({ beforeStop, whenStopped }: Replacement): Promise<LiveProject> {
     return this.#life.run(async () => {
+      if (this.liveNow) requireStill(this.liveNow);
       if (!(await this.#shutDown(() => beforeStop().then(() => undefined)))) throw fault('project_closed', { name: this.name });
       try {
         await whenStopped();
@@ -288,8 +297,8 @@ export class KnownProject {
     });
   }
 
-  async #openNow(): Promise<LiveProject> {
-    const live = await this.#lifecycle.open();
+  async #openNow(created?: Topology): Promise<LiveProject> {
+    const live = await this.#lifecycle.open(created);
     this.#entry = live.entry;
     this.#changed();
     return live;

@@ -1,9 +1,9 @@
 /** What impairs the frames of a link now: its own filters, and what its schedule says in their place. */
 import { randomInt } from 'node:crypto';
-import { type Filters, isActing, numbersFirst, textsFirst } from '../../schema/filter.ts';
+import { type Filters, isActing, type LinkDirection, numbersFirst, textsFirst } from '../../schema/filter.ts';
 import { type LinkPath, noPath } from '../filters/filter.ts';
-import { type ActiveFilter, buildChains, type Chains, noChains } from '../filters/filter-chains.ts';
-import type { LinkSpec, ScheduleState } from '../protocol.ts';
+import { type ActiveFilter, buildChains, type Chains, continueFilter, noChains, stateOf } from '../filters/filter-chains.ts';
+import type { FilterState, LinkSpec, ScheduleState } from '../protocol.ts';
 import { type Moment, Timeline } from '../schedules/timeline.ts';
 import type { Programs } from './programs.ts';
 
@@ -33,6 +33,8 @@ export class Impairments {
   /** With a schedule: all filters since it was set. */
   #known: Chains = noChains;
   #moment: Moment | undefined;
+  /** Where filters continue that a schedule has not switched on yet. */
+  #continued: Record<LinkDirection, readonly FilterState[]> = { ab: [], ba: [] };
 
   constructor(path: LinkPath = noPath) {
     this.#path = path;
@@ -46,6 +48,7 @@ export class Impairments {
     const text = JSON.stringify([spec.schedule ?? null, spec.filters]);
     if (text !== this.#text) {
       this.#text = text;
+      this.#continued = { ab: [], ba: [] };
       this.#scheduled = spec.schedule && schedule(spec.schedule, spec.filters, this.#scheduled);
     }
     this.advance(performance.now());
@@ -61,11 +64,28 @@ export class Impairments {
     const seed = Number(filters.seed?.[0] ?? this.#ownSeed);
     const programs = { ab: this.#programs?.ab.bpf ?? [], ba: this.#programs?.ba.bpf ?? [] };
     const isScheduled = this.#scheduled !== undefined;
-    const spec = { filters: acting, seed, programs, programsText: this.#programsText, isScheduled, path: this.#path };
+    const [programsText, continued, path] = [this.#programsText, this.#continued, this.#path];
+    const spec = { filters: acting, seed, programs, programsText, isScheduled, continued, path };
     this.chains = buildChains(spec, isScheduled ? this.#known : this.chains);
     this.#known = isScheduled
       ? { ab: merged(this.chains.ab, this.#known.ab), ba: merged(this.chains.ba, this.#known.ba) }
       : noChains;
+  }
+
+  /** Where the filters of a direction are in their random sequences. */
+  filterStates(direction: LinkDirection): FilterState[] {
+    return this.#all[direction].map(stateOf);
+  }
+
+  /** Filters of the same types continue there, until the link's own filters or its schedule are changed. */
+  continueFilters(direction: LinkDirection, states: readonly FilterState[]): void {
+    this.#continued = { ...this.#continued, [direction]: states };
+    for (const active of this.#all[direction]) continueFilter(active, states);
+  }
+
+  /** Also those that a schedule has switched off. */
+  get #all(): Chains {
+    return this.#scheduled ? this.#known : this.chains;
   }
 
   /** Undefined without a schedule. */
