@@ -177,14 +177,14 @@ async function openMany(simulation: Simulation, say: Say): Promise<Row[]> {
   };
   const alone = await simulation.cost(change);
   const sockets = await listen(`${simulation.url.replace('http', 'ws')}/v2${path}/notifications/ws`);
-  const heard = await simulation.cost(change);
+  const notified = await simulation.cost(change);
   const bulk = await simulation.cost(() => simulation.ask('POST', `${path}/bulk`, ringOf(chunk)));
   for (const socket of sockets) socket.close();
   return [
     memory,
     {
       what: `a change with ${listeners} listeners, ms of processor`,
-      ours: heard.cpuMs / changes,
+      ours: notified.cpuMs / changes,
       baseline: alone.cpuMs / changes,
       against: 'the same without listeners',
     },
