@@ -94,8 +94,9 @@ export class KnownProject {
 
   /** The object of the API, frozen. */
   get object(): Readonly<ProjectObject> {
+    if (this.#object) return this.#object;
     const { replicate_link_state, on_close, checkpoint_minutes, checkpoint_bytes, ...entry } = this.#entry;
-    this.#object ??= assemble<ProjectObject>({
+    this.#object = assemble<ProjectObject>({
       ...entry,
       ...(replicate_link_state && { replicate_link_state }),
       ...(on_close === 'freeze' && { on_close }),
