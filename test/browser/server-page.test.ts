@@ -66,7 +66,7 @@ describe('the server’s page', () => {
     await tab
       .getByText(/Runner cannot be moved while it runs: nodes of its type cannot/)
       .first()
-      .waitFor();
+      .waitFor({ state: 'attached' });
     assert.equal(await place(), 'local');
     await client.post(`${project.path}/nodes/${node.node_id}/stop`, {}, 200);
     await move();
