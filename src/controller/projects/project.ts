@@ -15,7 +15,7 @@ import type { LiveProject } from '../live/live-project.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
 import type { ComputeNodeObject } from '../model/node.ts';
-import type { ProjectEntry } from '../model/topology.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
@@ -31,6 +31,12 @@ export interface Replacement {
   readonly beforeStop: () => Promise<void>;
   /** Replaces the files. */
   readonly whenStopped: () => Promise<void>;
+}
+
+interface ProjectOpening {
+  readonly again?: boolean;
+  readonly isAwaited?: boolean;
+  readonly created?: Topology;
 }
 
 export class KnownProject {
@@ -162,15 +168,16 @@ export class KnownProject {
   }
 
   /**
-   * `again`: it was open when the server ended, and its nodes may be running. `isNew`: it has just been made, listeners know.
+   * `again`: it was open when the server ended, and its nodes may be running. `created`: it has just been made, and holds this; listeners
+   * know.
    * `isAwaited`: answers when the nodes that ran when it was frozen run.
    * @throws why it cannot be opened; it is closed then
    */
-  open({ again = false, isNew = false, isAwaited = false } = {}): Promise<Readonly<ProjectObject>> {
+  open({ again = false, isAwaited = false, created }: ProjectOpening = {}): Promise<Readonly<ProjectObject>> {
     return this.#inTurn(async () => {
       if (this.liveNow) return this.object;
-      await this.#openNow();
-      if (isNew) return this.object;
+      await this.#openNow(created);
+      if (created) return this.object;
       this.#environment.announce('project.opened', this);
       if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
       if (this.liveNow) void this.resume(this.liveNow);
@@ -289,8 +296,8 @@ export class KnownProject {
     });
   }
 
-  async #openNow(): Promise<LiveProject> {
-    const live = await this.#lifecycle.open();
+  async #openNow(created?: Topology): Promise<LiveProject> {
+    const live = await this.#lifecycle.open(created);
     this.#entry = live.entry;
     this.#changed();
     return live;
