@@ -328,6 +328,12 @@ export const texts = {
   suspendLink: 'Suspend',
   suspendLinkHint: 'Drops every frame, like an unplugged cable.',
 
+  presence: {
+    title: 'Others who have this project open',
+    you: (name: string) => `You are ${name}. Change your name`,
+    rename: { title: 'Your name', label: 'Name that others see', yes: 'Save' },
+  },
+
   shape: { text: 'Text', rectangle: 'Rectangle', ellipse: 'Ellipse', line: 'Line', picture: 'Picture' },
   draw: { text: 'Add text', rectangle: 'Draw a rectangle', ellipse: 'Draw an ellipse', line: 'Draw a line' },
   text: 'Text',
@@ -601,6 +607,8 @@ export const texts = {
     upload: 'a file to replace it',
     saved: (path: string) => `Saved ${path}`,
     nextStart: 'Applies when the node starts next.',
+    notSaved: 'Not saved. It is kept when you close this dialog.',
+    discard: 'Discard changes',
     compare: 'Show changes since the last version',
     same: 'No changes.',
     tooDifferent: 'The versions differ too much to be compared.',

@@ -286,6 +286,7 @@ const table = {
     status: 409,
     says: "The image {image} arrived damaged at compute '{name}': upload it there again",
   },
+  image_transfer_missing: { status: 404, says: 'Transfer {transfer_id} of an image is not under way' },
   image_refused: {
     status: 409,
     says: 'The image "{image}" is refused: {reason}',

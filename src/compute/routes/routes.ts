@@ -2,6 +2,7 @@
 import type { Route } from '../../api/route.ts';
 import { captureRoutes } from './captures.ts';
 import { fileRoutes } from './files.ts';
+import { imageTransferRoutes } from './image-transfers.ts';
 import { imageRoutes } from './images.ts';
 import { linkStatsRoutes } from './link-stats.ts';
 import { moveRoutes } from './moves.ts';
@@ -28,6 +29,7 @@ export function sharedRoutes(parts: ComputeRouteContext) {
     ...moveRoutes(parts),
     ...fileRoutes(parts),
     ...imageRoutes(parts),
+    ...imageTransferRoutes(parts),
     ...nodeRoutes(parts),
     ...captureRoutes(parts),
     ...linkStatsRoutes(parts),

@@ -48,6 +48,7 @@ function factsOf({
       ...(lab.memory && { memory: lab.memory }),
       ...(lab.cpus && { cpus: lab.cpus }),
       ...(lab.startupFile && { startup_file: lab.startupFile }),
+      ...(lab.imageDefaults && { image_defaults: { ...lab.imageDefaults } }),
       ...(lab.configDisk && { config_disk: { ...lab.configDisk, files: [...lab.configDisk.files] } }),
       ...(lab.portList && { port_list: lab.portList }),
       fixed: [...(lab.fixed ?? [])],
