@@ -1,7 +1,7 @@
 /**
  * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
  * requests to one (`test/bad-input/fuzz.test.ts`), holds its event loop with the largest inputs, damages each file of a data directory, then
- * kills one 110 times, and during restores of snapshots, freezes and rewinds (`test/durability/`).
+ * kills one 110 times, and during restores of snapshots, freezes, rewinds and moves (`test/durability/`).
  * `npm test` does a shorter form, always with one seed.
  */
 import { randomInt } from 'node:crypto';
@@ -29,7 +29,7 @@ const hunts = {
     await hunt('test/durability/faults.test.ts', { PATCHBAY_TEST_FAULTS: 'all' });
   },
   async kill() {
-    for (const file of ['kill', 'restore-kill', 'freeze-kill', 'warm-traffic']) {
+    for (const file of ['kill', 'restore-kill', 'freeze-kill', 'warm-traffic', 'live-move']) {
       if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
     }
   },

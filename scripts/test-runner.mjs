@@ -1,4 +1,4 @@
-/** Runs test files with Node's test runner, five at a time, with our own summary and with limits for hangs. */
+/** Runs test files with Node's test runner, six at a time, with our own summary and with limits for hangs. */
 import { createHash, randomUUID } from 'node:crypto';
 import { glob } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,8 +17,8 @@ const preload = pathToFileURL(path.join(import.meta.dirname, 'test-preload.mjs')
  * ten busy processes per core needs most of it. `fileMs`: a whole file. `graceMs`: from the signal to the end of a process.
  */
 const defaultLimits = { testMs: 300_000, hookMs: 120_000, fileMs: 900_000, graceMs: 5_000 };
-/** Many files wait for machines, timers and disks most of the time: fewer than five leave a core of two idle. */
-const concurrency = 5;
+/** Many files wait for machines, timers and disks most of the time: fewer than six leave a core of two idle. */
+const concurrency = 6;
 /**
  * Node's cache of compiled code: the tests start hundreds of servers from the same sources. Its entries are named by a hash of
  * their source, and Node ignores a folder that it may not write.

@@ -4,12 +4,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { basename } from 'node:path';
 import { Console } from '../../demo/console.ts';
-import { type CpioEntry, cpio } from '../../demo/guest/cpio.ts';
-import { run } from '../../demo/guest/debian.ts';
+import { addPrograms } from '../../demo/guest/add-programs.ts';
 import { ensureGuest, type Guest, guestCommandLine } from '../../demo/guest/guest.ts';
 import type { FabricClient } from '../../src/fabric/client.ts';
 import { cpuMicros } from './cpu.ts';
@@ -41,7 +39,7 @@ interface PairFigures {
 
 /** @throws Error when a prerequisite is missing, with its name. */
 export async function guestToGuest(client: FabricClient, folder: string): Promise<GuestFigures> {
-  const guest = await guestWithIperf(folder);
+  const guest = await addPrograms(await ensureGuest((line) => console.error(line)), ['iperf3'], `${folder}/initrd`);
   const machines: Machine[] = [];
   try {
     const start = async (name: string, address: string, netdev: string) => {
@@ -164,29 +162,6 @@ async function connected(port: number): Promise<Console> {
       await new Promise((settle) => setTimeout(settle, 50));
     }
   }
-}
-
-/** A second archive after the first: the kernel unpacks both in order. */
-async function guestWithIperf(folder: string): Promise<Guest> {
-  const { kernel, initrd } = await ensureGuest((line) => console.error(line));
-  const program = (await run('sh', ['-c', 'command -v iperf3'])).stdout.trim();
-  if (program === '') throw new Error('iperf3 is not installed: apt-get install iperf3');
-  const libraries = [...(await run('ldd', [program])).stdout.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map((found) => found[1] as string);
-  const folders = new Set<string>(['bin', ...libraries.flatMap(foldersOf)]);
-  const entries: CpioEntry[] = [...folders].map((path) => ({ path, type: 'directory' }));
-  for (const file of [program, ...libraries]) {
-    const path = file === program ? `bin/${basename(program)}` : file.slice(1);
-    entries.push({ path, type: 'file', data: await readFile(file), executable: true });
-  }
-  const extended = `${folder}/initrd`;
-  await writeFile(extended, Buffer.concat([await readFile(initrd), cpio(entries)]));
-  return { kernel, initrd: extended };
-}
-
-/** `lib`, `lib/x86_64-linux-gnu`. */
-function foldersOf(file: string): string[] {
-  const parts = file.slice(1).split('/').slice(0, -1);
-  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
 async function freePort(): Promise<number> {

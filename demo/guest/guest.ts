@@ -20,8 +20,8 @@ export interface Guest {
 /** Memory with which the guest runs comfortably; 80 MB is the least (measured with kernel 6.1). */
 export const guestRamMiB = 96;
 
-/** Loaded at every start, in order of their dependencies: network, disks, and the power button. */
-const modules = ['virtio_pci', 'virtio_net', 'virtio_blk', 'button', 'evdev'];
+/** Loaded at every start, in order of their dependencies: network, disks, the power button, and FAT with its names of files. */
+const modules = ['virtio_pci', 'virtio_net', 'virtio_blk', 'button', 'evdev', 'nls_cp437', 'nls_ascii', 'vfat'];
 const kernelMeta = 'linux-image-cloud-amd64';
 const initFile = path.join(import.meta.dirname, 'init');
 /** Raised when the build of the guest changes. */
@@ -83,7 +83,7 @@ async function buildGuest(cache: string, recipe: string, init: Buffer, log: (lin
 }
 
 /** Modules lie in folders that differ between kernels; a dependency may be any of these. */
-const modulePatterns = ['virtio*.ko*', 'net_failover.ko*', 'failover.ko*', 'button.ko*', 'evdev.ko*'];
+const modulePatterns = ['virtio*.ko*', 'net_failover.ko*', 'failover.ko*', 'button.ko*', 'evdev.ko*', '*fat.ko*', 'nls_*.ko*'];
 
 async function checkMachine(): Promise<void> {
   const architecture = (await run('dpkg', ['--print-architecture'])).stdout.trim();

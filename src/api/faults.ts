@@ -98,6 +98,10 @@ const table = {
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
   memory_not_kept: { status: 409, says: 'The project "{name}" stays open, as its memory could not be kept: {reason}' },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
+  node_moving: {
+    status: 409,
+    says: 'The project "{project}" must stand still for this, but node {name} is being moved to another compute: wait until it is there',
+  },
   move_refused: { status: 409, says: 'Node {name} cannot be moved while it runs: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },

@@ -17,6 +17,7 @@ import type {
   FabricCapabilities,
   FabricLinkStats,
   FabricLoad,
+  FilterState,
   LinkFailure,
   LinkSpec,
   Reply,
@@ -147,6 +148,16 @@ export class FabricClient {
   /** Adds those of such a file to held links. Answers how many. */
   loadFrames(path: string, directions: DirectionPlace[]): Promise<number> {
     return this.#ask({ op: 'load_frames', path, directions });
+  }
+
+  /** Where the filters of each direction are in their random sequences. */
+  filterStates(directions: DirectionPlace[]): Promise<FilterState[][]> {
+    return this.#ask({ op: 'filter_states', directions });
+  }
+
+  /** Those of `filterStates`, in the same order: filters of the same types continue there. */
+  async continueFilters(directions: DirectionPlace[], states: FilterState[][]): Promise<void> {
+    await this.#ask({ op: 'continue_filters', directions, states });
   }
 
   /** Null: there are `mostTrafficFlows` that have not ended. */

@@ -4,7 +4,7 @@
  * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
 import type { Filters } from '../schema/filter.ts';
-import type { AddressEntry, BpfKey, Request } from './requests.ts';
+import type { AddressEntry, BpfKey, FilterState, Request } from './requests.ts';
 
 export type {
   AddressEntry,
@@ -17,6 +17,7 @@ export type {
   CompiledExpressions,
   DirectionPlace,
   EthernetSettings,
+  FilterState,
   FrameRelayCircuit,
   LinkSpec,
   MirrorSpec,
@@ -234,11 +235,13 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
               ? TrafficFigures | null
               : R extends { op: 'apply' | 'sync' }
                 ? LinkFailure[]
-                : R extends { op: 'save_frames' | 'load_frames' }
-                  ? number
-                  : R extends { op: 'unconnected' }
-                    ? string[]
-                    : null;
+                : R extends { op: 'filter_states' }
+                  ? FilterState[][]
+                  : R extends { op: 'save_frames' | 'load_frames' }
+                    ? number
+                    : R extends { op: 'unconnected' }
+                      ? string[]
+                      : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

@@ -252,6 +252,17 @@ const directionPlace = object({ link: text, direction: oneOf('ab', 'ba') });
 export type DirectionPlace = ValueOf<typeof directionPlace>;
 const directions = list(directionPlace);
 
+const filterState = object({
+  /** One of the filters that act. */
+  type: text,
+  /** Of its generator: four numbers of 32 bits. */
+  random: list(finite),
+  /** What its next frame depends on besides: a count, or a state. */
+  position: optional(finite),
+});
+/** Where a filter is in its sequence. */
+export type FilterState = ValueOf<typeof filterState>;
+
 const addressEntry = object({
   /** In lower case with colons. */
   mac: textThat((value) => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(value), 'must be a MAC address'),
@@ -294,6 +305,10 @@ export const request = variants('op', {
   save_frames: { path: absolutePath, directions },
   /** Adds frames of such a file, whose directions have the same order, to held links; answers how many. */
   load_frames: { path: absolutePath, directions },
+  /** Where the filters of each direction are in their random sequences. */
+  filter_states: { directions },
+  /** Filters of the same types continue there; the states have the order of the directions. */
+  continue_filters: { directions, states: list(list(filterState)) },
   /** Starts a flow, unless it exists, or there are too many. */
   traffic_start: { flow: traffic },
   traffic_read: { traffic: text },

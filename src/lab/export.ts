@@ -33,6 +33,9 @@ export async function exportFrom(api: LabApi, project: Project): Promise<string>
 
 const pathsOf = ({ folder, files }: NonNullable<KindFacts['lab']['config_disk']>) => files.map((file) => `${folder}/${file}`);
 
+/** Names of nodes in a remark. */
+const shownNames = 8;
+
 type LabFields = Record<string, unknown>;
 
 /** The text of the file. */
@@ -58,7 +61,15 @@ export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
         seq.flow = true;
     },
   });
+  const unread = nodes.filter(({ properties }) => Array.isArray(properties.extra_volumes) && properties.extra_volumes.length > 0);
+  if (unread.length > 0) document.commentBefore = ` ${remarkOn(unread.map(({ name }) => name))}`;
   return document.toString({ lineWidth: 120, flowCollectionPadding: false });
+}
+
+/** No kind lists the files that lie in volumes. A project made anew from this text would lack them. */
+function remarkOn(names: readonly string[]): string {
+  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : '';
+  return `Not exported: files in the volumes of ${names.slice(0, shownNames).join(', ')}${more}. Add them as \`files\`.`;
 }
 
 /** `${` in a value stands for itself. */

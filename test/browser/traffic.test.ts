@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import type { Link } from '../../src/schema/link.ts';
 import { openTab, picture } from '../support/browser.ts';
-import { openTelnet, skipHistory } from '../support/telnet.ts';
+import { command, openTelnet, skipHistory } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
 import { selectLink } from './page-parts.ts';
@@ -49,8 +49,7 @@ describe('traffic on the canvas', () => {
     const telnet = await openTelnet(one.console as number);
     after(() => telnet.close());
     await skipHistory(telnet);
-    await telnet.expect(/> $/);
-    telnet.send('ping 10.0.0.2 -t -i 20\r');
+    await command(telnet, 'ping 10.0.0.2 -t -i 20', /ttl=/);
     for (const { page } of [calm, moving])
       for (const way of ['ab', 'ba'] as const) await flow(page, way).waitFor({ state: 'attached' });
     const title = calm.page.locator('.link title').filter({ hasText: /PC1 → PC2 [\d.]+ k?bit\/s, PC2 → PC1 [\d.]+ k?bit\/s/ });

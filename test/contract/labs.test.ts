@@ -5,6 +5,7 @@ import { Compile } from 'typebox/compile';
 import { planApply } from '../../src/cli/mcp/plan-apply.ts';
 import { TextOutput } from '../../src/cli/mcp/text-output.ts';
 import { ServerClient } from '../../src/cli/server-client.ts';
+import { implementedTypes } from '../../src/emulators/kinds.ts';
 import { applyPlan } from '../../src/lab/apply.ts';
 import { exportFrom } from '../../src/lab/export.ts';
 import type { Lab } from '../../src/lab/file/lab.ts';
@@ -100,8 +101,11 @@ describe('a lab of all kinds', () => {
     );
     const project = await apply(lab);
     assert.deepEqual(await plan(lab), []);
-    assert.equal((await list<Node>(project, 'nodes')).length, 18);
-    const vm = (await list<Node>(project, 'nodes')).find(({ name }) => name === 'VM');
+    const nodes = await list<Node>(project, 'nodes');
+    assert.equal(nodes.length, 18);
+    // Containers need an engine: test/lab/dns-satellite.test.ts.
+    assert.deepEqual(new Set([...nodes.map(({ node_type }) => node_type), 'docker']), new Set<string>(implementedTypes));
+    const vm = nodes.find(({ name }) => name === 'VM');
     assert.ok(vm);
     assert.equal(vm.properties.create_config_disk, true);
     assert.deepEqual(

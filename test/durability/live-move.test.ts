@@ -3,6 +3,8 @@
  * machines are killed in the midst of moves: it always runs at exactly one place, with what it remembers.
  */
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
 import { Console } from '../../demo/console.ts';
@@ -96,18 +98,66 @@ async function withTraffic() {
   const [one, two] = [await make('VM1', '10.0.0.1', disk), await make('VM2', '10.0.0.2', {})];
   await client.post(`${project.path}/links`, { nodes: [end(one), end(two)], filters: { latency: [50] } });
   await client.post(`${project.path}/nodes/start`, {}, 204);
-  for (const name of ['VM2', 'VM1']) await onConsole(name, (console) => console.expect(/GUEST READY.*# $/s, limitMs));
-  await onConsole('VM2', (console) => console.run('(sleep 1000000 | nc -l -p 5000 > /tmp/stream &)', limitMs));
+  await untilReady('VM2');
+  await untilReady('VM1');
+  await onConsole('VM1', (console) => console.run('echo written > /dev/vda; sync', limitMs));
+  await beginStream();
+  return one;
+}
+
+const untilReady = (name: string) => onConsole(name, (console) => console.expect(/GUEST READY.*# $/s, limitMs));
+
+/** From VM1, which has just booted, to VM2. */
+async function beginStream(): Promise<void> {
+  await onConsole('VM2', async (console) => {
+    await console.run('killall nc sleep 2> /dev/null; rm -f /tmp/stream', limitMs);
+    await console.run('(sleep 1000000 | nc -l -p 5000 > /tmp/stream &)', limitMs);
+  });
   await onConsole('VM1', async (console) => {
     await waitFor(async () => /=0=/.test(await console.run('ping -c 1 -W 5 10.0.0.2', limitMs)), { what: 'an answer', limitMs });
     await console.run('((n=0; while :; do n=$((n+1)); echo $n; usleep 50000; done) | nc 10.0.0.2 5000 &)', limitMs);
-    await console.run('echo written > /dev/vda; sync; echo remembered > /tmp/word', limitMs);
+    await console.run('echo remembered > /tmp/word', limitMs);
   });
-  return one;
 }
 
 const migrate = (node: NodeBody, to: string) =>
   client.post<NodeMigration>(`${project.path}/nodes/${node.node_id}/migrate`, { compute_id: to }, 200);
+
+const machines = (of: typeof server) =>
+  processesOf(of.dataDir, of.runtimeDirectory).filter(({ commandLine }) => /^\S*qemu-system.*guest=VM1/.test(commandLine));
+
+/** Nothing waits for the end of a move: no file of it, and none of frames. */
+async function isSettled(): Promise<void> {
+  const { path } = await client.get<{ path: string }>(project.path);
+  const left = async () => {
+    const folders = [path, ...[server, far].map(({ runtimeDirectory }) => join(runtimeDirectory, 'm'))];
+    const names = await Promise.all(folders.map((folder) => readdir(folder).catch((): string[] => [])));
+    return names.flat().filter((name) => /^\.?[\w.-]*move-|^moved-/.test(name));
+  };
+  await waitFor(async () => (await left()).length === 0, { what: 'the end of the move', limitMs });
+}
+
+/** The machine that was killed has ended, and boots again with its disk. */
+async function bootsAgain(vm: NodeBody): Promise<void> {
+  await waitFor(() => [server, far].every((one) => machines(one).length === 0), { what: 'no machine', limitMs });
+  await isSettled();
+  await client.post(`${project.path}/nodes/${vm.node_id}/start`, {}, 200);
+  await untilReady('VM1');
+  assert.equal(await onConsole('VM1', (console) => printed(console, 'head -c 7 /dev/vda')), 'written');
+  await beginStream();
+}
+
+/** False: it was killed before it could run elsewhere. */
+async function survives({ node_id }: NodeBody): Promise<boolean> {
+  const status = await waitFor(
+    async () => {
+      const { status } = await client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
+      return status !== 'suspended' && status;
+    },
+    { what: 'the machine, running or ended', limitMs },
+  );
+  return status === 'started';
+}
 
 /** It runs on one of the computes, with its memory and its disk, and nothing of it is left on the other one. */
 async function isWhole(vm: NodeBody): Promise<string> {
@@ -120,13 +170,34 @@ async function isWhole(vm: NodeBody): Promise<string> {
     },
     { what: 'the machine, running', limitMs },
   );
-  const machines = (of: typeof server) =>
-    processesOf(of.dataDir, of.runtimeDirectory).filter(({ commandLine }) => /^\S*qemu-system.*guest=VM1/.test(commandLine));
   const [here, there] = now.compute_id === 'local' ? [server, far] : [far, server];
   await waitFor(() => machines(there).length === 0 && machines(here).length === 1, { what: 'one machine', limitMs });
   const said = await onConsole('VM1', (console) => printed(console, 'head -c 7 /dev/vda; cat /tmp/word'));
   assert.equal(said, 'writtenremembered');
+  await isSettled();
   return now.compute_id;
+}
+
+/** The other compute is slow: a snapshot does not wait for it, and keeps no other request waiting. */
+async function withoutSnapshots(vm: NodeBody): Promise<NodeMigration> {
+  process.kill(far.pid, 'SIGSTOP');
+  try {
+    const moved = migrate(vm, computeId);
+    const moving = Promise.race([moved, waitFor(refusesSnapshot, { what: 'a snapshot that is refused', limitMs })]);
+    await moving.finally(() => process.kill(far.pid, 'SIGCONT'));
+    return await moved;
+  } finally {
+    process.kill(far.pid, 'SIGCONT');
+  }
+}
+
+async function refusesSnapshot(): Promise<boolean> {
+  const name = crypto.randomUUID();
+  const reply = await client.send(`POST ${project.path}/snapshots`, { body: { name } });
+  if (reply.status === 201) return false;
+  assert.equal(reply.status, 409);
+  assert.match(reply.json<{ message: string }>().message, /VM1 is being moved to another compute/);
+  return true;
 }
 
 test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
@@ -134,7 +205,7 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
   let before = await continues();
   let moveMs = 0;
   for (const to of [computeId, 'local']) {
-    const moved = await migrate(vm, to);
+    const moved = await (to === computeId ? withoutSnapshots(vm) : migrate(vm, to));
     console.log(JSON.stringify({ ...moved, node: undefined }));
     moveMs = moved.total_ms;
     assert.equal(moved.node.compute_id, to);
@@ -183,13 +254,15 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
       await far.kill9();
       await far.restart();
     },
-    fabric: async ({ dataDir, runtimeDirectory }) => {
+    fabric: async (from, to) => {
+      const { dataDir, runtimeDirectory } = chance.next() < 0.5 ? from : to;
       killProcesses(
         processesOf(dataDir, runtimeDirectory)
           .filter(({ commandLine }) => /fabric\/main/.test(commandLine))
           .slice(0, 1),
       );
     },
+    'machine that leaves': async (from) => killProcesses(machines(from)),
     // The last one: where it comes too late, the machine has ended, as any machine can.
     'machine that receives': async (_from, { dataDir, runtimeDirectory }) => {
       const incoming = () =>
@@ -216,6 +289,15 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
         const status = await asked;
         if (isReceiver && (await client.get<{ compute_id: string }>(`${project.path}/nodes/${vm.node_id}`)).compute_id !== at)
           return t.diagnostic('the move was faster than the kill');
+        if (what === 'machine that leaves' && !(await survives(vm))) {
+          console.log(`${what} killed after ${wait} ms: ${status}, ended at ${at}`);
+          assert.notEqual(status, 200);
+          const { compute_id } = await client.get<{ compute_id: string }>(`${project.path}/nodes/${vm.node_id}`);
+          assert.equal(compute_id, at, 'where its disk is');
+          await bootsAgain(vm);
+          before = await continues();
+          continue;
+        }
         const now = await isWhole(vm);
         console.log(`${what} killed after ${wait} ms: ${status}, at ${now} instead of ${at}`);
         if (status === 200) assert.notEqual(now, at, 'what was acknowledged stays');

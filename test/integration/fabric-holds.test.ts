@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { it } from 'node:test';
+import { HeldLinks } from '../../src/compute/links/held-links.ts';
+import type { FabricWiring } from '../../src/compute/links/wiring.ts';
 import type { DirectionPlace } from '../../src/fabric/protocol.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type LinkBed, linkOf, startLink } from '../support/with-fabric.ts';
@@ -97,4 +99,44 @@ it('delays stand still while a link is held, and a lease that ends releases it',
   const { ab } = await bed.stats();
   // It waited for its second and for the hold.
   assert.ok((ab.delay?.median_ms ?? 0) >= 990, `${ab.delay?.median_ms} ms`);
+});
+
+it('random filters of links that continue from files draw what they would have drawn', async (context) => {
+  const filters = { packet_loss: [40], burst_loss: [10, 40], latency: [1] };
+  const bed = await startLink(context, { filters });
+  const { a, b, client, folder } = bed;
+  const wiring = {
+    linkIdsOf: () => ['link'],
+    ofNode: (nodeId: string) => [{ nodeId, adapter: 0, port: 0 }],
+    placeOf: () => ({ linkId: 'link', side: 'a' }),
+  } as unknown as FabricWiring;
+  const hold = () => HeldLinks.hold({ fabric: client, wiring, nodeIds: [nodeId], switchIds: [] });
+  /** Numbers of those that arrive. */
+  const pass = async () => {
+    const before = { arrived: b.frames.length, ...(await bed.stats()).ab };
+    a.send(...Array.from({ length: 100 }, (_, number) => frame(number)));
+    const { sent } = await waitFor(
+      async () => {
+        const { ab } = await bed.stats();
+        return ab.received === before.received + 100 && ab.queued === 0 && ab;
+      },
+      { what: 'a hundred frames that have passed' },
+    );
+    return numbersOf((await b.receive(before.arrived + sent - before.sent)).slice(before.arrived));
+  };
+  const nodeId = crypto.randomUUID();
+  await pass();
+  const held = await hold();
+  await held.save(`${folder}/saved`);
+  await held.release();
+  const next = await pass();
+  assert.ok(next.length > 0 && next.length < 100, `${next.length} arrived`);
+  // A link without a seed draws other numbers when it is made anew.
+  await client.remove(['link']);
+  await bed.change({ filters });
+  await Promise.all([a.connected(2), b.connected(2)]);
+  const again = await hold();
+  await again.restore(`${folder}/saved`);
+  await again.release();
+  assert.deepEqual(await pass(), next);
 });

@@ -1,10 +1,13 @@
 /** DNS and HTTP over a satellite line, between containers of a real engine; and the mistakes that its checks find. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { addPrograms } from '../../demo/guest/add-programs.ts';
+import { ensureGuest, guestCommandLine } from '../../demo/guest/guest.ts';
 import { ServerClient } from '../../src/cli/server-client.ts';
 import { checkApi } from '../../src/cli/test/check-api.ts';
 import { applyPlan } from '../../src/lab/apply.ts';
@@ -17,12 +20,16 @@ import { loadLab } from '../../src/lab/file/load-lab.ts';
 import { planOn } from '../../src/lab/open-lab.ts';
 import { linesOf } from '../../src/lab/plan/lab-plan.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
+import { missingPrograms } from '../support/missing-programs.ts';
 import { assertSameVerdict, skipTwice } from '../support/same-verdict.ts';
 import { serverProgram } from '../support/server.ts';
 import { withServer } from '../support/with-server.ts';
 
 const labs = resolve(import.meta.dirname, '../../labs');
 const skip = await noEngine(['dnsmasq', 'dnsmasq-base'], ['tcpdump', 'tcpdump']);
+const noIperf = await missingPrograms(['iperf3', 'iperf3']);
+const folder = await mkdtemp(join(tmpdir(), 'pb-dns-'));
+after(() => rm(folder, { recursive: true, force: true }));
 const engine = skip === undefined ? await DockerEngine.start() : undefined;
 after(() => engine?.stop());
 const { server } = await withServer({ config: { Docker: { socket_path: engine?.socket ?? '/nowhere/docker.sock' } } });
@@ -55,7 +62,8 @@ describe('DNS over a satellite line', { skip, concurrency: true, timeout: 200_00
   const install = 'RUN ["/bin/busybox", "sh", "-c", "/bin/busybox --install -s /bin; echo root:x:0: > /etc/group"]';
   const lines = [install, 'CMD ["/bin/sh"]', 'STOPSIGNAL SIGKILL'];
   await engine?.makeImage('pb-client:latest', lines);
-  await engine?.makeImage('pb-server:latest', lines, await withLibraries('dnsmasq'));
+  const iperf = noIperf === undefined ? await withLibraries('iperf3') : {};
+  await engine?.makeImage('pb-server:latest', lines, { ...iperf, ...(await withLibraries('dnsmasq')) });
 
   test('passed; the certificate counts the frames that the line held', async () => {
     const report = await run({});
@@ -119,6 +127,47 @@ links: [[A, B]]
     await assert.rejects(runText(atPc), /the platform vpcs has no command for http/);
   });
 
+  test('steps from a booted virtual machine; its config disk has the label that cloud-init looks for', async () => {
+    const plain = await ensureGuest();
+    const guest = noIperf === undefined ? await addPrograms(plain, ['iperf3'], join(folder, 'initrd')) : plain;
+    const report = await runText(`name: machine
+nodes:
+  VM:
+    kind: qemu
+    memory: 192
+    properties:
+      { adapter_type: virtio-net-pci, hdd_disk_interface: virtio, kernel_image: "${guest.kernel}", initrd: "${guest.initrd}",
+        kernel_command_line: "${guestCommandLine('VM', ['10.0.0.1/24'])}" }
+    files: { config/meta-data: "instance-id: \${node}\\n", config/user-data: "#cloud-config\\nhostname: \${node}\\n" }
+  SERVER: { kind: docker, image: pb-server, adapters: 1 }
+links: [[VM, SERVER]]
+checks:
+  - node: SERVER
+    run: |
+      ip addr add 10.0.0.2/24 dev eth0
+      ip link set eth0 up
+      dnsmasq --conf-file=/dev/null --user=root --group=root --no-resolv --no-hosts --pid-file --address=/www.example/10.0.0.2
+      httpd -h /www && pidof dnsmasq
+  - { node: VM, ping: { to: 10.0.0.2, count: 2 }, eventually: 20s }
+  - { node: VM, tcp: "10.0.0.2:80" }
+  - { node: VM, tcp: "10.0.0.2:81", expect: { open: false } }
+  - { node: VM, http: "http://10.0.0.2/", expect: { body: hello from inside } }
+  - { node: VM, http: "http://10.0.0.2/nowhere", expect: { status: 404 } }
+  - { node: VM, dns: { name: www.example, server: 10.0.0.2 }, expect: { address: 10.0.0.2 }, eventually: 10s }
+  - { node: VM, dns: { name: other.example, server: 10.0.0.2 }, expect: { resolves: false } }
+  - { node: VM, traceroute: 10.0.0.2, eventually: 10s }
+  - node: VM
+    run: mkdir /mnt && mount -t vfat -o ro $(findfs LABEL=CIDATA) /mnt && cat /mnt/meta-data /mnt/user-data
+    expect: { match: "^instance-id: VM\\n#cloud-config\\nhostname: VM$" }
+  - { name: iperf, node: VM, iperf: { to: 10.0.0.2, server: SERVER, seconds: 1 }, expect: { rate: "> 0" } }
+  - { name: no iproute2, node: VM, neighbour: { address: 10.0.0.2 }, expect: { present: false } }
+`);
+    const shown = JSON.stringify(report.steps.map(({ name, problems, evidence }) => [name, problems, evidence]));
+    const failed = report.steps.filter(({ outcome }) => outcome !== 'passed').map(({ name }) => name);
+    assert.deepEqual(failed, [...(noIperf === undefined ? [] : ['iperf']), 'no iproute2'], shown);
+    assert.match(report.steps.at(-1)?.problems[0] ?? '', /the node lacks the program: iproute2: not found/, shown);
+  });
+
   test('containers are exported to a file that applies to the same thing; exec ends with the code of its command', async () => {
     const api = checkApi(client);
     const lab = await loadLab({ text: steps, file: 'steps.yaml', files: filesOf({}), vars: {} });
@@ -134,6 +183,7 @@ links: [[A, B]]
     // It shows a prompt, and still runs: its exit code cannot be asked for. The rest is checked meanwhile.
     const unfinished = exec('B', 'echo out; printf "~ # "; sleep 60', ['--json', '--timeout', '15']);
     const exported = await exportFrom(api, project);
+    assert.match(exported, /^# Not exported: files in the volumes of A\. Add them as `files`\.\n/);
     const again = await loadLab({ text: exported, file: 'x.yaml', files: filesOf({}) });
     assert.deepEqual(linesOf(await planOn(api, again)), []);
     const copy = { ...again, name: 'steps-copy' };

@@ -1,4 +1,5 @@
 /** A vpcs of the server, at its console: which addresses it reaches. */
+import { ping } from './ping.ts';
 import type { RawClient } from './raw-http.ts';
 import { openTelnet, skipHistory, type TelnetClient } from './telnet.ts';
 import { createNode, freshName, type NodeBody, type ProjectHandle } from './with-server.ts';
@@ -23,10 +24,7 @@ export class Pc {
   /** Whether one ping of three is answered. Takes some seconds if not. */
   async reaches({ address }: Pc): Promise<boolean> {
     const telnet = await this.#console();
-    telnet.send(`ping ${address} -c 3 -w 500 -i 100\r`);
-    const [shown] = await telnet.expect(/seq=\d ttl=|not reachable|seq=3 timeout/);
-    await telnet.expect(/> $/);
-    return shown.includes('ttl=');
+    return ping({ send: (text) => telnet.send(text), output: () => String(telnet.received()) }, address, 3);
   }
 
   close(): void {

@@ -2,6 +2,7 @@
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import { type } from './ipxe.ts';
 import type { Namespaces } from './namespaces.ts';
+import { ping } from './ping.ts';
 import { RawClient } from './raw-http.ts';
 import { type Config, type RunningServer, type ServerOptions, startServer } from './server.ts';
 import { waitFor } from './wait-for.ts';
@@ -87,13 +88,8 @@ export class TwoHosts {
   async isReached(): Promise<boolean> {
     this.#console ??= await this.#open(this.nodes[0]);
     const socket = this.#console;
-    const before = socket.messages.length;
-    socket.send(Buffer.from('ping 10.0.0.2 -c 2 -w 500 -i 100\r'));
-    const output = () => socket.messages.slice(before).map(String).join('');
-    const outcome = /ttl=|not reachable|seq=2 timeout/;
-    await waitFor(() => outcome.test(output()), { what: 'the outcome of a ping' });
-    await waitFor(() => /> $/.test(output()), { what: 'the prompt' });
-    return output().includes('ttl=');
+    const output = () => socket.messages.map(String).join('');
+    return ping({ send: (text) => void socket.send(Buffer.from(text)), output }, '10.0.0.2', 2);
   }
 
   reached(): Promise<unknown> {

@@ -1,12 +1,12 @@
 /**
  * Links of a project for which time stands still, and what is in them as files: `frames`, which the fabric writes, and `index.json`, which
- * names for each direction in it the port that sends there, and what switches have learned. Held links queue what comes; the fabric
+ * names for each direction in it the port that sends there, where its random filters were, and what switches have learned. Held links queue what comes; the fabric
  * releases them by itself when this server dies.
  */
 import { copyFile, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { problemsOf } from '../../api/validate.ts';
-import type { AddressEntry, DirectionPlace } from '../../fabric/protocol.ts';
+import type { AddressEntry, DirectionPlace, FilterState } from '../../fabric/protocol.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { nullable, Uuid } from '../../schema/common.ts';
@@ -19,13 +19,18 @@ export interface FabricHolds {
   release(ids: string[]): Promise<void>;
   saveFrames(path: string, directions: DirectionPlace[]): Promise<number>;
   loadFrames(path: string, directions: DirectionPlace[]): Promise<number>;
+  filterStates(directions: DirectionPlace[]): Promise<FilterState[][]>;
+  continueFilters(directions: DirectionPlace[], states: FilterState[][]): Promise<void>;
   addresses(id: string): Promise<AddressEntry[]>;
   learnAddresses(id: string, addresses: AddressEntry[]): Promise<void>;
 }
 
+const SavedFilter = Type.Object({ type: Type.String(), random: Type.Array(Type.Number()), position: Type.Optional(Type.Number()) });
 const Index = Type.Object({
   /** Null: the node is not in this project. */
   ends: Type.Array(nullable(Type.Object({ node_id: Uuid, adapter: Type.Integer(), port: Type.Integer() }))),
+  /** Of what leaves each end: where its random filters were. Memory of before has none. */
+  filters: Type.Optional(Type.Array(Type.Array(SavedFilter))),
   switches: Type.Array(
     Type.Object({
       node_id: Uuid,
@@ -70,10 +75,13 @@ export class HeldLinks {
     const { wiring, nodeIds, switchIds, fabric } = this.#parts;
     await mkdir(folder, { recursive: true });
     const ends = nodeIds.flatMap((nodeId) => wiring.ofNode(nodeId)).filter((end) => wiring.placeOf(end) !== undefined);
-    await fabric.saveFrames(filesIn(folder).frames, this.#places(ends));
+    const places = this.#places(ends);
+    await fabric.saveFrames(filesIn(folder).frames, places);
+    const filters = await fabric.filterStates(places);
     const switches = await Promise.all(switchIds.map(async (node_id) => ({ node_id, addresses: await fabric.addresses(node_id) })));
     const index: Index = {
       ends: ends.map(({ nodeId, adapter, port }) => ({ node_id: nodeId, adapter, port })),
+      filters,
       switches: switches.filter(({ addresses }) => addresses.length > 0),
     };
     await writeFileAtomic(filesIn(folder).index, JSON.stringify(index));
@@ -100,7 +108,9 @@ export class HeldLinks {
       end && own.has(end.node_id) ? { nodeId: end.node_id, adapter: end.adapter, port: end.port } : undefined,
     );
     for (const { node_id, addresses } of index.switches) if (own.has(node_id)) await fabric.learnAddresses(node_id, addresses);
-    await fabric.loadFrames(filesIn(folder).frames, this.#places(ends));
+    const places = this.#places(ends);
+    await fabric.continueFilters(places, index.filters ?? []);
+    await fabric.loadFrames(filesIn(folder).frames, places);
   }
 
   async release(): Promise<void> {
@@ -130,6 +140,7 @@ export async function copySavedLinks(from: string, to: string, nodes: Readonly<R
   const index = await readIndex(from).catch(() => undefined);
   if (!index) return;
   const copied: Index = {
+    ...index,
     ends: index.ends.map((end) => {
       const node_id = end ? nodes[end.node_id] : undefined;
       return end && node_id !== undefined ? { ...end, node_id } : null;

@@ -10,6 +10,7 @@ import type {
   FabricCapabilities,
   FabricLinkStats,
   FabricLoad,
+  FilterState,
   LinkFailure,
   LinkSpec,
   SwitchStats,
@@ -98,6 +99,14 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitche
 
   async loadFrames(path: string, directions: DirectionPlace[]): Promise<number> {
     return (await this.connect()).loadFrames(path, directions);
+  }
+
+  async filterStates(directions: DirectionPlace[]): Promise<FilterState[][]> {
+    return (await this.connect()).filterStates(directions);
+  }
+
+  async continueFilters(directions: DirectionPlace[], states: FilterState[][]): Promise<void> {
+    return (await this.connect()).continueFilters(directions, states);
   }
 
   async startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null> {

@@ -1,6 +1,7 @@
 /**
  * Ports whose peer is moved to another compute while it is paused: what is in their link, and what they send meanwhile, waits, and leaves
- * for the new place. The fabric releases the link by itself when the server does not.
+ * for the new place. A controller that dies never releases them: then they are released after seconds, and the fabric does so by itself
+ * when this server dies, too.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,13 +10,16 @@ import type { NioRecord } from '../store.ts';
 import type { FabricHolds } from './held-links.ts';
 import { type FabricWiring, type PortAddress, possibleLinkIds } from './wiring.ts';
 
-/** A pause takes tenths of a second. */
+/** Of the fabric. A pause takes tenths of a second. */
 const leaseMs = 5000;
+/** Before the lease is over: then the frames would leave in another order. */
+const longestMs = 4000;
 
 interface MovedPort {
   readonly ids: string[];
   /** Of the frames that waited. */
   readonly file: string;
+  readonly limit: NodeJS.Timeout;
 }
 
 export interface MovedPortsParts {
@@ -41,13 +45,16 @@ export class MovedPorts {
     const ids = [...(before ? possibleLinkIds(before.nio) : []), ...possibleLinkIds(nio)];
     const file = join(folder, `moved-${nio.lport}`);
     let frames = 0;
+    await this.end(end);
     try {
       await fabric.hold(ids, leaseMs);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       frames = await fabric.saveFrames(file, this.#directions(end));
-      this.#moved.set(keyOf(end), { ids, file });
+      const limit = setTimeout(() => void this.end(end), longestMs).unref();
+      this.#moved.set(keyOf(end), { ids, file, limit });
     } catch (error) {
       log(`frames of a link are not held: ${error}`);
+      await rm(file, { force: true }).catch(() => undefined);
     }
     await bind().catch(async (error: unknown) => {
       await this.end(end);
@@ -62,6 +69,7 @@ export class MovedPorts {
     const moved = this.#moved.get(keyOf(end));
     this.#moved.delete(keyOf(end));
     if (!moved) return;
+    clearTimeout(moved.limit);
     try {
       const directions = this.#directions(end);
       if (directions.length > 0) await fabric.loadFrames(moved.file, directions);

@@ -4,10 +4,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
-import { beginMove, type PendingMove, settleMove } from './pending-moves.ts';
+import { beginMove, type PendingMove, settleBefore, settleMove, settleMoves } from './pending-moves.ts';
 
-const move: PendingMove = { node_id: crypto.randomUUID(), node_type: 'qemu', from: 'old', to: 'new' };
+const move: Omit<PendingMove, 'file'> = { node_id: crypto.randomUUID(), node_type: 'qemu', from: 'old', to: 'new' };
 const folder = await mkdtemp(join(tmpdir(), 'pending-moves-'));
 after(() => rm(folder, { recursive: true }));
 const [stay, leave, forget] = ['DELETE departures', 'DELETE arrivals', 'DELETE qemu'];
@@ -20,7 +21,7 @@ interface Found {
   readonly computes?: readonly string[];
 }
 
-async function settled(found: Found, pending = move) {
+function project(found: Found) {
   const { at, status = 'suspended', unreachable, computes = ['old', 'new', 'third'] } = found;
   const calls: string[] = [];
   const compute = (id: string) => ({
@@ -39,16 +40,25 @@ async function settled(found: Found, pending = move) {
   const live = {
     folder,
     projectId: crypto.randomUUID(),
-    nodes: { find: () => (at === undefined ? undefined : node) },
+    nodes: {
+      find: () => (at === undefined ? undefined : node),
+      locks: { run: (_id: string, fn: () => Promise<void>) => fn() },
+    },
     computes: { find: (id: string) => (computes.includes(id) ? compute(id) : undefined) },
     announceTo: async () => undefined,
     notify: () => undefined,
   } as unknown as LiveProject;
-  await beginMove(folder, pending);
-  const isSettled = await settleMove(live, pending);
+  return { live, calls };
+}
+
+async function settled(found: Found, pending: typeof move = move) {
+  const { live, calls } = project(found);
+  const isSettled = await settleMove(live, await beginMove(folder, pending));
   const [name] = await readdir(folder);
   assert.equal(name === undefined, isSettled);
-  return { calls, left: name === undefined ? undefined : (JSON.parse(await readFile(join(folder, name), 'utf8')) as PendingMove) };
+  const left = name === undefined ? undefined : (JSON.parse(await readFile(join(folder, name), 'utf8')) as typeof move);
+  if (name !== undefined) await rm(join(folder, name));
+  return { calls, left };
 }
 
 test('a machine continues at the compute that the log names, and is removed from the other one', async () => {
@@ -76,4 +86,37 @@ test('a node that was deleted, or is on a third compute, is left at neither', as
   const everywhere = [`old ${leave}`, `old ${forget}`, `new ${leave}`, `new ${forget}`];
   assert.deepEqual((await settled({})).calls, everywhere);
   assert.deepEqual((await settled({ at: 'third' })).calls, everywhere);
+});
+
+test('a machine that moves on, while the compute of an earlier move is away, is removed from each when it is back', async () => {
+  const at = 'third';
+  await beginMove(folder, { ...move, continued: true });
+  await beginMove(folder, { ...move, from: 'new', to: at });
+  const away = project({ at, unreachable: 'old' });
+  await settleMoves(away.live);
+  assert.deepEqual(away.calls, ['resume', `new ${leave}`, `new ${forget}`]);
+  assert.equal((await readdir(folder)).length, 1, 'the earlier one is pending still');
+  const back = project({ at });
+  await settleMoves(back.live);
+  assert.deepEqual(new Set(back.calls), new Set([`old ${leave}`, `old ${forget}`, `new ${leave}`, `new ${forget}`]));
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test('a machine moves to a compute again only when nothing of an earlier move is left there', async () => {
+  await beginMove(folder, { ...move, continued: true });
+  const before = async (found: Found, to: string) => {
+    const { live, calls } = project(found);
+    const node = live.nodes.find(move.node_id);
+    const compute = live.computes.find(to) as RegisteredCompute;
+    assert.ok(node);
+    await settleBefore(live, node, { ...compute, id: to, record: { name: to } } as unknown as RegisteredCompute);
+    return calls;
+  };
+  const unreachable = { at: 'third', unreachable: 'old' };
+  await assert.rejects(before(unreachable, 'old'), /left its machine on old: old does not answer/);
+  assert.deepEqual(await before(unreachable, 'new'), [`new ${leave}`, `new ${forget}`]);
+  assert.deepEqual(await before({ at: 'new', unreachable: 'old' }, 'third'), []);
+  assert.equal((await readdir(folder)).length, 1);
+  await before({ at: 'third' }, 'old');
+  assert.deepEqual(await readdir(folder), []);
 });

@@ -1,10 +1,12 @@
 /**
  * Live moves that were begun: one file for each in the project's folder, until nothing of the machine is left where it does not run. A move
- * is decided by the node's compute in the project's log; a server that finds a move that has not ended ends it by that.
+ * is decided by the node's compute in the project's log; a server that finds a move that has not ended ends it by that. A node can have
+ * several: of earlier moves, a compute that is away may still have the machine, paused.
  */
+import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isFault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
@@ -24,36 +26,65 @@ export interface PendingMove {
   readonly to: string;
   /** It has been resumed at its new compute: whether it runs is its user's business from then on. */
   readonly continued?: true;
+  /** Its name in the project's folder. */
+  readonly file: string;
 }
 
 const prefix = `${stagingPrefix}move-`;
+const idLength = 36;
 const largestFile = 4096;
 const settledAtOnce = 4;
 
 /** @throws what the disk says */
-export function beginMove(folder: string, move: PendingMove): Promise<void> {
-  return writeFileAtomic(fileOf(folder, move), JSON.stringify(move));
+export async function beginMove(folder: string, move: Omit<PendingMove, 'file'>): Promise<PendingMove> {
+  const begun = { ...move, file: `${prefix}${move.node_id}-${randomUUID()}.json` };
+  await writeMove(folder, begun);
+  return begun;
 }
 
-async function endMove(folder: string, move: PendingMove): Promise<void> {
-  await rm(fileOf(folder, move), { force: true });
+function writeMove(folder: string, { file, ...move }: PendingMove): Promise<void> {
+  return writeFileAtomic(join(folder, file), JSON.stringify(move));
+}
+
+async function endMove(folder: string, { file }: PendingMove): Promise<void> {
+  await rm(join(folder, file), { force: true });
   await syncFolder(folder);
 }
 
 /** Moves of a server that has died, or that a compute was away from; no other is under way on the same node. Never rejects. */
 export async function settleMoves(live: LiveProject): Promise<void> {
-  const names = await readdir(live.folder).catch((): string[] => []);
-  const files = names.filter((name) => name.startsWith(prefix));
-  await forEachBounded(files, settledAtOnce, async (name) => {
-    const nodeId = name.slice(prefix.length, -'.json'.length);
+  await forEachBounded(await moveFiles(live.folder), settledAtOnce, async (file) => {
+    // Files of earlier versions have no id of the move.
+    const nodeId = file.slice(prefix.length, prefix.length + idLength);
     await live.nodes.locks.run(nodeId, async () => {
-      const move = await readMove(join(live.folder, name));
+      const move = await readMove(live.folder, file);
       if (!move || !(await settleMove(live, move))) return;
       live.notify('log.info', {
         message: `The move of node ${live.nodes.find(nodeId)?.entry.name ?? nodeId} was brought to its end`,
       });
     });
   });
+}
+
+/**
+ * Earlier moves of a node that is about to move; its lock is held. Those that wait for another compute keep waiting.
+ * @throws move_refused when `to` may still have the machine of one of them
+ */
+export async function settleBefore(live: LiveProject, node: OpenNode, to: RegisteredCompute): Promise<void> {
+  for (const file of await moveFiles(live.folder, node.id)) {
+    const move = await readMove(live.folder, file);
+    if (!move || (await settleMove(live, move))) continue;
+    if (![move.from, move.to].includes(to.id) || node.entry.compute_id === to.id) continue;
+    await forget(live, move, to).catch((error: Error) => {
+      const reason = `an earlier move has left its machine on ${to.record.name}: ${error.message}`;
+      throw fault('move_refused', { name: node.entry.name, reason });
+    });
+  }
+}
+
+async function moveFiles(folder: string, nodeId = ''): Promise<string[]> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names.filter((name) => name.startsWith(`${prefix}${nodeId}`));
 }
 
 /** The lock of the node is held. Never rejects; false: a compute does not answer, and it is tried again when it does. */
@@ -76,7 +107,7 @@ export async function settleMove(live: LiveProject, move: PendingMove): Promise<
     return true;
   } catch (error) {
     live.notify('log.warning', { message: `The move of a node waits for its computes: ${(error as Error).message}` });
-    if (continued && !move.continued) await beginMove(live.folder, { ...move, continued }).catch(() => undefined);
+    if (continued && !move.continued) await writeMove(live.folder, { ...move, continued }).catch(() => undefined);
     return false;
   }
 }
@@ -111,18 +142,14 @@ function unlessMissing(error: unknown): void {
   if (!isFault(error) || error.status !== 404) throw error;
 }
 
-function fileOf(folder: string, { node_id }: Pick<PendingMove, 'node_id'>): string {
-  return join(folder, `${prefix}${node_id}.json`);
-}
-
 /** Undefined when it is damaged, or the move has ended. */
-async function readMove(path: string): Promise<PendingMove | undefined> {
+async function readMove(folder: string, file: string): Promise<PendingMove | undefined> {
   try {
-    const move = JSON.parse(String(await readRegularFile(path, largestFile))) as Partial<PendingMove>;
+    const move = JSON.parse(String(await readRegularFile(join(folder, file), largestFile))) as Partial<PendingMove>;
     const { node_id = '', node_type, from, to, continued } = move;
     const canMove = node_type !== undefined && findKind(node_type)?.can.liveMove === true;
     if (!isUuid(node_id) || !canMove || typeof from !== 'string' || typeof to !== 'string') return undefined;
-    return { node_id, node_type, from, to, ...(continued === true && { continued }) };
+    return { node_id, node_type, from, to, file, ...(continued === true && { continued }) };
   } catch {
     return undefined;
   }

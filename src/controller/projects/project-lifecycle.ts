@@ -79,10 +79,11 @@ export class ProjectLifecycle {
     return environment.registry.note(id, { path, filename, opened });
   }
 
-  /** Does something to the open project while it is open, with others (`pass`) or alone (`hold`). @throws `project_closed` */
+  /** Does something to the open project while it is open, with others (`pass`) or alone (`hold`). @throws project_closed, node_moving */
   async enter<T>(how: 'pass' | 'hold', name: string, fn: (live: LiveProject) => Promise<T>): Promise<T> {
     const live = await this.find();
     if (!live) throw fault('project_closed', { name });
+    if (how === 'hold') requireStill(live);
     return live.gate[how](async () => {
       if (this.now !== live) throw fault('project_closed', { name });
       return fn(live);
@@ -116,4 +117,10 @@ export class ProjectLifecycle {
     }
     return live;
   }
+}
+
+/** Who holds the gate would have all other requests wait for the move. @throws node_moving */
+export function requireStill({ nodes, entry }: LiveProject): void {
+  const moving = [...nodes.all()].find(({ isMoving }) => isMoving);
+  if (moving) throw fault('node_moving', { project: entry.name, name: moving.entry.name });
 }

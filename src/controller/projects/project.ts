@@ -22,7 +22,7 @@ import { keepMemory } from './keep-memory.ts';
 import { startAll } from './node-batch.ts';
 import { settleMoves } from './pending-moves.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import { ProjectLifecycle } from './project-lifecycle.ts';
+import { ProjectLifecycle, requireStill } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
 import { resumeNodes } from './resume-nodes.ts';
 
@@ -121,7 +121,7 @@ export class KnownProject {
     return this.#lifecycle.enter('pass', this.name, fn);
   }
 
-  /** The same while no other change is under way. */
+  /** The same while no other change is under way. @throws `project_closed`, `node_moving` */
   changeAlone<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
     return this.#lifecycle.enter('hold', this.name, fn);
   }
@@ -143,11 +143,12 @@ export class KnownProject {
     if (nodes?.find(String(node.node_id))?.compute === by) nodes.report(node);
   }
 
-  /** Does something while nothing changes; the project file is complete meanwhile. */
+  /** Does something while nothing changes; the project file is complete meanwhile. @throws node_moving */
   async freeze<T>(fn: (frozen: FrozenProject) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       const live = this.liveNow;
       if (!live) return fn({ topology: topologyOf(await readProject(this.file)), live });
+      requireStill(live);
       return live.gate.hold(async () => {
         await live.writeSnapshot();
         return fn({ topology: live.topology(), live });
@@ -186,10 +187,11 @@ export class KnownProject {
 
   /**
    * Stops the nodes, has the files replaced, and opens what is there then. A server that dies meanwhile opens it at its start.
-   * @throws project_closed, or why it could not be opened again; it is closed then
+   * @throws project_closed, node_moving, or why it could not be opened again; it is closed then
    */
   replace({ beforeStop, whenStopped }: Replacement): Promise<LiveProject> {
     return this.#life.run(async () => {
+      if (this.liveNow) requireStill(this.liveNow);
       if (!(await this.#shutDown(() => beforeStop().then(() => undefined)))) throw fault('project_closed', { name: this.name });
       try {
         await whenStopped();

@@ -14,7 +14,7 @@ import type { NodeLinks } from '../live/links/link-moves.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { type ComputeNodeObject, findKind } from '../model/node.ts';
-import { beginMove, type PendingMove, settleMove } from '../projects/pending-moves.ts';
+import { beginMove, type PendingMove, settleBefore, settleMove } from '../projects/pending-moves.ts';
 import { MoveStreams } from './move-streams.ts';
 
 /** Without a limit: disks and memory may be large. */
@@ -44,7 +44,6 @@ export class LiveMove {
   readonly #from: RegisteredCompute;
   readonly #to: RegisteredCompute;
   readonly #path: { readonly project_id: string; readonly node_id: string };
-  readonly #pending: PendingMove;
   #links: NodeLinks | undefined;
 
   constructor(live: LiveProject, node: OpenNode, to: RegisteredCompute) {
@@ -53,7 +52,6 @@ export class LiveMove {
     this.#from = node.requireCompute();
     this.#to = to;
     this.#path = { project_id: live.projectId, node_id: node.id };
-    this.#pending = { node_id: node.id, node_type: node.entry.node_type, from: this.#from.id, to: to.id };
   }
 
   /** The lock of the node is held. @throws move_refused, and what the computes answer: it runs where it ran, if it could be reached */
@@ -61,11 +59,10 @@ export class LiveMove {
     const begun = performance.now();
     const live = this.#live;
     const streams = new MoveStreams({ ...{ projectId: live.projectId, nodeId: this.#node.id }, from: this.#from, to: this.#to });
-    await beginMove(live.folder, this.#pending);
-    this.#node.isMoving = true;
+    const pending = await this.#begin();
     try {
       const { pausedMs, links } = await this.#transfer(streams);
-      await settleMove(live, this.#pending);
+      await settleMove(live, pending);
       live.notify('log.info', {
         message: `Node ${this.#node.entry.name} was moved to ${this.#to.record.name}: its guest was paused for ${pausedMs} ms`,
       });
@@ -73,12 +70,18 @@ export class LiveMove {
     } catch (error) {
       await streams.close();
       if (this.#node.entry.compute_id !== this.#to.id) await this.#links?.revert();
-      await settleMove(live, this.#pending);
+      await settleMove(live, pending);
       throw refusalOf(this.#node, error);
     } finally {
-      this.#node.isMoving = false;
       await streams.close();
     }
+  }
+
+  async #begin(): Promise<PendingMove> {
+    const [live, node] = [this.#live, this.#node];
+    await settleBefore(live, node, this.#to);
+    const computes = { from: this.#from.id, to: this.#to.id };
+    return beginMove(live.folder, { node_id: node.id, node_type: node.entry.node_type, ...computes });
   }
 
   async #transfer(streams: MoveStreams): Promise<{ pausedMs: number; links: MovedLink[] }> {

@@ -15,7 +15,7 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { findKind } from '../model/node.ts';
-import { settleMoves } from '../projects/pending-moves.ts';
+import { settleBefore, settleMoves } from '../projects/pending-moves.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import { readResumeList, writeResumeList } from '../projects/resume-nodes.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
@@ -138,7 +138,7 @@ export class Relocation {
       const node = live.nodes.get(id);
       const obstacle = findObstacle(live, node, to);
       if (obstacle !== undefined) throw fault('move_refused', { name: node.entry.name, reason: obstacle });
-      return new LiveMove(live, node, to).run();
+      return whileMoving(node, () => new LiveMove(live, node, to).run());
     });
   }
 
@@ -235,20 +235,31 @@ export class Relocation {
   async #moveStopped(live: LiveProject, node: OpenNode, { from, to, takeFiles }: Move): Promise<void> {
     const { node_type, properties } = node.entry;
     const target = to ?? this.#options.placer.choose({ node_type, properties }, from);
-    await live.nodes.move(node.id, target, async () => {
+    const prepare = async () => {
+      await settleBefore(live, node, target);
       if (takeFiles) {
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Those of the compute in this process are in this folder.
         if (!from.isLocal) await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
       } else await writeCarriedFile(live, node);
       await live.linkRecovery.release(node.id);
-    });
+    };
+    await live.nodes.move(node.id, target, () => whileMoving(node, prepare));
   }
 
   async #forEachOpen(work: (live: LiveProject) => Promise<unknown>): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
     const errors = await forEachBounded(open, rate, (project) => project.change(work));
     for (const error of errors) this.#options.log.warn({ err: error }, 'nodes could not be relocated');
+  }
+}
+
+async function whileMoving<T>(node: OpenNode, fn: () => Promise<T>): Promise<T> {
+  node.isMoving = true;
+  try {
+    return await fn();
+  } finally {
+    node.isMoving = false;
   }
 }
 

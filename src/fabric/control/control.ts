@@ -144,6 +144,11 @@ export class Control {
         return fabric.saveFrames(asked.path, asked.directions);
       case 'load_frames':
         return fabric.loadFrames(asked.path, asked.directions);
+      case 'filter_states':
+        return fabric.filterStates(asked.directions);
+      case 'continue_filters':
+        fabric.continueFilters(asked.directions, asked.states);
+        return null;
       case 'traffic_start':
         return fabric.traffic.start(asked.flow);
       case 'traffic_read':

@@ -13,7 +13,15 @@ import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import type { Native } from '../ports/native.ts';
 import { InterfaceMemory } from '../ports/port-interface.ts';
-import type { DirectionPlace, FabricCapabilities, FabricLinkStats, FabricLoad, LinkFailure, LinkSpec } from '../protocol.ts';
+import type {
+  DirectionPlace,
+  FabricCapabilities,
+  FabricLinkStats,
+  FabricLoad,
+  FilterState,
+  LinkFailure,
+  LinkSpec,
+} from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
 import { FlushTurns } from '../switches/flush-turns.ts';
 import { Switches } from '../switches/switches.ts';
@@ -142,6 +150,16 @@ export class Fabric {
 
   loadFrames(path: string, places: readonly DirectionPlace[]): Promise<number> {
     return readFrames(path, this.#directions(places));
+  }
+
+  /** Of each direction; none for a link that does not exist. */
+  filterStates(places: readonly DirectionPlace[]): FilterState[][] {
+    return places.map(({ link, direction }) => this.#links.get(link)?.impairments.filterStates(direction) ?? []);
+  }
+
+  continueFilters(places: readonly DirectionPlace[], states: readonly (readonly FilterState[])[]): void {
+    for (const [index, { link, direction }] of places.entries())
+      this.#links.get(link)?.impairments.continueFilters(direction, states[index] ?? []);
   }
 
   load(): FabricLoad {

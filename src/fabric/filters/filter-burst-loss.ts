@@ -8,6 +8,12 @@ import type { FilterMaker } from './filter.ts';
 export const burstLoss: FilterMaker = (values, { random }) => {
   let isBad = false;
   return {
+    get position() {
+      return isBad ? 1 : 0;
+    },
+    set position(position) {
+      isBad = position === 1;
+    },
     pass() {
       const begins = Number(values[0]);
       const ends = Number(values[1] ?? 100 - begins);

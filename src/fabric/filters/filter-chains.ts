@@ -5,6 +5,7 @@
 import type { Filters, FilterValues, LinkDirection } from '../../schema/filter.ts';
 import type { FilterType } from '../../schema/filter-table.ts';
 import { filterTypes } from '../../schema/filter-table.ts';
+import type { FilterState } from '../protocol.ts';
 import type { BpfProgram } from './bpf.ts';
 import type { FilterMaker, LinkPath, NamedFilter } from './filter.ts';
 import { bandwidth } from './filter-bandwidth.ts';
@@ -44,6 +45,7 @@ export interface ActiveFilter extends NamedFilter {
   readonly madeOf: FilterOrigin;
   /** Those that the filter reads. */
   readonly values: (number | string)[];
+  readonly random: Random;
 }
 
 interface FilterOrigin {
@@ -64,6 +66,8 @@ export interface ChainSpec {
   readonly programs: Readonly<Record<LinkDirection, readonly BpfProgram[]>>;
   /** A schedule gives the values: a filter keeps its state when they change. */
   readonly isScheduled: boolean;
+  /** In each direction: where filters continue that are made. */
+  readonly continued?: Readonly<Record<LinkDirection, readonly FilterState[]>>;
   readonly path: LinkPath;
 }
 
@@ -97,8 +101,22 @@ function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonl
     const random = new Random(spec.seed, `${type}_${direction}`);
     const given = [...values];
     const filter = makers[type](given, { random, programs, jitter, path: spec.path });
-    return [{ type, madeOf, values: given, filter }];
+    const made = { type, madeOf, values: given, filter, random };
+    if (spec.continued) continueFilter(made, spec.continued[direction]);
+    return [made];
   });
+}
+
+export function stateOf({ type, filter: { position }, random }: ActiveFilter): FilterState {
+  return { type, random: random.state, ...(position !== undefined && { position }) };
+}
+
+/** Nothing happens to a filter that is not among them. */
+export function continueFilter({ type, filter, random }: ActiveFilter, states: readonly FilterState[]): void {
+  const state = states.find((one) => one.type === type);
+  if (!state) return;
+  random.continueAt(state.random);
+  if (state.position !== undefined) filter.position = state.position;
 }
 
 /** Without any text that would have to be made: a ramp asks every millisecond. */

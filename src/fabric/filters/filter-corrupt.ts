@@ -9,6 +9,12 @@ const pattern = [0x64, 0x13, 0x88, 0x40, 0x1f, 0xa0, 0xaa, 0x55];
 export const corrupt: FilterMaker = (values, { random }) => {
   let position = 0;
   return {
+    get position() {
+      return position;
+    },
+    set position(next) {
+      position = next & 7;
+    },
     pass(buffer, start, end) {
       if (!random.chance(Number(values[0]))) return true;
       const length = end - start;

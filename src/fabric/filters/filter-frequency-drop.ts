@@ -4,6 +4,12 @@ import type { FilterMaker } from './filter.ts';
 export const frequencyDrop: FilterMaker = (values) => {
   let count = 0;
   return {
+    get position() {
+      return count;
+    },
+    set position(position) {
+      count = position;
+    },
     pass() {
       const every = Number(values[0]);
       if (every <= 0) return every !== -1;

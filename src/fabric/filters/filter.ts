@@ -16,6 +16,8 @@ export interface Filter {
   hold?(atMs: number, bytes: number): number;
   /** Frames that are held may overtake others that are held. */
   readonly overtakes?: boolean;
+  /** What its next frame depends on besides random numbers and values. */
+  position?: number;
 }
 
 /** Instead of a time: the frame is not held but lost. */

@@ -16,6 +16,16 @@ export class Random {
     for (let round = 0; round < 12; round += 1) this.next();
   }
 
+  /** Four numbers of 32 bits. */
+  get state(): number[] {
+    return [this.#a, this.#b, this.#c, this.#counter];
+  }
+
+  /** Continues where another one was. */
+  continueAt([a = 0, b = 0, c = 0, counter = 1]: readonly number[]): void {
+    [this.#a, this.#b, this.#c, this.#counter] = [a | 0, b | 0, c | 0, counter | 0];
+  }
+
   /** 32 random bits, unsigned. */
   next(): number {
     const sum = (this.#a + this.#b + this.#counter) | 0;

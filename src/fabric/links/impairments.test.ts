@@ -45,6 +45,24 @@ describe('impairments of a link', () => {
     assert.deepEqual(impairments.state(startMs + 15_000)?.filters, { seed: [7], delay: [5] });
   });
 
+  it('continue their random choices in another link, also one that a schedule switches on later', () => {
+    const filters: Filters = { packet_loss: [20], burst_loss: [10, 30], frequency_drop: [7] };
+    const { impairments } = impaired(filters);
+    lost(impairments, 100);
+    const states = impairments.filterStates('ab');
+    const next = lost(impairments, 100);
+    const other = impaired(filters).impairments;
+    other.continueFilters('ab', states);
+    assert.deepEqual(lost(other, 100), next);
+    const scheduled = impaired(
+      { packet_loss: [20] },
+      { steps: [{ at: 10_000, filters: { burst_loss: [10, 30], frequency_drop: [7] } }] },
+    );
+    scheduled.impairments.continueFilters('ab', states);
+    scheduled.impairments.advance(scheduled.startMs + 15_000);
+    assert.deepEqual(lost(scheduled.impairments, 100), next);
+  });
+
   it('ramp from the own values of a filter that has a text', () => {
     const steps = [{ at: 0, ramp: 100_000, filters: { jitter: [1, 'normal'] } }];
     // Links are given to the fabric with the texts of a filter first.
@@ -60,6 +78,8 @@ describe('impairments of a link', () => {
       { at: 30_000, ramp: 10_000, filters: { bpf: [], packet_loss: [50], seed: [7] } },
     ];
     const { impairments, startMs } = impaired({ bpf: ['first 7'], seed: [1] }, { steps });
+    // As after a rewind: another seed ends it.
+    impairments.continueFilters('ab', impaired({ packet_loss: [50], seed: [3] }).impairments.filterStates('ab'));
     const losses = (byte: number) => {
       const frame = Buffer.alloc(60, byte);
       return impairments.chains.ab.filter(({ filter }) => filter.pass?.(frame, 0, 60) === false).map(({ type }) => type);

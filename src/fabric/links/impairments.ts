@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { type Filters, isActing, type LinkDirection, numbersFirst, textsFirst } from '../../schema/filter.ts';
 import type { BpfProgram } from '../filters/bpf.ts';
 import { type LinkPath, noPath } from '../filters/filter.ts';
-import { type ActiveFilter, buildChains, type Chains, noChains } from '../filters/filter-chains.ts';
-import type { LinkSpec, ScheduleState } from '../protocol.ts';
+import { type ActiveFilter, buildChains, type Chains, continueFilter, noChains, stateOf } from '../filters/filter-chains.ts';
+import type { FilterState, LinkSpec, ScheduleState } from '../protocol.ts';
 import { type Moment, Timeline } from '../schedules/timeline.ts';
 import { matchOf, type Programs, programsIn } from './programs.ts';
 
@@ -27,6 +27,7 @@ export class Impairments {
   untilMs = Number.POSITIVE_INFINITY;
   /** Where no seed is given. */
   readonly #ownSeed = randomInt(2 ** 32);
+  #seed = this.#ownSeed;
   #spec: Pick<LinkSpec, 'filters' | 'suspend'> = { filters: {}, suspend: false };
   #programs: Programs = new Map();
   #scheduled: Scheduled | undefined;
@@ -35,6 +36,8 @@ export class Impairments {
   /** With a schedule: all filters since it was set. */
   #known: Chains = noChains;
   #moment: Moment | undefined;
+  /** Where filters continue that a schedule has not switched on yet. */
+  #continued: Record<LinkDirection, readonly FilterState[]> = { ab: [], ba: [] };
 
   constructor(path: LinkPath = noPath) {
     this.#path = path;
@@ -47,6 +50,7 @@ export class Impairments {
     const text = JSON.stringify([spec.schedule ?? null, spec.filters]);
     if (text !== this.#text) {
       this.#text = text;
+      this.#continued = { ab: [], ba: [] };
       this.#scheduled = spec.schedule && schedule(spec.schedule, spec.filters, this.#scheduled);
     }
     this.advance(performance.now());
@@ -60,15 +64,35 @@ export class Impairments {
     this.suspend = suspend || (this.#moment?.suspend ?? false);
     this.untilMs = this.#scheduled && this.#moment ? this.#scheduled.startMs + this.#moment.until : Number.POSITIVE_INFINITY;
     const seed = Number(acting.seed?.[0] ?? this.#ownSeed);
+    // A step that changes it begins new sequences.
+    if (seed !== this.#seed) this.#continued = { ab: [], ba: [] };
+    this.#seed = seed;
     const match = programsIn(this.#programs, acting, 'match');
     this.match = { ab: matchOf(match.ab), ba: matchOf(match.ba) };
     const programs = programsIn(this.#programs, acting, 'bpf');
     const isScheduled = this.#scheduled !== undefined;
-    const spec = { filters: acting, seed, programs, isScheduled, path: this.#path };
+    const [continued, path] = [this.#continued, this.#path];
+    const spec = { filters: acting, seed, programs, isScheduled, continued, path };
     this.chains = buildChains(spec, isScheduled ? this.#known : this.chains);
     this.#known = isScheduled
       ? { ab: merged(this.chains.ab, this.#known.ab), ba: merged(this.chains.ba, this.#known.ba) }
       : noChains;
+  }
+
+  /** Where the filters of a direction are in their random sequences. */
+  filterStates(direction: LinkDirection): FilterState[] {
+    return this.#all[direction].map(stateOf);
+  }
+
+  /** Filters of the same types continue there, until the link's own filters, its schedule or the seed are changed. */
+  continueFilters(direction: LinkDirection, states: readonly FilterState[]): void {
+    this.#continued = { ...this.#continued, [direction]: states };
+    for (const active of this.#all[direction]) continueFilter(active, states);
+  }
+
+  /** Also those that a schedule has switched off. */
+  get #all(): Chains {
+    return this.#scheduled ? this.#known : this.chains;
   }
 
   /** Undefined without a schedule. */

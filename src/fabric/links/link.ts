@@ -139,6 +139,10 @@ export class FabricLink {
     return name === 'ab' ? this.#ab : this.#ba;
   }
 
+  get impairments(): Impairments {
+    return this.#impairments;
+  }
+
   get isConnected(): boolean {
     const { a, b } = this.#ends;
     return a?.port.connected === true && b?.port.connected === true;

@@ -30,6 +30,23 @@ export class ShapeChecks {
   }
 }
 
+/** In the words of YAML. A text is often missed by a number without its unit. */
+const typeNames: Readonly<Record<string, string>> = {
+  array: 'a list: [A, B]',
+  object: 'a map: fields with values',
+  string: 'a text. Give a number its unit, or write it in quotes',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+};
+
+function nameOfTypes(types: unknown): string {
+  return [types]
+    .flat()
+    .map((type) => typeNames[String(type)] ?? String(type))
+    .join(', or ');
+}
+
 function pathOf(pointer: string): string[] {
   return pointer
     .split('/')
@@ -66,6 +83,7 @@ function explain(
     const missing = (params.requiredProperties as string[] | undefined) ?? [];
     return new LabError(`${where} lacks ${missing.join(', ')}. Add it`, place([]));
   }
+  if (keyword === 'type') return new LabError(`${where} must be ${nameOfTypes(params.type)}`, place([]));
   if (keyword === 'pattern') return new LabError(`${where} does not have the form ${String(params.pattern)}`, place([]));
   if (keyword === 'anyOf') return new LabError(`${where} has none of the forms that it may have: see docs/lab-file.md`, place([]));
   return new LabError(`${where} ${problem.message}`, place([]));

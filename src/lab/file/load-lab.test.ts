@@ -94,6 +94,9 @@ describe('an error names file, line, column and what to do', () => {
       /has no unit "m". Known: us, ms, s/,
     ],
     ['drawings:\n  - {text: a, ellipse: [3, 4]}', /^ring.yaml:2:5: a drawing has exactly one/],
+    ['nodes: [R1, R2]', /^ring.yaml:1:1: nodes must be a map: fields with values$/],
+    ['checks: [{node: A, ping: 10.0.0.1, eventually: 30}]', /checks\.0\.eventually must be a text. Give a number its unit/],
+    ['checks: [{node: A, route: default, expect: {via: 10.0.0.1}}]', /checks\.0\.expect\.via must be a list: \[A, B\]/],
     ['- a', /must be a map/],
   ];
   for (const [text, says] of cases) {

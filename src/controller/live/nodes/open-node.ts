@@ -41,7 +41,7 @@ export class OpenNode {
   #object: NodeObject | undefined;
   /** It exists on its compute. False after it could not be made there when the project was opened. */
   isPresent = true;
-  /** It is on its way to another compute while it runs: the project's gate cannot be held until that has ended. */
+  /** It is on its way to another compute, which may take minutes: the project's gate cannot be held until it has arrived. */
   isMoving = false;
   #problem: string | undefined;
 

@@ -193,7 +193,7 @@ export class CommandConsole implements CommandShell {
       return await this.#connection.change(limitMs, signal);
     } catch (error) {
       if (error instanceof ConsoleError) throw error;
-      const last = this.#connection.text.tail.trim().slice(-120);
+      const last = this.#connection.text.lastLine.slice(-120);
       throw new ConsoleError(`the console did not answer in time; its last line is ${JSON.stringify(last)}`, { cause: error });
     }
   }

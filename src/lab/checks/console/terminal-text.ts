@@ -52,6 +52,11 @@ export class TerminalText {
     return this.#line.map((character) => character ?? ' ').join('');
   }
 
+  /** The last line that is not blank: a machine that stopped has said why before the end of its line. */
+  get lastLine(): string {
+    return this.tail.trim() || (this.#lines.trimEnd().split('\n').at(-1) ?? '').trim();
+  }
+
   /** A position behind the last complete line, for `since`. */
   get mark(): number {
     return this.#forgotten + this.#lines.length;

@@ -23,6 +23,12 @@ export interface SshNode {
 }
 
 const passwordVariable = 'PATCHBAY_SSH_ANSWER';
+/**
+ * The program that ssh asks for the password is Node itself, which answers and exits before it looks at its argument, the prompt: a script
+ * of ours could not be run from a folder for temporary files that is mounted `noexec`.
+ */
+const answerScript = `import { writeSync } from 'node:fs'; writeSync(1, process.env.${passwordVariable} + '\\n'); process.exit();`;
+const answerOption = `--import=data:text/javascript,${encodeURIComponent(answerScript)}`;
 
 export class SshFolder {
   #path: Promise<string> | undefined;
@@ -55,7 +61,7 @@ export class SshFolder {
     const user = settings.user ?? node.defaultUser;
     const target = { host: settings.host, port: settings.port ?? 22, user, viaContainer, keyPath, knownHosts, trust } as const;
     if (secret.password === undefined) return { target, env: {} };
-    const asking = { SSH_ASKPASS: join(folder, 'answer'), SSH_ASKPASS_REQUIRE: 'force' };
+    const asking = { SSH_ASKPASS: process.execPath, SSH_ASKPASS_REQUIRE: 'force', NODE_OPTIONS: answerOption };
     return { target, env: { ...asking, [passwordVariable]: secret.password } };
   }
 
@@ -65,8 +71,6 @@ export class SshFolder {
 
   async #make(): Promise<string> {
     this.#made = await mkdtemp(join(tmpdir(), 'patchbay-ssh-'));
-    // The program that ssh asks for the password; the client's environment holds it.
-    await writeFile(join(this.#made, 'answer'), `#!/bin/sh\nprintf '%s\\n' "$${passwordVariable}"\n`, { mode: 0o700 });
     return this.#made;
   }
 

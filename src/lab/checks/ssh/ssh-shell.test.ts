@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { waitFor } from '../../../../test/support/wait-for.ts';
 import { Dialogue } from '../console/dialogue.ts';
 import { Platforms } from '../console/platforms.ts';
+import { SshFolder } from './ssh-access.ts';
 import { type SshTarget, sshArguments } from './ssh-arguments.ts';
 import { SshShell } from './ssh-shell.ts';
 
@@ -32,6 +33,22 @@ describe('the client of SSH', { skip, timeout: 60_000 }, () => {
     const shown = stdout.replaceAll('%%', '%');
     for (const line of [`userknownhostsfile ${target.knownHosts}`, `identityfile ${target.keyPath}`])
       assert.ok(shown.includes(line), stdout);
+  });
+
+  test('a password needs no program in the folder for temporary files, which may be mounted noexec', async () => {
+    const settings = { host: '127.0.0.1', host_key: 'ssh-ed25519 AAAA' };
+    const access = new SshFolder(folder);
+    try {
+      const node = { name: 'R1', settings, defaultUser: 'root', defaultPassword: "a 'b' $c %d\\", viaContainer: undefined };
+      const { target: found, env } = await access.access(node);
+      const own = dirname(found.knownHosts);
+      const modes = await Promise.all((await readdir(own)).map(async (name) => (await stat(join(own, name))).mode & 0o111));
+      assert.deepEqual(modes, [0]);
+      const { stdout } = await promisify(execFile)(env.SSH_ASKPASS ?? '', ["root@node's password: "], { env });
+      assert.equal(stdout, `${node.defaultPassword}\n`);
+    } finally {
+      access.close();
+    }
   });
 
   test('a connection that takes too long ends together with the program that makes it', async () => {
