@@ -38,6 +38,7 @@ export const Capabilities = Type.Object(
     link_features: Type.Optional(
       Type.Array(oneOf(linkFeatures), { description: 'Ours: what requests may use of links beyond the GNS3 API' }),
     ),
+    image_transfers: Type.Optional(Type.Boolean({ description: 'Ours: images go from one compute to another' })),
     live_moves: Type.Optional(Type.Boolean({ description: 'Ours: running machines can leave it and come to it' })),
     number_ranges: Type.Optional(
       Type.Boolean({ description: 'Ours: numbers of nodes begin where the controller says (number_from of a project)' }),
