@@ -20,7 +20,10 @@ const table = {
   unauthorized: { status: 401, says: 'Authentication is required: send user and password (HTTP Basic), or sign in on the page' },
   wrong_login: { status: 401, says: 'The user or the password is wrong' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
-  too_many_at_once: { status: 429, says: 'This address has {limit} {what} already: close some, or raise {setting} in [Server]' },
+  too_many_at_once: {
+    status: 429,
+    says: 'This address has {limit} {what} already: close some, or raise {setting} in [Server]',
+  },
   path_too_long: { status: 414, says: 'A part of the request path has more than {limit} characters: shorten it' },
   body_late: { status: 408, says: 'The request body did not arrive within {seconds} s' },
   upload_idle: { status: 408, says: 'Nothing of the upload arrived for {seconds} s: send it again' },
@@ -104,14 +107,21 @@ const table = {
   move_refused: { status: 409, says: 'Node {name} cannot be moved while it runs: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },
-  node_not_convertible: { status: 409, says: '{name} cannot be converted: nodes of type {node_type} run here, or have no disks' },
+  node_not_convertible: {
+    status: 409,
+    says: '{name} cannot be converted: nodes of type {node_type} run here, or have no disks',
+  },
   node_not_duplicable: { status: 409, says: 'Node {name} cannot be duplicated: nodes of type {node_type} cannot be copied' },
   console_unavailable: {
     status: 409,
     says: 'The console cannot listen on {host} port {port}: {reason}. Choose another console port, or stop the program that uses it',
     exception: 'NodeError',
   },
-  node_console: { status: 409, says: 'The console of node {name} cannot be reached: {reason}', exception: 'NodeError' },
+  node_console: {
+    status: 409,
+    says: 'The console of node {name} cannot be reached: {reason}',
+    exception: 'NodeError',
+  },
   node_id_taken: { status: 409, says: 'There is another node with the id {node_id} already', exception: 'NodeError' },
 
   // Templates
@@ -272,9 +282,16 @@ const table = {
     says: 'The image "{image}" was not found: upload it to this compute, or correct the path',
     exception: 'ImageMissingError',
   },
-  image_damaged: { status: 409, says: "The image {image} arrived damaged at compute '{name}': upload it there again" },
+  image_damaged: {
+    status: 409,
+    says: "The image {image} arrived damaged at compute '{name}': upload it there again",
+  },
   image_transfer_missing: { status: 404, says: 'Transfer {transfer_id} of an image is not under way' },
-  image_refused: { status: 409, says: 'The image "{image}" is refused: {reason}', exception: 'NodeError' },
+  image_refused: {
+    status: 409,
+    says: 'The image "{image}" is refused: {reason}',
+    exception: 'NodeError',
+  },
   form_invalid: {
     status: 400,
     says: 'The form cannot be used: {reason}. Send the file as a file of the form (curl -F file=@FILE), or by itself as the body (curl --data-binary @FILE)',
