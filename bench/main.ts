@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
+import { benchController } from './controller.ts';
 import { benchDuplicate } from './duplicate.ts';
 import { type Row, table } from './measure.ts';
 import { benchOperations } from './operations.ts';
@@ -14,6 +15,7 @@ import { benchWeb } from './web.ts';
 
 const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = {
   api: benchApi,
+  controller: benchController,
   duplicate: benchDuplicate,
   operations: benchOperations,
   scale: benchScale,
@@ -22,12 +24,12 @@ const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = 
 };
 
 /** Separate programs with more options; they print their own tables. */
-const programs = ['fabric', 'containers', 'ospf', 'capture', 'stats'];
+const programs = ['fabric', 'containers', 'ospf', 'capture', 'stats', 'slices'];
 
 const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|${programs.join('|')} …] [--json FILE]
 
 Measures the named trials (default: all), each against a baseline in the same run, and prints tables in Markdown.
-\`fabric\`, \`containers\`, \`ospf\`, \`capture\` and \`stats\` are programs of their own: node bench/fabric.ts --help.`;
+\`fabric\`, \`containers\`, \`ospf\`, \`capture\`, \`stats\` and \`slices\` are programs of their own: node bench/fabric.ts --help.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,8 +1,8 @@
 /** Big projects, many projects, and many machines at once. */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'undici';
 import { type Call, latencies, median, quantile, type Row, request } from './measure.ts';
+import { multiplyProject } from './multiply-project.ts';
 import { type Running, startBare, startPatchbay } from './server.ts';
 
 const big = { nodes: 1000, links: 1500, window: 100, adapters: 4 };
@@ -115,7 +115,7 @@ async function manyProjects(say: (text: string) => void): Promise<Row> {
   const first = await startPatchbay();
   try {
     await withClient(first, async (client) => void (await makeProject(client, 'template of all others')));
-    await multiply(join(first.folder, 'projects'));
+    await multiplyProject(join(first.folder, 'projects'), projectCount);
     await withClient(first, (client) => request(client, { method: 'POST', path: '/v2/reload' }));
     const call: Call = { method: 'GET', path: '/v2/projects' };
     let text = '';
@@ -130,21 +130,6 @@ async function manyProjects(say: (text: string) => void): Promise<Row> {
     };
   } finally {
     await first.stop();
-  }
-}
-
-/** Copies the only project under new ids and names. */
-async function multiply(folder: string): Promise<void> {
-  const [id = ''] = await readdir(folder);
-  const filename = (await readdir(join(folder, id))).find((name) => name.endsWith('.gns3')) ?? '';
-  const text = await readFile(join(folder, id, filename), 'utf8');
-  for (let count = 1; count < projectCount; count++) {
-    const other = crypto.randomUUID();
-    await mkdir(join(folder, other));
-    await writeFile(
-      join(folder, other, filename),
-      text.replaceAll(id, other).replace('template of all others', `project ${count}`),
-    );
   }
 }
 

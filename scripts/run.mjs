@@ -52,6 +52,7 @@ const commands = {
   conformance: { script: ['scripts/test.mjs', 'test/conformance/*.test.ts'], packages: emulators },
   fuzz: { script: ['scripts/fuzz.mjs'], packages: emulators },
   package: { script: ['packaging/deb/build.mjs'], packages: [] },
+  image: { script: ['packaging/oci/build.ts'], packages: ['mmdebstrap'] },
   check: { script: ['scripts/check.mjs'], packages: [] },
   doctor: { script: ['src/main.ts', 'doctor'], packages: [], production: true },
   bench: { script: ['bench/main.ts'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },

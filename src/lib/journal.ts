@@ -66,6 +66,11 @@ export class Journal<R> {
     return { journal: new Journal<R>(path, file, goodBytes), records, cutBytes: content.length - goodBytes };
   }
 
+  /** Opens a journal that is known to be there, durable and empty. */
+  static async openEmpty<R>(path: string): Promise<OpenedJournal<R>> {
+    return { journal: new Journal<R>(path, await open(path, appendSynced), 0), records: [], cutBytes: 0 };
+  }
+
   /** Reads the records without opening the journal for writing; a torn last record is left where it is. */
   static async read<R>(path: string): Promise<R[]> {
     return (await readGood<R>(await readOrEmpty(path), path)).records;

@@ -24,7 +24,7 @@ export type ComputeCreate = Static<typeof ComputeCreate>;
 export type ComputeUpdate = Static<typeof ComputeUpdate>;
 
 /** Of links, beyond the GNS3 API; versions of Patchbay differ in them. */
-export const linkFeatures = ['link_state', 'mirrors', 'paths', 'schedules'] as const;
+export const linkFeatures = ['link_state', 'mirrors', 'outages', 'paths', 'remote_mirrors', 'schedules'] as const;
 export type LinkFeature = (typeof linkFeatures)[number];
 
 export const Capabilities = Type.Object(

@@ -96,6 +96,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'node.ts',
       'notification.ts',
       'outline.ts',
+      'presence.ts',
       'problem.ts',
       'project.ts',
       'snapshot.ts',
@@ -104,7 +105,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'traffic.ts',
     ],
     ['common.ts', 'console-access.ts', 'pcap-file.ts'],
-    ['pcap.ts', 'settings.ts', 'type.ts'],
+    ['pcap.ts', 'presence-limits.ts', 'settings.ts', 'type.ts'],
   ],
   web: [
     ['main.tsx', 'login'],

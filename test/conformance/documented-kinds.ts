@@ -6,8 +6,9 @@ export interface KindExample {
   readonly create: Readonly<Record<string, unknown>>;
   /** Of every answer with the node. */
   readonly fields: string;
-  /** Status of a start; absent: its program is not here. */
+  /** Status of a start; absent: its program is not here. 409: a kind that is only stored. */
   readonly start?: number;
+  readonly startBody?: Readonly<Record<string, unknown>>;
   /** Actions that its routes have, and that need no running emulator. */
   readonly verbs?: string;
   /** Adapter and port of its NIO. */
@@ -43,12 +44,17 @@ export const kindExamples: readonly KindExample[] = [
     type: 'dynamips',
     create: { name: 'DYNAMIPS-TEST-1', platform: 'c7200', image: 'c7200.bin', ram: 512 },
     fields: `${common} dynamips_id platform image ram idlepc mmap sparsemem npe midplane`,
+    start: 204,
+    verbs: 'suspend resume reload stop',
     isCopied: true,
   },
   {
     type: 'iou',
     create: { name: 'PC TEST 1', path: 'iou.bin' },
     fields: `${common} application_id ethernet_adapters serial_adapters ram nvram l1_keepalives md5sum path`,
+    start: 200,
+    startBody: { iourc_content: '<license>' },
+    verbs: 'reload stop',
     port: '1/ports/0',
     isCopied: true,
   },
@@ -56,16 +62,30 @@ export const kindExamples: readonly KindExample[] = [
     type: 'virtualbox',
     create: { name: 'VMTEST', vmname: 'VMTEST', linked_clone: false, adapters: 1 },
     fields: `${common} vmname adapters adapter_type headless linked_clone on_close ram`,
+    start: 409,
+    verbs: 'stop',
   },
   {
     type: 'vmware',
     create: { name: 'VMTEST', vmx_path: '/tmp/test.vmx', linked_clone: false, adapters: 1 },
     fields: `${common} vmx_path adapters adapter_type headless linked_clone on_close`,
+    start: 409,
+    verbs: 'stop',
   },
   {
     type: 'traceng',
     create: { name: 'TraceNG TEST 1', ip_address: '10.0.0.1' },
     fields: `${common} ip_address status`,
+    start: 409,
+    verbs: 'stop',
+    isCopied: true,
+  },
+  {
+    type: 'docker',
+    create: { name: 'PC TEST 1', image: 'pb-test', start_command: 'sh', adapters: 2, environment: 'YES=1\nNO=0' },
+    fields: `${common} adapters aux console console_resolution console_type container_id environment image start_command status`,
+    start: 204,
+    verbs: 'suspend resume reload stop',
     isCopied: true,
   },
   {
@@ -119,6 +139,7 @@ export function lifeOfNode({
   create,
   fields,
   start,
+  startBody = {},
   verbs = '',
   port = '0/ports/0',
   hasNoNioUpdate,
@@ -154,7 +175,9 @@ export function lifeOfNode({
       : [[`PUT ${at}/nio`, 201, { body: { ...nio, filters: { latency: [10] } }, fields: 'type lport rport rhost' }] as Row]),
     [`POST ${at}/start_capture`, 200, { body: capture, fields: 'pcap_file_path' }],
     [`POST ${at}/stop_capture`, 204],
-    ...(start === undefined ? [] : [[`POST ${node}/start`, start, { body: {} }] as Row]),
+    ...(start === undefined
+      ? []
+      : [[`POST ${node}/start`, start, { body: startBody, ...(start === 409 && { fields: 'message status' }) }] as Row]),
     ...verbs.split(' ').flatMap((verb): Row[] => (verb === '' ? [] : [[`POST ${node}/${verb}`, 204]])),
     ...(verbs.includes('reload') ? [[`POST ${node}/stop`, 204] as Row] : []),
     [`DELETE ${at}/nio`, 204],

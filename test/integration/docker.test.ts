@@ -11,6 +11,8 @@ import { bootMs } from '../../src/lib/boot-clock.ts';
 import { killContainers } from '../../src/process/containers.ts';
 import { leaseFileOf, removeDeadline, writeDeadline } from '../../src/slice/lease-file.ts';
 import { assertClosed, nodeAnswers } from '../clients/gns3-compute-answers.ts';
+import { kindExamples, lifeOfNode } from '../conformance/documented-kinds.ts';
+import { ExampleRunner } from '../conformance/run-examples.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
 import { containerFiles, skipIou } from '../support/iou/build.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
@@ -268,6 +270,12 @@ describe('containers', { skip }, () => {
     await assert.rejects(fetch(`http://127.0.0.1:${node.console}/`));
   });
 
+  test('the examples of GNS3’s API reference', async () => {
+    const kind = kindExamples.find(({ type }) => type === 'docker') ?? assert.fail('they are gone');
+    const runner = new ExampleRunner(client);
+    for (const example of lifeOfNode(kind)) await runner.run(example);
+  });
+
   test('a containerized IOL: ports in slots of four, frames through a delayed link, configurations, numbers', {
     skip: skipIou,
   }, async () => {
@@ -311,7 +319,14 @@ describe('containers', { skip }, () => {
     expectStatus(await client.send(`POST ${file}`, { raw: config('10.6.0.77') }), 201);
     const again = await openTelnet((await act(project, router, 'start')).console as number);
     await ask(again, 'show startup', /10\.6\.0\.77/);
+    await ask(again, 'vlan 42', /vlan 42\s+done/);
     for (const open of [again, left, right]) open.close();
+    await act(project, router, 'stop');
+    // The container is made anew at the start.
+    await client.put(nodePath(project, router), { properties: { adapters: 7 } });
+    const renewed = await openTelnet((await act(project, router, 'start')).console as number);
+    await ask(renewed, 'show vlan', /show vlan\s+vlan 42\s+done/);
+    renewed.close();
 
     await act(project, router, 'stop');
     const copy = await client.post<NodeBody>(`${nodePath(project, router)}/duplicate`, { x: 1, y: 1, z: 1 });

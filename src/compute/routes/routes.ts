@@ -12,6 +12,7 @@ import { projectCopyRoutes } from './project-copies.ts';
 import { projectRoutes } from './projects.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 import { serverRoutes } from './server.ts';
+import { warmMachineRoutes } from './warm-machines.ts';
 
 export function computeRoutes(parts: ComputeRouteContext): Route[] {
   return [...sharedRoutes(parts), ...routesOfKinds(parts)];
@@ -24,6 +25,7 @@ export function sharedRoutes(parts: ComputeRouteContext) {
     ...notificationRoutes(parts),
     ...projectRoutes(parts),
     ...projectCopyRoutes(parts),
+    ...warmMachineRoutes(parts),
     ...moveRoutes(parts),
     ...fileRoutes(parts),
     ...imageRoutes(parts),

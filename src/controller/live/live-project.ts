@@ -137,12 +137,12 @@ export class LiveProject {
     this.undo = new ProjectUndo(this);
   }
 
-  /** Reads the project and makes what it holds on the computes. @throws when file or log cannot be read */
-  static async open(options: LiveProjectOptions): Promise<LiveProject> {
+  /** Reads the project and makes what it holds on the computes. `created`: see `ProjectLog.open`. @throws when file or log cannot be read */
+  static async open(options: LiveProjectOptions, created?: Topology): Promise<LiveProject> {
     const file = join(options.folder, options.filename);
     const onSnapshotFailed = (error: unknown) =>
       options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);
-    const opened = await ProjectLog.open(file, { version: options.version, onSnapshotFailed });
+    const opened = await ProjectLog.open(file, { version: options.version, onSnapshotFailed }, created);
     const { state, cutBytes } = opened;
     if (cutBytes > 0)
       options.log.warn({ file }, `the last record of ${file}.log was incomplete and was cut off (${cutBytes} bytes)`);

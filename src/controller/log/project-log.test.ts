@@ -56,6 +56,25 @@ describe('project log', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
+  it('opens a project that was just created as it is read later, and has its changes after a crash', async () => {
+    for (const create of [ProjectLog.create, ProjectLog.createStaged]) {
+      const file = join(await mkdtemp(join(folder, 'created-')), 'x.gns3');
+      // Fields that a project file of GNS3 writes in other forms, or leaves out.
+      const variables = [{ name: 'A', value: 'b' }, { name: 'C' }];
+      const project = { ...projectDefaults, name: 'ä "x"', project_id: projectId, variables, checkpoint_minutes: 5, zoom: 80 };
+      const created = { project, nodes: [], links: [], drawings: [], computes: [] };
+      await create(file, created, '2.2.60');
+      const { start, state } = await ProjectLog.open(file, options, created);
+      assert.deepEqual(topologyOf(state), topologyOf(await readProject(file)));
+      const log = start(() => ({ topology: topologyOf(state), udpPorts: {} }));
+      const entry = node('PC1');
+      await log.append({ action: 'node.created', event: entry, was: null }, () => state.nodes.set(entry.node_id, entry));
+      // Not closed: the process ends here.
+      assert.deepEqual(names(await readProject(file)), ['PC1:0']);
+      await log.close();
+    }
+  });
+
   it('has every change after a crash, in order', async () => {
     const file = await makeProject();
     const { log, put } = await open(file);
@@ -200,6 +219,7 @@ describe('project log', () => {
 
   it('a change that cannot be written is not made', async () => {
     const file = await makeProject();
+    await rm(`${file}.log`);
     await symlink('/dev/full', `${file}.log`);
     const { log, put, state } = await open(file);
     await assert.rejects(put(node('a')), (error) => isFault(error, 'storage_failed') && error.status === 507);

@@ -10,11 +10,10 @@
  *
  * Numbers of changes are tokens for listeners: they never come again. A project that has no log begins with the time of day.
  */
-import { rm, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { findRequester, type Requester } from '../../api/requester.ts';
-import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { writeFileAtomic, writeNewFiles } from '../../lib/atomic-file.ts';
 import { Journal } from '../../lib/journal.ts';
 import { readTopology } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
@@ -95,16 +94,20 @@ export class ProjectLog {
     this.#enough = options.maxRecords ?? 2000;
   }
 
-  /** Reads file and log and opens the log for writing; it is closed by `close()` of the log that was started. @throws as `readTopology`; nothing is overwritten then */
-  static async open(file: string, options: LogOptions): Promise<OpenedLog> {
-    const { topology, upgradedFrom } = await readTopology(file);
+  /**
+   * Reads file and log and opens the log for writing; it is closed by `close()` of the log that was started.
+   * `created`: what `create` or `createStaged` wrote, which is not read again.
+   * @throws as `readTopology`; nothing is overwritten then
+   */
+  static async open(file: string, options: LogOptions, created?: Topology): Promise<OpenedLog> {
+    const { topology, upgradedFrom } = created ? { topology: created } : await readTopology(file);
     const state = stateOf(topology, upgradedFrom);
-    const { journal, records, cutBytes } = await openJournal(file);
+    const { journal, records, cutBytes } = await (created ? Journal.openEmpty<never>(logPath(file)) : openJournal(file));
     try {
       replay(state, records);
       if (records.length === 0) {
         state.seq = Date.now();
-        await ProjectHistory.forget(file);
+        if (!created) await ProjectHistory.forget(file);
       }
     } catch (error) {
       await journal.close();
@@ -119,14 +122,15 @@ export class ProjectLog {
 
   /** Writes the first file of a project; a log that lies there is of another one and goes. */
   static async create(file: string, topology: Topology, version: string): Promise<void> {
-    await rm(logPath(file), { force: true });
+    await writeFileAtomic(logPath(file), '');
     await ProjectHistory.forget(file);
     await writeFileAtomic(file, await topologyText(topology, version));
   }
 
-  /** As `create`, in an empty folder that no project is looked for in: its name in that folder is durable when the log is opened. */
+  /** As `create`, with an empty log, in an empty folder that no project is looked for in. */
   static async createStaged(file: string, topology: Topology, version: string): Promise<void> {
-    await writeFile(file, await topologyText(topology, version), { flag: 'wx', flush: true });
+    const name = basename(file);
+    await writeNewFiles(dirname(file), { [name]: await topologyText(topology, version), [logPath(name)]: '' });
   }
 
   get seq(): number {

@@ -6,7 +6,7 @@ import { fault, isFault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
-import type { ProjectEntry } from '../model/topology.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 
 export interface LifecycleOptions extends ProjectPlace {
@@ -46,9 +46,9 @@ export class ProjectLifecycle {
     return this.#phase.is === 'opening' ? this.#phase.live.catch(() => undefined) : this.now;
   }
 
-  /** Opens what is in the files. @throws why it cannot be opened; it is closed then */
-  async open(): Promise<LiveProject> {
-    const opening = this.#open();
+  /** Opens what is in the files, or was `created` just now. @throws why it cannot be opened; it is closed then */
+  async open(created?: Topology): Promise<LiveProject> {
+    const opening = this.#open(created);
     this.#enterPhase({ is: 'opening', live: opening });
     try {
       const live = await opening;
@@ -104,11 +104,13 @@ export class ProjectLifecycle {
     this.#options.onChange();
   }
 
-  async #open(): Promise<LiveProject> {
+  async #open(created?: Topology): Promise<LiveProject> {
     const { path: folder, filename, notices, onEntry } = this.#options;
     const { registry: _registry, ...environment } = this.#options.environment;
     await environment.restores.settle(folder, () => this.#stopOnLocal());
-    const live = await environment.openings.run(() => LiveProject.open({ ...environment, folder, filename, notices, onEntry }));
+    const live = await environment.openings.run(() =>
+      LiveProject.open({ ...environment, folder, filename, notices, onEntry }, created),
+    );
     try {
       await this.note(true);
     } catch (error) {

@@ -12,10 +12,11 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import { Presence } from '../live/presence.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
 import type { ComputeNodeObject } from '../model/node.ts';
-import type { ProjectEntry } from '../model/topology.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
@@ -33,6 +34,12 @@ export interface Replacement {
   readonly whenStopped: () => Promise<void>;
 }
 
+interface ProjectOpening {
+  readonly again?: boolean;
+  readonly isAwaited?: boolean;
+  readonly created?: Topology;
+}
+
 export class KnownProject {
   readonly id: string;
   readonly path: string;
@@ -42,6 +49,8 @@ export class KnownProject {
   readonly notices = new EventStream<Notice>();
   /** Counters of links, for listeners that request them. */
   readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.linkStats.list() ?? []);
+  /** Who has it open in the page. */
+  readonly presence = new Presence();
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
   readonly #lifecycle: ProjectLifecycle;
@@ -85,8 +94,9 @@ export class KnownProject {
 
   /** The object of the API, frozen. */
   get object(): Readonly<ProjectObject> {
+    if (this.#object) return this.#object;
     const { replicate_link_state, on_close, checkpoint_minutes, checkpoint_bytes, ...entry } = this.#entry;
-    this.#object ??= assemble<ProjectObject>({
+    this.#object = assemble<ProjectObject>({
       ...entry,
       ...(replicate_link_state && { replicate_link_state }),
       ...(on_close === 'freeze' && { on_close }),
@@ -162,15 +172,16 @@ export class KnownProject {
   }
 
   /**
-   * `again`: it was open when the server ended, and its nodes may be running. `isNew`: it has just been made, listeners know.
+   * `again`: it was open when the server ended, and its nodes may be running. `created`: it has just been made, and holds this; listeners
+   * know.
    * `isAwaited`: answers when the nodes that ran when it was frozen run.
    * @throws why it cannot be opened; it is closed then
    */
-  open({ again = false, isNew = false, isAwaited = false } = {}): Promise<Readonly<ProjectObject>> {
+  open({ again = false, isAwaited = false, created }: ProjectOpening = {}): Promise<Readonly<ProjectObject>> {
     return this.#inTurn(async () => {
       if (this.liveNow) return this.object;
-      await this.#openNow();
-      if (isNew) return this.object;
+      await this.#openNow(created);
+      if (created) return this.object;
       this.#environment.announce('project.opened', this);
       if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
       if (this.liveNow) void this.resume(this.liveNow);
@@ -289,8 +300,8 @@ export class KnownProject {
     });
   }
 
-  async #openNow(): Promise<LiveProject> {
-    const live = await this.#lifecycle.open();
+  async #openNow(created?: Topology): Promise<LiveProject> {
+    const live = await this.#lifecycle.open(created);
     this.#entry = live.entry;
     this.#changed();
     return live;

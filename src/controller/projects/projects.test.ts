@@ -31,6 +31,23 @@ describe('projects', () => {
     assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1);
   });
 
+  it('are listed in turns at first, with what was made meanwhile', async (t) => {
+    for (const name of ['a', 'b']) await bench.ask('POST /projects', { name });
+    let now = 0;
+    t.mock.method(performance, 'now', () => (now += 1000));
+    const turns = t.mock.method(globalThis, 'setImmediate');
+    const listing = bench.controller.projects.list();
+    const made = bench.controller.projects.create({ name: 'c' });
+    const listed = await listing;
+    assert.ok(turns.mock.callCount() >= 3, `${turns.mock.callCount()} turns for three projects`);
+    t.mock.restoreAll();
+    await made;
+    assert.ok(listed.length >= 3);
+    const [first, again] = [await bench.controller.projects.list(), await bench.controller.projects.list()];
+    assert.equal(first, again);
+    assert.deepEqual(first.map(({ name }) => name).sort(), ['a', 'b', 'c', 'the project']);
+  });
+
   it('that are damaged are listed as such and left unchanged until they are repaired', async () => {
     const file = join(bench.project.path, bench.project.filename);
     await bench.inProject('POST /close');

@@ -12,7 +12,8 @@ import { type DockerProperties, type EnvironmentNames, environmentLines, hostLin
 import { resourcesInside, volumesInside } from './resources.ts';
 import { display, socketsInside } from './screen.ts';
 
-const nodeLabel = 'patchbay.node';
+/** The id of the node. */
+export const nodeLabel = 'patchbay.node';
 const configLabel = 'patchbay.config';
 
 export interface ContainerPlace extends EnvironmentNames {

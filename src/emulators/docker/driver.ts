@@ -20,8 +20,9 @@ import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
 import { DockerEngine, type DockerImage } from './engine.ts';
 import { DockerImages } from './images.ts';
 import { writeInterfacesSample } from './interfaces-sample.ts';
-import { chooseIolNumber, iolNumberOf, prepareIol } from './iol.ts';
+import { iolNumberOf } from './iol.ts';
 import { iolWord } from './iol-environment.ts';
+import { makeNumbered } from './iol-numbers.ts';
 import { dockerKind } from './kind.ts';
 import { asDocker, changedDocker, type DockerProperties, newDocker } from './properties.ts';
 import { installResources, isPrepared } from './resources.ts';
@@ -114,11 +115,7 @@ async function makeContainer(facilities: DockerFacilities, properties: DockerPro
     return ensureContainer(engine, body);
   };
   if (iolWord(properties.environment) === undefined) return make();
-  return numbering.run(async () => {
-    const iol = await chooseIolNumber(engine, place.nodeId, { properties, directory });
-    await prepareIol({ properties, directory }, iol);
-    return make(iol);
-  });
+  return numbering.run(() => makeNumbered(engine, place.nodeId, { properties, directory }, make));
 }
 
 async function bodyOf(

@@ -12,13 +12,15 @@ import { type NvramConfigs, NvramError, readNvram, writeNvram } from './nvram.ts
 export const configFiles = ['startup-config.cfg', 'private-config.cfg'] as const;
 const [startupFile, privateFile] = configFiles;
 /** Files that the image names after its id: prefix and five digits. */
-const numberedFiles = ['nvram_', 'vlan.dat-'] as const;
+const prefixes = ['nvram_', 'vlan.dat-'] as const;
 const maxConfigBytes = 4 * 1024 * 1024;
 /** KiB; IOS images have some hundred. */
 export const mostNvram = 16 * 1024;
 const maxNvramBytes = mostNvram * 1024;
 
 const numbered = (prefix: string, id: number) => `${prefix}${String(id).padStart(5, '0')}`;
+/** Names of the files in which the image of an id keeps its configuration and its VLANs. */
+export const numberedFiles = (id: number) => prefixes.map((prefix) => numbered(prefix, id));
 export const nvramFile = (directory: string, id: number) => join(directory, numbered('nvram_', id));
 
 export interface NvramFacts {
@@ -97,7 +99,7 @@ async function changedAt(path: string): Promise<number> {
 /** A copy of a node, and one from another project, has files with the number of the other node. */
 async function takeOverNumbers(directory: string, id: number): Promise<void> {
   const names = await readdir(directory);
-  for (const prefix of numberedFiles) {
+  for (const prefix of prefixes) {
     const own = numbered(prefix, id);
     if (names.includes(own)) continue;
     const other = names.find((name) => name.startsWith(prefix) && /^\d{5}$/.test(name.slice(prefix.length)));

@@ -266,6 +266,14 @@ static void command(char *line) {
     snprintf(config, sizeof config, "hostname %.63s\ninterface Ethernet0/0\n ip address %u.%u.%u.%u 255.255.255.0\nend\n", host,
              address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
     strcpy(private_config, "crypto key\n");
+  } else if (strncmp(line, "vlan ", 5) == 0 || strcmp(line, "show vlan") == 0) {
+    /* An image keeps its VLANs in a file of their own, in place. */
+    sprintf(text, "vlan.dat-%05d", id);
+    FILE *vlans = fopen(text, line[0] == 's' ? "r" : "a");
+    if (vlans && line[0] == 'v') fprintf(vlans, "%s\r\n", line);
+    else while (vlans && fgets(text, sizeof text, vlans)) say(text);
+    if (vlans) fclose(vlans);
+    say("done\r\n");
   } else if (strcmp(line, "write") == 0) save_nvram();
   else if (strcmp(line, "crash") == 0) abort();
   else if (line[0]) say("% Unknown command\r\n");
