@@ -282,10 +282,7 @@ const table = {
     says: 'The image "{image}" was not found: upload it to this compute, or correct the path',
     exception: 'ImageMissingError',
   },
-  image_damaged: {
-    status: 409,
-    says: "The image {image} arrived damaged at compute '{name}': upload it there again",
-  },
+  image_damaged: { status: 409, says: "The image {image} arrived damaged at compute '{name}': upload it there again" },
   image_transfer_missing: { status: 404, says: 'Transfer {transfer_id} of an image is not under way' },
   image_refused: {
     status: 409,

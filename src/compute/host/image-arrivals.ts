@@ -86,7 +86,7 @@ export class ImageArrivals {
       if (received < filesize) throw fault('invalid_request', { reason: `only ${received} of ${filesize} bytes have arrived` });
       if (filesize === 0) await writeEmpty(partial);
       const isRight = received === filesize && (await this.#checksums.sha256(partial)) === sha256;
-      if (isRight) await folder.adopt(filename, partial);
+      if (isRight) await sync(partial).then(() => folder.adopt(filename, partial));
       else await rm(partial, { force: true });
       this.#arrivals.delete(arrival.id);
       return isRight;
@@ -142,7 +142,7 @@ async function write(
   const cut = () => source.destroy(new Error('the transfer began again'));
   abort.signal.addEventListener('abort', cut);
   if (abort.signal.aborted) cut();
-  await pipeline(bounded, file.createWriteStream({ flush: true }))
+  await pipeline(bounded, file.createWriteStream())
     .catch(failed)
     .finally(() => abort.signal.removeEventListener('abort', cut));
   return problem;
@@ -150,6 +150,17 @@ async function write(
 
 async function sizeOf(path: string): Promise<number> {
   return (await stat(path).catch(() => undefined))?.size ?? 0;
+}
+
+/** @throws storage_failed */
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  await file
+    .sync()
+    .catch((cause: Error) => {
+      throw fault('storage_failed', { reason: cause.message }, { cause });
+    })
+    .finally(() => file.close());
 }
 
 async function writeEmpty(path: string): Promise<void> {

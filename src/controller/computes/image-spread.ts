@@ -45,7 +45,7 @@ const pieceBytes = 2 ** 23;
 /** A piece must arrive within this time. */
 const pieceTimeoutMs = 120_000;
 /** A compute that does not list its images in time is not read from. */
-const listTimeoutMs = 10_000;
+const listTimeoutMs = 15_000;
 /** A compute sums a large image before it offers it, and when it has arrived. */
 const sumTimeoutMs = 600_000;
 /** A compute that is lost or starts again is awaited so often without another byte. */

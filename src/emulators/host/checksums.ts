@@ -64,6 +64,13 @@ export class Checksums {
     return sum;
   }
 
+  /** The file has another name now: its SHA-256 stays known. */
+  renamed(from: string, to: string): void {
+    const known = this.#sha256.get(from);
+    if (known) this.#sha256.set(to, known);
+    this.#sha256.delete(from);
+  }
+
   /** The file was removed or replaced: its sum goes, and one that is being computed is not stored. Never rejects. */
   async forget(path: string): Promise<void> {
     this.#known.delete(path);

@@ -165,12 +165,13 @@ export class ImageFolder {
     await move().catch((cause: NodeJS.ErrnoException) => {
       throw uploadFault(filename, cause);
     });
-    await this.#arrived(target);
+    await this.#arrived(target, file);
   }
 
-  async #arrived(target: string): Promise<void> {
+  async #arrived(target: string, from?: string): Promise<void> {
     if (this.#isProgram) await chmod(target, executable);
     await this.#checksums.forget(target);
+    if (from !== undefined) this.#checksums.renamed(from, target);
     await this.#checksums.get(target, quickSumBytes);
   }
 
