@@ -64,6 +64,14 @@ export async function benchWarm(say: (text: string) => void): Promise<Row[]> {
       await Promise.all(forks.map((fork) => lab.answers(fork)));
     });
     const warmMiB = await memoryMiB(server, (line) => line.includes('guest=one-0') && line.includes('-incoming'));
+    say('nodes are made from a warm template');
+    const template = await lab.keep(single);
+    const warm = await lab.make('warm', []);
+    const templateMs = await timed(async () => {
+      await lab.use(warm, template);
+      await lab.start(warm);
+      await lab.answers(warm);
+    });
     say('one machine moves to another server');
     const moved = await lab.make('moved', machines.slice(0, 1));
     await lab.boot(moved);
@@ -78,6 +86,7 @@ export async function benchWarm(say: (text: string) => void): Promise<Row[]> {
       row('rewind, until all consoles answer, ms', rewindMs),
       row('fork, until all consoles answer, ms', forkMs),
       row(`${forkCount} forks of one machine, until all consoles answer, ms`, forksMs, singleMs, one),
+      row('node from a warm template: made, started, its console answers, ms', templateMs, singleMs, one),
       row('memory of a forked machine (PSS), MiB', warmMiB, coldMiB, 'the machine that booted'),
       row('move to another server, pause of the guest, ms', pausedMs, restartMs, 'stopped, moved and booted there'),
     ];
@@ -103,8 +112,23 @@ class WarmLab {
     return project;
   }
 
+  /** @returns the id of a template that holds its only machine */
+  async keep({ project_id }: Project): Promise<string> {
+    const [node] = await this.#get<Node[]>(`/v2/projects/${project_id}/nodes`);
+    const path = `/v2/projects/${project_id}/nodes/${node?.node_id}/warm_template`;
+    return (await this.#post<{ template_id: string }>(path, {})).template_id;
+  }
+
+  async use({ project_id }: Project, templateId: string): Promise<void> {
+    await this.#post(`/v2/projects/${project_id}/templates/${templateId}`, { x: 0, y: 0 });
+  }
+
+  async start({ project_id }: Project): Promise<void> {
+    await this.#post(`/v2/projects/${project_id}/nodes/start`, {});
+  }
+
   async boot(project: Project): Promise<void> {
-    await this.#post(`/v2/projects/${project.project_id}/nodes/start`, {});
+    await this.start(project);
     await this.#onConsoles(project, async (console) => void (await console.expect(/GUEST READY.*# $/s, limitMs)));
   }
 

@@ -41,15 +41,18 @@ const hunts = {
       if (!process.exitCode) await hunt(`test/lab/${file}.test.ts`, { PATCHBAY_TEST_LABS_TWICE: '1' });
     }
   },
+  async 'cloud-init'() {
+    await hunt('test/lab/cloud-init.test.ts', { PATCHBAY_TEST_CLOUD_INIT: '1' });
+  },
 };
 /** Only when they are named: they take long without new seeds, and an hour of quiet needs a host that does nothing else. */
-const unasked = ['quiet', 'labs'];
+const unasked = ['quiet', 'labs', 'cloud-init'];
 
 const [given = '20', ...chosen] = process.argv.slice(2);
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
   console.log(
-    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [ask] [faults] [kill] [quiet] [labs]]\n20 rounds of all but the last two unless given. A round of attacks takes a minute or two, one that asks a few seconds; loop, faults and kills take minutes, quiet an hour; labs runs each worked lab twice.',
+    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [ask] [faults] [kill] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last three unless given. A round of attacks takes a minute or two, one that asks a few seconds; loop, faults and kills take minutes, quiet an hour; labs runs each worked lab twice; cloud-init boots a guest that reads its config disk.',
   );
   process.exit(given === '--help' ? 0 : 2);
 }

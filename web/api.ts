@@ -87,6 +87,7 @@ function upload<T>(path: string, { method = 'POST', body, onProgress, signal }: 
     request.onabort = () => reject(new DOMException('aborted', 'AbortError'));
     request.onload = () => {
       const { status, responseText } = request;
+      if (status === 401) leaveSession(request.getResponseHeader('www-authenticate'));
       if (status >= 200 && status < 300) resolve((responseText === '' ? undefined : JSON.parse(responseText)) as T);
       else reject(new ApiError(status, messageOf(responseText, status)));
     };

@@ -11,6 +11,7 @@ import './style/symbols.css';
 import './style/links.css';
 import './style/drawings.css';
 import './style/consoles.css';
+import './style/presence.css';
 import './actions/find/find.css';
 import './style/narrow.css';
 import { actions } from './actions/actions.ts';

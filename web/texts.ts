@@ -296,6 +296,16 @@ export const texts = {
     done: (from: string, to: string) => `${to} was made of ${from}`,
   },
 
+  warmTemplate: {
+    offer: 'Keep as warm template',
+    busy: 'Keeping',
+    done: (name: string, size: string, pausedMs: number) =>
+      `The template ${name} holds the booted machine: ${size}, paused for ${pausedMs} ms. Rename it in the list of templates.`,
+    holds: (size: string) => `Warm: ${size}`,
+    explanation: (node: string) =>
+      `New nodes continue from the memory of ${node}, with its MAC addresses, host name and keys. They start cold when their machine was changed, and each time they were stopped.`,
+  },
+
   move: {
     offer: 'Move to another compute…',
     title: (name: string) => `Move ${name}`,
@@ -317,6 +327,12 @@ export const texts = {
   moveEndFrom: (name: string) => `The end at ${name} stays → click the new node, or select it (N) and press L`,
   suspendLink: 'Suspend',
   suspendLinkHint: 'Drops every frame, like an unplugged cable.',
+
+  presence: {
+    title: 'Others who have this project open',
+    you: (name: string) => `You are ${name}. Change your name`,
+    rename: { title: 'Your name', label: 'Name that others see', yes: 'Save' },
+  },
 
   shape: { text: 'Text', rectangle: 'Rectangle', ellipse: 'Ellipse', line: 'Line', picture: 'Picture' },
   draw: { text: 'Add text', rectangle: 'Draw a rectangle', ellipse: 'Draw an ellipse', line: 'Draw a line' },
@@ -591,6 +607,8 @@ export const texts = {
     upload: 'a file to replace it',
     saved: (path: string) => `Saved ${path}`,
     nextStart: 'Applies when the node starts next.',
+    notSaved: 'Not saved. It is kept when you close this dialog.',
+    discard: 'Discard changes',
     compare: 'Show changes since the last version',
     same: 'No changes.',
     tooDifferent: 'The versions differ too much to be compared.',

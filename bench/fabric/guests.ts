@@ -4,24 +4,37 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { Console } from '../../demo/console.ts';
 import { addPrograms } from '../../demo/guest/add-programs.ts';
 import { ensureGuest, type Guest, guestCommandLine } from '../../demo/guest/guest.ts';
 import type { FabricClient } from '../../src/fabric/client.ts';
+import { cpuMicros } from './cpu.ts';
 import { median } from './figures.ts';
 
 const ramMiB = 192;
-const rounds = 3;
-const seconds = 4;
+/** The two ways take turns, as a shared host is never the same for long. */
+const rounds = 5;
+const seconds = 3;
+/** Payload of a segment of TCP. */
+const segmentBytes = 1448;
 /** For a machine without hardware acceleration on a busy host. */
 const startLimitMs = 60_000;
 const server = '10.99.0.2';
 
 export interface GuestFigures {
-  /** Mbit/s, counted by the receiver. */
-  readonly bare: number;
-  readonly fabric: number;
+  readonly bare: PairFigures;
+  readonly fabric: PairFigures;
+  /** What one read of the fabric brings; undefined without frames. */
+  readonly framesPerRead: number;
+}
+
+interface PairFigures {
+  /** Counted by the receiver. */
+  readonly mbits: number;
+  /** Processor time of both machines, and of the fabric if it carries the frames. */
+  readonly microsPerSegment: number;
 }
 
 /** @throws Error when a prerequisite is missing, with its name. */
@@ -48,24 +61,51 @@ export async function guestToGuest(client: FabricClient, folder: string): Promis
     const barePair = [bareEnd, await start('d', `${server}/24`, joined)] as const;
     for (const machine of machines) await machine.ready();
     for (const [, far] of [fabricPair, barePair]) await far.console.run('iperf3 -s -D');
-    const speeds = { fabric: [] as number[], bare: [] as number[] };
+    const found = { fabric: [] as PairFigures[], bare: [] as PairFigures[] };
+    const [readsBefore, framesBefore] = [await readCalls(client.pid), await framesOf(client)];
     for (let round = 0; round < rounds; round += 1) {
-      speeds.bare.push(await measure(barePair[0]));
-      speeds.fabric.push(await measure(fabricPair[0]));
+      found.bare.push(await measure(barePair[0], pidsOf(barePair)));
+      found.fabric.push(await measure(fabricPair[0], [...pidsOf(fabricPair), client.pid]));
     }
-    return { bare: median(speeds.bare), fabric: median(speeds.fabric) };
+    const reads = (await readCalls(client.pid)) - readsBefore;
+    const framesPerRead = ((await framesOf(client)) - framesBefore) / reads;
+    return { bare: medianOf(found.bare), fabric: medianOf(found.fabric), framesPerRead };
   } finally {
     await Promise.all(machines.map((machine) => machine.stop()));
     await client.remove(['guests']);
   }
 }
 
-/** Mbit/s. */
-async function measure(near: Machine): Promise<number> {
+function pidsOf(machines: readonly Machine[]): number[] {
+  return machines.map(({ pid }) => pid);
+}
+
+function medianOf(rounds: readonly PairFigures[]): PairFigures {
+  return {
+    mbits: median(rounds.map(({ mbits }) => mbits)),
+    microsPerSegment: median(rounds.map(({ microsPerSegment }) => microsPerSegment)),
+  };
+}
+
+/** System calls that read, so far: sockets, and a few of the event loop itself. */
+async function readCalls(pid: number): Promise<number> {
+  return Number(/syscr: (\d+)/.exec(await readFile(`/proc/${pid}/io`, 'utf8'))?.[1]);
+}
+
+async function framesOf(client: FabricClient): Promise<number> {
+  const [link] = await client.stats(['guests']);
+  return (link?.ab.received ?? 0) + (link?.ba.received ?? 0);
+}
+
+/** `pids`: of all that take part. */
+async function measure(near: Machine, pids: readonly number[]): Promise<PairFigures> {
+  const used = async () => (await Promise.all(pids.map(cpuMicros))).reduce((sum, each) => sum + each, 0);
+  const before = await used();
   const text = await near.console.run(`iperf3 -c ${server} -t ${seconds} -f m`, seconds * 1000 + 30_000);
   const speed = /([\d.]+) Mbits\/sec\s+receiver/.exec(text)?.[1];
   if (speed === undefined) throw new Error(`iperf3 reported no speed: ${text.slice(-300)}`);
-  return Number(speed);
+  const mbits = Number(speed);
+  return { mbits, microsPerSegment: ((await used()) - before) / ((mbits * 1e6 * seconds) / 8 / segmentBytes) };
 }
 
 class Machine {
@@ -92,6 +132,10 @@ class Machine {
     );
     await once(child, 'spawn');
     return new Machine(child, await connected(port));
+  }
+
+  get pid(): number {
+    return this.#process.pid as number;
   }
 
   async ready(): Promise<void> {

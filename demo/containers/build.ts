@@ -1,7 +1,7 @@
 /** `patchbay images`: the images of the worked labs, for the Docker engine of this machine. Argument: its socket. */
 import { connect } from 'node:net';
 import { ensureImage, loadImage } from './image.ts';
-import { frrRecipe, keepalivedRecipe } from './recipes.ts';
+import { labRecipes } from './recipes.ts';
 
 /** @throws why nothing answers at a Unix socket */
 function reach(path: string): Promise<void> {
@@ -20,7 +20,7 @@ const socket = process.argv[2] ?? '/var/run/docker.sock';
 try {
   // Before minutes are spent on the images.
   await reach(socket);
-  for (const recipe of [await frrRecipe(), keepalivedRecipe()]) {
+  for (const recipe of await labRecipes()) {
     await loadImage(socket, recipe, await ensureImage(recipe, log));
     log(`Image ${recipe.name}: loaded into the engine at ${socket}`);
   }

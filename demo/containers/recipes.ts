@@ -52,3 +52,20 @@ export function keepalivedRecipe(): ImageRecipe {
     command: '/bin/sh',
   };
 }
+
+/** A server of names and pages, and its client: dnsmasq, and busybox for the rest. */
+export function dnsRecipe(): ImageRecipe {
+  return {
+    name: 'patchbay-dns',
+    packages: ['dnsmasq-base', ...common],
+    programs: ['usr/sbin/dnsmasq', 'bin/ip'],
+    optional: [],
+    files: { ...files, 'www/index.html': 'hello from inside\n' },
+    command: '/bin/sh',
+  };
+}
+
+/** Those of `patchbay images`. */
+export async function labRecipes(): Promise<ImageRecipe[]> {
+  return [await frrRecipe(), keepalivedRecipe(), dnsRecipe()];
+}

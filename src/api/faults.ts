@@ -97,6 +97,8 @@ const table = {
   node_name_format: { status: 409, says: 'The name format "{format}" is not valid: {reason}' },
   node_running: { status: 409, says: 'Node {name} is running: stop it first to {what}', exception: 'NodeError' },
   memory_not_kept: { status: 409, says: 'The project "{name}" stays open, as its memory could not be kept: {reason}' },
+  machine_not_kept: { status: 409, says: 'The machine of {name} cannot be kept for a template: {reason}', exception: 'NodeError' },
+  machine_not_found: { status: 404, says: 'There is no machine {machine_id} that was kept for a template' },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
   node_moving: {
     status: 409,
@@ -284,6 +286,7 @@ const table = {
     status: 409,
     says: "The image {image} arrived damaged at compute '{name}': upload it there again",
   },
+  image_transfer_missing: { status: 404, says: 'Transfer {transfer_id} of an image is not under way' },
   image_refused: {
     status: 409,
     says: 'The image "{image}" is refused: {reason}',

@@ -33,6 +33,8 @@ export interface Call<Key extends string = string, Body = unknown> {
   readonly userAgent?: string;
   /** Whom limits of a client count as one: its address, or the first 64 bits of it. */
   readonly client?: string;
+  /** The user of the login, where one is required. */
+  readonly user?: string | undefined;
 }
 
 /** An answer that is not JSON text: its own content type, streamed or whole. */

@@ -10,6 +10,7 @@ import { migrateCommand } from './lab/migrate-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
 import { warmCommands } from './lab/warm-commands.ts';
+import { keepCommand } from './lab/warm-template-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 import { slicesCommands } from './slices-commands.ts';
 import { bisectCommand } from './test/bisect-command.ts';
@@ -58,6 +59,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...consoleCommands,
   ...warmCommands,
   migrateCommand,
+  keepCommand,
   runCommand,
   testCommand,
   bisectCommand,

@@ -43,6 +43,7 @@ import { removeHalfCopies } from './projects/copy.ts';
 import { ProjectFreezes } from './projects/freeze.ts';
 import { ComputeProjects } from './projects/projects.ts';
 import { ResumedLinks } from './projects/resumed-links.ts';
+import { WarmMachines } from './projects/warm-machines.ts';
 import { computeRoutes } from './routes/routes.ts';
 import { type LoadedNode, type RunRecord, Store, udpPortsOf, withoutStreams } from './store.ts';
 
@@ -73,6 +74,7 @@ export class HostCompute {
   readonly #projects: ComputeProjects;
   readonly #freezes: ProjectFreezes;
   readonly #resumedLinks: ResumedLinks;
+  readonly #warmMachines: WarmMachines;
   readonly #departures: Departures;
   readonly #arrivals = new Arrivals();
   readonly #fabric: LazyFabricClient;
@@ -102,8 +104,9 @@ export class HostCompute {
       log: (message) => context.log('warning', message),
     });
     const moves = { departures: this.#departures, arrivals: this.#arrivals, movedPorts };
+    this.#warmMachines = new WarmMachines(context, this.#projects);
     const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks, moves };
-    this.#routes = computeRoutes({ context, ...ofProjects, events, host, figures, ...rest });
+    this.#routes = computeRoutes({ context, ...ofProjects, warmMachines: this.#warmMachines, events, host, figures, ...rest });
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
@@ -184,7 +187,7 @@ export class HostCompute {
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     this.#context.captures.close();
     this.#resumedLinks.close();
-    await this.#freezes.close();
+    await Promise.all([this.#freezes.close(), this.#warmMachines.close()]);
     await Promise.all([this.#departures.close(), this.#arrivals.close()]);
     const nodes = this.#projects.allNodes();
     // What is always running is there for machines: without a link or one of them it ends with the server.

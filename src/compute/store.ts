@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fault } from '../api/faults.ts';
-import type { BpfInstruction, BpfKey } from '../fabric/protocol.ts';
+import type { BpfInstruction, BpfKey, CompiledExpressions } from '../fabric/protocol.ts';
 import { DurableMap } from '../lib/durable-map.ts';
 import type { Warn } from '../lib/set-aside.ts';
 import { type CaptureSide, gns3CaptureId } from '../schema/capture.ts';
@@ -39,10 +39,21 @@ export interface NodeRecord {
 }
 
 /** Compiled from the expressions of the filters of these names. */
-export type BpfTables = { readonly [K in BpfKey]?: readonly BpfInstruction[][] };
+export type BpfTables = { readonly [K in BpfKey]?: readonly BpfInstruction[][] } & {
+  /** Those in the steps of its schedule. */
+  readonly expressions?: readonly CompiledExpressions[];
+};
+
+/** What the node sees of the other end, on another compute. */
+interface PeerRecord {
+  /** Its node does not run. */
+  readonly peer_stopped?: boolean;
+  /** Of the schedule that runs there. */
+  readonly outages?: LinkSchedule;
+}
 
 /** A NIO as a client gave it, checked, with what was found out about it. */
-export interface NioRecord extends BpfTables {
+export interface NioRecord extends BpfTables, PeerRecord {
   readonly lport: number;
   readonly rhost: string;
   readonly rport: number;
@@ -50,8 +61,6 @@ export interface NioRecord extends BpfTables {
   readonly address: string;
   readonly filters: Filters;
   readonly suspend: boolean;
-  /** The node at the other end, on another compute, does not run. */
-  readonly peer_stopped?: boolean;
   /** Of the filters; _ab is what leaves the node of this NIO. */
   readonly schedule?: LinkSchedule;
   /** The node's port is sent the frames of the link whose NIO has this local port. */

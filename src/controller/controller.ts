@@ -19,6 +19,7 @@ import { type ExportWanted, exportProject } from './archive/export.ts';
 import { forkSnapshot } from './archive/fork.ts';
 import { type ImportOptions, type ImportWanted, importProject } from './archive/import.ts';
 import { Snapshots } from './archive/snapshots.ts';
+import { WarmTemplates } from './archive/warm-templates.ts';
 import { Appliances } from './catalog/appliances.ts';
 import { KeptSettings } from './catalog/kept-settings.ts';
 import { Symbols } from './catalog/symbols.ts';
@@ -110,6 +111,7 @@ export class Controller {
   readonly snapshots: Snapshots;
   readonly checkpoints: Checkpoints;
   readonly templates: Templates;
+  readonly warmTemplates: WarmTemplates;
   readonly symbols: Symbols;
   readonly appliances: Appliances;
   #timer: NodeJS.Timeout | undefined;
@@ -125,6 +127,8 @@ export class Controller {
     this.computes = parts.computes;
     this.templates = parts.templates;
     this.cluster = parts.cluster;
+    const { templates } = parts;
+    this.warmTemplates = new WarmTemplates({ templates, computes: parts.computes, warn: (text) => options.log.warn(text) });
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
     const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
@@ -213,6 +217,7 @@ export class Controller {
       templates,
       cluster,
     });
+    await controller.warmTemplates.prune();
     await controller.projects.load();
     controller.watch.begin(computes.all());
     controller.#timer = setInterval(() => controller.#announceUsage(), usageMs).unref();

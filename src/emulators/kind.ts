@@ -77,6 +77,8 @@ export interface TemplateFacts {
 export interface LabFacts {
   /** The property that `image` stands for. */
   readonly image?: string;
+  /** Other properties of a node that a lab file makes with an image: without them the image would be of no use. */
+  readonly imageDefaults?: Readonly<Record<string, string>>;
   /** The property, MiB, that `memory` stands for. */
   readonly memory?: string;
   /** The property that `cpus` stands for. */

@@ -14,6 +14,7 @@ export type {
   BpfPrograms,
   BpfType,
   CaptureSpec,
+  CompiledExpressions,
   DirectionPlace,
   EthernetSettings,
   FilterState,

@@ -209,12 +209,16 @@ export const linkSpec = object({
   match_ab: programs,
   match_ba: programs,
   schedule: optional(schedule),
+  /** Programs of the expressions in the steps of the schedule, by the text of their filter. */
+  expressions: optional(list(object({ text, programs: list(instructions) }))),
   /** Files to which its frames are written, both directions in one; no two captures of the process have the same file. */
   captures: optional(list(capture)),
   /** No two links or mirrors have the same port. */
   mirrors: optional(list(mirror)),
 });
 export type LinkSpec = ValueOf<typeof linkSpec>;
+/** The programs of a text of expressions, one for each line. */
+export type CompiledExpressions = NonNullable<LinkSpec['expressions']>[number];
 export type BpfType = 'bpf' | 'match';
 export type BpfKey = BpfType | `${BpfType}_${LinkDirection}`;
 export type BpfPrograms = Pick<LinkSpec, BpfKey>;

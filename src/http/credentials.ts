@@ -36,18 +36,21 @@ export async function addCredentials(app: FastifyInstance, parts: CredentialPart
   const { user, password, tickets, openConsoles } = credentials;
   const check = checkLogin(Buffer.from(`${user}:${password}`).toString('base64'));
   const sessions = new Sessions();
+  const accept = (request: FastifyRequest): void => {
+    request.user = user;
+  };
   app.addHook('onRequest', async (request, reply) => {
     const { isPublic, hasOwnCredentials } = request.routeOptions.config ?? {};
     if (request.method === 'OPTIONS' || isPublic || hasOwnCredentials) return undefined;
     const { authorization } = request.headers;
     if (authorization !== undefined) {
-      if (await check(request, reply, /^basic +(\S+)$/i.exec(authorization)?.[1] ?? '')) return undefined;
+      if (await check(request, reply, /^basic +(\S+)$/i.exec(authorization)?.[1] ?? '')) return accept(request);
       return refuse(request, reply, pageFolder);
     }
-    if (hasSession(request, reply, sessions)) return undefined;
+    if (hasSession(request, reply, sessions)) return accept(request);
     if (isSocketRequest(request)) {
       const { ticket } = request.query as { ticket?: unknown };
-      if (typeof ticket === 'string' && tickets.redeem(ticket, pathOf(request))) return undefined;
+      if (typeof ticket === 'string' && tickets.redeem(ticket, pathOf(request))) return accept(request);
       if (openConsoles && request.routeOptions.config.template?.endsWith('/console/ws')) {
         refuseUnknownHost(request.headers.host, isKnownHost);
         return undefined;

@@ -30,6 +30,8 @@ declare module 'fastify' {
     mayPause?: true;
   }
   interface FastifyRequest {
+    /** Whose credentials, session or ticket were accepted. */
+    user?: string;
     /** What a WebSocket route decided before the upgrade. */
     accepted?: { call: Call; value: unknown };
   }
@@ -132,6 +134,7 @@ async function callOf(route: Route, request: FastifyRequest, response?: ServerRe
     host: request.headers.host,
     userAgent: request.headers['user-agent'],
     client: clientOf(request),
+    user: request.user,
     ...(route.spec.raw && { stream: streamOf(request.body) }),
     get signal(): AbortSignal {
       return signalOf(request, response);

@@ -120,7 +120,7 @@ function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [st
 
 /** Properties by the names of short forms where there are some; those that the server makes are left out. */
 function propertiesOf({ node_type, properties }: Node, facts: KindFacts | undefined, { schemas }: LabCatalog): LabFields {
-  const { image, memory, cpus, generated = [], port_list } = facts?.lab ?? {};
+  const { image, image_defaults = {}, memory, cpus, generated = [], port_list } = facts?.lab ?? {};
   const short = port_list === undefined ? undefined : shortPortList(properties.ports_mapping);
   const words = new Map<string, string>();
   for (const [word, property] of Object.entries({ image, memory, cpus, adapters: 'adapters' }))
@@ -131,7 +131,9 @@ function propertiesOf({ node_type, properties }: Node, facts: KindFacts | undefi
     const isKnown = schemas.get(node_type)?.[key] !== undefined && !generated.includes(key) && !notProperties.has(key);
     const { default: standard } = (schemas.get(node_type)?.[key] ?? {}) as { default?: unknown };
     const isStandard = value === null || JSON.stringify(value) === JSON.stringify(standard ?? '');
-    if (!isKnown || isStandard || (short && key === 'ports_mapping')) continue;
+    // Where the file does not give it, a node with an image would get another value than the standard one.
+    const isImplied = image !== undefined && properties[image] !== '' && Object.hasOwn(image_defaults, key);
+    if (!isKnown || (isStandard && !isImplied) || (short && key === 'ports_mapping')) continue;
     const word = words.get(key);
     if (word !== undefined && isShort(value)) named[word] = value;
     else others[key] = value;

@@ -56,5 +56,14 @@ export const ComputeFreeze = Type.Object(
   named('ComputeFreeze'),
 );
 
+/** A running machine that was kept for a template. */
+export const WarmMachine = Type.Object(
+  {
+    bytes: Type.Integer({ description: 'On disk' }),
+    paused_ms: Type.Integer({ description: 'How long it was paused' }),
+  },
+  named('WarmMachine'),
+);
+
 export const UdpPort = Type.Object({ udp_port: Type.Integer() }, named('UdpPort'));
 export const FileEntry = Type.Object({ path: Type.String(), md5sum: Type.String() }, named('FileEntry'));

@@ -24,7 +24,7 @@ export type ComputeCreate = Static<typeof ComputeCreate>;
 export type ComputeUpdate = Static<typeof ComputeUpdate>;
 
 /** Of links, beyond the GNS3 API; versions of Patchbay differ in them. */
-export const linkFeatures = ['link_state', 'mirrors', 'paths', 'schedules'] as const;
+export const linkFeatures = ['link_state', 'mirrors', 'outages', 'paths', 'remote_mirrors', 'schedules'] as const;
 export type LinkFeature = (typeof linkFeatures)[number];
 
 export const Capabilities = Type.Object(
@@ -38,6 +38,7 @@ export const Capabilities = Type.Object(
     link_features: Type.Optional(
       Type.Array(oneOf(linkFeatures), { description: 'Ours: what requests may use of links beyond the GNS3 API' }),
     ),
+    image_transfers: Type.Optional(Type.Boolean({ description: 'Ours: images go from one compute to another' })),
     live_moves: Type.Optional(Type.Boolean({ description: 'Ours: running machines can leave it and come to it' })),
     number_ranges: Type.Optional(
       Type.Boolean({ description: 'Ours: numbers of nodes begin where the controller says (number_from of a project)' }),

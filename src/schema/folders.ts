@@ -16,6 +16,8 @@ export const resumedLinksName = `${stagingPrefix}links`;
 export const keptMemoryName = `${stagingPrefix}keep`;
 /** In the folder of a node: the memory that it continues from at its next start. */
 export const savedMemoryName = 'saved-memory';
+/** In that folder: the name of the template that the memory comes from. A node that cannot continue from such memory starts cold. */
+export const memorySourceName = 'template';
 
 /** Directly in the project's folder. Copies of `project-files` and uploads grow under the last two names. */
 const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.memory|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;

@@ -22,6 +22,11 @@ export const KindFacts = Type.Object(
     lab: Type.Object(
       {
         image: Type.Optional(Type.String({ description: 'The property that `image` of a lab file stands for' })),
+        image_defaults: Type.Optional(
+          Type.Record(Type.String(), Type.String(), {
+            description: 'Other properties of a node that a lab file makes with an image, where it does not give them',
+          }),
+        ),
         memory: Type.Optional(Type.String({ description: 'The property, MiB, that `memory` stands for' })),
         cpus: Type.Optional(Type.String({ description: 'The property that `cpus` stands for' })),
         config_disk: Type.Optional(
@@ -52,6 +57,7 @@ export const KindFacts = Type.Object(
         reset_console: can('Cut all clients of the console'),
         resize_disk: can('Make disks larger'),
         convert: can('Make a machine of QEMU of it, with its disks, as it does not run here'),
+        save_memory: can('Save the memory of a running node'),
       },
       named('KindAbilities'),
     ),

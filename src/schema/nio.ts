@@ -30,7 +30,7 @@ const NioStream = Type.Object(
 );
 export type NioStream = Static<typeof NioStream>;
 
-/** Ours, for computes whose link features have `mirrors`. */
+/** Ours, for computes whose link features have `remote_mirrors`. */
 const NioMirror = Type.Object(
   {
     node_id: Uuid,
@@ -71,6 +71,13 @@ export const NioUdp = Type.Object(
       }),
     ),
     mirror_to: Type.Optional(nullable(NioMirror)),
+    outages: Type.Optional(
+      Type.Unsafe<LinkSchedule>({
+        ...LinkSchedule,
+        description:
+          'Ours, for computes whose link features have outages: steps of the schedule that the compute at the other end runs; only the carrier follows them here',
+      }),
+    ),
     peer_stopped: Type.Optional(Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' })),
   },
   named('NioUdp'),

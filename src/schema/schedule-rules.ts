@@ -3,6 +3,7 @@ import { checkFilter, type Filters, reversed } from './filter.ts';
 import {
   type LinkSchedule,
   longestMs,
+  mostExpressions,
   mostSamples,
   mostSteps,
   type ScheduleStep,
@@ -12,8 +13,8 @@ import {
 
 type CheckedPart<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
-/** They say how other filters act, or need programs that only the server can compile. */
-const excluded = /^(?:bpf|match|latency|seed)(?:_|$)/;
+/** Another name of `delay`, which would have to take its place. */
+const excluded = /^latency(?:_|$)/;
 /** Upper bounds of rate, delay and loss: those of the filters. */
 const most = [longestMs, 100_000_000, 32_767, 100] as const;
 
@@ -34,11 +35,44 @@ export function checkSchedule(given: unknown): CheckedPart<LinkSchedule> {
     if (!checked.ok) return wrong(`steps[${index}]: ${checked.reason}`);
     checkedSteps.push(checked.value);
   }
+  const lines = new Set([...expressionsOf(checkedSteps).keys()].flatMap(expressionLines));
+  if (lines.size > mostExpressions) return wrong(`more than ${mostExpressions} different expressions of bpf and match`);
   const reason = problemOfTraces(traces);
   if (reason !== undefined) return wrong(reason);
   checkedSteps.sort((one, other) => one.at - other.at);
   const timing = { started_at, ...(duration !== undefined && { duration }), ...(repeat !== 1 && { repeat }) };
   return { ok: true, value: { ...timing, steps: checkedSteps, traces: traces.map(asTrace) } };
+}
+
+/** Its text is BPF expressions, one for each line. */
+export function isExpressionFilter(name: string): boolean {
+  return /^(?:bpf|match)(?:_|$)/.test(name);
+}
+
+/** The different texts of `bpf` and `match` in steps, in stored form, and a filter that has each. */
+export function expressionsOf(steps: readonly ScheduleStep[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const { filters = {} } of steps) {
+    for (const [name, [text = '']] of Object.entries(filters)) {
+      if (isExpressionFilter(name) && text !== '') found.set(String(text), name);
+    }
+  }
+  return found;
+}
+
+export function expressionLines(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** The same with nothing but its outages; undefined when it has none. */
+export function outagesOf({ steps, ...schedule }: LinkSchedule): LinkSchedule | undefined {
+  const outages = steps.flatMap(({ at, suspend, flap }) =>
+    suspend === undefined && flap === undefined ? [] : [{ at, ...(suspend !== undefined && { suspend }), ...(flap && { flap }) }],
+  );
+  return outages.length > 0 ? { ...schedule, steps: outages, traces: [] } : undefined;
 }
 
 /** What was for one direction is for the other. */
@@ -67,7 +101,7 @@ function checkStep(given: unknown): CheckedPart<ScheduleStep> {
   if (filters !== undefined && !isObject(filters)) return wrong('filters must be an object');
   const stored: Record<string, readonly (number | string)[]> = {};
   for (const [name, values] of Object.entries(filters ?? {})) {
-    if (excluded.test(name)) return wrong(`filter ${name} cannot be scheduled`);
+    if (excluded.test(name)) return wrong(`filter ${name} cannot be scheduled: use delay`);
     const checked = checkFilter(name, values);
     if ('reason' in checked) return wrong(`filter ${name.slice(0, 100)}: ${checked.reason}`);
     stored[name] = checked.values;

@@ -7,6 +7,8 @@ import { type Static, Type } from './type.ts';
 /** A week. */
 export const longestMs = 7 * 24 * 3600 * 1000;
 export const mostSteps = 1_000;
+/** Different lines of `bpf` and `match` in all steps together. */
+export const mostExpressions = 64;
 /** Of all traces of a link together. */
 export const mostSamples = 10_000;
 /** One for each direction and one for both. */
@@ -23,8 +25,7 @@ export const ScheduleStep = Type.Object(
     filters: Type.Optional(
       Type.Unsafe<Readonly<Record<string, readonly (number | string)[]>>>(
         Type.Record(Type.String(), Type.Unknown(), {
-          description:
-            'Filters in effect from then on, in place of those of the link; [] or [0]: off. Not bpf, match, latency, seed',
+          description: 'Filters in effect from then on, in place of those of the link; [] or [0]: off. Not latency',
         }),
       ),
     ),

@@ -12,6 +12,7 @@ const ofTemplate = new Set([
   'properties',
   'template_id',
   'template_type',
+  'warm',
 ]);
 
 /** The node that a template creates; texts that are empty are not passed on. */

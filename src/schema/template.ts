@@ -47,6 +47,29 @@ export type TemplateCreate = Static<typeof TemplateCreate>;
 export type TemplateUpdate = Static<typeof TemplateUpdate>;
 export type TemplateUse = Static<typeof TemplateUse>;
 
+/** The booted machine that a template holds: nodes made from it continue from its memory. */
+export const TemplateWarm = Type.Object(
+  {
+    machine_id: Uuid,
+    node_name: Type.String({ description: 'Of the node whose machine it was' }),
+    created_at: Type.Integer({ description: 'Seconds since 1970' }),
+    bytes: Type.Integer({ description: 'Disks and memory, on the disk of the compute' }),
+    paused_ms: Type.Integer({ description: 'How long the machine was paused' }),
+  },
+  named('TemplateWarm'),
+);
+export type TemplateWarm = Static<typeof TemplateWarm>;
+
+/** What of a running node becomes a template. */
+export const WarmTemplateCreate = Type.Object(
+  {
+    name: Type.Optional(GivenName({ description: 'Of the new template; default: the name of the node with "-warm"' })),
+    template_id: Type.Optional(Uuid),
+  },
+  named('WarmTemplateCreate'),
+);
+export type WarmTemplateCreate = Static<typeof WarmTemplateCreate>;
+
 /** A template, complete: with what its type adds. */
 export const TemplateObject = Type.Object(
   {
@@ -58,6 +81,7 @@ export const TemplateObject = Type.Object(
     symbol: Type.String(),
     template_id: Uuid,
     template_type: oneOf(nodeTypes),
+    warm: Type.Optional(TemplateWarm),
   },
   { title: 'Template' },
 );
@@ -70,6 +94,8 @@ export type Template = Readonly<Record<string, unknown>> & {
   readonly symbol: string;
   readonly template_id: string;
   readonly template_type: NodeType;
+  /** Absent unless it holds a booted machine. */
+  readonly warm?: TemplateWarm;
 };
 
 /** What a type adds, with `default` in the schemas of keys that are filled in. */

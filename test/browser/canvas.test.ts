@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
-import { canvas, middleOf } from './page-parts.ts';
+import { canvas, middleOf, toCanvas } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const project = await createProject(client, { auto_close: false, snap_to_grid: false });
@@ -31,6 +31,34 @@ describe('the canvas', () => {
     await waitFor(async () => (await nodeObject(other.node_id)).y !== 0, { what: 'the moved node on the server' });
     const { x, y } = await nodeObject(other.node_id);
     await second.page.locator(`.node[transform="translate(${x} ${y})"]`).waitFor();
+  });
+
+  it('shows who else is here and what they have selected; a name can be set', async () => {
+    const header = (tab: typeof first) => tab.page.getByRole('list', { name: 'Others who have this project open' });
+    await header(first).getByText('Guest 2', { exact: true }).waitFor({ state: 'attached' });
+    const places = () =>
+      page.locator('svg.canvas, .top-bar .button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+    const before = await places();
+    const [left, top] = await middleOf(canvas(second.page).node('Alpha').locator('.symbol'));
+    await second.page.mouse.click(left, top);
+    const outlines = page.locator('.selections-of-others');
+    await outlines.getByText('G2').waitFor();
+    assert.equal(await outlines.locator('rect').count(), 1);
+    await second.page.getByRole('button', { name: 'You are Guest 2. Change your name' }).click();
+    await second.page.getByLabel('Name that others see').fill('Ada Lovelace');
+    await second.page.getByRole('button', { name: 'Save' }).click();
+    await outlines.getByText('AL').waitFor();
+    await header(first).getByText('Ada Lovelace', { exact: true }).waitFor({ state: 'attached' });
+    await picture(page, 'presence');
+    await picture(second.page, 'presence-dark');
+    await toCanvas(second.page);
+    await outlines.waitFor({ state: 'detached' });
+    // A third user enters and leaves.
+    const third = await openTab(address);
+    await header(first).getByText('Guest 3', { exact: true }).waitFor({ state: 'attached' });
+    assert.deepEqual(await places(), before, 'nothing moves when a user enters');
+    await third.close();
+    await header(first).getByText('Guest 3', { exact: true }).waitFor({ state: 'detached' });
   });
 
   it('moves nodes with the keyboard; a locked node stays', async () => {

@@ -81,5 +81,37 @@ describe('configuration files in the browser', () => {
     await dialog.getByRole('link', { name: 'Download' }).waitFor();
   });
 
+  it('keep an unsaved text when their dialog is closed, until it is saved or discarded', async () => {
+    await dialog.getByLabel('File', { exact: true }).fill('startup.vpc');
+    await page.keyboard.press('Tab');
+    const reads = (value: string) => waitFor(async () => (await text.inputValue()) === value, { what: `the text ${value}` });
+    await reads('ip dhcp\n');
+    await text.fill('ip 10.0.0.9 24\n');
+    await dialog.getByText('Not saved').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Configuration files' }).click();
+    await reads('ip 10.0.0.9 24\n');
+    assert.equal(await contentOf('startup.vpc'), 'ip dhcp\n');
+    await dialog.getByRole('button', { name: 'Discard changes' }).click();
+    await reads('ip dhcp\n');
+    await text.fill('ip 10.0.0.8 24\n');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await waitFor(async () => (await contentOf('startup.vpc')) === 'ip 10.0.0.8 24\n', { what: 'the saved text on the server' });
+  });
+
+  it('lead to the login page when the session has ended, as every request does', async () => {
+    const headers = { 'www-authenticate': 'Cookie realm="Patchbay"' };
+    await page.route('**/files/**', (route, request) =>
+      request.method() === 'POST' ? route.fulfill({ status: 401, headers, body: '{}' }) : route.continue(),
+    );
+    await text.fill('ip 10.0.0.7 24\n');
+    const loaded = page.waitForEvent('load');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await loaded;
+    await dialog.waitFor({ state: 'detached' });
+    await page.unroute('**/files/**');
+  });
+
   it('cause no error in the page', () => assert.deepEqual(problems, []));
 });

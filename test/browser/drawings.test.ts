@@ -114,6 +114,15 @@ describe('drawings on the canvas', () => {
     await item(made, second).locator('image[width="120"][height="60"]').waitFor();
   });
 
+  it('keep round corners when their form changes them', async () => {
+    const svg = '<svg width="90" height="60"><rect width="90" height="60" rx="12" fill="#ffffff" stroke="#000000"/></svg>';
+    const made = await draw(svg, { x: -100, y: 150 });
+    await select(made);
+    await page.locator('.inspector').getByLabel('Width', { exact: true }).first().fill('120');
+    await page.keyboard.press('Tab');
+    assert.match((await changed(made, 'the wider rectangle')).svg, /<rect width="120" height="60" rx="12"/);
+  });
+
   it('rotate around their upper left corner, and are resized while rotated', async () => {
     const made = await draw('<svg width="100" height="60"><rect width="100" height="60" fill="#ffffff" stroke="#000000"/></svg>', {
       x: 0,

@@ -152,6 +152,17 @@ describe('a first lab, in the browser', () => {
     assert.ok(!left.some(({ name }) => name.startsWith('Three FRR')));
     await page.unroute('**/v2/labs/apply');
     await page.keyboard.press('Escape');
+    // A dialog that was closed meanwhile cannot show it.
+    const { promise: closed, resolve: fail } = Promise.withResolvers<void>();
+    await page.route('**/v2/labs/apply', (route) => closed.then(() => route.fulfill(answer)));
+    await page.getByRole('button', { name: 'Sample labs' }).first().click();
+    await page.getByRole('button', { name: 'Create: Three FRR routers with OSPF' }).click();
+    await page.getByRole('progressbar').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    fail();
+    await page.getByText('"Three FRR routers with OSPF" could not be made: the image is missing').waitFor();
+    await page.unroute('**/v2/labs/apply');
   });
 
   it('shows the plan of a lab file as a list and a picture, says where an error is, and applies it', async () => {

@@ -6,6 +6,7 @@ import { openTab, picture } from '../support/browser.ts';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
+import { canvas } from './page-parts.ts';
 
 const { server, client } = await withServer();
 const remote = await withServer();
@@ -46,6 +47,33 @@ describe('the server’s page', () => {
     await page.keyboard.press('Enter');
     await page.getByText('Connected', { exact: true }).nth(1).waitFor();
     await picture(page, 'server');
+  });
+
+  it('moves a node to another compute, and shows why one cannot be moved', async () => {
+    const tab = await page.context().newPage();
+    tab.setDefaultTimeout(60_000);
+    await tab.goto(`${server.url}/projects/${project.id}`);
+    const dialog = tab.getByRole('dialog', { name: 'Move Runner' });
+    const move = async () => {
+      await canvas(tab).node('Runner').click({ button: 'right' });
+      await tab.getByRole('menuitem', { name: 'Move to another compute…' }).click();
+      await dialog.getByLabel('Compute').selectOption({ label: 'Remote' });
+      await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    const place = async () => (await client.get<{ compute_id: string }>(`${project.path}/nodes/${node.node_id}`)).compute_id;
+    await move();
+    await tab
+      .getByText(/Runner cannot be moved while it runs: nodes of its type cannot/)
+      .first()
+      .waitFor({ state: 'attached' });
+    assert.equal(await place(), 'local');
+    await client.post(`${project.path}/nodes/${node.node_id}/stop`, {}, 200);
+    await move();
+    await tab.getByText('Runner was moved', { exact: true }).waitFor();
+    assert.notEqual(await place(), 'local');
+    await client.post(`${project.path}/nodes/${node.node_id}/migrate`, { compute_id: 'local' }, 200);
+    await tab.close();
   });
 
   it('shows why a compute cannot be added', async () => {

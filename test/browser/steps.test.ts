@@ -417,6 +417,36 @@ describe('links and places', async () => {
     await frame.waitFor({ state: 'detached' });
   });
 
+  it('a turned group holds what lies inside it, its links lie side by side, and a copy of it has its members', async () => {
+    const turned = await createProject(client, { auto_close: false, snap_to_grid: false });
+    const places = { A: [-85, -110], B: [-85, 60], C: [250, 0] } as const;
+    const made = await Promise.all(
+      Object.entries(places).map(([name, [x, y]]) => createNode(client, turned, 'ethernet_hub', { name, x, y })),
+    );
+    const [one, two, outside] = made.map(nodeOf);
+    assert.ok(one && two && outside);
+    for (const [port, [from, to]] of [[one, outside] as const, [two, outside] as const, [one, two] as const].entries())
+      await client.post(`${turned.path}/links`, { nodes: [end(from, 0, port), end(to, 0, port)] });
+    const frame = '<rect data-patchbay-group="collapsed" width="300" height="100" rx="14" fill="#64748b" stroke="#000000"/>';
+    const body = { svg: `<svg width="300" height="100">${frame}</svg>`, x: 0, y: -150, rotation: 90 };
+    await client.post<Drawing>(`${turned.path}/drawings`, body);
+    await toCanvas(page, `${server.url}/projects/${turned.id}`);
+    const card = page.locator('.collapsed-group', { hasText: '2 nodes' });
+    await card.waitFor();
+    await waitFor(async () => (await page.locator('.link').count()) === 2, { what: 'the links that leave the group' });
+    const lines = await page.locator('.link .line').evaluateAll((all) => all.map((path) => path.getAttribute('d')));
+    assert.equal(new Set(lines).size, 2);
+    await card.click();
+    await page.locator('.collapsed-group.selected').waitFor();
+    await page.keyboard.press('Control+D');
+    const countOf = async (what: string) => (await client.get<unknown[]>(`${turned.path}/${what}`)).length;
+    // The link between the members is copied, those to the outside are not.
+    await waitFor(async () => (await countOf('nodes')) === 5 && (await countOf('links')) === 4, { what: 'the copied members' });
+    assert.equal(await countOf('drawings'), 2);
+    await toCanvas(page, `${server.url}/projects/${small.id}`);
+    await client.delete(turned.path);
+  });
+
   it('a dragged node snaps to others, with Alt it does not', async () => {
     const placeOfB = async () => {
       const { x, y } = await client.get<Node>(`${small.path}/nodes/${nodeOf(b).node_id}`);

@@ -44,6 +44,19 @@ describe('credentials', () => {
     expectStatus(await client.send('GET /v2/version', { headers: { authorization: `${authorization}x` } }), 401);
   });
 
+  test('a session on a project has the name of its login', async () => {
+    const headers = { authorization };
+    const made = expectStatus(await client.send('POST /v2/projects', { headers, body: { name: 'present' } }), 201);
+    const path = `/v2/projects/${made.json<{ project_id: string }>().project_id}/notifications/ws`;
+    const reply = expectStatus(await client.send('POST /v2/tickets', { headers, body: { path } }), 201);
+    const { ticket } = reply.json<{ ticket: string }>();
+    const socket = await openWebSocket(`${server.url}${path}?presence=true&ticket=${ticket}`);
+    const listed = await socket.next((message) => String(message).includes('"presence.listed"'));
+    assert.deepEqual(JSON.parse(String(listed)).event.sessions, [{ number: 1, name: account.user, selected: [] }]);
+    socket.close();
+    await socket.closed;
+  });
+
   test('a WebSocket is refused without, and opens once with a ticket', async () => {
     expectStatus(await client.send('POST /v2/tickets'), 401);
     const body = { path: '/v2/notifications/ws' };

@@ -233,6 +233,18 @@ drawings:
     await assert.rejects(planOn(api, twice), /two links end at port Ethernet0 of VM/);
   });
 
+  it('a disk image is attached unless the file says otherwise, and after an export as before', async () => {
+    await client.send('POST /v2/compute/qemu/images/a.img', { raw: Buffer.alloc(65_536) });
+    const off = '{kind: qemu, image: a.img, properties: {hda_disk_interface: none}}';
+    const lab = await load(`nodes:\n  VM: {kind: qemu, image: a.img}\n  Bare: {kind: qemu}\n  Off: ${off}`, freshName('image'));
+    const busesOf = async (project: Project) =>
+      (await list<Node>(project, 'nodes')).map(({ name, properties }) => `${name} ${properties.hda_disk_interface}`).toSorted();
+    const project = await apply(lab);
+    assert.deepEqual(await busesOf(project), ['Bare none', 'Off none', 'VM ide']);
+    const copy = { ...(await load(await exportFrom(api, project), 'x')), name: freshName('image') };
+    assert.deepEqual(await busesOf(await apply(copy)), ['Bare none', 'Off none', 'VM ide']);
+  });
+
   it('shows as drift what someone changed in the project, and applying reverts it', async () => {
     const lab = await load(
       'nodes:\n  PC[1-2]: {kind: vpcs, x: 5}\nlinks:\n  - {ends: [PC1, PC2], filters: {delay: 5}}',

@@ -102,7 +102,8 @@ test('requests: set, read, refused, removed; the link object stays that of GNS3'
   ]);
   assert.deepEqual([await get(), await client.get(link)], [set, before]);
   for (const [body, words] of [
-    [{ steps: [{ at: 0, filters: { bpf: ['udp'] } }] }, /bpf cannot be scheduled/],
+    [{ steps: [{ at: 0, filters: { latency: [5] } }] }, /latency cannot be scheduled/],
+    [{ steps: [{ at: 0, filters: { match_ba: ['udp prt 53'] } }] }, /Filter match_ba: .*syntax error/],
     [{ repeat: 0, steps: [{ at: 0 }] }, /needs a duration/],
     [{ traces: [{ format: 'mahimahi', text: '1\nx' }] }, /traces\[0\]: line 2/],
     [{ steps: [{ at: -1 }] }, /at/],
@@ -125,9 +126,13 @@ test('it acts from its start, on top of the filters of the link, and undo revert
   await losesBy('packet_loss');
   await put({ started_at: Date.now() + 3_600_000, steps: [{ at: 0, suspend: true }] });
   assert.deepEqual((await stats()).schedule?.filters, { delay: [1] });
+  await put({ steps: [{ at: 0, filters: { match: ['arp\nip or ip6'], bpf_ab: ['greater 1'], seed: [7] } }] });
+  await losesBy('bpf');
   await put({ steps: [{ at: 300, suspend: true }] });
   await waitFor(async () => (await stats()).schedule?.suspend, { what: 'the step' });
   await losesBy('suspend');
+  await client.post(`${project.path}/undo`, {}, 200);
+  assert.deepEqual((await get()).steps[0]?.filters, { match: ['arp\nip or ip6'], bpf_ab: ['greater 1'], seed: [7] });
   await client.post(`${project.path}/undo`, {}, 200);
   assert.equal((await get()).steps[0]?.at, 0);
   await client.post(`${project.path}/undo`, {}, 200);

@@ -53,16 +53,27 @@ const getNode = (project: ProjectHandle, { node_id }: { node_id: string }) =>
   client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
 
 describe('the state of a link between two computes', () => {
-  test('a machine sees when the node at the other end starts and stops', async () => {
+  test('a machine sees when the node at the other end starts and stops, and the outages of its schedule', async () => {
     const project = await createProject(client, { replicate_link_state: true });
     const vm = await createNode(client, project, 'qemu', { properties: tinyVm });
     const pc = await createNode(client, project, 'vpcs', { compute_id: computeId });
-    await client.post(`${project.path}/links`, { nodes: [end(pc), end(vm)] });
+    const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(pc), end(vm)] });
     await client.post(`${project.path}/nodes/${vm.node_id}/start`, {}, 200);
     const console = await atPrompt(vm);
     await type(console, 'ifopen net0');
     await showsLink(console, 'down');
     await client.post(`${project.path}/nodes/${pc.node_id}/start`, {}, 200);
+    await showsLink(console, 'up');
+    // The compute of the PC, the first node, runs it.
+    const schedule = `${project.path}/links/${link_id}/schedule`;
+    const down = { at: 0, suspend: true, filters: { delay: [5] } };
+    await client.put(schedule, { steps: [down] });
+    await showsLink(console, 'down');
+    await client.put(schedule, { steps: [down, { at: 1_000, suspend: false }] });
+    await showsLink(console, 'up');
+    await client.put(schedule, { steps: [down] });
+    await showsLink(console, 'down');
+    await client.delete(schedule);
     await showsLink(console, 'up');
     await client.post(`${project.path}/nodes/${pc.node_id}/stop`, {}, 200);
     await showsLink(console, 'down');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
+import type { Template } from '../../src/schema/template.ts';
 import { atPrompt, setWord, showsWord } from '../support/ipxe.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { expectFault } from '../support/raw-http.ts';
@@ -217,4 +218,88 @@ test('a project that freezes when it is closed continues when it is opened, or w
   await client.post(`${project.path}/open`, {}, 201);
   assert.deepEqual(await status(project), ['stopped', 'stopped', 'started']);
   await client.delete(project.path);
+});
+
+test('nodes made from the template of a running machine continue its memory, each with its own disks and, once cold, addresses', async () => {
+  const { project, vm, pc, console: before } = await withLab();
+  before.close();
+  const templatePath = (id: string) => `/v2/templates/${id}`;
+  const kept = join(server.dataDir, 'warm-machines');
+  const warmPath = `${project.path}/nodes/${vm.node_id}/warm_template`;
+  for (const body of [{ name: '' }, { name: 3 }, { template_id: 'x' }, { more: 1 }])
+    expectFault(await client.send(`POST ${warmPath}`, { body }), 400);
+  expectFault(await client.send(`POST ${warmPath}`, { body: { template_id: vm.node_id } }), 404, /Template ID/);
+  const vpcs = `${project.path}/nodes/${pc.node_id}/warm_template`;
+  expectFault(await client.send(`POST ${vpcs}`, { body: {} }), 409, /memory of VPCS nodes cannot be saved/);
+  const template = await client.post<Template>(warmPath, { name: 'Booted' });
+  assert.deepEqual(
+    [template.name, template.template_type, template.ram, template.compute_id],
+    ['Booted', 'qemu', tinyVm.ram, 'local'],
+  );
+  assert.equal(template.warm?.node_name, 'vm');
+  assert.ok((template.warm?.bytes ?? 0) > 0);
+  assert.deepEqual(await readdir(kept), [template.warm?.machine_id]);
+
+  // A server that is killed while a machine is kept leaves nothing of it, nor of one that no template holds; the machine runs on.
+  await mkdir(join(kept, crypto.randomUUID()));
+  const unanswered = client.send(`POST ${warmPath}`, { body: {} }).catch(() => undefined);
+  await waitFor(async () => (await readdir(kept)).some((name) => name.startsWith('.')), { what: 'the machine that is being kept' });
+  await server.kill9();
+  await unanswered;
+  await server.restart();
+  assert.equal((await client.get<NodeBody>(`${project.path}/nodes/${vm.node_id}`)).status, 'started');
+  // The node, and with it its project, may be deleted.
+  await client.delete(project.path);
+  assert.deepEqual(await client.get(templatePath(template.template_id)), template);
+  assert.deepEqual(await readdir(kept), [template.warm?.machine_id]);
+  // What a client sends back of the machine changes nothing of it.
+  const sentBack = await client.put<Template>(templatePath(template.template_id), { ...template, warm: null, usage: 'log in' });
+  assert.deepEqual(sentBack, { ...template, usage: 'log in' });
+
+  const other = await createProject(client);
+  const make = () => client.post<NodeBody>(`${other.path}/templates/${template.template_id}`, { x: 0, y: 0 });
+  const [one, two, changed] = [await make(), await make(), await make()];
+  const socket = await openWebSocket(`${server.url}${other.path}/notifications/ws`);
+  const act = (node: NodeBody, verb: string) => client.post<NodeBody>(`${other.path}/nodes/${node.node_id}/${verb}`, {}, 200);
+  // A node that never ran loses nothing when it is stopped.
+  await act(one, 'stop');
+  for (const node of [one, two]) assert.equal((await act(node, 'start')).status, 'started');
+  const [first, second] = [await openTelnet(one.console as number), await openTelnet(two.console as number)];
+  await showsWord(first, 'kept');
+  await setWord(first, 'mine');
+  await showsWord(second, 'kept');
+  for (const console of [first, second]) console.close();
+  const macs = [one, two].map(({ properties }) => properties?.mac_address);
+  assert.notEqual(macs[0], macs[1]);
+  const warning = String(await socket.next((message) => message.includes('continues from the memory of Booted')));
+  assert.ok(warning.includes(String(macs[0])), warning);
+
+  // Another machine than the one that was kept starts cold, and so does a node that ran.
+  await client.put(`${other.path}/nodes/${changed.node_id}`, { properties: { ram: 64 } });
+  await act(changed, 'start');
+  await socket.next((message) => /starts cold.*the machine has changed/.test(String(message)));
+  await act(one, 'stop');
+  const cold = await act(one, 'start');
+  assert.ok(String(cold.command_line).includes(`mac=${macs[0]}`) && !String(cold.command_line).includes('-incoming'));
+  socket.close();
+
+  // Refreshed: the template holds the machine of another node, and the old one is removed.
+  const refreshed = await client.post<Template>(`${other.path}/nodes/${two.node_id}/warm_template`, {
+    template_id: template.template_id,
+  });
+  assert.deepEqual([refreshed.template_id, refreshed.name], [template.template_id, 'Booted']);
+  assert.deepEqual(await readdir(kept), [refreshed.warm?.machine_id]);
+  const copy = await client.post<Template>(`${templatePath(template.template_id)}/duplicate`);
+  await client.delete(templatePath(template.template_id));
+  assert.deepEqual(await readdir(kept), [copy.warm?.machine_id]);
+  // Damaged memory is left out, with a warning; the node is made.
+  const ram = await open(join(kept, String(copy.warm?.machine_id), 'saved-memory/state'), 'r+');
+  await ram.write(Buffer.from('damage'), 0, 6, 0);
+  await ram.close();
+  const damaged = await client.post<NodeBody>(`${other.path}/templates/${copy.template_id}`, { x: 0, y: 0 });
+  assert.ok(!String((await act(damaged, 'start')).command_line).includes('-incoming'));
+  await client.delete(templatePath(copy.template_id));
+  assert.deepEqual(await readdir(kept), []);
+  assert.equal((await act(two, 'stop')).status, 'stopped');
+  await client.delete(other.path);
 });

@@ -3,7 +3,7 @@
  * machines are killed in the midst of moves: it always runs at exactly one place, with what it remembers.
  */
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import type { NodeMigration } from '../../src/schema/move.ts';
 import { killProcesses, processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
+import { findSlice, startSlice } from '../support/slices.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody } from '../support/with-server.ts';
 import { makeChance } from './random.ts';
@@ -21,18 +22,25 @@ import { makeChance } from './random.ts';
 const limitMs = 120_000;
 /** Of each kind. `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
 const long = Number(process.env.PATCHBAY_TEST_KILLS) || 0;
-const rounds = Math.max(1, Math.floor(long / 5));
+const rounds = Math.max(1, Math.floor(long / 6));
 const chance = makeChance();
 console.log(`seed ${chance.seed}`);
 const config = { Qemu: { acceleration: 'off' } };
-const server = await startServer({ stopNodes: false, config });
+// A busy host keeps the lease of its slice.
+const server = await startServer({ stopNodes: false, config: { ...config, Cluster: { lease_seconds: 60 } } });
 after(() => server.stop());
 const [user, password] = ['teacher', 'correct-horse'];
 const far = await startServer({ stopNodes: false, config: { ...config, Server: { auth: true, user, password } } });
 after(() => far.stop());
 const client = new RawClient(server.url);
 after(() => client.close());
-const { kernel, initrd } = await ensureGuest();
+/** By name: a slice takes no files outside of its image folders. */
+const [kernel, initrd] = ['move-kernel', 'move-initrd'];
+const guest = await ensureGuest();
+for (const name of ['kernel', 'initrd'] as const) {
+  const raw = await readFile(guest[name]);
+  assert.equal((await client.send(`POST /v2/compute/qemu/images/move-${name}`, { raw })).status, 204);
+}
 const computeId = crypto.randomUUID();
 await client.post('/v2/computes', {
   compute_id: computeId,
@@ -245,8 +253,44 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
     await client.post(`${project.path}/nodes/${vm.node_id}/start`, {}, 200);
     await isWhole(vm);
   });
+
+  await t.test('a slice with two running machines is drained, and their connection continues', async () => {
+    const slice = await startSlice(client, server.url);
+    try {
+      const two = await machine('VM2');
+      for (const node of [vm, two]) assert.equal((await migrate(node, slice.id)).node.compute_id, slice.id);
+      before = await continues(before);
+      await client.post(`/v2/slices/${slice.id}/drain`, {}, 202);
+      await waitFor(async () => (await findSlice(client, slice.id))?.reason === 'its nodes have been moved', {
+        what: 'the end of the drain',
+        limitMs,
+      });
+      assert.deepEqual(
+        processesOf(slice.server.dataDir, slice.server.runtimeDirectory).filter(({ commandLine }) => /^\S*qemu/.test(commandLine)),
+        [],
+      );
+      before = await continues(before);
+      const { compute_id } = await client.get<{ compute_id: string }>(`${project.path}/nodes/${two.node_id}`);
+      // Its place in what follows.
+      if (compute_id !== 'local') await migrate(two, 'local');
+      await isWhole(vm);
+      await client.delete(`/v2/slices/${slice.id}`);
+    } finally {
+      await slice.server.stop();
+    }
+  });
+  let isAnswered = false;
   const kills: Record<string, (from: typeof server, to: typeof server) => Promise<void>> = {
     controller: async () => {
+      await server.kill9();
+      await server.restart();
+    },
+    // Frames wait in a file while the other end of the link is joined to the new place.
+    'controller in the switch': async () => {
+      const folder = join(server.runtimeDirectory, 'm');
+      const isSwitching = async () => (await readdir(folder).catch((): string[] => [])).length > 0;
+      await waitFor(async () => isAnswered || (await isSwitching()), { what: 'frames that wait', everyMs: 1, limitMs });
+      if (isAnswered) return console.log('the switch was faster than the kill');
       await server.kill9();
       await server.restart();
     },
@@ -271,19 +315,27 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
     },
   };
   for (const [what, kill] of Object.entries(kills)) {
-    if (long === 0 && !/controller|receives/.test(what)) continue;
+    if (long === 0 && !/^controller$|receives/.test(what)) continue;
     const isReceiver = what === 'machine that receives';
+    const isTimed = isReceiver || what === 'controller in the switch';
     await t.test(`${rounds} kills of the ${what}`, async () => {
       for (let round = 0; round < rounds; round++) {
         const at = await isWhole(vm);
         const [from, to] = at === 'local' ? [server, far] : [far, server];
         const path = `${project.path}/nodes/${vm.node_id}/migrate`;
         const asked = client.send(`POST ${path}`, { body: { compute_id: at === 'local' ? computeId : 'local' } }).then(
-          (answer) => answer.status,
+          (answer) => {
+            if (answer.status !== 200) console.log(answer.text());
+            return answer.status;
+          },
           () => 0,
         );
-        // That one is killed as soon as it is found.
-        const wait = isReceiver ? 0 : chance.between(0, moveMs);
+        isAnswered = false;
+        asked.finally(() => {
+          isAnswered = true;
+        });
+        // Those two are killed as soon as it is time.
+        const wait = isTimed ? 0 : chance.between(0, moveMs);
         await pass(wait);
         await kill(from, to);
         const status = await asked;

@@ -64,6 +64,17 @@ it('a held link keeps frames, which are saved and come before later ones', async
   await waitFor(async () => (await client.stats(['other']))[0]?.ab.queued === 1, { what: 'a frame that waits' });
   await client.release(['other']);
   assert.deepEqual(numbersOf((await b.receive(8)).slice(7)), [9]);
+
+  // More than is written at once.
+  const many = Array.from({ length: 10_000 }, (_, index) => frame(index % 251));
+  const there: DirectionPlace = { link: 'other', direction: 'ab' };
+  await client.hold(['other'], leaseMs);
+  a.send(...many);
+  await waitFor(async () => (await client.stats(['other']))[0]?.ab.queued === many.length, { what: 'many frames that wait' });
+  assert.equal(await client.saveFrames(file, [there]), many.length);
+  assert.equal(await client.loadFrames(file, [there]), many.length);
+  await client.release(['other']);
+  assert.deepEqual(numbersOf((await b.receive(8 + 2 * many.length)).slice(8)), numbersOf([...many, ...many]));
 });
 
 it('delays stand still while a link is held, and a lease that ends releases it', async (context) => {

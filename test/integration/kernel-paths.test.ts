@@ -330,7 +330,7 @@ describe('a link between containers', { skip }, () => {
     assert.match(failures.join(), /redirected 1 frames to .*, which sent none/);
   });
 
-  it('is tried again after the first trial failed, and takes the links that wait', async (context) => {
+  it('is tried again after the first trial failed, and takes the links that wait; so is a link whose rules failed', async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'kernel-paths-'));
     context.after(() => rm(folder, { recursive: true }));
     const made = [await ContainerEnd.make(folder, `${addressA}/24`), await ContainerEnd.make(folder, `${addressB}/24`)] as const;
@@ -344,12 +344,20 @@ describe('a link between containers', { skip }, () => {
     const paths = new KernelPaths(await loadNative(), folder, { retryMs: 20 });
     context.after(() => paths.close());
     const path = new KernelPath(paths);
-    await path.take([made[0].names.hostEnd, made[1].names.hostEnd], () => true);
-    assert.equal(path.isTaken, false);
-    assert.match(path.obstacle ?? '', /ip/);
-    process.env.PATH = PATH;
-    await waitFor(() => path.isTaken, { what: 'the path through the kernel' });
-    assert.equal(path.obstacle, undefined);
+    const failsBy = async (program: RegExp) => {
+      await path.take([made[0].names.hostEnd, made[1].names.hostEnd], () => true);
+      assert.equal(path.isTaken, false);
+      assert.match(path.obstacle ?? '', program);
+      process.env.PATH = PATH;
+      await waitFor(() => path.isTaken, { what: 'the path through the kernel' });
+      assert.equal(path.obstacle, undefined);
+    };
+    await failsBy(/ip/);
+    // The host's trial has succeeded: what fails now is this link.
+    await path.leave();
+    paths.tc.close();
+    process.env.PATH = folder;
+    await failsBy(/tc/);
     await path.end();
   });
 

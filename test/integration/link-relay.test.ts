@@ -1,40 +1,52 @@
-/** A link between two slices on hosts that do not reach each other: through the controller, and directly when they do. */
+/**
+ * Slices on hosts that do not reach each other, and then do: a link between them goes through the controller, and directly; an image goes to
+ * each from the controller, and to one from which the others read it. `PATCHBAY_TEST_IMAGE_MIB` sets the size of the image.
+ */
 import assert from 'node:assert/strict';
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { relayHello } from '../../src/lib/relay-hello.ts';
+import type { ImageArrival } from '../../src/schema/image-transfer.ts';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import { HostNetwork } from '../support/host-network.ts';
 import { noNamespaces } from '../support/network-namespace.ts';
 import { takePortBlock } from '../support/port-block.ts';
 import { RawClient } from '../support/raw-http.ts';
-import { startServer } from '../support/server.ts';
-import { startSlice } from '../support/slices.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
+import { clientOfSlice, startSlice, type TestSlice } from '../support/slices.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const skip = noNamespaces() ?? false;
+const imageBytes = (Number(process.env.PATCHBAY_TEST_IMAGE_MIB) || 32) * 2 ** 20;
+/** Of each server. */
+const folder = 'images/QEMU';
 
-describe('a link between hosts that do not reach each other', { skip }, () => {
+describe('hosts that do not reach each other', { skip }, () => {
   const owned = new AsyncDisposableStack();
   let network: HostNetwork;
   let client: RawClient;
   let project: ProjectHandle;
   let link: string;
   let relayPort: number;
+  let server: RunningServer;
+  let slices: TestSlice[];
   const nodes: NodeBody[] = [];
   after(() => owned.disposeAsync());
   before(async () => {
-    network = await HostNetwork.make(2);
+    network = await HostNetwork.make(3);
     owned.defer(() => network.remove());
     await network.isolate(true);
     const block = await takePortBlock();
     owned.defer(() => block.release());
     relayPort = Number(block.settings.console_start_port_range);
-    const server = await startServer({
+    server = await startServer({
       args: ['--host', network.address],
       config: { Qemu: { acceleration: 'off' }, Cluster: { relay_port: relayPort } },
     });
@@ -48,7 +60,8 @@ describe('a link between hosts that do not reach each other', { skip }, () => {
       return slice;
     });
     await Promise.allSettled(started);
-    for (const [index, slice] of (await Promise.all(started)).entries()) {
+    slices = await Promise.all(started);
+    for (const [index, slice] of slices.slice(0, 2).entries()) {
       const properties = { startup_script: `ip 10.0.0.${index + 1}/24\n` };
       nodes.push(await createNode(client, project, 'vpcs', { compute_id: slice.id, properties }));
     }
@@ -120,5 +133,120 @@ describe('a link between hosts that do not reach each other', { skip }, () => {
     await network.isolate(false);
     await goes('direct');
     await reached();
+  });
+
+  /** Of the controller. */
+  const makeImage = async (size: number) => {
+    const block = randomBytes(Math.min(size, 2 ** 20));
+    const content = Buffer.alloc(size, block);
+    const name = `${block.toString('hex', 0, 4)}.img`;
+    await mkdir(join(server.dataDir, folder), { recursive: true });
+    await writeFile(join(server.dataDir, folder, name), content);
+    return { name, content, sha256: createHash('sha256').update(content).digest('hex') };
+  };
+  const need = (name: string, those: readonly TestSlice[]) =>
+    Promise.all(
+      those.map(({ id }) => createNode(client, project, 'qemu', { compute_id: id, properties: { hda_disk_image: name } })),
+    );
+  const isAt = async ({ server: { dataDir } }: TestSlice, name: string, content: Buffer) =>
+    content.equals(await readFile(join(dataDir, folder, name)));
+
+  it('are all sent an image by the controller', async () => {
+    await network.isolate(true);
+    const { name, content } = await makeImage(100_000);
+    await need(name, slices.slice(0, 2));
+    for (const slice of slices.slice(0, 2)) assert.ok(await isAt(slice, name, content));
+    await network.isolate(false);
+  });
+
+  it('read an image from each other when they do: it leaves the controller once', async () => {
+    const { name, content } = await makeImage(imageBytes);
+    const before = await network.sentBytes();
+    await need(name, slices);
+    const sent = (await network.sentBytes()) - before;
+    for (const slice of slices) assert.ok(await isAt(slice, name, content));
+    assert.ok(sent >= imageBytes && sent < 1.5 * imageBytes, `${sent} bytes for an image of ${imageBytes}`);
+  });
+
+  it('continue an image after what has arrived, and accept nothing but the image', async () => {
+    const [slice] = slices as [TestSlice];
+    const url = `http://${network.hosts[0]?.address}:${slice.server.port}`;
+    const direct = await clientOfSlice(slice, url);
+    const stranger = new RawClient(url);
+    const arrivals = '/v2/compute/image_arrivals';
+    const partOf = async ({ name: filename, content, sha256 }: Awaited<ReturnType<typeof makeImage>>, bytes: Buffer) => {
+      const start = { node_type: 'qemu', filename, filesize: content.length, sha256 };
+      const { arrival_id } = await direct.post(arrivals, start);
+      const append = (from: number, raw: Buffer) => direct.send(`POST ${arrivals}/${arrival_id}/bytes/${from}`, { raw });
+      assert.equal((await append(1, bytes)).status, 400);
+      assert.equal((await append(0, bytes)).status, 204);
+      assert.deepEqual(await direct.post(arrivals, start), { arrival_id, received: bytes.length, problem: null });
+      return { path: `${arrivals}/${arrival_id}`, start };
+    };
+    try {
+      const image = await makeImage(3_000_000);
+      await partOf(image, image.content.subarray(0, 2_000_000));
+      const before = await network.sentBytes();
+      await need(image.name, [slice]);
+      assert.ok(await isAt(slice, image.name, image.content));
+      assert.ok((await network.sentBytes()) - before < 2_000_000, 'the rest only');
+      const spoilt = await makeImage(200_000);
+      await partOf(spoilt, Buffer.alloc(200_000, 'x'));
+      await need(spoilt.name, [slice]);
+      assert.ok(await isAt(slice, spoilt.name, spoilt.content));
+
+      const choice = { node_type: 'qemu', filename: image.name };
+      const departures = '/v2/compute/image_departures';
+      const { departure_id, secret } = await direct.post(departures, choice);
+      const read = async (body: object, id = departure_id) =>
+        (await stranger.send(`POST ${departures}/${id}/bytes`, { body })).status;
+      const piece = { secret, from: 0, bytes: 10 };
+      assert.equal(await read(piece), 200);
+      assert.equal(await read({ ...piece, secret: '0'.repeat(64) }), 404);
+      assert.equal(await read(piece, crypto.randomUUID()), 404);
+      for (const wrong of [{ from: -1 }, { from: 3_000_000 }, { from: 1e300 }, { bytes: 0 }, { bytes: 1e12 }, { secret: 'x' }])
+        assert.equal(await read({ ...piece, ...wrong }), 400, JSON.stringify(wrong));
+      assert.equal((await stranger.send(`POST ${departures}`, { body: choice })).status, 401);
+      assert.equal((await stranger.send(`POST ${arrivals}`, { body: {} })).status, 401);
+      for (const filename of ['../slice.json', '.hidden', '/etc/hostname'])
+        assert.ok(
+          [403, 409].includes((await direct.send(`POST ${departures}`, { body: { ...choice, filename } })).status),
+          filename,
+        );
+      await direct.delete(`${departures}/${departure_id}`);
+      assert.equal(await read(piece), 404, 'the transfer has ended');
+
+      const lost = await makeImage(50_000);
+      const { path, start } = await partOf(lost, lost.content.subarray(0, 10));
+      const answers = { redirect: 302, refusal: 404, flood: 200 };
+      let answer: keyof typeof answers = 'redirect';
+      await using hostile = createServer((_, reply) => {
+        reply.writeHead(answers[answer], { location: url }).end(Buffer.alloc(1_000_000, 'y'));
+      }).listen(0, network.address);
+      await once(hostile, 'listening');
+      const source = { protocol: 'http', host: network.address, port: (hostile.address() as AddressInfo).port };
+      for (answer of ['redirect', 'refusal', 'flood'] as const) {
+        const body = { ...source, departure_id, secret, bytes: 2 ** 23 };
+        const { received, problem } = await direct.post<ImageArrival>(`${path}/fetch`, body, 200);
+        assert.ok(answer === 'flood' ? received <= start.filesize : received === 10, `${answer}: ${received}`);
+        assert.match(String(problem), /answered with status|does not answer|more/);
+      }
+      const { received } = await direct.post<ImageArrival>(arrivals, start);
+      if (received < start.filesize) {
+        assert.equal((await direct.send(`POST ${path}/finish`)).status, 400);
+        const rest = Buffer.alloc(start.filesize - received);
+        assert.equal((await direct.send(`POST ${path}/bytes/${received}`, { raw: rest })).status, 204);
+      }
+      assert.deepEqual(await direct.post(`${path}/finish`, {}, 200), { placed: false });
+      assert.equal((await direct.send(`POST ${path}/finish`)).status, 404);
+      const names = await readdir(join(slice.server.dataDir, folder));
+      assert.deepEqual(
+        names.filter((name) => name.startsWith('.') || name === start.filename),
+        [],
+      );
+    } finally {
+      direct.close();
+      stranger.close();
+    }
   });
 });

@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -48,6 +49,11 @@ export class HostNetwork {
   async isolate(isCut: boolean): Promise<void> {
     for (const index of this.hosts.keys())
       await run('bridge', ['-n', `${this.#name}s`, 'link', 'set', 'dev', `v${index}`, 'isolated', isCut ? 'on' : 'off']);
+  }
+
+  /** What this process has sent to the hosts, in bytes, with the headers of its packets. */
+  async sentBytes(): Promise<number> {
+    return Number(await readFile(`/sys/class/net/${this.#name}/statistics/tx_bytes`, 'utf8'));
   }
 
   async remove(): Promise<void> {

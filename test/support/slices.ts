@@ -44,7 +44,7 @@ export function untilSlice(controller: RawClient, id: string, state: SliceObject
 }
 
 /** Speaks to a slice as its controller does. */
-export async function clientOfSlice({ server }: TestSlice): Promise<RawClient> {
+export async function clientOfSlice({ server }: TestSlice, url = server.url): Promise<RawClient> {
   const { secret } = JSON.parse(await readFile(join(server.dataDir, 'state/slice.json'), 'utf8')) as { secret: string };
-  return new RawClient(server.url, { authorization: `Basic ${Buffer.from(`patchbay:${secret}`).toString('base64')}` });
+  return new RawClient(url, { authorization: `Basic ${Buffer.from(`patchbay:${secret}`).toString('base64')}` });
 }

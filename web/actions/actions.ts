@@ -16,12 +16,14 @@ import { projectActions } from './project.tsx';
 import { leave, openMenu, selectAll, selectLinks, selectNext, selectPrevious } from './selection.ts';
 import { toolActions } from './tools.ts';
 import { viewActions } from './view.tsx';
+import { keepWarmTemplate } from './warm-template.ts';
 
 export const actions: readonly Action[] = [
   openConsoles,
   openAllConsoles,
   ...powerActions,
   moveNode,
+  keepWarmTemplate,
   ...linkActions,
   undo,
   redo,

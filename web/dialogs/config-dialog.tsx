@@ -24,25 +24,36 @@ export function ConfigDialog({ project, node, close }: ConfigDialogProps) {
   const { path, content, addressOf, write } = useConfigFile(app, project, node);
   const text = useSignal('');
   const now = content.value;
+  const draft = `${node.node_id} ${path.value}`;
   useEffect(() => {
-    text.value = now?.isBinary ? '' : (now?.stored ?? '');
+    text.value = now?.isBinary ? '' : (project.configDrafts.get(draft) ?? now?.stored ?? '');
   }, [now]);
+  const change = (value: string) => {
+    text.value = value;
+    if (value === (now?.stored ?? '')) project.configDrafts.delete(draft);
+    else project.configDrafts.set(draft, value);
+  };
   const isEdited = now !== undefined && !now.isBinary && text.value !== (now.stored ?? '');
   const footer = (
     <>
-      <small class="grow">{node.status !== 'stopped' && texts.config.nextStart}</small>
+      <small class="grow">{isEdited ? texts.config.notSaved : node.status !== 'stopped' && texts.config.nextStart}</small>
       {now?.stored !== undefined && (
         <a class="button" href={addressOf(path.value)} download={path.value.split('/').at(-1)}>
           {texts.download}
         </a>
       )}
+      {isEdited && <Button onClick={() => change(now.stored ?? '')}>{texts.config.discard}</Button>}
       <Button onClick={close}>{texts.close}</Button>
       <Button kind="primary" submit disabled={!isEdited}>
         {texts.save}
       </Button>
     </>
   );
-  const save = () => isEdited && write(new Blob([text.value]));
+  const replace = (body: Blob) => {
+    project.configDrafts.delete(draft);
+    return write(body);
+  };
+  const save = () => isEdited && replace(new Blob([text.value]));
   return (
     <Dialog title={texts.config.of(node.name)} close={close} onSubmit={save} footer={footer} wide>
       <TextField
@@ -52,10 +63,8 @@ export function ConfigDialog({ project, node, close }: ConfigDialogProps) {
         options={configFiles(app, node)}
         onChange={(value) => (path.value = value.trim().replace(/^\/+/, ''))}
       />
-      {now && (
-        <ConfigText content={now} text={text.value} change={(value) => (text.value = withLineEnds(value, now.stored ?? ''))} />
-      )}
-      {now && <FilePicker label={texts.config.upload} onPick={write} />}
+      {now && <ConfigText content={now} text={text.value} change={(value) => change(withLineEnds(value, now.stored ?? ''))} />}
+      {now && <FilePicker label={texts.config.upload} onPick={replace} />}
     </Dialog>
   );
 }

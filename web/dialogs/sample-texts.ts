@@ -8,7 +8,7 @@ interface SampleText {
   readonly steps: string;
 }
 
-const frr = 'Docker, and the image patchbay-frr: node demo/containers/build.ts makes it.';
+const image = (name: string) => `Docker, and the image ${name}: the command "patchbay images" makes it.`;
 
 const labs = {
   campus: {
@@ -35,27 +35,29 @@ const labs = {
   'ospf-failover': {
     title: 'Three FRR routers with OSPF',
     about: 'A ring of three routers. Suspend the direct link, and OSPF finds the way around it.',
-    needs: frr,
+    needs: image('patchbay-frr'),
     steps:
       'Open the console of [R1](#R1) and type `vtysh -c "show ip route"`. Select the link from [R1](#R1) to [R3](#R3), press `U`, and look again: the way leads over [R2](#R2).',
   },
   'bgp-filters': {
     title: 'BGP filters',
     about: 'A customer, its provider and another network. A prefix list keeps an internal prefix from leaking.',
-    needs: frr,
+    needs: image('patchbay-frr'),
     steps: 'Type `vtysh -c "show bgp ipv4 unicast"` in the consoles of the routers and compare their tables.',
   },
   'vrrp-split-brain': {
     title: 'VRRP split brain',
     about: 'Two gateways share an address. Cut the link between the switches, and both believe to be the master.',
-    needs: 'Docker, and the image patchbay-keepalived: node demo/containers/build.ts makes it.',
-    steps: 'Suspend the link between the switches with `U`, and look at the addresses of both gateways: `ip addr`.',
+    needs: image('patchbay-keepalived'),
+    steps:
+      'The console of [GW2](#GW2) shows the shared address 10.0.0.254 with `ip addr`, that of [GW1](#GW1) does not. Suspend the link between the switches with `U`, and look again: both have it.',
   },
   'dns-satellite': {
     title: 'DNS over a satellite line',
     about: 'A client resolves names over 280 ms each way, with little bandwidth and some loss.',
-    needs: 'Docker, and the images busybox and dns-server.',
-    steps: 'Capture the link from [CLIENT](#CLIENT) to [SERVER](#SERVER) and follow a query.',
+    needs: image('patchbay-dns'),
+    steps:
+      'Capture the link from [CLIENT](#CLIENT) to [SERVER](#SERVER), type `nslookup www.example 10.0.0.53` in the console of [CLIENT](#CLIENT), and follow the query. `printf "GET /index.html HTTP/1.0\\r\\n\\r\\n" | nc 10.0.0.53 80` fetches a page.',
   },
 } as const satisfies Record<string, SampleText>;
 
@@ -66,6 +68,8 @@ export const sampleTexts = {
   ready: 'Needs nothing else',
   create: 'Create',
   createNamed: (title: string) => `Create: ${title}`,
+  made: (title: string) => `The lab "${title}" was made.`,
+  failed: (title: string, why: string) => `The lab "${title}" could not be made: ${why}`,
   ended: 'The server ended before the lab was complete.',
   labs: labs as Readonly<Record<keyof typeof labs, SampleText>>,
   notes: (id: keyof typeof labs) => `# ${labs[id].title}\n\n${labs[id].about}\n\n## First steps\n\n${labs[id].steps}\n`,

@@ -1,6 +1,7 @@
 /** Offers the sample labs. */
 import './samples.css';
 import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { projectPath } from '../router.ts';
 import { useApp } from '../state/app.ts';
 import { Button } from '../ui/button.tsx';
@@ -14,15 +15,25 @@ export function SamplesDialog({ close }: { readonly close: () => void }) {
   const app = useApp();
   const progress = useSignal<SampleProgress | undefined>(undefined);
   const failure = useSignal('');
+  const isClosed = useRef(false);
+  useEffect(
+    () => () => {
+      isClosed.current = true;
+    },
+    [],
+  );
   const create = async (id: SampleId) => {
     failure.value = '';
     progress.value = { label: sampleTexts.labs[id].title, part: 0 };
     try {
       const projectId = await openSample(app, id, (now) => (progress.value = now));
+      if (isClosed.current) return app.toasts.show('done', sampleTexts.made(sampleTexts.labs[id].title));
       close();
       app.router.go(projectPath(projectId));
     } catch (error) {
-      failure.value = (error as Error).message;
+      const { message } = error as Error;
+      if (isClosed.current) app.toasts.show('error', sampleTexts.failed(sampleTexts.labs[id].title, message));
+      else failure.value = message;
     }
     progress.value = undefined;
   };

@@ -54,3 +54,24 @@ export function reach({ width, height }: Pick<Box, 'width' | 'height'>, dx: numb
   const [cos, sin] = [Math.abs(dx / length), Math.abs(dy / length)];
   return Math.min(cos > 0 ? width / 2 / cos : Number.POSITIVE_INFINITY, sin > 0 ? height / 2 / sin : Number.POSITIVE_INFINITY);
 }
+
+/** Of a drawing: it rotates around its upper left corner. */
+export interface Placement extends Point {
+  /** Degrees. */
+  readonly rotation: number;
+}
+
+/** Converts from the scene to the coordinates of a drawing. */
+export function toLocal(point: Point, { x, y, rotation }: Placement): Point {
+  return turned({ x: point.x - x, y: point.y - y }, -rotation);
+}
+
+export function toScene(point: Point, { x, y, rotation }: Placement): Point {
+  const by = turned(point, rotation);
+  return { x: x + by.x, y: y + by.y };
+}
+
+function turned({ x, y }: Point, degrees: number): Point {
+  const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+  return { x: x * cos - y * sin, y: x * sin + y * cos };
+}

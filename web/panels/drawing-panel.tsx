@@ -85,7 +85,8 @@ function ShapeForm({ picture, change }: { readonly picture: Shape; readonly chan
   const rises = shape === 'line' && (picture.to[0] - picture.from[0]) * (picture.to[1] - picture.from[1]) < 0;
   const marks = 'group' in picture ? picture : undefined;
   const send = (update: { ink?: Ink; width?: number; height?: number }) => {
-    const svg = shapeSvg(shape, { width, height, ...update }, rises, { ...ink, ...update.ink });
+    const look = { rises, ink: { ...ink, ...update.ink }, radius: 'radius' in picture ? picture.radius : 0 };
+    const svg = shapeSvg(shape, { width, height, ...update }, look);
     return change({ svg: marks ? withGroup(svg, marks) : svg });
   };
   const size = (label: string, key: 'width' | 'height', value: number) => (

@@ -13,6 +13,7 @@ import { Button } from '../ui/button.tsx';
 import { focusCanvas } from '../ui/focus.ts';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { Popup } from '../ui/popup.tsx';
+import { Avatars } from './avatars.tsx';
 import { Inspector } from './inspector.tsx';
 import { Minimap } from './minimap.tsx';
 import { Palette } from './palette.tsx';
@@ -103,6 +104,7 @@ function ProjectBar() {
           ))}
       </div>
       <span class="grow" />
+      <Avatars />
       <ActionButton action={getAction('inspector')} />
     </TopBar>
   );

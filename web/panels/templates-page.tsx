@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { MenuButton } from '../ui/menu-button.tsx';
+import { sizeText } from '../ui/progress.tsx';
 import { CatalogViews } from './catalog-pages.tsx';
 import { ConvertTemplate } from './convert-dialog.tsx';
 import { NewTemplate } from './new-template.tsx';
@@ -56,7 +57,7 @@ export function TemplatesPage() {
 
 function TemplateRow({ template }: { readonly template: Template }) {
   const app = useApp();
-  const { template_id, name, template_type, symbol, builtin } = template;
+  const { template_id, name, template_type, symbol, builtin, warm } = template;
   const path = `/v2/templates/${template_id}`;
   const edit = () => app.dialogs.show((close) => <TemplateEditor template={template} close={close} />);
   const convert = () => app.dialogs.show((close) => <ConvertTemplate template={template} close={close} />);
@@ -74,6 +75,11 @@ function TemplateRow({ template }: { readonly template: Template }) {
           <small>{texts.kind[template_type]}</small>
         </span>
         {builtin && <span class="chip">{texts.builtIn}</span>}
+        {warm && (
+          <span class="chip opened" title={texts.warmTemplate.explanation(warm.node_name)}>
+            {texts.warmTemplate.holds(sizeText(warm.bytes))}
+          </span>
+        )}
       </button>
       {!builtin && (
         <MenuButton

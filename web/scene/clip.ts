@@ -49,9 +49,9 @@ function pick<T extends object, K extends keyof T>(object: T, keys: readonly K[]
   return Object.fromEntries(keys.map((key) => [key, object[key]])) as Pick<T, K>;
 }
 
-/** Ignores ids of links: a link is copied when both its nodes are. */
+/** Ignores ids of links: a link is copied when both its nodes are. A group is copied with its members. */
 export function clipOf(project: ProjectState, ids: Iterable<string>): Clip {
-  const chosen = [...ids];
+  const chosen = [...project.groups.withMembers(ids, 'also locked')];
   const nodes = chosen.flatMap((id) => project.nodes.peek(id) ?? []);
   const copied = new Set(nodes.map(({ node_id }) => node_id));
   const touching = project.links.all.peek().filter((link) => link.nodes.some(({ node_id }) => copied.has(node_id)));

@@ -1,12 +1,12 @@
 /** Dragging a handle of a drawing: its size, the ends of a line, or its rotation. */
 import type { Drawing } from '../../src/schema/drawing.ts';
-import type { Point } from '../geometry/geometry.ts';
+import { type Point, toLocal, toScene } from '../geometry/geometry.ts';
 import type { Picture } from '../geometry/picture.ts';
 import type { App } from '../state/app.ts';
 import type { LocalState, ProjectState } from '../state/project.ts';
 import type { Drag } from './drag-items.ts';
 import { changeItem } from './move-items.ts';
-import { type BoxHandle, type Handle, handlePlace, lineBetween, resizedBox, resizedSvg, toLocal, toScene } from './resize.ts';
+import { type BoxHandle, type Handle, handlePlace, lineBetween, resizedBox, resizedSvg } from './resize.ts';
 
 /** With Shift a drawing rotates in steps of this angle. */
 const turnStep = 15;

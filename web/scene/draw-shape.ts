@@ -31,7 +31,7 @@ export function drawShape(app: App, project: ProjectState, shape: DrawingShape, 
       // A line drawn upwards rises.
       const rises = (to.x - from.x) * (to.y - from.y) < 0;
       void app.toasts.attempt(async () => {
-        const id = await create(app, project, shape === 'text' ? textSvg(texts.newText) : shapeSvg(shape, box, rises), box);
+        const id = await create(app, project, shape === 'text' ? textSvg(texts.newText) : shapeSvg(shape, box, { rises }), box);
         if (shape === 'text') tools.editing.value = id;
       });
     },

@@ -10,7 +10,7 @@ const reachPx = 13;
 
 export function LinkHandles() {
   const { viewport, tools } = useApp();
-  const { selection, nodes, linksOf, groups } = useProject();
+  const { selection, nodes, bulges, groups } = useProject();
   const isFlat = useFlatSymbols();
   const [link, ...others] = selection.links.value;
   const isAlone = link && others.length === 0 && selection.ids.value.size === 1;
@@ -18,11 +18,8 @@ export function LinkHandles() {
   const [one, other] = [a && nodes.find(a.node_id), b && nodes.find(b.node_id)];
   if (!isAlone || !one || !other || tools.tool.value.name !== 'select') return null;
   if (groups.hidden.value.has(one.node_id) || groups.hidden.value.has(other.node_id)) return null;
-  const siblings = (linksOf.value.get(one.node_id) ?? []).filter(({ nodes: ends }) =>
-    ends.some(({ node_id }) => node_id === other.node_id),
-  );
-  const end = (node: typeof one) => ({ node, symbol: symbolBox(node, isFlat) });
-  const { ends } = linkPath(link, [end(one), end(other)], siblings);
+  const end = (node: typeof one) => ({ id: node.node_id, node, symbol: symbolBox(node, isFlat) });
+  const { ends } = linkPath([end(one), end(other)], bulges.value.get(link.link_id));
   const { scale } = viewport.state.value;
   return (
     <g class="handles link-handles" data-id={link.link_id}>

@@ -1,5 +1,4 @@
 /** The path of a link between its two nodes, and the positions of its labels and badge. */
-import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Box, Point } from '../geometry/geometry.ts';
 import { centreOf, nodeBox, reach } from '../geometry/geometry.ts';
@@ -13,27 +12,25 @@ export interface LinkPath {
   readonly ends: readonly [Point, Point];
 }
 
-/** A node, and the box of its symbol. */
+/** A node, and the box of its symbol; or the collapsed group that hides the node. */
 export interface LinkEnd {
+  /** Of the node, or of the group. */
+  readonly id: string;
   readonly node: Node;
   readonly symbol: Pick<Box, 'width' | 'height'>;
 }
 
-/** Distance between links of the same two nodes. */
-const spreadPx = 26;
 const labelDistancePx = 16;
 
-/** `siblings`: all links between these two nodes, including this one. */
-export function linkPath(link: Link, nodes: readonly [LinkEnd, LinkEnd], siblings: readonly Link[]): LinkPath {
+/** `bulgePx`: of `linkBulges`. */
+export function linkPath(nodes: readonly [LinkEnd, LinkEnd], bulgePx = 0): LinkPath {
   const [{ node: one }, { node: other }] = nodes;
   const from = centreOf(nodeBox(one));
   const to = centreOf(nodeBox(other));
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const length = Math.hypot(dx, dy) || 1;
-  // Siblings may list their ends in either order; the direction of the curve must not depend on it.
-  const sign = one.node_id < other.node_id ? 1 : -1;
-  const place = siblings.findIndex(({ link_id }) => link_id === link.link_id);
-  const bulge = sign * (place - (siblings.length - 1) / 2) * spreadPx;
+  // Links of a bundle may list their ends in either order; the direction of the curve must not depend on it.
+  const bulge = nodes[0].id < nodes[1].id ? bulgePx : -bulgePx;
   const normal = { x: (-dy / length) * bulge, y: (dx / length) * bulge };
   const control = { x: (from.x + to.x) / 2 + normal.x * 2, y: (from.y + to.y) / 2 + normal.y * 2 };
   const near = ({ symbol }: LinkEnd, start: Point, target: Point): Point => {

@@ -13,7 +13,7 @@ import { LinkFlow, LinkTitle } from './link-flow.tsx';
 import { linkPath } from './link-path.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
-  const { links, nodes, linksOf, selection, work, traffic } = useProject();
+  const { links, nodes, bulges, selection, work, traffic } = useProject();
   const selected = useComputed(() => selection.ids.value.has(id));
   const label = useComputed(() => selection.labelOf(id)).value;
   const failure = useComputed(() => work.failures.value.get(id));
@@ -23,15 +23,15 @@ export function LinkView({ id }: { readonly id: string }) {
   const [a, b] = link?.nodes ?? [];
   const one = a && nodes.find(a.node_id);
   const other = b && nodes.find(b.node_id);
-  const siblings = (linksOf.value.get(a?.node_id ?? '') ?? []).filter(({ nodes: ends }) =>
-    ends.some(({ node_id }) => node_id === b?.node_id),
-  );
+  const bulge = useComputed(() => bulges.value.get(id)).value;
   const inGroup = useGroupOf(a?.node_id);
   const otherInGroup = useGroupOf(b?.node_id);
   if (!link || !one || !other || (inGroup && inGroup.id === otherInGroup?.id)) return null;
   const endOf = (node: Node, group: CollapsedGroup | undefined) =>
-    group ? { node: { ...node, ...group.box }, symbol: group.box } : { node, symbol: symbolBox(node, isFlat) };
-  const path = linkPath(link, [endOf(one, inGroup), endOf(other, otherInGroup)], siblings);
+    group
+      ? { id: group.id, node: { ...node, ...group.box }, symbol: group.box }
+      : { id: node.node_id, node, symbol: symbolBox(node, isFlat) };
+  const path = linkPath([endOf(one, inGroup), endOf(other, otherInGroup)], bulge);
   const states = linkStates(link);
   return (
     <g

@@ -7,26 +7,6 @@ export type Handle = BoxHandle | 'from' | 'to' | 'turn';
 
 export const boxHandles: readonly BoxHandle[] = ['nw', 'n', 'ne', 'e', 'se', 's', 'sw', 'w'];
 
-export interface Placement extends Point {
-  /** Degrees. */
-  readonly rotation: number;
-}
-
-/** Converts from the scene to the coordinates of a drawing. */
-export function toLocal(point: Point, { x, y, rotation }: Placement): Point {
-  return turned({ x: point.x - x, y: point.y - y }, -rotation);
-}
-
-export function toScene(point: Point, { x, y, rotation }: Placement): Point {
-  const by = turned(point, rotation);
-  return { x: x + by.x, y: y + by.y };
-}
-
-function turned({ x, y }: Point, degrees: number): Point {
-  const [cos, sin] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
-  return { x: x * cos - y * sin, y: x * sin + y * cos };
-}
-
 /** The position of a handle, in the coordinates of the drawing. */
 export function handlePlace(handle: BoxHandle, { width, height }: { readonly width: number; readonly height: number }): Point {
   const along = (before: string, after: string, size: number) =>

@@ -16,6 +16,7 @@ import { LinkView } from './link-view.tsx';
 import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
 import { RenameEditor } from './rename-editor.tsx';
+import { SelectionsOfOthers } from './selections-of-others.tsx';
 import { TextEditor } from './text-editor.tsx';
 import { WireHandle } from './wire-handle.tsx';
 
@@ -64,6 +65,7 @@ export function Scene() {
         <g ref={content}>
           <Layers project={project} />
           <FarNames />
+          <SelectionsOfOthers />
           <Overlay />
           <Handles />
           <LinkHandles />

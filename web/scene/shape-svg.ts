@@ -13,13 +13,25 @@ const standardInk: Ink = { stroke: '#000000', strokeWidth: 2, fill: '#ffffff', o
 const standardFamily = 'TypeWriter';
 const standardLook: TextLook = { sizePx: 16 };
 
-export function shapeSvg(shape: Exclude<DrawingShape, 'text'>, size: ShapeSize, rises = false, ink: Ink = standardInk): string {
+interface ShapeLook {
+  /** Of a line: its second end is the upper one. */
+  readonly rises?: boolean;
+  readonly ink?: Ink;
+  /** Of the corners of a rectangle, in pixels. */
+  readonly radius?: number;
+}
+
+export function shapeSvg(
+  shape: Exclude<DrawingShape, 'text'>,
+  size: ShapeSize,
+  { rises = false, ink = standardInk, radius = 0 }: ShapeLook = {},
+): string {
   const width = Math.max(1, Math.round(size.width));
   const height = Math.max(1, Math.round(size.height));
   const stroke = `stroke="${ink.stroke ?? '#000000'}" stroke-width="${ink.strokeWidth ?? 2}"${ink.dash ? ` stroke-dasharray="${ink.dash}"` : ''}`;
   const fill = `fill="${ink.fill ?? '#ffffff'}" fill-opacity="${ink.opacity ?? 1}"`;
   const inner = {
-    rectangle: `<rect width="${width}" height="${height}" ${fill} ${stroke}/>`,
+    rectangle: `<rect width="${width}" height="${height}"${radius > 0 ? ` rx="${radius}"` : ''} ${fill} ${stroke}/>`,
     ellipse: `<ellipse cx="${width / 2}" cy="${height / 2}" rx="${width / 2}" ry="${height / 2}" ${fill} ${stroke}/>`,
     line: `<line x1="0" y1="${rises ? height : 0}" x2="${width}" y2="${rises ? 0 : height}" ${stroke}/>`,
   }[shape];

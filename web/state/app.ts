@@ -10,6 +10,7 @@ import { ConsoleDock } from './console-dock.ts';
 import { Dialogs } from './dialogs.ts';
 import { createLetterKeys } from './letter-keys.ts';
 import { createMinimap } from './minimap.ts';
+import { createOwnName } from './own-name.ts';
 import { ProjectState } from './project.ts';
 import { ServerState } from './server.ts';
 import type { Sketch } from './sketch.ts';
@@ -28,6 +29,8 @@ export class App {
   readonly minimap: Signal<boolean> = createMinimap();
   /** Keys that type a character run commands. */
   readonly letterKeys: Signal<boolean> = createLetterKeys();
+  /** Shown to others who have the same project open. Empty: the server chooses one. */
+  readonly ownName: Signal<string> = createOwnName();
   readonly toasts = new Toasts();
   readonly dialogs = new Dialogs();
   readonly tools = new Tools();
@@ -57,7 +60,7 @@ export class App {
       if (wanted !== undefined) this.consoles.restore(wanted);
       this.tools.reset();
       this.sketch.value = {};
-      this.project.value = wanted === undefined ? undefined : new ProjectState(api, wanted);
+      this.project.value = wanted === undefined ? undefined : new ProjectState(api, wanted, this.ownName);
     });
     effect(() => {
       const shown = this.project.value;

@@ -3,7 +3,7 @@
  * so that it is stored, exported and undone as one; other clients show its rectangle.
  */
 import { computed, type ReadonlySignal } from '@preact/signals';
-import { type Box, centreOf, nodeBox } from '../geometry/geometry.ts';
+import { type Box, centreOf, nodeBox, toLocal, toScene } from '../geometry/geometry.ts';
 import { groupMark } from '../geometry/picture.ts';
 import type { ProjectState } from './project.ts';
 
@@ -37,13 +37,13 @@ export class Groups {
     return this.#pictureOf(id)?.group === 'collapsed';
   }
 
-  /** With everything that lies in the groups among them, but for those that are locked. */
-  withMembers(ids: Iterable<string>): ReadonlySet<string> {
+  /** With everything that lies in the groups among them. Locked ones keep their members when they are to be moved. */
+  withMembers(ids: Iterable<string>, which: 'movable' | 'also locked' = 'movable'): ReadonlySet<string> {
     const all = new Set(ids);
     // Members are groups, too: the walk comes to what is added.
     for (const id of all) {
-      const isMoved = this.isGroup(id) && !this.#project.drawings.peek(id)?.locked;
-      if (isMoved) for (const member of this.#membersOf(id)) all.add(member);
+      const isTaken = this.isGroup(id) && (which === 'also locked' || !this.#project.drawings.peek(id)?.locked);
+      if (isTaken) for (const member of this.#membersOf(id)) all.add(member);
     }
     return all;
   }
@@ -53,7 +53,7 @@ export class Groups {
     const drawing = this.#project.drawings.peek(id);
     const picture = this.#pictureOf(id);
     if (!drawing || !picture) return undefined;
-    const { x, y } = centreOf({ x: drawing.x, y: drawing.y, width: picture.width, height: picture.height });
+    const { x, y } = toScene({ x: picture.width / 2, y: picture.height / 2 }, drawing);
     const { width, height } = collapsedSize;
     const nodeCount = this.#membersOf(id).filter((member) => this.#project.nodes.peek(member)).length;
     const { name = '' } = picture;
@@ -75,14 +75,14 @@ export class Groups {
     const picture = this.#pictureOf(id);
     if (!drawing || !picture) return [];
     const isInside = (box: Box) => {
-      const { x, y } = centreOf(box);
-      return x >= drawing.x && y >= drawing.y && x <= drawing.x + picture.width && y <= drawing.y + picture.height;
+      const { x, y } = toLocal(centreOf(box), drawing);
+      return x >= 0 && y >= 0 && x <= picture.width && y <= picture.height;
     };
     const area = picture.width * picture.height;
-    const others = drawings.all.peek().filter(({ drawing_id, svg, x, y }) => {
-      const { width, height } = pictures.of(svg);
-      const isSmaller = width * height < area || (width * height === area && drawing_id > id);
-      return isSmaller && isInside({ x, y, width, height });
+    const others = drawings.all.peek().filter((other) => {
+      const { width, height } = pictures.of(other.svg);
+      const isSmaller = width * height < area || (width * height === area && other.drawing_id > id);
+      return isSmaller && isInside({ ...toScene({ x: width / 2, y: height / 2 }, other), width: 0, height: 0 });
     });
     const inside = nodes.all.peek().filter((node) => isInside(nodeBox(node)));
     return [...inside.map(({ node_id }) => node_id), ...others.map(({ drawing_id }) => drawing_id)];

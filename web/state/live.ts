@@ -60,6 +60,11 @@ export class Live {
     this.#connect();
   }
 
+  /** Sends a message on the current connection. Without one it is dropped. */
+  send(message: unknown): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
   /** Reads everything again on the current connection, after an event that does not say what it changed. */
   readAgain(): void {
     if (!this.#socket || this.#held) return;

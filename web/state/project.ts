@@ -10,9 +10,11 @@ import { Pictures } from '../geometry/picture.ts';
 import { Batches } from './batches.ts';
 import { Groups } from './groups.ts';
 import { Keyed } from './keyed.ts';
+import { linkBulges } from './link-bulges.ts';
 import { Live, type Notice } from './live.ts';
 import { Moves } from './moves.ts';
 import { Overrides } from './overrides.ts';
+import { Presence } from './presence.ts';
 import { putItems } from './put-items.ts';
 import { Selection } from './selection.ts';
 import { Series } from './series.ts';
@@ -51,6 +53,8 @@ export class ProjectState {
   readonly pictures = new Pictures();
   readonly groups: Groups;
   readonly live: Live;
+  /** Who else has the project open. */
+  readonly presence: Presence;
   /** Counts reports that the memory of a snapshot was saved, or could not be. */
   readonly snapshotChanges = signal(0);
   /** The latest message of the server to all users of the project. */
@@ -59,11 +63,21 @@ export class ProjectState {
   readonly linksOf: ReadonlySignal<ReadonlyMap<string, readonly Link[]>> = computed(() => {
     const map = new Map<string, Link[]>();
     for (const link of this.links.all.value)
-      for (const { node_id } of link.nodes) map.set(node_id, [...(map.get(node_id) ?? []), link]);
+      for (const { node_id } of link.nodes) {
+        const links = map.get(node_id);
+        if (links) links.push(link);
+        else map.set(node_id, [link]);
+      }
     return map;
   });
+  /** How far links bend aside, by their ids. */
+  readonly bulges: ReadonlySignal<ReadonlyMap<string, number>> = computed(() =>
+    linkBulges(this.links.all.value, this.groups.hidden.value),
+  );
   /** Notes that are not saved, and the stored text that they were made of. Closing their dialog loses nothing. */
   readonly notesDraft = signal<{ readonly text: string; readonly base: string } | undefined>(undefined);
+  /** Texts of configuration files that are not saved, by node and path. Closing their dialog loses nothing. */
+  readonly configDrafts = new Map<string, string>();
   readonly #api: Api;
   readonly #notices = new Batches<Notice>({
     apply: (notice) => this.#onNotice(notice),
@@ -74,7 +88,7 @@ export class ProjectState {
   /** A new project may be shown before the list contains it. */
   #isListed = false;
 
-  constructor(api: Api, id: string) {
+  constructor(api: Api, id: string, ownName: ReadonlySignal<string>) {
     this.#api = api;
     this.id = id;
     this.path = `/v2/projects/${id}`;
@@ -89,14 +103,16 @@ export class ProjectState {
       send: (places) => putItems(api, this, places),
     });
     this.live = new Live({
-      address: (since) => api.socket(`${this.path}/notifications/ws${since === undefined ? '' : `?since=${since}`}`),
+      address: (since) => api.socket(`${this.path}/notifications/ws?presence=true${since === undefined ? '' : `&since=${since}`}`),
       resumes: true,
       read: () => this.read(),
       onNotice: (notice) => this.#notices.push(notice),
     });
+    this.presence = new Presence({ selected: this.selection.ids, name: ownName, send: (state) => this.live.send(state) });
   }
 
   close(): void {
+    this.presence.close();
     this.live.close();
   }
 
@@ -210,6 +226,7 @@ export class ProjectState {
     else if (action === 'project.updated') this.project.value = event as Project;
     else if (action === 'snapshot.restored') this.live.readAgain();
     else if (action === 'snapshot.updated' || action === 'checkpoints.updated') this.snapshotChanges.value += 1;
+    else if (what === 'presence') this.presence.receive(action, event);
     else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
   }
 

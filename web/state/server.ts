@@ -67,6 +67,11 @@ export class ServerState {
     return this.kinds.value.get(nodeType)?.can.convert === true;
   }
 
+  /** Whether the memory of nodes of a type can be saved. */
+  canSaveMemory(nodeType: string): boolean {
+    return this.kinds.value.get(nodeType)?.can.save_memory === true;
+  }
+
   async #read(): Promise<void> {
     const [projects, templates, computes, version, kinds, program] = await Promise.all([
       this.#api.get<Project[]>('/v2/projects'),

@@ -5,9 +5,10 @@ import { networkInterfaces } from 'node:os';
 import { fault } from '../../api/faults.ts';
 import { checkFilters, scheduleOf } from '../../api/filters.ts';
 import type { BpfCompiler } from '../../fabric/bpf-compile.ts';
-import { type BpfInstruction, type BpfKey, bpfKeys } from '../../fabric/protocol.ts';
-import { type Filters, textsFirst } from '../../schema/filter.ts';
+import { type BpfInstruction, bpfKeys, type CompiledExpressions } from '../../fabric/protocol.ts';
+import { textsFirst } from '../../schema/filter.ts';
 import type { Nio, NioUdp } from '../../schema/nio.ts';
+import { expressionLines, expressionsOf } from '../../schema/schedule-rules.ts';
 import type { BpfTables, NioRecord } from '../store.ts';
 
 export interface NioChecks {
@@ -20,21 +21,26 @@ export interface NioChecks {
 export async function checkNio(nio: Nio, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
   const { lport, rhost, rport, filters = {}, suspend = false } = udp;
-  const [effects, address] = await Promise.all([checkEffects(filters, compiler), resolve(rhost)]);
-  return Object.freeze({ lport, rhost, rport, address, ...effects, suspend, ...checkTiming(udp), ...ownFields(udp, streams) });
+  const [effects, address, timing] = await Promise.all([
+    checkEffects(filters, compiler),
+    resolve(rhost),
+    checkTiming(udp, compiler),
+  ]);
+  return Object.freeze({ lport, rhost, rport, address, ...effects, suspend, ...timing, ...ownFields(udp, streams) });
 }
 
 /** What a change of a NIO may change: filters, suspend and mirror_to, each only when given, and the stream. Its addresses stay. */
 export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
   const { suspend = current.suspend } = udp;
-  const [effects, mirror_to] = await Promise.all([
+  const [effects, mirror_to, timing] = await Promise.all([
     udp.filters ? checkEffects(udp.filters, compiler) : effectsOf(current),
     checkMirror(udp.mirror_to, current, streams),
+    checkTiming(udp, compiler),
   ]);
   const { lport, rhost, rport, address, captures } = current;
   const kept = { ...(captures && { captures }), ...(mirror_to && { mirror_to }) };
-  const changed = { ...effects, suspend, ...checkTiming(udp), ...ownFields(udp, streams) };
+  const changed = { ...effects, suspend, ...timing, ...ownFields(udp, streams) };
   return Object.freeze({ lport, rhost, rport, address, ...kept, ...changed });
 }
 
@@ -52,11 +58,12 @@ async function checkMirror(
 }
 
 /** What is sent by our controllers only, and always. */
-function ownFields(nio: NioUdp, streams: boolean): Pick<NioRecord, 'mirror_of' | 'peer_stopped' | 'stream'> {
-  const { stream, peer_stopped, mirror_of } = nio;
+function ownFields(nio: NioUdp, streams: boolean): Pick<NioRecord, 'mirror_of' | 'outages' | 'peer_stopped' | 'stream'> {
+  const { stream, peer_stopped, outages, mirror_of } = nio;
   return {
     ...(stream && streams && { stream }),
     ...(peer_stopped !== undefined && { peer_stopped }),
+    ...(outages && { outages: scheduleOf(outages) }),
     ...(mirror_of !== undefined && { mirror_of }),
   };
 }
@@ -77,7 +84,9 @@ type Effects = Pick<NioRecord, 'filters'> & BpfTables;
 async function checkEffects(given: NonNullable<NioUdp['filters']>, compiler: BpfCompiler): Promise<Effects> {
   const filters = textsFirst(checkFilters(given));
   const used = bpfKeys.filter((key) => filters[key]);
-  const programs = await Promise.all(used.map(async (key) => [key, await compile(key, filters, compiler)] as const));
+  const programs = await Promise.all(
+    used.map(async (key) => [key, await compile(String(filters[key]?.[0] ?? ''), key, compiler)] as const),
+  );
   return { filters, ...Object.fromEntries(programs) };
 }
 
@@ -87,14 +96,22 @@ function effectsOf(current: NioRecord): Effects {
   return { filters, ...Object.fromEntries(bpfKeys.flatMap((key) => (current[key] ? [[key, current[key]]] : []))) };
 }
 
-function checkTiming({ schedule }: NioUdp): Pick<NioRecord, 'schedule'> {
-  return schedule ? { schedule: scheduleOf(schedule) } : {};
+/** Expressions one after the other: a schedule may have dozens, and each is a process. */
+async function checkTiming({ schedule }: NioUdp, compiler: BpfCompiler): Promise<Pick<NioRecord, 'schedule' | 'expressions'>> {
+  if (!schedule) return {};
+  const checked = scheduleOf(schedule);
+  const expressions: CompiledExpressions[] = [];
+  for (const [text, name] of expressionsOf(checked.steps)) {
+    const programs: BpfInstruction[][] = [];
+    for (const line of expressionLines(text)) programs.push(await compiler.compile(line, name));
+    expressions.push({ text, programs });
+  }
+  return { schedule: checked, ...(expressions.length > 0 && { expressions }) };
 }
 
 /** One program for each line. */
-function compile(key: BpfKey, filters: Filters, compiler: BpfCompiler): Promise<BpfInstruction[][]> {
-  const lines = (filters[key] ?? []).flatMap((text) => String(text).split('\n')).map((line) => line.trim());
-  return Promise.all(lines.filter((line) => line !== '').map((line) => compiler.compile(line, key)));
+function compile(text: string, filter: string, compiler: BpfCompiler): Promise<BpfInstruction[][]> {
+  return Promise.all(expressionLines(text).map((line) => compiler.compile(line, filter)));
 }
 
 async function resolve(host: string): Promise<string> {

@@ -167,9 +167,9 @@ export class FabricWiring {
     return partner ? this.#running.has(partner.nodeId) : binding.nio.peer_stopped !== true;
   }
 
-  /** That of the link, whichever of its ends runs it; undefined where that is on another compute. */
+  /** That of the link, whichever of its ends runs it; only the outages where that is on another compute. */
   scheduleOf(binding: Binding): LinkSchedule | undefined {
-    return binding.nio.schedule ?? this.#partnerOf(binding)?.nio.schedule;
+    return binding.nio.schedule ?? this.#partnerOf(binding)?.nio.schedule ?? binding.nio.outages;
   }
 
   get hasLinks(): boolean {
@@ -338,9 +338,9 @@ function datagramsTo({ lport, address, rport, stream }: Pick<NioRecord, 'lport' 
 }
 
 function single(binding: Binding, here: PortSpec): LinkSpec {
-  const { lport, filters, schedule, suspend } = binding.nio;
+  const { lport, filters, suspend } = binding.nio;
   const there = datagramsTo(binding.nio);
-  const effects = { filters, suspend, ...(schedule && { schedule }), ...programsOf(binding.nio) };
+  const effects = { filters, suspend, ...timingOf(binding.nio), ...programsOf(binding.nio) };
   return { id: singleId(lport), a: here, b: there, ...effects, ...capturesBetween(binding) };
 }
 
@@ -349,18 +349,24 @@ function single(binding: Binding, here: PortSpec): LinkSpec {
  * own node.
  */
 function pair([one, a]: [Binding, PortSpec], [other, b]: [Binding, PortSpec]): LinkSpec {
-  const schedule = one.nio.schedule ?? (other.nio.schedule && reversedSchedule(other.nio.schedule));
   return {
     id: pairId(one.nio.lport, other.nio.lport),
     a,
     b,
     filters: { ...reversed(other.nio.filters), ...one.nio.filters },
     suspend: one.nio.suspend || other.nio.suspend,
-    ...(schedule && { schedule }),
+    ...(one.nio.schedule ? timingOf(one.nio) : timingOf(other.nio, reversedSchedule)),
     ...reversed(programsOf(other.nio)),
     ...programsOf(one.nio),
     ...capturesBetween(one, other),
   };
+}
+
+function timingOf(
+  { schedule, expressions }: NioRecord,
+  as = (given: LinkSchedule) => given,
+): Pick<LinkSpec, 'schedule' | 'expressions'> {
+  return { ...(schedule && { schedule: as(schedule) }), ...(expressions && { expressions: [...expressions] }) };
 }
 
 function programsOf(nio: NioRecord): BpfPrograms {

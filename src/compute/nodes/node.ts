@@ -18,6 +18,7 @@ import type { NodeStatus } from '../../schema/node.ts';
 import { type ScreenAddress, screenOf } from '../console/screen.ts';
 import type { Context, ProjectView } from '../context.ts';
 import type { KnownNode, NioRecord, RunRecord } from '../store.ts';
+import { discardMemory } from './discard-memory.ts';
 import { keepFolder } from './kept-folders.ts';
 import { NodeCaptures } from './node-captures.ts';
 import { NodeNios, type PortNumbers } from './node-nios.ts';
@@ -134,11 +135,11 @@ export class ComputeNode {
     if (this.driver.kind.alwaysRunning) await this.start();
   }
 
-  /** What is always running stays so. A stopped node loses the memory that was saved for its next start. */
+  /** What is always running stays so. A stopped node loses the memory that was saved for its next start, unless it is of its template. */
   stop(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
-      if (!this.#run && this.driver.memory) await rm(join(this.directory, savedMemoryName), { recursive: true, force: true });
+      if (!this.#run && this.driver.memory) await discardMemory(this.directory);
       await this.#stop(options);
     });
   }

@@ -188,7 +188,7 @@ export async function whileHeld(nodes: readonly ComputeNode[], context: Context,
 }
 
 /** Waits for all of them, also when one fails: what is still under way needs what the failure would take away. */
-async function together(parts: readonly Promise<void>[]): Promise<void> {
+export async function together(parts: readonly (Promise<void> | undefined)[]): Promise<void> {
   for (const result of await Promise.allSettled(parts)) if (result.status === 'rejected') throw result.reason;
 }
 
@@ -196,7 +196,7 @@ async function together(parts: readonly Promise<void>[]): Promise<void> {
  * Fills a folder beside the target and puts it in the target's place; what both are in is there. Disks of gigabytes are not synced: like anything else that
  * machines write, they reach the disk when the kernel sees fit; what this protects from is the death of the server.
  */
-async function grow<T>(context: Context, target: string, fill: (folder: string) => Promise<T>): Promise<T> {
+export async function grow<T>(context: Context, target: string, fill: (folder: string) => Promise<T>): Promise<T> {
   const growing = join(dirname(target), `.${basename(target)}.${randomBytes(4).toString('hex')}`);
   await context.store.beginCopy(growing);
   try {
@@ -221,7 +221,7 @@ export async function copyFolder(context: Context, from: string, to: string): Pr
 }
 
 /** GNU coreutils: `--reflink=auto` shares blocks where it can, `--sparse=always` keeps holes; `-a` keeps links, modes and times. */
-function copyTrees(context: Context, from: string, names: readonly string[], to: string): Promise<void> {
+export function copyTrees(context: Context, from: string, names: readonly string[], to: string): Promise<void> {
   const sources = names.map((name) => `${from}/${name}`);
   return run(context, 'cp', ['-a', '--reflink=auto', '--sparse=always', '--', ...sources, to]);
 }
@@ -255,7 +255,7 @@ async function run(context: Context, program: string, args: readonly string[]): 
   }
 }
 
-function exists(path: string): Promise<boolean> {
+export function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,

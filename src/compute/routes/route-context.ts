@@ -11,6 +11,7 @@ import type { Departures } from '../nodes/departures.ts';
 import type { ProjectFreezes } from '../projects/freeze.ts';
 import type { ComputeProjects } from '../projects/projects.ts';
 import type { ResumedLinks } from '../projects/resumed-links.ts';
+import type { WarmMachines } from '../projects/warm-machines.ts';
 
 /** Of running machines, from here and to here. */
 export interface ComputeMoves {
@@ -24,6 +25,7 @@ export interface ComputeRouteContext {
   readonly projects: ComputeProjects;
   readonly freezes: ProjectFreezes;
   readonly resumedLinks: ResumedLinks;
+  readonly warmMachines: WarmMachines;
   readonly moves: ComputeMoves;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;

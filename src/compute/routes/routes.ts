@@ -2,6 +2,7 @@
 import type { Route } from '../../api/route.ts';
 import { captureRoutes } from './captures.ts';
 import { fileRoutes } from './files.ts';
+import { imageTransferRoutes } from './image-transfers.ts';
 import { imageRoutes } from './images.ts';
 import { linkStatsRoutes } from './link-stats.ts';
 import { moveRoutes } from './moves.ts';
@@ -11,6 +12,7 @@ import { projectCopyRoutes } from './project-copies.ts';
 import { projectRoutes } from './projects.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 import { serverRoutes } from './server.ts';
+import { warmMachineRoutes } from './warm-machines.ts';
 
 export function computeRoutes(parts: ComputeRouteContext): Route[] {
   return [...sharedRoutes(parts), ...routesOfKinds(parts)];
@@ -23,9 +25,11 @@ export function sharedRoutes(parts: ComputeRouteContext) {
     ...notificationRoutes(parts),
     ...projectRoutes(parts),
     ...projectCopyRoutes(parts),
+    ...warmMachineRoutes(parts),
     ...moveRoutes(parts),
     ...fileRoutes(parts),
     ...imageRoutes(parts),
+    ...imageTransferRoutes(parts),
     ...nodeRoutes(parts),
     ...captureRoutes(parts),
     ...linkStatsRoutes(parts),

@@ -73,6 +73,7 @@ function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) 
   return {
     number_ranges: true,
     live_moves: true,
+    image_transfers: true,
     resources: { cpus: availableParallelism(), memory: memoryMiB() },
     link_features: [...linkFeatures],
     link_streams,

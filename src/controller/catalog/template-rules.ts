@@ -10,7 +10,8 @@ type TemplateSettings = Readonly<Record<string, unknown>>;
 
 /** Keys and values of older forms as they are today. */
 export function modernised(given: TemplateSettings): Record<string, unknown> {
-  const { linked_base, server, node_type, ...others } = given;
+  // The server knows what machine a template holds; clients send back what they got.
+  const { linked_base, server, node_type, warm: _, ...others } = given;
   const settings: Record<string, unknown> = others;
   if (linked_base !== undefined) settings.linked_clone ??= linked_base;
   if (server !== undefined) settings.compute_id ??= server;

@@ -4,11 +4,12 @@
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { problemsOf } from '../../api/validate.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { readOwnJson } from '../../lib/set-aside.ts';
-import type { Template, TemplateCreate, TemplateUpdate } from '../../schema/template.ts';
+import { type Template, type TemplateCreate, type TemplateUpdate, TemplateWarm } from '../../schema/template.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
 import { builtInTemplates } from './built-in-templates.ts';
@@ -23,7 +24,7 @@ export interface TemplatesOptions {
 }
 
 /** The file; other keys belong to GNS3 and stay. */
-type Stored = Readonly<Record<string, unknown>> & { readonly templates?: unknown };
+type Stored = Readonly<Record<string, unknown>> & { readonly templates?: unknown; readonly warm_templates?: unknown };
 
 export class Templates {
   readonly #options: TemplatesOptions;
@@ -61,26 +62,41 @@ export class Templates {
   }
 
   /** @throws `invalid_request`, `template_id_taken`, `storage_failed` */
-  create(body: TemplateCreate): Promise<Template> {
+  create(body: TemplateCreate, warm?: TemplateWarm): Promise<Template> {
     return this.#changes.run(async () => {
-      const template = await this.#complete(body);
+      const template = withWarm(await this.#complete(body), warm);
       await this.#add(template);
       return template;
     });
   }
 
-  /** Id, type, compute and whether it is built in stay as they are. @throws `template_not_found`, `invalid_request`, `storage_failed` */
-  update(templateId: string, body: TemplateUpdate): Promise<Template> {
+  /**
+   * Id, type, compute, whether it is built in, and the machine that it holds unless another is given, stay as they are.
+   * @throws `template_not_found`, `invalid_request`, `storage_failed`
+   */
+  update(templateId: string, body: TemplateUpdate, warm?: TemplateWarm): Promise<Template> {
     return this.#changes.run(async () => {
       const before = this.get(templateId);
       const { template_id, template_type, compute_id, builtin } = before;
       const wanted = { ...before, ...body, template_id, template_type, compute_id, builtin };
-      const after = builtin ? await this.#changedBuiltIn(wanted as Template) : await this.#complete(wanted);
+      const after = builtin
+        ? await this.#changedBuiltIn(wanted as Template)
+        : withWarm(await this.#complete(wanted), warm ?? before.warm);
       if (builtin) this.#builtIn.set(templateId, after);
       else await this.#save(new Map(this.#own).set(templateId, after));
       this.#changed('template.updated', after);
       return after;
     });
+  }
+
+  /** @throws `template_not_found`, `template_built_in` */
+  requireOwn(templateId: string, what: string): Template {
+    return this.#getOwn(templateId, what);
+  }
+
+  /** Ids of the machines that templates hold. */
+  heldMachines(): Set<string> {
+    return new Set([...this.#own.values()].flatMap(({ warm }) => (warm ? [warm.machine_id] : [])));
   }
 
   /** @throws `template_not_found`, `template_built_in`, `storage_failed` */
@@ -141,12 +157,18 @@ export class Templates {
   async #load(): Promise<void> {
     const take = (value: unknown) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is no JSON object');
-      const { templates = [], ...keys } = value as Stored;
+      const { templates = [], warm_templates = {}, ...keys } = value as Stored;
       if (!Array.isArray(templates)) throw new Error('"templates" is no list');
-      return { keys, templates };
+      return { keys, templates, warm: warm_templates };
     };
     const stored = await readOwnJson(this.#file, take, (message) => this.#options.log.error(message));
-    if (stored) await this.#take(stored.keys, stored.templates);
+    if (!stored) return;
+    await this.#take(stored.keys, stored.templates);
+    for (const [id, warm] of Object.entries(Object(stored.warm))) {
+      const template = this.#own.get(id);
+      if (template && (await problemsOf(TemplateWarm, warm)) === undefined)
+        this.#own = new Map(this.#own).set(id, withWarm(template, warm as TemplateWarm));
+    }
   }
 
   async #take(keys: Stored, entries: readonly unknown[]): Promise<void> {
@@ -176,7 +198,11 @@ export class Templates {
 
   async #save(own: ReadonlyMap<string, Template>): Promise<void> {
     const { keys, entries } = this.#kept;
-    const stored = { ...keys, templates: [...own.values(), ...entries], version: this.#options.version };
+    const machines = [...own.values()].flatMap(({ template_id, warm }) => (warm ? [[template_id, warm]] : []));
+    // Beside the templates, whose form is that of GNS3.
+    const warm = machines.length > 0 ? { warm_templates: Object.fromEntries(machines) } : {};
+    const templates = [...Array.from(own.values(), ({ warm: _, ...template }) => template), ...entries];
+    const stored = { ...keys, templates, ...warm, version: this.#options.version };
     try {
       await writeFileAtomic(this.#file, `${JSON.stringify(stored, null, 4)}\n`);
     } catch (error) {
@@ -184,4 +210,8 @@ export class Templates {
     }
     this.#own = own;
   }
+}
+
+function withWarm(template: Template, warm: TemplateWarm | undefined): Template {
+  return warm ? canonical<Template>({ ...template, warm }) : template;
 }

@@ -19,6 +19,9 @@ export interface ComputeRecord extends ComputeEntry {
 /** The compute of this process. */
 export const localComputeId = 'local';
 
+/** Hosts that mean the machine itself. */
+export const ownHosts = /^(127\.|0\.0\.0\.0$|::1?$|localhost$)/;
+
 export class RegisteredCompute {
   #record: ComputeRecord;
   #transport: ComputeTransport;
@@ -43,6 +46,11 @@ export class RegisteredCompute {
     return this.id === localComputeId;
   }
 
+  /** It is reached through the loopback interface: it is on this machine. */
+  get isHere(): boolean {
+    return ownHosts.test(this.#record.host);
+  }
+
   /** A stock GNS3 compute, as far as it has answered: only computes of ours say whether they have streams. */
   get isStock(): boolean {
     const { version, link_streams } = this.#transport.state.capabilities;
@@ -57,6 +65,11 @@ export class RegisteredCompute {
   /** Running machines can leave it and come to it. */
   get hasLiveMoves(): boolean {
     return this.#transport.state.capabilities.live_moves === true;
+  }
+
+  /** Images can be sent to it piece by piece, and other computes can read those that it has. */
+  get hasImageTransfers(): boolean {
+    return this.#transport.state.capabilities.image_transfers === true;
   }
 
   /** Links to other computes can go over TCP there. */
@@ -108,6 +121,7 @@ export class RegisteredCompute {
       link_encryption: _encryption,
       number_ranges: _ranges,
       live_moves: _moves,
+      image_transfers: _transfers,
       resources: _resources,
       ...capabilities
     } = this.#transport.state.capabilities;

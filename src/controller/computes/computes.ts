@@ -52,7 +52,7 @@ export class Computes {
   readonly #computes = new Map<string, RegisteredCompute>();
   readonly #unsubscribe = new Map<string, () => void>();
   readonly #changes = new Mutex();
-  readonly images = new ImageTransfers(() => this.local);
+  readonly images = new ImageTransfers({ local: () => this.local, all: () => this.all() });
   #list: readonly object[] | undefined;
   /** What the local compute was called by a client, if it was. */
   #localName: string | undefined;

@@ -1,6 +1,7 @@
 /**
  * Sends images that this server has to computes that lack them. An image goes to a compute once at a time, however many nodes wait for
- * it. It is read from the local compute and summed on the way; what has arrived must have the same sum.
+ * it. Computes that can read it from each other do (`image-spread.ts`). To a stock one it is uploaded, and summed on the way; what has
+ * arrived must have the same sum.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -8,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from './compute.ts';
+import { endDeparture, ImageSpread, type SpreadOptions } from './image-spread.ts';
 
 export interface WantedImage {
   readonly compute: RegisteredCompute;
@@ -21,6 +23,19 @@ export interface WantedImage {
 /** For listeners: `log.info` before and after, `image.progress` in between. */
 export type NotifyProgress = (action: string, event: object) => void;
 
+interface Destination {
+  readonly compute: RegisteredCompute;
+  readonly images: ImagesPath;
+  readonly name: string;
+}
+
+interface Watchers {
+  readonly starting: () => void;
+  /** With all bytes so far. */
+  readonly onBytes: (done: number) => void;
+  readonly notify: NotifyProgress;
+}
+
 type ImagesPath = `/v2/compute/${NodeType}/images`;
 
 const progressMs = 500;
@@ -30,11 +45,13 @@ const sumEveryMs = 500;
 
 export class ImageTransfers {
   readonly #local: () => RegisteredCompute;
+  readonly #spread: ImageSpread;
   /** By compute, kind and name. */
   readonly #going = new Map<string, Promise<boolean>>();
 
-  constructor(local: () => RegisteredCompute) {
-    this.#local = local;
+  constructor(options: SpreadOptions) {
+    this.#local = options.local;
+    this.#spread = new ImageSpread(options);
   }
 
   /** False when this server has no such image, or another one of that name. @throws `image_damaged`, and why it could not be sent */
@@ -57,37 +74,44 @@ export class ImageTransfers {
       });
       return false;
     }
-    const source = await local.raw('GET', `${images}/${name}`).catch((error: unknown) => {
-      if (isFault(error, 'image_missing')) return undefined;
-      throw error;
-    });
-    if (!source) return false;
     const where = compute.record.name;
-    notify('log.info', { message: `Sending the missing image ${name} to the compute ${where}` });
+    const starting = () => notify('log.info', { message: `Sending the missing image ${name} to the compute ${where}` });
+    const onBytes = progressOf({ compute_id: compute.id, image: name }, listed?.filesize ?? null, notify);
+    await compute.transport.connect();
+    if (!compute.hasImageTransfers) return this.#upload({ compute, images, name }, { starting, onBytes, notify });
+    const departure = await local
+      .call('POST /v2/compute/image_departures', { body: { node_type: nodeType, filename: name } })
+      .catch(noneIfMissing);
+    if (!departure) return false;
+    starting();
+    const image = { nodeType, filename: name, md5sum: listed?.md5sum ?? null, departure };
+    const source = await this.#spread.bring(image, compute, onBytes).finally(() => endDeparture(this.#local(), departure));
+    notify('log.info', { message: `The image ${name} is on the compute ${where} now, copied from ${source}` });
+    return true;
+  }
+
+  /** To a stock compute. */
+  async #upload({ compute, images, name }: Destination, { starting, onBytes, notify }: Watchers): Promise<boolean> {
+    const source = await this.#local().transport.raw('GET', `${images}/${name}`).catch(noneIfMissing);
+    if (!source) return false;
+    starting();
     const hash = createHash('md5');
-    const subject = { compute_id: compute.id, image: name };
     const bytes = source.body instanceof Readable ? source.body : Readable.from([source.body]);
-    const onBytes = progressOf(subject, listed?.filesize ?? null, notify);
-    const sent = Readable.from(summed(bytes, hash, onBytes), { objectMode: false });
+    let done = 0;
+    const count = (more: number) => {
+      done += more;
+      onBytes(done);
+    };
+    const sent = Readable.from(summed(bytes, hash, count), { objectMode: false });
     // A compute that refuses does not read the rest.
     await compute.transport.raw('POST', `${images}/${name}`, sent).finally(() => bytes.destroy());
     await this.#check({ compute, images, name, sum: hash.digest('hex') });
-    notify('log.info', { message: `The image ${name} is on the compute ${where} now` });
+    notify('log.info', { message: `The image ${name} is on the compute ${compute.record.name} now` });
     return true;
   }
 
   /** A compute that does not list the sum in time is trusted. */
-  async #check({
-    compute,
-    images,
-    name,
-    sum,
-  }: {
-    compute: RegisteredCompute;
-    images: ImagesPath;
-    name: string;
-    sum: string;
-  }): Promise<void> {
+  async #check({ compute, images, name, sum }: Destination & { readonly sum: string }): Promise<void> {
     for (const end = performance.now() + sumLimitMs; performance.now() < end; await wait(sumEveryMs)) {
       const listed = await compute.transport.call(`GET ${images}`, { timeoutMs: sumLimitMs });
       const arrived = listed.find(({ filename }) => filename === name);
@@ -96,6 +120,11 @@ export class ImageTransfers {
       if (arrived.md5sum !== null) throw fault('image_damaged', { image: name, name: compute.record.name });
     }
   }
+}
+
+/** @throws any other error */
+function noneIfMissing(error: unknown): undefined {
+  if (!isFault(error, 'image_missing')) throw error;
 }
 
 /** Undefined for what is no name of a file. */
@@ -113,10 +142,8 @@ async function* summed(source: AsyncIterable<Buffer>, hash: ReturnType<typeof cr
 }
 
 function progressOf(subject: { compute_id: string; image: string }, total_bytes: number | null, notify: NotifyProgress) {
-  let done_bytes = 0;
   let next = 0;
-  return (bytes: number): void => {
-    done_bytes += bytes;
+  return (done_bytes: number): void => {
     const now = performance.now();
     if (now < next && done_bytes !== total_bytes) return;
     next = now + progressMs;

@@ -63,8 +63,11 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     return undefined;
   }
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return undefined;
-  const { version, node_types, platform, link_encryption, link_features, link_streams, live_moves, number_ranges, ...more } =
-    given as Record<string, unknown>;
+  const { version, node_types, platform, link_encryption, link_features, link_streams, ...flags } = given as Record<
+    string,
+    unknown
+  >;
+  const { live_moves, number_ranges, image_transfers, ...more } = flags;
   return {
     ...more,
     version: typeof version === 'string' ? version : null,
@@ -74,6 +77,7 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     ...(Array.isArray(link_features) && { link_features: linkFeatures.filter((feature) => link_features.includes(feature)) }),
     ...(number_ranges === true && { number_ranges }),
     ...(live_moves === true && { live_moves }),
+    ...(image_transfers === true && { image_transfers }),
     ...(typeof link_streams === 'boolean' && { link_streams }),
     ...((link_encryption === 'preferred' || link_encryption === 'required') && { link_encryption }),
   };

@@ -12,6 +12,7 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import { Presence } from '../live/presence.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
 import type { ComputeNodeObject } from '../model/node.ts';
@@ -48,6 +49,8 @@ export class KnownProject {
   readonly notices = new EventStream<Notice>();
   /** Counters of links, for listeners that request them. */
   readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.linkStats.list() ?? []);
+  /** Who has it open in the page. */
+  readonly presence = new Presence();
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
   readonly #lifecycle: ProjectLifecycle;

@@ -11,7 +11,7 @@ import { mapInTurns } from '../../lib/turns.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
 import { projectDefaults } from '../../schema/project.ts';
 import { ProjectLog, storageFailed } from '../log/project-log.ts';
-import { readListed, readProject } from '../log/project-state.ts';
+import { logPath, readListed, readProject } from '../log/project-state.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { forgetElsewhere } from './forget-on-computes.ts';
@@ -231,8 +231,9 @@ export class KnownProjects {
         } catch (error) {
           this.#projects.delete(projectId);
           this.#list = undefined;
-          await rm(made ?? join(folder, filename), { recursive: true, force: true });
-          if (stagingPath !== undefined) await rm(stagingPath, { recursive: true, force: true });
+          const file = join(folder, filename);
+          const left = made === undefined ? [file, logPath(file)] : [made, ...(stagingPath === undefined ? [] : [stagingPath])];
+          for (const path of left) await rm(path, { recursive: true, force: true });
           throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
         }
       });

@@ -48,6 +48,7 @@ function factsOf({
       ...(lab.memory && { memory: lab.memory }),
       ...(lab.cpus && { cpus: lab.cpus }),
       ...(lab.startupFile && { startup_file: lab.startupFile }),
+      ...(lab.imageDefaults && { image_defaults: { ...lab.imageDefaults } }),
       ...(lab.configDisk && { config_disk: { ...lab.configDisk, files: [...lab.configDisk.files] } }),
       ...(lab.portList && { port_list: lab.portList }),
       fixed: [...(lab.fixed ?? [])],
@@ -64,6 +65,7 @@ function factsOf({
       reset_console: can.resetConsole,
       resize_disk: can.resizeDisk === true,
       convert: converted !== undefined,
+      save_memory: can.liveMove === true,
     },
   };
 }

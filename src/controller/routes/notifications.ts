@@ -1,10 +1,12 @@
 import { fault } from '../../api/faults.ts';
 import type { FeedSource } from '../../api/notification-feeds.ts';
-import { type Call, type Route, route, socketRoute } from '../../api/route.ts';
+import { type Call, type Route, route, type Socket, socketRoute } from '../../api/route.ts';
 import { linkStats, linkStatsChanged, Notification, since } from '../../schema/notification.ts';
+import { presence } from '../../schema/presence.ts';
 import type { Controller } from '../controller.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { changedOnly } from '../live/links/link-stats-feed.ts';
+import type { Presence } from '../live/presence.ts';
 import { resume } from '../live/resume.ts';
 
 const reply = Notification;
@@ -49,11 +51,31 @@ export function notificationRoutes({ feeds, notices, projects, log }: Controller
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/notifications/ws',
-      { summary: 'Events of a project', query: parameters },
-      ({ path, query }) => ofProject(path.project_id, query),
-      (socket, from) => feeds.serve(from, socket),
+      { summary: 'Events of a project', query: { ...parameters, presence } },
+      ({ path, query }) => ({
+        from: ofProject(path.project_id, query),
+        present: isOn(query, 'presence') ? projects.get(path.project_id).presence : undefined,
+      }),
+      (socket, { from, present }, { user }) => feeds.serve(present ? withSession(from, present, { socket, user }) : from, socket),
     ),
   ];
+}
+
+/** The connection is a session of the project, too. */
+function withSession(
+  from: FeedSource<Notice>,
+  present: Presence,
+  { socket, user }: { readonly socket: Socket; readonly user: string | undefined },
+): FeedSource<Notice> {
+  const listen: FeedSource<Notice>['listen'] = (listener) => {
+    const leave = from.listen(listener);
+    const end = present.enter(socket, user, listener);
+    return () => {
+      end?.();
+      leave();
+    };
+  };
+  return { ...from, listen };
 }
 
 /** @throws `invalid_request` */

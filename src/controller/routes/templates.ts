@@ -2,7 +2,14 @@ import { fault } from '../../api/faults.ts';
 import { type Route, route, Tagged } from '../../api/route.ts';
 import { DisksToConvert } from '../../schema/image-use.ts';
 import { Node } from '../../schema/node.ts';
-import { type Template, TemplateCreate, TemplateObject, TemplateUpdate, TemplateUse } from '../../schema/template.ts';
+import {
+  type Template,
+  TemplateCreate,
+  TemplateObject,
+  TemplateUpdate,
+  TemplateUse,
+  WarmTemplateCreate,
+} from '../../schema/template.ts';
 import { nodeFrom } from '../../schema/template-node.ts';
 import { Type } from '../../schema/type.ts';
 import { localComputeId } from '../computes/compute.ts';
@@ -12,7 +19,7 @@ import { convertedTemplate } from '../model/converted-machine.ts';
 import { checkRequested } from './requested-properties.ts';
 
 export function templateRoutes(controller: Controller): Route[] {
-  const { templates, projects, computes, settings } = controller;
+  const { templates, warmTemplates, projects, computes, settings } = controller;
   return [
     route('GET /v2/templates', { summary: 'List the templates, built-in ones last', reply: Type.Array(TemplateObject) }, () =>
       templates.list(),
@@ -44,7 +51,7 @@ export function templateRoutes(controller: Controller): Route[] {
       },
     ),
     route('DELETE /v2/templates/{template_id}', { summary: 'Delete a template', status: 204 }, ({ path }) =>
-      templates.delete(path.template_id),
+      warmTemplates.delete(path.template_id),
     ),
     route(
       'POST /v2/templates/{template_id}/duplicate',
@@ -52,6 +59,7 @@ export function templateRoutes(controller: Controller): Route[] {
       ({ path }) => templates.duplicate(path.template_id),
     ),
     convertRoute(controller),
+    warmRoute(controller),
     route(
       'POST /v2/projects/{project_id}/templates/{template_id}',
       { summary: 'Make a node from a template', body: TemplateUse, status: 201, reply: Node },
@@ -59,12 +67,26 @@ export function templateRoutes(controller: Controller): Route[] {
         const project = projects.get(path.project_id);
         const template = templates.get(path.template_id);
         const { id } = computes.get(computeFor(template, body));
-        const node = nodeFrom(template, body, id);
-        checkRequested(node, settings);
-        return project.change((live) => live.nodes.create(node));
+        checkRequested(nodeFrom(template, body, id), settings);
+        return project.change((live) => warmTemplates.use(live, template, body, id));
       },
     ),
   ];
+}
+
+function warmRoute({ projects, warmTemplates }: Controller): Route {
+  return route(
+    'POST /v2/projects/{project_id}/nodes/{node_id}/warm_template',
+    {
+      summary: 'Make a template that holds the booted machine of a running node; answered when it is on disk',
+      body: WarmTemplateCreate,
+      status: 201,
+      reply: TemplateObject,
+      own: true,
+      fillsDisk: true,
+    },
+    ({ path, body }) => warmTemplates.keep(projects.get(path.project_id), path.node_id, body),
+  );
 }
 
 function convertRoute({ templates, computes }: Controller): Route {

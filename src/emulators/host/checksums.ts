@@ -1,7 +1,8 @@
 /**
- * MD5 sums of image files, which controllers compare to find out whether two computes have the same image. A sum is remembered in
+ * Checksums of image files. MD5 sums, which controllers compare to find out whether two computes have the same image. A sum is remembered in
  * memory with the file's size and modification time, and beside the image in `<image>.md5sum` (32 hex digits, GNS3's
- * form); that file counts only while it is at least as new as the image.
+ * form); that file counts only while it is at least as new as the image. SHA-256, by which images are sent between computes, is remembered in
+ * memory only.
  */
 import { rm, stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
@@ -20,6 +21,8 @@ interface Sum extends FileIdentity {
 
 export class Checksums {
   readonly #known = new Map<string, Sum>();
+  /** SHA-256 of the content that a path had. */
+  readonly #sha256 = new Map<string, FileIdentity & { readonly sum: string }>();
   /** By path and content. */
   readonly #waiting = new Map<string, PromiseWithResolvers<string | null>>();
   /** By path: the last sum that is being stored. */
@@ -43,13 +46,28 @@ export class Checksums {
       this.#known.set(path, { ...facts, md5: written });
       return written;
     }
-    const computed = this.#compute(path, facts).then((md5) => (md5 === null ? null : this.#store(path, { ...facts, md5 })));
+    const computed = this.#compute('md5', path, facts).then((md5) => (md5 === null ? null : this.#store(path, { ...facts, md5 })));
     return facts.size <= waitBytes ? computed : null;
+  }
+
+  /** SHA-256 of a file, however large; null when it cannot be read, or changed meanwhile. */
+  async sha256(path: string): Promise<string | null> {
+    const facts = await factsOf(path);
+    if (facts === undefined) return null;
+    const known = this.#sha256.get(path);
+    if (known && isSame(known, facts)) return known.sum;
+    this.#sha256.delete(path);
+    const sum = await this.#compute('sha256', path, facts);
+    const now = await factsOf(path);
+    if (sum === null || now === undefined || !isSame(now, facts)) return null;
+    this.#sha256.set(path, { ...facts, sum });
+    return sum;
   }
 
   /** The file was removed or replaced: its sum goes, and one that is being computed is not stored. Never rejects. */
   async forget(path: string): Promise<void> {
     this.#known.delete(path);
+    this.#sha256.delete(path);
     // One that began before the file went; a later one sees that it has gone.
     await this.#storing.get(path);
     this.#known.delete(path);
@@ -85,22 +103,22 @@ export class Checksums {
     await worker?.terminate();
   }
 
-  #compute(path: string, { size, mtimeMs, ino }: FileIdentity): Promise<string | null> {
-    const key = `${size} ${mtimeMs} ${ino} ${path}`;
+  #compute(algorithm: 'md5' | 'sha256', path: string, { size, mtimeMs, ino }: FileIdentity): Promise<string | null> {
+    const key = `${algorithm} ${size} ${mtimeMs} ${ino} ${path}`;
     const running = this.#waiting.get(key);
     if (running !== undefined) return running.promise;
     const waiting = Promise.withResolvers<string | null>();
     this.#waiting.set(key, waiting);
-    this.#thread().postMessage({ key, path });
+    this.#thread().postMessage({ key, path, algorithm });
     return waiting.promise;
   }
 
   /** The thread keeps the process awake only while it has work. */
   #thread(): Worker {
     if (this.#worker === undefined) {
-      const worker = new Worker(new URL('./md5-worker.ts', import.meta.url));
-      worker.on('message', ({ key, md5 }: { key: string; md5: string | null }) => {
-        this.#waiting.get(key)?.resolve(md5);
+      const worker = new Worker(new URL('./checksum-worker.ts', import.meta.url));
+      worker.on('message', ({ key, sum }: { key: string; sum: string | null }) => {
+        this.#waiting.get(key)?.resolve(sum);
         this.#waiting.delete(key);
         if (this.#waiting.size === 0) worker.unref();
       });

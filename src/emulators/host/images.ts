@@ -4,10 +4,10 @@
  * folders are compared by their components, after symbolic links were followed.
  * @see the rules of GNS3's compute API: `images_path`, `additional_images_path`, then the project's own folder.
  */
-import { chmod, lstat, open, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fault } from '../../api/faults.ts';
+import { type Fault, fault } from '../../api/faults.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { DiskImageError } from '../../lib/disk-image/image.ts';
 import { checkArrival } from '../../lib/disk-image/references.ts';
@@ -148,12 +148,27 @@ export class ImageFolder {
     const target = await this.uploadTarget(filename);
     const check = (file: string) => checkArrival(file, this.folders());
     await takeUpload(source, (file) => writeStream(target, file, { check })).catch((cause: NodeJS.ErrnoException) => {
-      if (cause instanceof DiskImageError) throw fault('image_refused', { image: filename, reason: cause.message }, { cause });
-      if (cause instanceof FormError) throw fault('form_invalid', { reason: cause.message }, { cause });
-      const badName = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ENOTEMPTY'].includes(cause.code ?? '');
-      if (badName) throw fault('path_forbidden', { path: filename, reason: cause.message }, { cause });
-      throw fault('storage_failed', { reason: cause.message }, { cause });
+      throw uploadFault(filename, cause);
     });
+    await this.#arrived(target);
+  }
+
+  /** Makes a file of the image folder an image, in place of one that had the name. @throws path_forbidden, image_refused, storage_failed */
+  async adopt(filename: string, file: string): Promise<void> {
+    const target = await this.uploadTarget(filename);
+    const move = async () => {
+      await checkArrival(file, this.folders());
+      await mkdir(dirname(target), { recursive: true });
+      await rename(file, target);
+      await syncFolder(dirname(target));
+    };
+    await move().catch((cause: NodeJS.ErrnoException) => {
+      throw uploadFault(filename, cause);
+    });
+    await this.#arrived(target);
+  }
+
+  async #arrived(target: string): Promise<void> {
     if (this.#isProgram) await chmod(target, executable);
     await this.#checksums.forget(target);
     await this.#checksums.get(target, quickSumBytes);
@@ -243,6 +258,15 @@ export class ImageFolder {
 export function refuseImageName(name: string): string | undefined {
   if (/\p{Cc}|\p{Cs}/u.test(name)) return 'it holds control characters';
   return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
+}
+
+/** Why a file did not become an image. */
+function uploadFault(image: string, cause: NodeJS.ErrnoException): Fault {
+  if (cause instanceof DiskImageError) return fault('image_refused', { image, reason: cause.message }, { cause });
+  if (cause instanceof FormError) return fault('form_invalid', { reason: cause.message }, { cause });
+  const badName = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ENOTEMPTY'].includes(cause.code ?? '');
+  if (badName) return fault('path_forbidden', { path: image, reason: cause.message }, { cause });
+  return fault('storage_failed', { reason: cause.message }, { cause });
 }
 
 /** Mode of uploaded programs. */

@@ -20,6 +20,7 @@ import { launch } from './launch.ts';
 import { MemoryKey } from './memory/key.ts';
 import { checkSavedMemory } from './memory/restore.ts';
 import { VerifiedFiles } from './memory/verified-files.ts';
+import { findSharedDisk } from './move/offer.ts';
 import { checkStoredOptions } from './options-check.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge } from './properties.ts';
@@ -84,6 +85,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
         const findSeries = async (program: string) => qemuSeries(await binaries.version(program));
         return checkSavedMemory(folder, { key: memoryKey, name, findSeries, verified });
       },
+      findSharedDisk,
       receive: (node, arrival) => launch(node, launcher, arrival),
     },
     adopt: (node, record) => adopt(node, record, launcher),

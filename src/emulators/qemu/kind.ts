@@ -169,6 +169,8 @@ export const qemuKind: Kind = {
       files: ['user-data', 'meta-data', 'network-config', 'ios_config.txt', 'iosxr_config.txt', 'nxos_config.txt', 'juniper.conf'],
     },
     image: 'hda_disk_image',
+    // GNS3's default, none, attaches no disk. IDE is known to every system that boots without drivers of its own.
+    imageDefaults: { hda_disk_interface: 'ide' },
     memory: 'ram',
     cpus: 'cpus',
     fixed: ['linked_clone'],

@@ -8,12 +8,19 @@ import { commandArguments } from './command.ts';
 import type { QemuEmulator } from './emulator.ts';
 import { findFiles } from './find-files.ts';
 import { giveFiles } from './give-files.ts';
-import { findSavedMemory, requireSame, restoreMemory, type SavedMemory } from './memory/restore.ts';
+import {
+  type ContinuedMachine,
+  findSavedMemory,
+  isSameMachine,
+  restoreMemory,
+  type SavedMemory,
+  warnOfAddresses,
+} from './memory/restore.ts';
 import type { Monitor } from './monitor.ts';
 import { growDisks } from './move/grow-disks.ts';
 import { factsOf, requireOffered } from './move/offer.ts';
 import { receiveMachine } from './move/receive.ts';
-import { planMachine } from './plan.ts';
+import { ownAddresses, planMachine } from './plan.ts';
 import { spawnMachine } from './spawn-machine.ts';
 import { startTpm } from './tpm.ts';
 import { qemuSeries } from './version.ts';
@@ -24,15 +31,18 @@ export async function launch(node: NodeView, launcher: Launcher, arrival?: Machi
   const { spawning, host } = facilities;
   await using taken = new AsyncDisposableStack();
   const checked = await checkMachine(node, facilities);
-  const saved = arrival ? undefined : await findSavedMemory(node, facilities.memoryKey);
-  const memory = arrival ? { facts: factsOf(arrival.offer) } : saved;
+  const found = arrival ? undefined : await findSavedMemory(node, facilities.memoryKey);
   const files = await findFiles(node, checked, facilities);
   if (arrival) await growDisks(checked, files.disks, arrival.offer, facilities);
   const ports = await takePorts(node, checked, facilities);
   taken.defer(() => freePorts(host.udpPorts, ports));
-  const plan = await planMachine(node, { checked, files, ports, memory }, facilities);
-  const now = { qemu: qemuSeries(checked.version), accelerator: plan.accelerator };
-  if (saved) await requireSame(saved, node, { ...now, args: commandArguments(plan) });
+  const memory = arrival ? { facts: factsOf(arrival.offer) } : found;
+  const planWith = (continued: ContinuedMachine | undefined) =>
+    planMachine(node, { checked, files, ports, memory: continued }, facilities);
+  const wanted = await planWith(memory);
+  const now = { qemu: qemuSeries(checked.version), accelerator: wanted.accelerator };
+  const saved = found && (await isSameMachine(found, node, { ...now, args: commandArguments(wanted) })) ? found : undefined;
+  const plan = found && !saved ? await planWith(undefined) : wanted;
   if (arrival) await requireOffered(arrival.offer, { ...now, arguments: commandArguments(plan) }, { node, host });
   const identity = await giveFiles(node, checked, files, facilities);
   const tpm = checked.swtpm === undefined ? undefined : await startTpm(checked.swtpm, node, identity);
@@ -43,6 +53,7 @@ export async function launch(node: NodeView, launcher: Launcher, arrival?: Machi
   const complete = { ...record, ports, ...(tpm && { tpm: { pid: tpm.pid, startTime: tpm.startTime } }) };
   const { emulator, throttle } = assemble(node, launcher, { child, record: complete, tpm, cpulimit: checked.cpulimit });
   await bringUp(node, { emulator, throttle, plan, child, limits, fill: fillingFrom(node, saved, arrival) });
+  if (saved) warnOfAddresses(saved, node, ownAddresses(node, ports.length));
   return emulator;
 }
 

@@ -1,6 +1,7 @@
 /** What was checked, found and taken, as QEMU's command line needs it. */
 import { fault } from '../../api/faults.ts';
 import type { NodeView } from '../driver.ts';
+import { macOfNode } from '../facts/mac-address.ts';
 import { type AdapterPort, adapterFacts } from './adapters.ts';
 import type { CheckedMachine } from './check-machine.ts';
 import type { Plan } from './command.ts';
@@ -11,7 +12,7 @@ import type { ContinuedMachine } from './memory/restore.ts';
 import { chosenAccelerator } from './options.ts';
 import { placesOf } from './places.ts';
 import { nativePlatforms } from './platforms.ts';
-import type { QemuProperties } from './properties.ts';
+import { asQemu, type QemuProperties } from './properties.ts';
 import { sandboxValue } from './sandbox.ts';
 import { tpmSocket } from './tpm.ts';
 
@@ -32,7 +33,10 @@ export async function planMachine(
   const { properties, program, version, options, swtpm } = checked;
   const { disks, ...images } = files;
   const defaults = { type: properties.adapter_type, mac: properties.mac_address };
-  const facts = adapterFacts(ports.length, defaults, properties.custom_adapters);
+  const own = adapterFacts(ports.length, defaults, properties.custom_adapters);
+  // Addresses that its user chose are the node's, and make it another machine.
+  const macs = hasGivenAddresses(node, properties) ? [] : (memory?.macs ?? []);
+  const facts = own.map((fact, index) => ({ ...fact, mac: macs[index] ?? fact.mac }));
   const places = placesOf(node);
   return {
     ...images,
@@ -53,6 +57,16 @@ export async function planMachine(
     sandbox: await sandbox(program, facilities),
     savedState: memory === undefined && disks.some((disk) => disk.hasSavedState) ? savedStateName : undefined,
   };
+}
+
+/** Addresses of the first cards as the node's properties have them. */
+export function ownAddresses({ properties }: NodeView, count: number): string[] {
+  const { adapter_type: type, mac_address: mac, custom_adapters } = asQemu(properties);
+  return adapterFacts(count, { type, mac }, custom_adapters).map((fact) => fact.mac);
+}
+
+function hasGivenAddresses({ nodeId }: NodeView, { mac_address, custom_adapters }: QemuProperties): boolean {
+  return mac_address !== macOfNode(nodeId) || custom_adapters.some((own) => own.mac_address !== undefined);
 }
 
 async function sandbox(program: string, { host, sandboxes }: QemuFacilities): Promise<string | undefined> {

@@ -56,6 +56,23 @@ describe('delay line', () => {
     assert.ok(got.every((number, index) => number === index));
   });
 
+  it('shows what waits while more comes, also to the last run', () => {
+    const line = new DelayLine(new BlockPool(), new DelayHistogram());
+    for (let number = 0; number < 3; number += 1) line.push(inMemory(numbered(number)), 10);
+    const shown: number[] = [];
+    let next = 3;
+    for (const { frame } of line.waiting()) {
+      shown.push(frame.readUInt32BE(headerBytes));
+      // Seven of eight join the run before them, also the one that is being shown.
+      for (let more = 0; more < 2 && next < 5000; more += 1, next += 1)
+        line.push(inMemory(numbered(next)), 10 + Math.floor(next / 8));
+    }
+    assert.deepEqual(
+      shown,
+      Array.from({ length: 5000 }, (_, number) => number),
+    );
+  });
+
   it('leaves alone the memory of a run until it is settled', () => {
     const line = new DelayLine(new BlockPool(), new DelayHistogram());
     line.push(inMemory(numbered(1)), 1);

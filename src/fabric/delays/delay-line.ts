@@ -133,7 +133,7 @@ export class DelayLine implements HeldFrames {
     }
   }
 
-  /** In their order; the frames are not copied. */
+  /** In their order; the frames are not copied. Frames may come meanwhile, none may leave. */
   *waiting(): Generator<WaitingFrame> {
     let [block, at] = [0, this.#readAt];
     let isFirst = true;
@@ -144,8 +144,8 @@ export class DelayLine implements HeldFrames {
       }
       isFirst = false;
       const buffer = this.#blocks[block] as Buffer;
-      const end = at + run.bytes;
-      while (at < end) {
+      // A run becomes longer when frames come meanwhile.
+      for (const start = at; at < start + run.bytes; ) {
         const next = at + headerBytes + frameLength(buffer, at);
         yield { dueMs: run.dueMs, frame: buffer.subarray(at, next) };
         at = next;

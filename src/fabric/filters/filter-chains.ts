@@ -53,8 +53,7 @@ interface FilterOrigin {
   readonly isScheduled: boolean;
   /** Of a delay: its jitter. */
   readonly jitter: FilterValues;
-  /** Of `bpf`: identity of the programs. */
-  readonly programsText: string;
+  readonly programs: readonly BpfProgram[];
 }
 
 export type Chains = Readonly<Record<LinkDirection, readonly ActiveFilter[]>>;
@@ -63,10 +62,8 @@ export const noChains: Chains = { ab: [], ba: [] };
 export interface ChainSpec {
   readonly filters: Filters;
   readonly seed: number;
-  /** Those of `bpf` in each direction. */
+  /** Those of `bpf` in each direction; the same list while they are the same. */
   readonly programs: Readonly<Record<LinkDirection, readonly BpfProgram[]>>;
-  /** Identity of the programs. */
-  readonly programsText: string;
   /** A schedule gives the values: a filter keeps its state when they change. */
   readonly isScheduled: boolean;
   /** In each direction: where filters continue that are made. */
@@ -90,19 +87,20 @@ const isFrequencyDrop = ({ type }: ActiveFilter) => type === 'frequency_drop';
 function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonly ActiveFilter[]): ActiveFilter[] {
   const filters = filtersOf(spec.filters, direction);
   const jitter = filters.jitter ?? [];
+  const programs = spec.programs[direction];
   return actingTypes.flatMap((type) => {
     const values = filters[type];
     if (!values || values.length === 0) return [];
-    const same = previous.find((active) => active.type === type && isMadeOf(active, { spec, values, jitter }));
+    const same = previous.find((active) => active.type === type && isMadeOf(active, { spec, programs, values, jitter }));
     if (same) {
       if (spec.isScheduled) same.values.splice(0, same.values.length, ...values);
       return [same];
     }
-    const { seed, isScheduled, programsText } = spec;
-    const madeOf = { seed, isScheduled, jitter, programsText };
+    const { seed, isScheduled } = spec;
+    const madeOf = { seed, isScheduled, jitter, programs };
     const random = new Random(spec.seed, `${type}_${direction}`);
     const given = [...values];
-    const filter = makers[type](given, { random, programs: spec.programs[direction], jitter, path: spec.path });
+    const filter = makers[type](given, { random, programs, jitter, path: spec.path });
     const made = { type, madeOf, values: given, filter, random };
     if (spec.continued) continueFilter(made, spec.continued[direction]);
     return [made];
@@ -124,10 +122,10 @@ export function continueFilter({ type, filter, random }: ActiveFilter, states: r
 /** Without any text that would have to be made: a ramp asks every millisecond. */
 function isMadeOf(
   { type, madeOf, values: present }: ActiveFilter,
-  { spec, values, jitter }: { spec: ChainSpec; values: FilterValues; jitter: FilterValues },
+  { spec, programs, values, jitter }: { spec: ChainSpec; values: FilterValues } & Pick<FilterOrigin, 'programs' | 'jitter'>,
 ): boolean {
   if (madeOf.seed !== spec.seed || madeOf.isScheduled !== spec.isScheduled) return false;
-  if (type === 'bpf' && madeOf.programsText !== spec.programsText) return false;
+  if (type === 'bpf' && madeOf.programs !== programs) return false;
   return (type !== 'delay' || isSameList(madeOf.jitter, jitter)) && (spec.isScheduled || isSameList(present, values));
 }
 

@@ -16,9 +16,10 @@ const program = translateBpf([
   [0x06, 0, 0, 0],
 ]);
 
+const programs = { ab: [program], ba: [program] };
+
 function chainsOf(filters: Filters, previous: Chains = noChains): Chains {
-  const programs = { ab: [program], ba: [program] };
-  return buildChains({ filters, seed, programs, programsText: '', isScheduled: false, path: noPath }, previous);
+  return buildChains({ filters, seed, programs, isScheduled: false, path: noPath }, previous);
 }
 const typesOf = (chain: readonly ActiveFilter[]) => chain.map(({ type }) => type);
 
@@ -283,7 +284,7 @@ describe('filters', () => {
 it('a delay is less by what the path to another compute takes, and never negative', () => {
   const path = { oneWayMs: 4 };
   const of = (filters: Filters) => {
-    const spec = { filters, seed, programs: { ab: [], ba: [] }, programsText: '', isScheduled: false, path };
+    const spec = { filters, seed, programs: { ab: [], ba: [] }, isScheduled: false, path };
     return buildChains(spec, noChains).ba[0]?.filter as Filter;
   };
   const [long, short, jittered] = [of({ delay: [10] }), of({ latency: [3] }), of({ delay: [10, 2] })];

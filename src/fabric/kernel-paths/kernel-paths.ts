@@ -8,7 +8,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Retry } from '../../lib/retry.ts';
+import { Retry, type RetryTimes } from '../../lib/retry.ts';
 import type { Native } from '../ports/native.ts';
 import type { DirectionStats } from '../protocol.ts';
 import { actionOf, hostEndPrefix, removeAction, removeFast, shareAction, useAction } from '../redirection.ts';
@@ -38,12 +38,15 @@ export class KernelPaths {
   /** Links that could be carried if the trial succeeded. */
   readonly #waiting = new Map<KernelPath, () => void>();
   readonly #retry: Retry;
+  /** Of what failed. */
+  readonly retryTimes: RetryTimes;
 
-  /** `retryMs`: after so long a trial that failed is repeated; each time after twice as long. */
+  /** `retryMs`: after so long what failed is repeated; each time after twice as long. */
   constructor(native: Native | undefined, owner: string, { retryMs = firstRetryMs } = {}) {
     this.#native = native;
     this.#owner = owner;
-    this.#retry = new Retry({ firstMs: retryMs, longestMs: longestRetryMs }, () => {
+    this.retryTimes = { firstMs: retryMs, longestMs: longestRetryMs };
+    this.#retry = new Retry(this.retryTimes, () => {
       this.#test = undefined;
       void this.obstacle();
     });
@@ -166,11 +169,15 @@ export class KernelPath {
   /** Why the kernel does not carry the link between these ends, although it could. */
   #refused: { readonly ends: string; readonly reason: string } | undefined;
   #proof: UnprovenPath | undefined;
+  /** Of rules that tc did not accept. */
+  readonly #retry: Retry;
+  #takeAgain: (() => void) | undefined;
   /** Changes are made one after the other. */
   #tail: Promise<void> = Promise.resolve();
 
   constructor(paths: KernelPaths) {
     this.#paths = paths;
+    this.#retry = new Retry(paths.retryTimes, () => this.#takeAgain?.());
   }
 
   /** The kernel carries the link's frames. */
@@ -195,6 +202,7 @@ export class KernelPath {
   /** Never rejects: a link that cannot be carried by the kernel stays with the fabric. `isWanted`: asked again when its turn has come. */
   take(ends: HostEnds, isWanted: () => boolean): Promise<void> {
     this.#paths.note(ends, true);
+    this.#retry.stop();
     return this.#then(async () => {
       if (this.isOn(ends)) return;
       if (this.#isRefused(ends)) return this.#paths.note(ends, false);
@@ -216,9 +224,20 @@ export class KernelPath {
       ]);
       this.#ends = ends;
       this.#refused = undefined;
-      if (reason === '') this.#prove(ends, actions);
-      else await this.#refuse(ends, reason);
+      if (reason !== '') return this.#tryLater(ends, reason, isWanted);
+      this.#retry.succeeded();
+      this.#prove(ends, actions);
     });
+  }
+
+  /** The cause may pass: tc was ended, or the kernel had no memory. A change of the link tries again at once. */
+  async #tryLater(ends: HostEnds, reason: string, isWanted: () => boolean): Promise<void> {
+    await this.#refuse(ends, reason);
+    this.#refused = { ends: '', reason };
+    this.#takeAgain = () => {
+      if (isWanted()) void this.take(ends, isWanted);
+    };
+    if (isWanted()) this.#retry.failed();
   }
 
   /** A refusal holds while both containers run: their link is made anew when one of them starts again. */
@@ -249,11 +268,13 @@ export class KernelPath {
 
   /** Settles when the kernel has no rule of it any more, so that every frame comes to the fabric. */
   leave(): Promise<void> {
+    this.#retry.stop();
     return this.#then(() => this.#remove());
   }
 
   /** It is not coming back: its counters go, too. */
   end(): Promise<void> {
+    this.#retry.stop();
     return this.#then(async () => {
       await this.#remove();
       this.#paths.giveUp(this);

@@ -119,10 +119,14 @@ export class Direction implements ScheduledQueue {
     this.release();
   }
 
-  /** Of a direction that is held: frames, and milliseconds until they leave. */
+  /** Of a direction that is held: frames, and milliseconds until they leave. Ends with the hold. */
   *waiting(): Generator<{ remainingMs: number; frame: Buffer }> {
-    const nowMs = this.#heldMs ?? performance.now();
-    for (const { dueMs, frame } of this.#queue.waiting()) yield { remainingMs: Math.max(0, dueMs - nowMs), frame };
+    const heldMs = this.#heldMs;
+    const nowMs = heldMs ?? performance.now();
+    for (const { dueMs, frame } of this.#queue.waiting()) {
+      yield { remainingMs: Math.max(0, dueMs - nowMs), frame };
+      if (this.#heldMs !== heldMs) return;
+    }
   }
 
   /** A frame with its length before it, of `waiting`. */

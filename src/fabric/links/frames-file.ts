@@ -10,27 +10,34 @@ import type { Direction } from './direction.ts';
 
 /** A whole number of 32 bits, a floating-point number of 64 bits. */
 const recordBytes = 12;
+const largestRecord = recordBytes + headerBytes + maxFrameBytes;
+/** What is written at once: some milliseconds of small frames. */
+const blockBytes = 256 * 1024;
 /** What more there is, TCP sends again. */
 export const maxFileBytes = 256 * 1024 * 1024;
 
-/** Returns how many. The frames are those that wait now. @throws errors of the system */
+/** Returns how many. The directions are held; what comes meanwhile may be among them. @throws errors of the system */
 export async function writeFrames(path: string, directions: readonly (Direction | undefined)[]): Promise<number> {
-  const parts: Buffer[] = [];
-  let [frames, bytes] = [0, 0];
+  const block = Buffer.allocUnsafeSlow(blockBytes);
+  let [frames, bytes, used] = [0, 0, 0];
+  await using file = await open(path, 'w', 0o600);
   for (const [index, direction] of directions.entries()) {
     for (const { remainingMs, frame } of direction?.waiting() ?? []) {
-      if (bytes + recordBytes + frame.length > maxFileBytes) break;
-      const record = Buffer.allocUnsafe(recordBytes + frame.length);
-      record.writeUInt32BE(index);
-      record.writeDoubleBE(remainingMs, 4);
-      frame.copy(record, recordBytes);
-      parts.push(record);
-      bytes += record.length;
+      const length = recordBytes + frame.length;
+      if (bytes + length > maxFileBytes) break;
+      block.writeUInt32BE(index, used);
+      block.writeDoubleBE(remainingMs, used + 4);
+      frame.copy(block, used + recordBytes);
+      used += length;
+      bytes += length;
       frames += 1;
+      if (used <= blockBytes - largestRecord) continue;
+      // Other links get their turn.
+      await file.writeFile(block.subarray(0, used));
+      used = 0;
     }
   }
-  await using file = await open(path, 'w', 0o600);
-  if (parts.length > 0) await file.writev(parts);
+  await file.writeFile(block.subarray(0, used));
   return frames;
 }
 

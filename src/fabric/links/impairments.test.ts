@@ -6,7 +6,9 @@ import type { LinkSpec } from '../protocol.ts';
 import { Impairments } from './impairments.ts';
 
 const port = { type: 'stream', path: '/nowhere' } as const;
-const programs = { ab: { bpf: [], match: [] }, ba: { bpf: [], match: [] } };
+// By the first byte of a frame.
+const firstIs = (byte: number) => (frame: Uint8Array) => (frame[0] === byte ? 1 : 0);
+const programs = new Map([7, 8].map((byte) => [`first ${byte}`, [firstIs(byte)]]));
 
 /** `schedule` started now. */
 function impaired(filters: Filters, schedule?: Pick<LinkSchedule, 'steps'>) {
@@ -67,6 +69,30 @@ describe('impairments of a link', () => {
     const { impairments, startMs } = impaired({ delay: [20, 5], jitter: ['normal', 0] }, { steps });
     assert.deepEqual(impairments.state(startMs + 25_000)?.filters.jitter, ['normal', 0]);
     assert.deepEqual(impairments.state(startMs + 99_000)?.filters.jitter, ['normal', 1]);
+  });
+
+  it('change their expressions and seed with the steps', () => {
+    const steps = [
+      { at: 10_000, filters: { packet_loss: [100], match_ab: ['first 7'] } },
+      { at: 20_000, filters: { match_ab: [], packet_loss: [], bpf: ['first 8'] } },
+      { at: 30_000, ramp: 10_000, filters: { bpf: [], packet_loss: [50], seed: [7] } },
+    ];
+    const { impairments, startMs } = impaired({ bpf: ['first 7'], seed: [1] }, { steps });
+    const losses = (byte: number) => {
+      const frame = Buffer.alloc(60, byte);
+      return impairments.chains.ab.filter(({ filter }) => filter.pass?.(frame, 0, 60) === false).map(({ type }) => type);
+    };
+    const matches = (byte: number) => impairments.match.ab?.(Buffer.alloc(60, byte), 0, 60);
+    assert.deepEqual([losses(7), losses(8), impairments.match.ab], [['bpf'], [], undefined]);
+    impairments.advance(startMs + 15_000);
+    assert.deepEqual([matches(7), matches(8), impairments.match.ba], [1, 0, undefined]);
+    impairments.advance(startMs + 25_000);
+    assert.deepEqual([losses(7), losses(8), impairments.match.ab], [[], ['bpf'], undefined]);
+    impairments.advance(startMs + 31_000);
+    assert.deepEqual(impairments.state(startMs + 31_000)?.filters.seed, [7], 'a seed has no values in between');
+    impairments.advance(startMs + 41_000);
+    const seeded = lost(impaired({ packet_loss: [50], seed: [7] }).impairments, 200);
+    assert.deepEqual(lost(impairments, 200), seeded);
   });
 
   it('leave out what a schedule switches off, by its text or its first number', () => {

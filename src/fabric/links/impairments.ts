@@ -1,11 +1,12 @@
 /** What impairs the frames of a link now: its own filters, and what its schedule says in their place. */
 import { randomInt } from 'node:crypto';
 import { type Filters, isActing, type LinkDirection, numbersFirst, textsFirst } from '../../schema/filter.ts';
+import type { BpfProgram } from '../filters/bpf.ts';
 import { type LinkPath, noPath } from '../filters/filter.ts';
 import { type ActiveFilter, buildChains, type Chains, continueFilter, noChains, stateOf } from '../filters/filter-chains.ts';
 import type { FilterState, LinkSpec, ScheduleState } from '../protocol.ts';
 import { type Moment, Timeline } from '../schedules/timeline.ts';
-import type { Programs } from './programs.ts';
+import { matchOf, type Programs, programsIn } from './programs.ts';
 
 interface Scheduled {
   readonly spec: NonNullable<LinkSpec['schedule']>;
@@ -20,13 +21,14 @@ export class Impairments {
   /** Of both directions, as they are now. */
   chains: Chains = noChains;
   suspend = false;
+  /** Frames that do not match are not impaired; undefined: all match. */
+  match: Readonly<Record<LinkDirection, BpfProgram | undefined>> = { ab: undefined, ba: undefined };
   /** Until when they hold, milliseconds of `performance.now()`. */
   untilMs = Number.POSITIVE_INFINITY;
   /** Where no seed is given. */
   readonly #ownSeed = randomInt(2 ** 32);
   #spec: Pick<LinkSpec, 'filters' | 'suspend'> = { filters: {}, suspend: false };
-  #programs: Programs | undefined;
-  #programsText = '';
+  #programs: Programs = new Map();
   #scheduled: Scheduled | undefined;
   readonly #path: LinkPath;
   #text = '';
@@ -43,7 +45,6 @@ export class Impairments {
   update(spec: LinkSpec, programs: Programs): void {
     this.#spec = spec;
     this.#programs = programs;
-    this.#programsText = JSON.stringify([spec.bpf, spec.bpf_ab, spec.bpf_ba]);
     // A schedule that stays keeps its clock, whatever the time of day does meanwhile.
     const text = JSON.stringify([spec.schedule ?? null, spec.filters]);
     if (text !== this.#text) {
@@ -61,11 +62,13 @@ export class Impairments {
     const acting = this.#scheduled && this.#moment ? overlaid(this.#scheduled.own, this.#moment.filters) : filters;
     this.suspend = suspend || (this.#moment?.suspend ?? false);
     this.untilMs = this.#scheduled && this.#moment ? this.#scheduled.startMs + this.#moment.until : Number.POSITIVE_INFINITY;
-    const seed = Number(filters.seed?.[0] ?? this.#ownSeed);
-    const programs = { ab: this.#programs?.ab.bpf ?? [], ba: this.#programs?.ba.bpf ?? [] };
+    const seed = Number(acting.seed?.[0] ?? this.#ownSeed);
+    const match = programsIn(this.#programs, acting, 'match');
+    this.match = { ab: matchOf(match.ab), ba: matchOf(match.ba) };
+    const programs = programsIn(this.#programs, acting, 'bpf');
     const isScheduled = this.#scheduled !== undefined;
-    const [programsText, continued, path] = [this.#programsText, this.#continued, this.#path];
-    const spec = { filters: acting, seed, programs, programsText, isScheduled, continued, path };
+    const [continued, path] = [this.#continued, this.#path];
+    const spec = { filters: acting, seed, programs, isScheduled, continued, path };
     this.chains = buildChains(spec, isScheduled ? this.#known : this.chains);
     this.#known = isScheduled
       ? { ab: merged(this.chains.ab, this.#known.ab), ba: merged(this.chains.ba, this.#known.ba) }

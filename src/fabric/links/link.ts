@@ -13,13 +13,13 @@ import { hostEndsOf } from './kernel-eligible.ts';
 import { LinkMirrors, type MirrorTools } from './link-mirrors.ts';
 import { openPort, type PortTools } from './open-port.ts';
 import type { Pacing } from './pacing.ts';
-import { matchOf, type Programs } from './programs.ts';
+import type { Programs } from './programs.ts';
 import { type DirectionFilters, noFilters } from './stages.ts';
 
 type LinkSide = 'a' | 'b';
 
 /** What acts on frames besides the impairments. */
-type Fixed = Readonly<Record<LinkDirection, Omit<DirectionFilters, 'chain'>>>;
+type Fixed = Readonly<Record<LinkDirection, Omit<DirectionFilters, 'chain' | 'match'>>>;
 
 interface Plugged {
   readonly key: string;
@@ -90,8 +90,8 @@ export class FabricLink {
   /** Makes the link what `spec` says. Settles when the ports have been tried; then see `problem`. */
   async update(spec: LinkSpec, programs: Programs): Promise<void> {
     this.#fixed = {
-      ab: { match: matchOf(programs.ab), before: directLeases(spec.a), after: admission(spec.b) },
-      ba: { match: matchOf(programs.ba), before: directLeases(spec.b), after: admission(spec.a) },
+      ab: { before: directLeases(spec.a), after: admission(spec.b) },
+      ba: { before: directLeases(spec.b), after: admission(spec.a) },
     };
     this.#impairments.update(spec, programs);
     this.#impair();
@@ -237,9 +237,9 @@ export class FabricLink {
   }
 
   #impair(): void {
-    const { chains, suspend, untilMs } = this.#impairments;
-    this.#ab.setFilters({ chain: chains.ab, ...this.#fixed.ab });
-    this.#ba.setFilters({ chain: chains.ba, ...this.#fixed.ba });
+    const { chains, match, suspend, untilMs } = this.#impairments;
+    this.#ab.setFilters({ chain: chains.ab, match: match.ab, ...this.#fixed.ab });
+    this.#ba.setFilters({ chain: chains.ba, match: match.ba, ...this.#fixed.ba });
     this.#rules.suspend = suspend;
     this.#rules.untilMs = untilMs;
   }

@@ -2,21 +2,26 @@
 
 /** Of `view[from, to)` and `initial`. With a right checksum within it is 0xffff. */
 export function onesSum(view: DataView, from: number, to: number, initial = 0): number {
-  let high = 0;
-  let low = 0;
+  // As little-endian words of 32 bits, since the order of bytes only swaps those of the sum. Floating-point sums have no carries
+  // to look after and are exact up to 2^53; fractions keep them from becoming integers. This is where the time goes.
+  let first = 0.5;
+  let second = 0.5;
   let at = from;
-  // Four additions at a time: this is where the time goes. No overflow of 31 bits with 128 KiB.
   for (const stop = to - 15; at < stop; at += 16) {
-    const a = view.getInt32(at);
-    const b = view.getInt32(at + 4);
-    const c = view.getInt32(at + 8);
-    const d = view.getInt32(at + 12);
-    high = (high + (a >>> 16) + (b >>> 16) + (c >>> 16) + (d >>> 16)) | 0;
-    low = (low + (a & 0xffff) + (b & 0xffff) + (c & 0xffff) + (d & 0xffff)) | 0;
+    first += view.getUint32(at, true) + view.getUint32(at + 4, true);
+    second += view.getUint32(at + 8, true) + view.getUint32(at + 12, true);
   }
-  let sum = high + low + initial;
+  const swapped = folded(first + second - 1);
+  let sum = ((swapped & 0xff) << 8) + (swapped >>> 8) + initial;
   for (; at + 2 <= to; at += 2) sum += view.getUint16(at);
   if (at < to) sum += view.getUint8(at) << 8;
-  while (sum > 0xffff) sum = (sum & 0xffff) + Math.floor(sum / 0x10000);
-  return sum;
+  return folded(sum);
+}
+
+/** Words of 16 bits added, with their carries. */
+function folded(sum: number): number {
+  const high = Math.floor(sum / 0x10000);
+  let rest = sum - high * 0x10000 + high;
+  while (rest > 0xffff) rest = (rest & 0xffff) + (rest >>> 16);
+  return rest;
 }

@@ -8,10 +8,11 @@ export function valuesOf(filters: Filters, name: string): FilterValues {
 
 /**
  * Linear in every number; texts are those of `to`. A number that `from` lacks counts as 0, but a bandwidth of 0 is none at all, and
- * what begins there is at once as it will be.
+ * what begins there is at once as it will be. A seed has no values in between.
  */
 export function between(name: string, [from, to]: readonly [FilterValues, FilterValues], part: number): FilterValues {
   if (name.startsWith('bandwidth') && !(Number(from[0]) > 0 && Number(to[0]) > 0)) return to;
+  if (name === 'seed') return to;
   const whole = wholeValues(name);
   return to.map((value, place) => {
     const before = from[place] ?? 0;

@@ -108,7 +108,12 @@ describe('a schedule', () => {
     const wrong: [LinkScheduleInput, RegExp][] = [
       [{}, /neither steps nor traces/],
       [{ ...step({}), repeat: 3 }, /needs a duration/],
-      [step({ filters: { bpf: ['udp'] } }), /bpf cannot be scheduled/],
+      [step({ filters: { latency_ab: [5] } }), /latency_ab cannot be scheduled/],
+      [step({ filters: { bpf: [5] } }), /filter bpf: .* must be text/],
+      [
+        step({ filters: { match: [Array.from({ length: 65 }, (_, port) => `udp port ${port}`).join('\n')] } }),
+        /more than 64 different/,
+      ],
       [step({ filters: { delay: [-1] } }), /steps\[0\]: filter delay/],
       [step({ filters: { nothing: [1] } }), /no such filter/],
       [step({ suspend: true, flap: { down: 1, up: 1 } }), /not both/],

@@ -82,10 +82,20 @@ export function wantedNode(node: LabNode, present: Node | undefined, context: Wa
     ? nodeFrom(template, { x: 0, y: 0, name: node.name }, computeId)
     : {};
   const given = givenProperties(node, facts);
+  const ofImage = node.short.image === undefined ? {} : facts.lab.image_defaults;
   const same = present?.node_type === nodeType ? present : undefined;
   const properties = { ...given, ...neededPorts(node, { ...baseProperties, ...given }, same, { ...context, facts }) };
   checkProperties(node, nodeType, properties, context);
-  return { node, facts, nodeType, computeId, base, baseProperties, properties, files: filesOf(node, facts) };
+  return {
+    node,
+    facts,
+    nodeType,
+    computeId,
+    base,
+    baseProperties: { ...ofImage, ...baseProperties },
+    properties,
+    files: filesOf(node, facts),
+  };
 }
 
 function computeOf({ compute, place }: LabNode, ofTemplate: string | null | undefined, { computes }: LabCatalog): string {

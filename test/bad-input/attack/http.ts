@@ -30,8 +30,12 @@ const ticketKinds: readonly TicketKind[] = ['none', 'none', 'garbage', 'any', 'f
  */
 export type AttackOutcome = 'host refused' | 'origin refused' | 'unauthorized' | 'admitted' | 'socket' | 'refused';
 
-/** Slices ask by any name of the server, and prove themselves by their secret. */
-const haveOwnCredentials = ['/v2/slices/join', '/v2/slices/{compute_id}/lease'];
+/** Slices, and readers of images, ask by any name of the server, and prove themselves by their secret. */
+const haveOwnCredentials = [
+  '/v2/slices/join',
+  '/v2/slices/{compute_id}/lease',
+  '/v2/compute/image_departures/{departure_id}/bytes',
+];
 
 export interface HttpAttack {
   readonly method: string;

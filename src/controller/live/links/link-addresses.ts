@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { fault } from '../../../api/faults.ts';
-import type { RegisteredCompute } from '../../computes/compute.ts';
+import { ownHosts, type RegisteredCompute } from '../../computes/compute.ts';
 import type { Two } from './link.ts';
 
 interface NetworkInterface {
@@ -12,13 +12,11 @@ interface NetworkInterface {
 }
 
 const loopback = '127.0.0.1';
-/** Hosts that mean the machine itself. */
-const ownHosts = /^(127\.|0\.0\.0\.0$|::1?$|localhost$)/;
 
 /** Address of each compute as the other one reaches it. @throws `link_no_common_network` */
 export async function linkAddresses(one: RegisteredCompute, other: RegisteredCompute): Promise<Two<string>> {
   if (one === other) return [loopback, loopback];
-  const [isOneHere, isOtherHere] = [isHere(one), isHere(other)];
+  const [isOneHere, isOtherHere] = [one.isHere, other.isHere];
   // What is reached through this machine's loopback interface is on this machine.
   if (isOneHere && isOtherHere) return [loopback, loopback];
   if (!isOneHere && !isOtherHere) return Promise.all([resolved(one.record.host), resolved(other.record.host)]);
@@ -32,11 +30,7 @@ export async function linkAddresses(one: RegisteredCompute, other: RegisteredCom
 
 /** Of this host, as a remote compute reaches it. */
 export async function addressTowards(compute: RegisteredCompute): Promise<string> {
-  return (isHere(compute) ? undefined : await ownAddressTowards(await resolved(compute.record.host))) ?? loopback;
-}
-
-function isHere({ record }: RegisteredCompute): boolean {
-  return ownHosts.test(record.host);
+  return (compute.isHere ? undefined : await ownAddressTowards(await resolved(compute.record.host))) ?? loopback;
 }
 
 /** The address of a name as it is known here; a name that is not is left to the compute. */

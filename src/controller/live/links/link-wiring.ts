@@ -208,8 +208,10 @@ export function mirroringEnd({ link_id }: LinkEntry, nodes: Two<OpenNode>, to: O
 
 /** Rather on the compute of the port itself. */
 function findMirroringEnd(nodes: Two<OpenNode>, to: OpenNode): 0 | 1 | undefined {
-  const able = ends.filter((end) => nodes[end].compute?.hasLinkFeature('mirrors'));
-  return able.find((end) => nodes[end].compute === to.compute) ?? able[0];
+  const { compute } = to;
+  const here = ends.find((end) => nodes[end].compute === compute);
+  if (here !== undefined && compute?.hasLinkFeature('mirrors')) return here;
+  return ends.find((end) => nodes[end].compute !== compute && nodes[end].compute?.hasLinkFeature('remote_mirrors'));
 }
 
 function portOfMirror({ adapter_number, port_number }: LinkMirror): { adapter: number; port: number } {

@@ -4,7 +4,7 @@ import { type Filters, offeredFilters, reversed, textsFirst } from '../../../sch
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
-import { reversedSchedule } from '../../../schema/schedule-rules.ts';
+import { outagesOf, reversedSchedule } from '../../../schema/schedule-rules.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import { assemble, canonical } from '../../model/canonical.ts';
 import { findKind } from '../../model/node.ts';
@@ -114,16 +114,18 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresse
     filters: end === filtering ? effectiveFilters(entry, nodes[end], end) : {},
     suspend: entry.suspend,
     ...(streams && { stream: streams[end] }),
-    ...(replicates && peerState(nodes, end)),
+    ...(replicates && peerState(entry, nodes, end)),
   });
   return [nio(0), nio(1)];
 }
 
-/** Of the node at the other end, if it is on another compute than this one. */
-function peerState(nodes: Two<OpenNode>, end: 0 | 1): Pick<NioUdp, 'peer_stopped'> {
+/** Of the node at the other end and the schedule that runs there, if it is on another compute than this one. */
+function peerState({ schedule }: LinkEntry, nodes: Two<OpenNode>, end: 0 | 1): Pick<NioUdp, 'outages' | 'peer_stopped'> {
   const [here, there] = [nodes[end], nodes[end === 0 ? 1 : 0]];
   if (here.compute === there.compute || !here.compute?.hasLinkFeature('link_state')) return {};
-  return { peer_stopped: isStopped(there) };
+  const isElsewhere = end !== filteringEnd(nodes) && here.compute.hasLinkFeature('outages');
+  const outages = schedule && isElsewhere ? outagesOf(schedule) : undefined;
+  return { peer_stopped: isStopped(there), ...(outages && { outages: outages as NonNullable<NioUdp['outages']> }) };
 }
 
 export function isStopped({ live }: OpenNode): boolean {

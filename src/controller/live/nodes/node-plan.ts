@@ -33,6 +33,16 @@ export async function planNode(
   return { node, create: () => node.createOnCompute(createBody(node.entry, contents)) };
 }
 
+/** The node with files that it gets when its compute has made it. */
+export function filledBy({ node, create }: NodePlan, fill: (node: OpenNode) => Promise<void>): NodePlan {
+  const createFilled = async () => {
+    const made = await create();
+    await fill(node);
+    return made;
+  };
+  return { node, create: createFilled };
+}
+
 /** A copy of a node at another place: first it is made, then it gets the files. */
 export function planCopy(source: OpenNode, place: NodeDuplicate, name: string): NodePlan {
   const node = new OpenNode(source.projectId, source.compute, copiedEntry(source.entry, name, place));

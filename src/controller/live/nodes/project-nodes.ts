@@ -26,7 +26,7 @@ import type { NodeEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { withImages } from './missing-images.ts';
-import { checkDuplicable, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
+import { checkDuplicable, filledBy, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
@@ -65,17 +65,18 @@ export class ProjectNodes extends NodeSet {
     this.#links = links;
   }
 
-  /** Makes a node; one that has this id already is returned as it is. */
-  async create(body: NodeCreate): Promise<NodeObject> {
+  /** Makes a node; one that has this id already is returned as it is. `fill`: gives it files, before it is stored and announced. */
+  async create(body: NodeCreate, fill?: (node: OpenNode) => Promise<void>): Promise<NodeObject> {
     const compute = this.#context.computes.resolve(body);
     const nodeId = body.node_id ?? crypto.randomUUID();
     return this.locks.run(nodeId, async () => {
       const existing = this.find(nodeId);
       if (existing) return existing.object;
       kindOf(body.node_type);
-      return this.#make(compute, body.name, (name) =>
-        planNode(this.#context, compute, { ...body, compute_id: compute.id, node_id: nodeId }, name),
-      );
+      return this.#make(compute, body.name, async (name) => {
+        const plan = await planNode(this.#context, compute, { ...body, compute_id: compute.id, node_id: nodeId }, name);
+        return fill ? filledBy(plan, fill) : plan;
+      });
     });
   }
 

@@ -44,6 +44,11 @@ export function comparableArguments(args: readonly string[], folders: MachineFol
   return comparable;
 }
 
+/** Addresses of the cards, in their order, as `adapterArguments` writes them. */
+export function macsOf({ arguments: args }: Pick<MachineFacts, 'arguments'>): string[] {
+  return args.flatMap((word) => /,mac=([\da-f:]{17}),.*netdev=/.exec(word)?.[1] ?? []);
+}
+
 function withoutFolders(word: string, { directory, runtimeDirectory, projectDirectory }: MachineFolders): string {
   return moved(word, { [directory]: '{node}', [runtimeDirectory]: '{run}', [projectDirectory]: '{project}' });
 }

@@ -1,11 +1,12 @@
 /** A machine that continues where its memory was saved: found in the node's folder, checked, and restored once. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fault } from '../../../api/faults.ts';
-import { savedMemoryName } from '../../../schema/folders.ts';
+import { fault, isFault } from '../../../api/faults.ts';
+import { readRegularFile } from '../../../lib/regular-file.ts';
+import { memorySourceName, savedMemoryName } from '../../../schema/folders.ts';
 import type { NodeView } from '../../driver.ts';
 import type { Monitor } from '../monitor.ts';
-import { comparableArguments, findDifference, hostCpu, type MachineFacts } from './facts.ts';
+import { comparableArguments, findDifference, hostCpu, type MachineFacts, macsOf } from './facts.ts';
 import type { MemoryKey } from './key.ts';
 import { consume, memoryFiles, readManifest, verifyFiles, verifyState } from './manifest.ts';
 import { ignoreShared, migrated } from './migration.ts';
@@ -17,23 +18,53 @@ export interface ContinuedMachine {
   readonly facts: MachineFacts;
   /** Undefined: its memory comes over a socket. */
   readonly folder?: string;
+  /** Addresses of its cards, where they are not those of the node that continues it. */
+  readonly macs?: readonly string[];
 }
+
+/** Characters of a template's name. */
+const largestSource = 1 << 16;
 
 /** From which a machine continues. */
 export interface SavedMemory extends ContinuedMachine {
   readonly folder: string;
+  /** Name of the template that it comes from: then a node that cannot continue from it starts cold. */
+  readonly source?: string;
 }
 
-/** What was saved for the next start of a node; undefined when there is nothing. @throws memory_refused */
-export async function findSavedMemory(
-  { directory, name }: Pick<NodeView, 'directory' | 'name'>,
-  key: MemoryKey,
-): Promise<SavedMemory | undefined> {
+/** What was saved for the next start of a node; undefined when there is nothing, or it is of a template and of no use. @throws memory_refused */
+export async function findSavedMemory(node: NodeView, key: MemoryKey): Promise<SavedMemory | undefined> {
+  const { name, directory } = node;
   const folder = join(directory, savedMemoryName);
-  const manifest = await readManifest(folder, await key.get(), name);
-  if (manifest === undefined) return undefined;
-  await verifyState(folder, manifest, name);
-  return { folder, facts: manifest.facts };
+  const source = await sourceOf(folder);
+  const found = await orCold(node, { folder, source }, async () => {
+    const manifest = await readManifest(folder, await key.get(), name);
+    if (manifest === undefined) return undefined;
+    await verifyState(folder, manifest, name);
+    return manifest.facts;
+  });
+  return found && { folder, facts: found, ...(source !== undefined && { source, macs: macsOf(found) }) };
+}
+
+async function sourceOf(folder: string): Promise<string | undefined> {
+  const text = await readRegularFile(join(folder, memorySourceName), largestSource).catch(() => undefined);
+  return text && String(text);
+}
+
+/** Memory of a template that is refused is discarded, with a warning. @throws memory_refused for other memory, and what `fn` throws */
+async function orCold<T>(
+  node: NodeView,
+  { folder, source }: { readonly folder: string; readonly source?: string | undefined },
+  fn: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await fn();
+  } catch (error) {
+    if (source === undefined || !isFault(error, 'memory_refused')) throw error;
+    node.warn(`${node.name} starts cold. ${error.message}`);
+    await rm(folder, { recursive: true, force: true });
+    return undefined;
+  }
 }
 
 export interface MemoryCheck {
@@ -55,20 +86,45 @@ export async function checkSavedMemory(folder: string, { key, name, findSeries, 
   await verifyFiles(folder, manifest, { name, verified });
 }
 
-/** @throws memory_refused when the machine that would start is another one */
-export async function requireSame(
-  { facts }: SavedMemory,
+/** Whether the machine that would start is the one that was saved: of memory of a template. @throws memory_refused for other memory */
+export async function isSameMachine(
+  saved: SavedMemory,
   node: NodeView,
   now: { readonly qemu: string; readonly accelerator: 'kvm' | 'tcg' | undefined; readonly args: readonly string[] },
-): Promise<void> {
+): Promise<boolean> {
+  const { facts } = saved;
   const { qemu, accelerator, args } = now;
   const present = { qemu, cpu: await hostCpu(facts.accelerator), arguments: comparableArguments(args, node) };
   const difference = findDifference(facts, { ...present, ...(accelerator && { accelerator }) });
-  if (difference !== undefined) throw fault('memory_refused', { name: node.name, reason: difference });
+  const same = await orCold(node, saved, async () => {
+    if (difference !== undefined) throw fault('memory_refused', { name: node.name, reason: difference });
+    return true;
+  });
+  return same === true;
+}
+
+/** Its own addresses are those of its next cold start. */
+export function warnOfAddresses({ source, macs = [] }: SavedMemory, node: NodeView, own: readonly string[]): void {
+  if (source === undefined || macs.every((mac, index) => mac === own[index])) return;
+  const [kept, wanted] = [macs, own].map((all) => all.join(', '));
+  node.warn(
+    `${node.name} continues from the memory of ${source}, with the addresses of its network cards: ${kept}. Before two such nodes share a network, set the node's own in the guest, or stop and start it: ${wanted}`,
+  );
 }
 
 /** The machine waits for its state (`-incoming defer -S`); afterwards it is paused. @throws qemu_failed */
-export async function restoreMemory(monitor: Monitor, { folder }: SavedMemory, runtimeDirectory: string): Promise<void> {
+export async function restoreMemory(monitor: Monitor, saved: SavedMemory, runtimeDirectory: string): Promise<void> {
+  const { folder, source } = saved;
+  try {
+    await restoreFrom(monitor, folder, runtimeDirectory);
+  } catch (error) {
+    // The next start is a cold one.
+    if (source !== undefined) await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function restoreFrom(monitor: Monitor, folder: string, runtimeDirectory: string): Promise<void> {
   const socket = join(runtimeDirectory, 'in');
   await ignoreShared(monitor, true);
   // Its neighbours have not seen it move: otherwise each card broadcasts its address five times.

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import type { MoveOffer } from '../../../schema/move.ts';
-import type { NodeView } from '../../driver.ts';
+import type { NodeView, Properties } from '../../driver.ts';
 import { checksumOf } from '../../host/file-checksum.ts';
 import type { Host } from '../../host/host.ts';
 import { comparableArguments, findDifference, hostCpu, type MachineFacts } from '../memory/facts.ts';
@@ -44,6 +44,12 @@ export function factsOf({ machine: { release, ...rest } }: MoveOffer): MachineFa
 function findDiskObstacle({ properties }: NodeView): string | undefined {
   const qemu = asQemu(properties);
   if (qemu.create_config_disk) return 'it has a disk for its configuration';
+  return findSharedDisk(properties);
+}
+
+/** Why its disks are those of other nodes, too, for people. */
+export function findSharedDisk(properties: Properties): string | undefined {
+  const qemu = asQemu(properties);
   const hasDisks = slots.some((slot) => qemu[`${slot}_disk_image`] !== '');
   return hasDisks && !qemu.linked_clone ? 'its disks are images themselves, and no linked clones' : undefined;
 }

@@ -1,12 +1,12 @@
-/** A thread that computes MD5 sums of files, one after another, so that hashing a large image never holds up the server. */
+/** A thread that computes checksums of files, one after another, so that hashing a large image never holds up the server. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
 const chunkBytes = 1 << 20;
 
-function md5(path: string): string {
-  const hash = createHash('md5');
+function sumOf(algorithm: string, path: string): string {
+  const hash = createHash(algorithm);
   const chunk = Buffer.allocUnsafe(chunkBytes);
   const file = openSync(path, 'r');
   try {
@@ -17,10 +17,10 @@ function md5(path: string): string {
   return hash.digest('hex');
 }
 
-parentPort?.on('message', ({ key, path }: { key: string; path: string }) => {
+parentPort?.on('message', ({ key, path, algorithm }: { key: string; path: string; algorithm: string }) => {
   try {
-    parentPort?.postMessage({ key, md5: md5(path) });
+    parentPort?.postMessage({ key, sum: sumOf(algorithm, path) });
   } catch {
-    parentPort?.postMessage({ key, md5: null });
+    parentPort?.postMessage({ key, sum: null });
   }
 });

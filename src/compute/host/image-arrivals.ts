@@ -1,0 +1,166 @@
+/**
+ * Images that arrive from other computes or from the controller, piece by piece. What has arrived stays in a hidden file beside the images
+ * when a transfer breaks off, also over a restart, and the next attempt for the same content continues it. It becomes an image only
+ * when its SHA-256 is the expected one.
+ */
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fault } from '../../api/faults.ts';
+import type { Checksums } from '../../emulators/host/checksums.ts';
+import type { ImageFolder } from '../../emulators/host/images.ts';
+import { Mutex } from '../../lib/mutex.ts';
+import type { ImageArrival, ImageArrivalStart, ImageFetch } from '../../schema/image-transfer.ts';
+import { fetchPiece } from './image-fetch.ts';
+
+type Expected = Pick<ImageArrivalStart, 'filename' | 'filesize' | 'sha256'>;
+
+interface ArrivingImage extends Expected {
+  readonly id: string;
+  readonly folder: ImageFolder;
+  /** What has arrived. */
+  readonly partial: string;
+  readonly lock: Mutex;
+  /** Cuts the piece that is being received. */
+  abort: AbortController;
+}
+
+const partialEnd = '.arriving';
+/** Partial files that were not written to for so long are removed. */
+const abandonedMs = 7 * 86_400_000;
+
+export class ImageArrivals {
+  readonly #checksums: Checksums;
+  readonly #arrivals = new Map<string, ArrivingImage>();
+
+  constructor(checksums: Checksums) {
+    this.#checksums = checksums;
+  }
+
+  /** Continues what began earlier; a piece that is still under way is cut. @throws path_forbidden, storage_failed */
+  async begin(folder: ImageFolder, { filename, filesize, sha256 }: Expected): Promise<ImageArrival> {
+    await folder.uploadTarget(filename);
+    const partial = join(folder.directory, `.${sha256}${partialEnd}`);
+    const known = [...this.#arrivals.values()].find((one) => one.partial === partial);
+    const isSame = known?.filename === filename && known.filesize === filesize;
+    const arrival: ArrivingImage = {
+      ...{ id: isSame ? known.id : crypto.randomUUID(), folder, filename, filesize, sha256, partial },
+      ...{ lock: known?.lock ?? new Mutex(), abort: new AbortController() },
+    };
+    known?.abort.abort(new Error('the transfer began again'));
+    if (known) this.#arrivals.delete(known.id);
+    this.#arrivals.set(arrival.id, arrival);
+    return arrival.lock.run(async () => {
+      await removeAbandoned(folder.directory);
+      if ((await sizeOf(partial)) > filesize) await rm(partial, { force: true });
+      return shown(arrival, null);
+    });
+  }
+
+  /** Takes bytes from this place on. Those of a body that breaks off are kept. @throws image_transfer_missing, invalid_request, storage_failed */
+  async append(id: string, from: number, source: Readable): Promise<void> {
+    source.on('error', () => undefined);
+    const { problem } = await this.#receive(id, async (arrival, received) => {
+      if (from !== received) throw fault('invalid_request', { reason: `the next byte is ${received}` });
+      return write(arrival, received, source);
+    });
+    if (problem !== null) throw fault('invalid_request', { reason: problem });
+  }
+
+  /** Reads the next bytes from another compute. @throws image_transfer_missing, storage_failed */
+  fetch(id: string, { bytes, ...source }: ImageFetch): Promise<ImageArrival> {
+    return this.#receive(id, async (arrival, received) => {
+      const wanted = { from: received, bytes: Math.min(bytes, arrival.filesize - received) };
+      if (wanted.bytes === 0) return null;
+      return write(arrival, received, Readable.from(fetchPiece(source, wanted, arrival.abort.signal), { objectMode: false }));
+    });
+  }
+
+  /** Puts it in its place. False: it is not what was expected, and is removed. @throws image_transfer_missing, invalid_request, image_refused */
+  async finish(id: string): Promise<boolean> {
+    const arrival = this.#get(id);
+    return arrival.lock.run(async () => {
+      const { folder, filename, partial, filesize, sha256 } = arrival;
+      const received = await sizeOf(partial);
+      if (received < filesize) throw fault('invalid_request', { reason: `only ${received} of ${filesize} bytes have arrived` });
+      if (filesize === 0) await writeEmpty(partial);
+      const isRight = received === filesize && (await this.#checksums.sha256(partial)) === sha256;
+      if (isRight) await folder.adopt(filename, partial);
+      else await rm(partial, { force: true });
+      this.#arrivals.delete(arrival.id);
+      return isRight;
+    });
+  }
+
+  #get(id: string): ArrivingImage {
+    const arrival = this.#arrivals.get(id.toLowerCase());
+    if (!arrival) throw fault('image_transfer_missing', { transfer_id: id });
+    return arrival;
+  }
+
+  /** `take` answers why no more came. */
+  #receive(id: string, take: (arrival: ArrivingImage, received: number) => Promise<string | null>): Promise<ImageArrival> {
+    const arrival = this.#get(id);
+    return arrival.lock.run(async () => {
+      // It may have ended, or begun again, meanwhile.
+      if (this.#get(id) !== arrival) throw fault('image_transfer_missing', { transfer_id: id });
+      return shown(arrival, await take(arrival, await sizeOf(arrival.partial)));
+    });
+  }
+}
+
+async function shown({ id, partial }: ArrivingImage, problem: string | null): Promise<ImageArrival> {
+  return { arrival_id: id, received: await sizeOf(partial), problem };
+}
+
+/** Never more than the image has. @throws storage_failed */
+async function write(
+  { folder, partial, filesize, abort }: ArrivingImage,
+  received: number,
+  source: Readable,
+): Promise<string | null> {
+  const failed = (cause: Error) => {
+    throw fault('storage_failed', { reason: cause.message }, { cause });
+  };
+  await mkdir(folder.directory, { recursive: true }).catch(failed);
+  const file = await open(partial, 'a', 0o644).catch(failed);
+  let problem: string | null = null;
+  let left = filesize - received;
+  async function* bounded() {
+    try {
+      for await (const chunk of source as AsyncIterable<Buffer>) {
+        left -= chunk.length;
+        if (left < 0) throw new Error('there were more bytes than the image has');
+        yield chunk;
+      }
+    } catch (error) {
+      problem = (error as Error).message;
+    }
+  }
+  // A cable that was pulled ends no stream.
+  const cut = () => source.destroy(new Error('the transfer began again'));
+  abort.signal.addEventListener('abort', cut);
+  if (abort.signal.aborted) cut();
+  await pipeline(bounded, file.createWriteStream({ flush: true }))
+    .catch(failed)
+    .finally(() => abort.signal.removeEventListener('abort', cut));
+  return problem;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
+}
+
+async function writeEmpty(path: string): Promise<void> {
+  await (await open(path, 'w', 0o644)).close();
+}
+
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith('.') || !name.endsWith(partialEnd)) continue;
+    const path = join(folder, name);
+    const facts = await stat(path).catch(() => undefined);
+    if (facts && Date.now() - facts.mtimeMs > abandonedMs) await rm(path, { force: true }).catch(() => undefined);
+  }
+}

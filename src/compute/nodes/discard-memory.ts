@@ -1,0 +1,13 @@
+import { access, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { memorySourceName, savedMemoryName } from '../../schema/folders.ts';
+
+/** Removes the memory that was saved for the next start of a node; that of its template stays, as the node has not run since. */
+export async function discardMemory(directory: string): Promise<void> {
+  const folder = join(directory, savedMemoryName);
+  const isOfTemplate = await access(join(folder, memorySourceName)).then(
+    () => true,
+    () => false,
+  );
+  if (!isOfTemplate) await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,210 @@
+/**
+ * Brings an image to several computes while it leaves this server once.
+ *
+ * Theory of operation. An image is known by its SHA-256. A compute that lacks it reads it from one that has it, which it tries in turn:
+ * those at its own address first, then those that serve the fewest others. Only where there is none, or where none can be read, this
+ * server sends it itself; computes that need the same image meanwhile wait for that, and then read it from the first. Every source gives it
+ * piece by piece and continues where the one before ended; the compute checks the whole.
+ */
+import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fault, isFault } from '../../api/faults.ts';
+import type { ImageDeparture } from '../../schema/image-transfer.ts';
+import type { NodeType } from '../../schema/node.ts';
+import type { RegisteredCompute } from './compute.ts';
+
+export interface SpreadImage {
+  readonly nodeType: NodeType;
+  readonly filename: string;
+  /** As this server has it; null: not known yet. */
+  readonly md5sum: string | null;
+  /** Of the local compute. */
+  readonly departure: ImageDeparture;
+}
+
+export interface SpreadOptions {
+  readonly local: () => RegisteredCompute;
+  readonly all: () => readonly RegisteredCompute[];
+}
+
+interface Bringing {
+  readonly image: SpreadImage;
+  readonly to: RegisteredCompute;
+  /** Computes from which it could not be read. */
+  readonly failed: Set<string>;
+  readonly onBytes: (received: number) => void;
+}
+
+interface Holder {
+  readonly compute: RegisteredCompute;
+  /** Of the same content there. */
+  readonly filename: string;
+}
+
+const pieceBytes = 2 ** 23;
+/** A piece must arrive within this time. */
+const pieceTimeoutMs = 120_000;
+/** A compute that does not list its images in time is not read from. */
+const listTimeoutMs = 10_000;
+/** A compute sums a large image before it offers it, and when it has arrived. */
+const sumTimeoutMs = 600_000;
+/** A compute that is lost or starts again is awaited so often without another byte. */
+const mostBreaks = 8;
+const breakMs = 1_000;
+
+export class ImageSpread {
+  readonly #options: SpreadOptions;
+  /** By SHA-256: what this server is sending. Never rejects. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  /** By compute: how many read from it. */
+  readonly #readers = new Map<string, number>();
+
+  constructor(options: SpreadOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the name of the compute that it was read from. @throws why it could not be brought */
+  async bring(image: SpreadImage, to: RegisteredCompute, onBytes: (received: number) => void): Promise<string> {
+    let breaks = 0;
+    let most = 0;
+    const bringing: Bringing = {
+      ...{ image, to, failed: new Set() },
+      onBytes: (received) => {
+        if (received > most) breaks = 0;
+        most = Math.max(most, received);
+        onBytes(received);
+      },
+    };
+    for (;;) {
+      try {
+        return await this.#attempt(bringing);
+      } catch (error) {
+        if (!isBreak(error) || ++breaks > mostBreaks) throw error;
+        await wait(breakMs);
+      }
+    }
+  }
+
+  async #attempt(bringing: Bringing): Promise<string> {
+    const { sha256 } = bringing.image.departure;
+    for (;;) {
+      const holder = await this.#findHolder(bringing);
+      if (holder) {
+        if (await this.#read(bringing, holder)) return holder.compute.record.name;
+        bringing.failed.add(holder.compute.id);
+        continue;
+      }
+      const leaving = this.#leaving.get(sha256);
+      if (!leaving) break;
+      await leaving;
+    }
+    // Nothing is awaited between look and entry.
+    const sending = this.#send(bringing);
+    const settled = sending.catch(() => undefined).then(() => undefined);
+    this.#leaving.set(sha256, settled);
+    await sending.finally(() => this.#leaving.delete(sha256));
+    return this.#options.local().record.name;
+  }
+
+  /** The best of those that have it and were not tried. */
+  async #findHolder({ image, to, failed }: Bringing): Promise<Holder | undefined> {
+    const readable = this.#options.all().filter((compute) => {
+      const { connected } = compute.transport.state;
+      // Another host does not reach it at such an address.
+      const isReached = !compute.isHere || to.isHere;
+      return connected && isReached && !compute.isLocal && compute.hasImageTransfers && !failed.has(compute.id);
+    });
+    const found = await Promise.all(readable.map((compute) => findImage(compute, image)));
+    const costOf = ({ compute }: Holder) =>
+      (this.#readers.get(compute.id) ?? 0) + (compute.record.host === to.record.host ? 0 : 1_000_000);
+    return found.filter((holder) => holder !== undefined).sort((one, other) => costOf(one) - costOf(other))[0];
+  }
+
+  /** False when it could not be read there. @throws when the reading compute fails */
+  async #read(bringing: Bringing, { compute, filename }: Holder): Promise<boolean> {
+    const { image, to } = bringing;
+    const choice = { body: { node_type: image.nodeType, filename }, timeoutMs: sumTimeoutMs };
+    const departure = await compute.transport.call('POST /v2/compute/image_departures', choice).catch(() => undefined);
+    if (!departure) return false;
+    this.#readers.set(compute.id, (this.#readers.get(compute.id) ?? 0) + 1);
+    try {
+      if (departure.sha256 !== image.departure.sha256 || departure.filesize !== image.departure.filesize) return false;
+      const { protocol, host, port } = compute.record;
+      const source = { protocol, host, port, departure_id: departure.departure_id, secret: departure.secret, bytes: pieceBytes };
+      let { arrival_id, received } = await begin(bringing);
+      while (received < departure.filesize) {
+        const call = { path: { arrival_id }, body: source, timeoutMs: pieceTimeoutMs };
+        const next = await to.transport.call('POST /v2/compute/image_arrivals/{arrival_id}/fetch', call);
+        if (next.received <= received) return false;
+        received = next.received;
+        bringing.onBytes(received);
+      }
+      return await finish(bringing, arrival_id);
+    } finally {
+      this.#readers.set(compute.id, (this.#readers.get(compute.id) ?? 1) - 1);
+      await endDeparture(compute, departure);
+    }
+  }
+
+  /** From this server. @throws image_damaged, and why it could not be sent */
+  async #send(bringing: Bringing): Promise<void> {
+    const { image, to } = bringing;
+    const { departure_id, secret, filesize } = image.departure;
+    const local = this.#options.local().transport;
+    // What other sources gave may have been wrong: then all of it is sent once more.
+    for (let attempt = 0; attempt < 2; attempt++) {
+      let { arrival_id, received } = await begin(bringing);
+      while (received < filesize) {
+        const piece = Buffer.from(JSON.stringify({ secret, from: received, bytes: pieceBytes }));
+        const { body } = await local.raw('POST', `/v2/compute/image_departures/${departure_id}/bytes`, piece);
+        const bytes = body instanceof Readable ? body : Readable.from([body]);
+        const place = `/v2/compute/image_arrivals/${arrival_id}/bytes/${received}`;
+        // A compute that refuses does not read the rest.
+        await to.transport.raw('POST', place, bytes, AbortSignal.timeout(pieceTimeoutMs)).finally(() => bytes.destroy());
+        const next = await begin(bringing);
+        if (next.received <= received) throw fault('image_damaged', { image: image.filename, name: to.record.name });
+        ({ arrival_id, received } = next);
+      }
+      if (await finish(bringing, arrival_id)) return;
+    }
+    throw fault('image_damaged', { image: image.filename, name: to.record.name });
+  }
+}
+
+/** It is no longer read. Never rejects: a compute that is lost forgets it in its own time. */
+export async function endDeparture({ transport }: RegisteredCompute, { departure_id }: ImageDeparture): Promise<void> {
+  const call = { path: { departure_id } };
+  await transport.send('DELETE /v2/compute/image_departures/{departure_id}', call).catch(() => undefined);
+}
+
+/** Begins, or continues what has arrived. */
+async function begin({ image, to, onBytes }: Bringing): Promise<{ arrival_id: string; received: number }> {
+  const { nodeType: node_type, filename, departure } = image;
+  const body = { node_type, filename, filesize: departure.filesize, sha256: departure.sha256 };
+  const arrival = await to.transport.call('POST /v2/compute/image_arrivals', { body });
+  onBytes(arrival.received);
+  return arrival;
+}
+
+/** False: what arrived is something else. */
+async function finish({ to }: Bringing, arrival_id: string): Promise<boolean> {
+  const call = { path: { arrival_id }, timeoutMs: sumTimeoutMs };
+  return (await to.transport.call('POST /v2/compute/image_arrivals/{arrival_id}/finish', call)).placed;
+}
+
+/** A large image has no MD5 sum for a while after it came: its name and its size count until then, and its SHA-256 is compared later. */
+async function findImage(compute: RegisteredCompute, image: SpreadImage): Promise<Holder | undefined> {
+  const { nodeType, filename, md5sum, departure } = image;
+  const listed = await compute.transport.call(`GET /v2/compute/${nodeType}/images`, { timeoutMs: listTimeoutMs }).catch(() => []);
+  const found = listed.find((one) => {
+    if (one.filesize !== departure.filesize) return false;
+    return md5sum !== null && one.md5sum ? one.md5sum === md5sum : one.filename === filename;
+  });
+  return found && { compute, filename: found.filename };
+}
+
+/** The compute is lost, or has started again and does not know the transfer. */
+function isBreak(error: unknown): boolean {
+  const codes = ['compute_unreachable', 'compute_timeout', 'compute_route_missing'] as const;
+  return codes.some((code) => isFault(error, code));
+}

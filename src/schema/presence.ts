@@ -1,0 +1,59 @@
+/** Who has a project open in the page. Only listeners that request it are sent it: GNS3's clients know none of it. */
+import { GivenName, named } from './common.ts';
+import { presenceIdPattern, presenceLimits } from './presence-limits.ts';
+import { type Static, Type } from './type.ts';
+
+const Selected = Type.Array(Type.String({ pattern: presenceIdPattern }), {
+  maxItems: presenceLimits.selected,
+  description: 'Ids of the selected nodes, links and drawings',
+});
+
+/** What a session sends of itself: always its whole state. */
+export const PresenceState = Type.Object(
+  {
+    name: Type.Optional(
+      GivenName({
+        maxLength: presenceLimits.nameLength,
+        description: 'Name to show; default: the user of the login, or "Guest" and the number of the session',
+      }),
+    ),
+    selected: Selected,
+  },
+  named('PresenceState'),
+);
+export type PresenceState = Static<typeof PresenceState>;
+
+export const PresenceSession = Type.Object(
+  {
+    number: Type.Integer({
+      minimum: 1,
+      maximum: presenceLimits.sessions,
+      description: 'The lowest free one when the session began: its colour follows from it',
+    }),
+    name: Type.String(),
+    selected: Selected,
+  },
+  named('PresenceSession'),
+);
+export type PresenceSession = Static<typeof PresenceSession>;
+
+/** First, for a session that begins. */
+export const presenceListedAction = 'presence.listed';
+export interface PresenceListed {
+  /** Of the session that is sent it. */
+  readonly number: number;
+  readonly sessions: readonly PresenceSession[];
+}
+
+/** Then, whenever sessions begin, change or end. */
+export const presenceChangedAction = 'presence.changed';
+export interface PresenceChanged {
+  readonly sessions: readonly PresenceSession[];
+  /** Numbers of sessions that ended. */
+  readonly left: readonly number[];
+}
+
+/** Query parameter of a project's WebSocket. */
+export const presence = Type.Boolean({
+  description: 'Whether this connection is shown to others as a session, and sent `presence.listed` and `presence.changed`',
+});

@@ -1,0 +1,63 @@
+/** Who else has the project open: initials in the colour of their selection. Alone, the user sees nothing of it. */
+import type { PresenceSession } from '../../src/schema/presence.ts';
+import { presenceLimits } from '../../src/schema/presence-limits.ts';
+import { useApp, useProject } from '../state/app.ts';
+import { colourOf, initialsOf } from '../state/presence.ts';
+import { texts } from '../texts.ts';
+import { askName } from '../ui/ask.tsx';
+
+const mostShown = 4;
+
+export function Avatars() {
+  const { presence } = useProject();
+  const others = presence.others.value;
+  const own = presence.own.value;
+  if (others.length === 0) return null;
+  const names = others.slice(mostShown).map(({ name }) => name);
+  return (
+    <ul class="avatars" aria-label={texts.presence.title}>
+      {others.slice(0, mostShown).map((session) => (
+        <li key={session.number} class="avatar" style={{ '--session': colourOf(session) }} title={session.name}>
+          <span aria-hidden="true">{initialsOf(session)}</span>
+          <span class="unseen">{session.name}</span>
+        </li>
+      ))}
+      {names.length > 0 && (
+        <li class="avatar more" title={names.join(', ')}>
+          +{names.length}
+        </li>
+      )}
+      {own && (
+        <li>
+          <OwnAvatar own={own} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function OwnAvatar({ own }: { readonly own: PresenceSession }) {
+  const app = useApp();
+  const rename = async () => {
+    const { title, label, yes } = texts.presence.rename;
+    const name = await askName(app, { title, label, yes, value: app.ownName.peek() || own.name });
+    if (name !== undefined)
+      app.ownName.value = name
+        .replace(/\p{Cc}/gu, ' ')
+        .trim()
+        .slice(0, presenceLimits.nameLength);
+  };
+  const label = texts.presence.you(own.name);
+  return (
+    <button
+      type="button"
+      class="avatar own"
+      style={{ '--session': colourOf(own) }}
+      title={label}
+      aria-label={label}
+      onClick={() => void rename()}
+    >
+      {initialsOf(own)}
+    </button>
+  );
+}

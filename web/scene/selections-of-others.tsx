@@ -1,0 +1,70 @@
+/** Outlines around what other users have selected, with their initials. They take no clicks. */
+import type { PresenceSession } from '../../src/schema/presence.ts';
+import { type Box, centreOf, nodeBox } from '../geometry/geometry.ts';
+import { useProject } from '../state/app.ts';
+import { colourOf, initialsOf } from '../state/presence.ts';
+
+/** Between an item and its outline. */
+const gapPx = 6;
+/** Several users may have selected the same item. */
+const stepPx = 3;
+
+export function SelectionsOfOthers() {
+  const { presence } = useProject();
+  const others = presence.others.value.filter(({ selected }) => selected.length > 0);
+  if (others.length === 0) return null;
+  return (
+    <g class="selections-of-others">
+      {others.map((session, place) => (
+        <g key={session.number} style={{ '--session': colourOf(session) }}>
+          {session.selected.map((id) => (
+            <Outline key={id} id={id} session={session} gap={gapPx + place * stepPx} />
+          ))}
+        </g>
+      ))}
+    </g>
+  );
+}
+
+interface OutlineProps {
+  readonly id: string;
+  readonly session: PresenceSession;
+  readonly gap: number;
+}
+
+function Outline({ id, session, gap }: OutlineProps) {
+  const { nodes, links, drawings, pictures, groups } = useProject();
+  const hiddenIn = groups.hidden.value.get(id);
+  const initials = initialsOf(session);
+  if (hiddenIn) return <Frame box={hiddenIn.box} gap={gap} initials={initials} />;
+  const node = nodes.find(id);
+  if (node) return <Frame box={nodeBox(node)} gap={gap} initials={initials} />;
+  const [one, other] = (links.find(id)?.nodes ?? []).map(({ node_id }) => nodes.find(node_id));
+  if (one && other) {
+    const [from, to] = [centreOf(nodeBox(one)), centreOf(nodeBox(other))];
+    return <path d={`M${from.x} ${from.y}L${to.x} ${to.y}`} />;
+  }
+  const drawing = drawings.find(id);
+  if (!drawing) return null;
+  const box = groups.isCollapsed(id) ? groups.shown(id)?.box : undefined;
+  if (box) return <Frame box={box} gap={gap} initials={initials} />;
+  const { x, y, rotation, svg } = drawing;
+  const { width, height } = pictures.of(svg);
+  return (
+    <g transform={`translate(${x} ${y}) rotate(${rotation})`}>
+      <Frame box={{ x: 0, y: 0, width, height }} gap={gap} initials={initials} />
+    </g>
+  );
+}
+
+function Frame({ box, gap, initials }: { readonly box: Box; readonly gap: number; readonly initials: string }) {
+  const { x, y, width, height } = box;
+  return (
+    <>
+      <rect x={x - gap} y={y - gap} width={width + 2 * gap} height={height + 2 * gap} rx={gap + 2} />
+      <text x={x + width + gap} y={y - gap - 3} text-anchor="end">
+        {initials}
+      </text>
+    </>
+  );
+}
