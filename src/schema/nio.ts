@@ -71,13 +71,11 @@ export const NioUdp = Type.Object(
       }),
     ),
     mirror_to: Type.Optional(nullable(NioMirror)),
-    outages: Type.Optional(
-      Type.Unsafe<LinkSchedule>({
-        ...LinkSchedule,
-        description:
-          'Ours, for computes whose link features have outages: steps of the schedule that the compute at the other end runs; only the carrier follows them here',
-      }),
-    ),
+    /**
+     * Ours, for computes whose link features have `outages`: steps of the schedule that the compute at the other end runs. Only the carrier
+     * follows them here.
+     */
+    outages: Type.Optional(LinkSchedule),
     peer_stopped: Type.Optional(Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' })),
   },
   named('NioUdp'),

@@ -78,6 +78,8 @@ describe('impairments of a link', () => {
       { at: 30_000, ramp: 10_000, filters: { bpf: [], packet_loss: [50], seed: [7] } },
     ];
     const { impairments, startMs } = impaired({ bpf: ['first 7'], seed: [1] }, { steps });
+    // As after a rewind: another seed ends it.
+    impairments.continueFilters('ab', impaired({ packet_loss: [50], seed: [3] }).impairments.filterStates('ab'));
     const losses = (byte: number) => {
       const frame = Buffer.alloc(60, byte);
       return impairments.chains.ab.filter(({ filter }) => filter.pass?.(frame, 0, 60) === false).map(({ type }) => type);

@@ -27,6 +27,7 @@ export class Impairments {
   untilMs = Number.POSITIVE_INFINITY;
   /** Where no seed is given. */
   readonly #ownSeed = randomInt(2 ** 32);
+  #seed = this.#ownSeed;
   #spec: Pick<LinkSpec, 'filters' | 'suspend'> = { filters: {}, suspend: false };
   #programs: Programs = new Map();
   #scheduled: Scheduled | undefined;
@@ -63,6 +64,9 @@ export class Impairments {
     this.suspend = suspend || (this.#moment?.suspend ?? false);
     this.untilMs = this.#scheduled && this.#moment ? this.#scheduled.startMs + this.#moment.until : Number.POSITIVE_INFINITY;
     const seed = Number(acting.seed?.[0] ?? this.#ownSeed);
+    // A step that changes it begins new sequences.
+    if (seed !== this.#seed) this.#continued = { ab: [], ba: [] };
+    this.#seed = seed;
     const match = programsIn(this.#programs, acting, 'match');
     this.match = { ab: matchOf(match.ab), ba: matchOf(match.ba) };
     const programs = programsIn(this.#programs, acting, 'bpf');
@@ -80,7 +84,7 @@ export class Impairments {
     return this.#all[direction].map(stateOf);
   }
 
-  /** Filters of the same types continue there, until the link's own filters or its schedule are changed. */
+  /** Filters of the same types continue there, until the link's own filters, its schedule or the seed are changed. */
   continueFilters(direction: LinkDirection, states: readonly FilterState[]): void {
     this.#continued = { ...this.#continued, [direction]: states };
     for (const active of this.#all[direction]) continueFilter(active, states);
