@@ -100,10 +100,7 @@ const table = {
   machine_not_kept: { status: 409, says: 'The machine of {name} cannot be kept for a template: {reason}', exception: 'NodeError' },
   machine_not_found: { status: 404, says: 'There is no machine {machine_id} that was kept for a template' },
   memory_refused: { status: 409, says: 'The saved memory of {name} cannot be restored: {reason}', exception: 'NodeError' },
-  node_moving: {
-    status: 409,
-    says: 'The project "{project}" must stand still for this, but node {name} is being moved to another compute: wait until it is there',
-  },
+  node_moving: { status: 409, says: 'Wait until node {name} of "{project}" has been moved to its other compute' },
   move_refused: { status: 409, says: 'Node {name} cannot be moved while it runs: {reason}', exception: 'NodeError' },
   node_not_started: { status: 409, says: 'Node {name} is not started', exception: 'NodeError' },
   node_failed: { status: 409, says: 'Node {name} failed: {reason}', exception: 'NodeError' },

@@ -204,7 +204,7 @@ async function refusesSnapshot(): Promise<boolean> {
   const reply = await client.send(`POST ${project.path}/snapshots`, { body: { name } });
   if (reply.status === 201) return false;
   assert.equal(reply.status, 409);
-  assert.match(reply.json<{ message: string }>().message, /VM1 is being moved to another compute/);
+  assert.match(reply.json<{ message: string }>().message, /Wait until node VM1 .* has been moved/);
   return true;
 }
 
