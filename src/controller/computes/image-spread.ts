@@ -9,6 +9,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fault, isFault } from '../../api/faults.ts';
+import { KeyedMutex } from '../../lib/mutex.ts';
 import type { ImageDeparture } from '../../schema/image-transfer.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from './compute.ts';
@@ -58,13 +59,19 @@ export class ImageSpread {
   readonly #leaving = new Map<string, Promise<void>>();
   /** By compute: how many read from it. */
   readonly #readers = new Map<string, number>();
+  /** By compute and SHA-256: what arrives there under two names is one file until it is complete. */
+  readonly #arriving = new KeyedMutex();
 
   constructor(options: SpreadOptions) {
     this.#options = options;
   }
 
   /** Answers the name of the compute that it was read from. @throws why it could not be brought */
-  async bring(image: SpreadImage, to: RegisteredCompute, onBytes: (received: number) => void): Promise<string> {
+  bring(image: SpreadImage, to: RegisteredCompute, onBytes: (received: number) => void): Promise<string> {
+    return this.#arriving.run(`${to.id} ${image.departure.sha256}`, () => this.#bring(image, to, onBytes));
+  }
+
+  async #bring(image: SpreadImage, to: RegisteredCompute, onBytes: (received: number) => void): Promise<string> {
     let breaks = 0;
     let most = 0;
     const bringing: Bringing = {
@@ -133,9 +140,11 @@ export class ImageSpread {
       const source = { protocol, host, port, departure_id: departure.departure_id, secret: departure.secret, bytes: pieceBytes };
       let { arrival_id, received } = await begin(bringing);
       while (received < departure.filesize) {
+        const wanted = Math.min(received + pieceBytes, departure.filesize);
         const call = { path: { arrival_id }, body: source, timeoutMs: pieceTimeoutMs };
-        const next = await to.transport.call('POST /v2/compute/image_arrivals/{arrival_id}/fetch', call);
-        if (next.received <= received) return false;
+        const next = await to.transport.call('POST /v2/compute/image_arrivals/{arrival_id}/fetch', call).catch(unlessBreak);
+        // One that gives a byte now and then would hold up its readers for ever.
+        if (!next || next.received < wanted) return false;
         received = next.received;
         bringing.onBytes(received);
       }
@@ -162,12 +171,13 @@ export class ImageSpread {
         // A compute that refuses does not read the rest.
         await to.transport.raw('POST', place, bytes, AbortSignal.timeout(pieceTimeoutMs)).finally(() => bytes.destroy());
         const next = await begin(bringing);
-        if (next.received <= received) throw fault('image_damaged', { image: image.filename, name: to.record.name });
+        // One that takes a byte now and then would hold up those that wait for it.
+        if (next.received < Math.min(received + pieceBytes, filesize)) throw damaged(bringing);
         ({ arrival_id, received } = next);
       }
       if (await finish(bringing, arrival_id)) return;
     }
-    throw fault('image_damaged', { image: image.filename, name: to.record.name });
+    throw damaged(bringing);
   }
 }
 
@@ -201,6 +211,15 @@ async function findImage(compute: RegisteredCompute, image: SpreadImage): Promis
     return md5sum !== null && one.md5sum ? one.md5sum === md5sum : one.filename === filename;
   });
   return found && { compute, filename: found.filename };
+}
+
+function damaged({ image, to }: Bringing): Error {
+  return fault('image_damaged', { image: image.filename, name: to.record.name });
+}
+
+/** The reading compute refuses, such as the address of the other one. @throws a break */
+function unlessBreak(error: unknown): undefined {
+  if (isBreak(error)) throw error;
 }
 
 /** The compute is lost, or has started again and does not know the transfer. */
