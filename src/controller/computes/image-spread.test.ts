@@ -17,7 +17,8 @@ function computeOf(id: string, calls: Calls): RegisteredCompute {
     const answer = calls[name] ?? (() => assert.fail(`${id}: ${key}`));
     return answer(body ?? { host: '' });
   };
-  const transport = { state: { connected: true }, call, send: async () => undefined };
+  const raw = async () => calls.raw?.({ host: '' });
+  const transport = { state: { connected: true }, call, raw, send: async () => undefined };
   const record = { name: id, host: id, protocol: 'http', port: 1 };
   const facts = { id, record, transport, isLocal: id === 'local', isHere: false, hasImageTransfers: true };
   return facts as unknown as RegisteredCompute;
@@ -38,10 +39,24 @@ test('computes that give a byte now and then, or have an address that is refused
     image_arrivals: () => ({ arrival_id: departure_id, received, problem: null }),
     fetch: fetchFrom,
     finish: () => ({ placed: true }),
+    raw: () => {
+      received = filesize;
+    },
   });
+  const local = computeOf('local', { raw: () => ({ body: Buffer.alloc(1) }) });
   const all = ['refused', 'dripping', 'sound'].map((id) => computeOf(id, holder));
-  const spread = new ImageSpread({ local: () => computeOf('local', {}), all: () => [...all, to] });
+  const spread = new ImageSpread({ local: () => local, all: () => [...all, to] });
   const image = { nodeType: 'qemu' as const, filename: 'a.img', md5sum: null, departure };
   assert.equal(await spread.bring(image, to, () => undefined), 'sound');
   assert.deepEqual(asked, ['refused', 'dripping', 'sound', 'sound']);
+
+  received = 0;
+  asked.length = 0;
+  all.splice(
+    0,
+    all.length,
+    ...(Array.from({ length: 20 }, () => computeOf('refused', holder)).map((one, id) => ({ ...one, id: `${id}` })) as never[]),
+  );
+  assert.equal(await spread.bring(image, to, () => undefined), 'local');
+  assert.equal(asked.length, 3, 'this server sends it when a few could not be read');
 });

@@ -51,6 +51,8 @@ const listTimeoutMs = 15_000;
 const sumTimeoutMs = 600_000;
 /** A compute that is lost or starts again is awaited so often without another byte. */
 const mostBreaks = 8;
+/** So many computes are tried that cannot be read from, which may take ten seconds each, before this server sends the image itself. */
+const mostFailed = 3;
 const breakMs = 1_000;
 
 export class ImageSpread {
@@ -115,6 +117,7 @@ export class ImageSpread {
 
   /** The best of those that have it and were not tried. */
   async #findHolder({ image, to, failed }: Bringing): Promise<Holder | undefined> {
+    if (failed.size >= mostFailed) return undefined;
     const readable = this.#options.all().filter((compute) => {
       const { connected } = compute.transport.state;
       // Another host does not reach it at such an address.
