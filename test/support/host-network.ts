@@ -51,7 +51,7 @@ export class HostNetwork {
       await run('bridge', ['-n', `${this.#name}s`, 'link', 'set', 'dev', `v${index}`, 'isolated', isCut ? 'on' : 'off']);
   }
 
-  /** The hosts are told at once that they do not reach each other, where `isolate` loses their packets. */
+  /** Connections between hosts fail at once, where `isolate` loses their packets. */
   async refuse(isRefused: boolean): Promise<void> {
     for (const [index, own] of this.hosts.entries())
       for (const other of this.hosts)
