@@ -222,7 +222,7 @@ describe('hosts that do not reach each other', { skip }, () => {
       const answers = { redirect: 302, refusal: 404, flood: 200 };
       let answer: keyof typeof answers = 'redirect';
       await using hostile = createServer((_, reply) => {
-        reply.writeHead(answers[answer], { location: url }).end(Buffer.alloc(1_000_000, 'y'));
+        reply.writeHead(answers[answer], { location: url, connection: 'close' }).end(Buffer.alloc(1_000_000, 'y'));
       }).listen(0, network.address);
       await once(hostile, 'listening');
       const source = { protocol: 'http', host: network.address, port: (hostile.address() as AddressInfo).port };
