@@ -24,7 +24,8 @@ import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const skip = noNamespaces() ?? false;
-const imageBytes = (Number(process.env.PATCHBAY_TEST_IMAGE_MIB) || 32) * 2 ** 20;
+/** More than one piece. */
+const imageBytes = (Number(process.env.PATCHBAY_TEST_IMAGE_MIB) || 12) * 2 ** 20;
 /** Of each server. */
 const folder = 'images/QEMU';
 
