@@ -18,8 +18,8 @@ export async function exportFrom(api: LabApi, project: Project): Promise<string>
   const wanted = state.nodes.flatMap(({ node_id: id, node_type, properties }) => {
     const { startup_file, config_disk, files: others = [] } = catalog.kinds.get(node_type)?.lab ?? {};
     const isAttached = config_disk !== undefined && properties[config_disk.property] === true;
-    const files = [...(startup_file === undefined ? [] : [startup_file]), ...(isAttached ? pathsOf(config_disk) : []), ...others];
-    return files.map((file) => ({ id, file }));
+    const files = [...(startup_file === undefined ? [] : [startup_file]), ...(isAttached ? pathsOf(config_disk) : [])];
+    return [...files.map((file) => ({ id, file })), ...others.map((file) => ({ id, file, isOptional: true }))];
   });
   const [schemas, files] = await Promise.all([
     readSchemas(
