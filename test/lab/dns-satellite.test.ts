@@ -199,7 +199,7 @@ checks:
     assert.deepEqual(linesOf(await planOn(api, copy)), []);
     assert.equal((await exportFrom(api, second)).replace('steps-copy', 'steps'), exported);
     assert.deepEqual(await exec('A', 'cat /kept/page.txt; ln -sf /etc/passwd /etc/network/interfaces'), [0, 'kept of A']);
-    assert.equal(await exportFrom(api, project), exported, 'a file that leads out of the folder is left out');
+    assert.equal(await exportFrom(api, project), exported, 'a link to a file outside of the folder is left out');
     assert.deepEqual(await exec('A', 'echo out; exit 37'), [37, 'out']);
     const [code, shown] = await unfinished;
     assert.deepEqual([code, (JSON.parse(String(shown)) as { exit_code: null }).exit_code], [1, null]);
