@@ -100,7 +100,10 @@ export async function settleMove(live: LiveProject, move: PendingMove): Promise<
       continued = true;
     }
     // It runs again before anything that can fail for other reasons.
-    if (at === move.from && from) await stay(live, move, from);
+    if (at === move.from && from) {
+      await stay(live, move, from);
+      await live.linkRecovery.rejoin(move.node_id);
+    }
     if (at !== move.from) await forget(live, move, from);
     if (at !== move.to) await forget(live, move, to);
     await endMove(live.folder, move);
