@@ -115,7 +115,7 @@ export class QemuDeparture implements Departure {
     this.#close();
     await this.#mirror.cancel();
     await settleMigration(this.#parts.monitor);
-    // It fails now; if it went on, it could pause a machine that runs again.
+    // It fails now; under way, it could pause a machine that runs again.
     await this.#step;
     await continueHere(this.#parts.monitor);
   }
