@@ -1,8 +1,9 @@
 /** Outlines around what other users have selected, with their initials. They take no clicks. */
 import type { PresenceSession } from '../../src/schema/presence.ts';
-import { type Box, centreOf, nodeBox } from '../geometry/geometry.ts';
+import { type Box, nodeBox } from '../geometry/geometry.ts';
 import { useProject } from '../state/app.ts';
 import { colourOf, initialsOf } from '../state/presence.ts';
+import { linkEnd, linkPath } from './link-path.ts';
 
 /** Between an item and its outline. */
 const gapPx = 6;
@@ -33,7 +34,7 @@ interface OutlineProps {
 }
 
 function Outline({ id, session, gap }: OutlineProps) {
-  const { nodes, links, drawings, pictures, groups } = useProject();
+  const { nodes, links, bulges, drawings, pictures, groups } = useProject();
   const hiddenIn = groups.hidden.value.get(id);
   const initials = initialsOf(session);
   if (hiddenIn) return <Frame box={hiddenIn.box} gap={gap} initials={initials} />;
@@ -41,8 +42,10 @@ function Outline({ id, session, gap }: OutlineProps) {
   if (node) return <Frame box={nodeBox(node)} gap={gap} initials={initials} />;
   const [one, other] = (links.find(id)?.nodes ?? []).map(({ node_id }) => nodes.find(node_id));
   if (one && other) {
-    const [from, to] = [centreOf(nodeBox(one)), centreOf(nodeBox(other))];
-    return <path d={`M${from.x} ${from.y}L${to.x} ${to.y}`} />;
+    const [group, otherGroup] = [one, other].map(({ node_id }) => groups.hidden.value.get(node_id));
+    if (group && group.id === otherGroup?.id) return null;
+    const ends = [linkEnd(one, nodeBox(one), group), linkEnd(other, nodeBox(other), otherGroup)] as const;
+    return <path d={linkPath(ends, bulges.value.get(id)).d} />;
   }
   const drawing = drawings.find(id);
   if (!drawing) return null;
