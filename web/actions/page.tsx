@@ -2,6 +2,7 @@
 
 import type { Theme } from '../state/theme.ts';
 import { texts } from '../texts.ts';
+import { ask } from '../ui/ask.tsx';
 import type { Action } from './action.ts';
 import { CommandMenu } from './find/command-menu.tsx';
 import { KeysPage } from './keys-page.tsx';
@@ -61,6 +62,19 @@ export const pageActions = (all: () => readonly Action[]): readonly Action[] => 
     enabled: () => true,
     run: async ({ app }) => {
       await app.api.post('/logout');
+      location.assign('/');
+    },
+  },
+  {
+    id: 'sign-out-everywhere',
+    label: texts.actions.signOutEverywhere,
+    group: 'page',
+    icon: 'exit',
+    offered: ({ app }) => app.server.signedIn.value,
+    enabled: () => true,
+    run: async ({ app }) => {
+      if (!(await ask(app, { ...texts.signOutEverywhere, yes: texts.actions.signOutEverywhere }))) return;
+      await app.api.post('/logout/everywhere');
       location.assign('/');
     },
   },
