@@ -50,10 +50,10 @@ function OwnAvatar({ own }: { readonly own: PresenceSession }) {
       class="avatar own"
       style={{ '--session': colourOf(own) }}
       title={label}
-      aria-label={label}
       onClick={() => void rename()}
     >
-      {initialsOf(own)}
+      <span aria-hidden="true">{initialsOf(own)}</span>
+      <span class="unseen">{label}</span>
     </button>
   );
 }
