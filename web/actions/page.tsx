@@ -2,10 +2,10 @@
 
 import type { Theme } from '../state/theme.ts';
 import { texts } from '../texts.ts';
-import { ask } from '../ui/ask.tsx';
 import type { Action } from './action.ts';
 import { CommandMenu } from './find/command-menu.tsx';
 import { KeysPage } from './keys-page.tsx';
+import { sessionActions } from './session.ts';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
@@ -53,29 +53,5 @@ export const pageActions = (all: () => readonly Action[]): readonly Action[] => 
       app.symbolSet.value = app.symbolSet.peek() === 'flat' ? 'classic' : 'flat';
     },
   },
-  {
-    id: 'sign-out',
-    label: texts.actions.signOut,
-    group: 'page',
-    icon: 'exit',
-    offered: ({ app }) => app.server.signedIn.value,
-    enabled: () => true,
-    run: async ({ app }) => {
-      await app.api.post('/logout');
-      location.assign('/');
-    },
-  },
-  {
-    id: 'sign-out-everywhere',
-    label: texts.actions.signOutEverywhere,
-    group: 'page',
-    icon: 'exit',
-    offered: ({ app }) => app.server.signedIn.value,
-    enabled: () => true,
-    run: async ({ app }) => {
-      if (!(await ask(app, { ...texts.signOutEverywhere, yes: texts.actions.signOutEverywhere }))) return;
-      await app.api.post('/logout/everywhere');
-      location.assign('/');
-    },
-  },
+  ...sessionActions,
 ];

@@ -45,13 +45,7 @@ function OwnAvatar({ own }: { readonly own: PresenceSession }) {
   };
   const label = texts.presence.you(own.name);
   return (
-    <button
-      type="button"
-      class="avatar own"
-      style={{ '--session': colourOf(own) }}
-      title={label}
-      onClick={() => void rename()}
-    >
+    <button type="button" class="avatar own" style={{ '--session': colourOf(own) }} title={label} onClick={() => void rename()}>
       <span aria-hidden="true">{initialsOf(own)}</span>
       <span class="unseen">{label}</span>
     </button>
