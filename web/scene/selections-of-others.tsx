@@ -1,9 +1,11 @@
 /** Outlines around what other users have selected, with their initials. They take no clicks. */
+import { useComputed } from '@preact/signals';
 import type { PresenceSession } from '../../src/schema/presence.ts';
 import { type Box, nodeBox } from '../geometry/geometry.ts';
-import { useProject } from '../state/app.ts';
+import { useApp, useProject } from '../state/app.ts';
 import { colourOf, initialsOf } from '../state/presence.ts';
 import { linkEnd, linkPath } from './link-path.ts';
+import { nameSizePx } from './name-size.ts';
 
 /** Between an item and its outline. */
 const gapPx = 6;
@@ -11,11 +13,13 @@ const gapPx = 6;
 const stepPx = 3;
 
 export function SelectionsOfOthers() {
+  const { viewport } = useApp();
   const { presence } = useProject();
+  const fontSize = useComputed(() => nameSizePx(viewport.state.value.scale)).value;
   const others = presence.others.value.filter(({ selected }) => selected.length > 0);
   if (others.length === 0) return null;
   return (
-    <g class="selections-of-others">
+    <g class="selections-of-others" font-size={fontSize}>
       {others.map((session, place) => (
         <g key={session.number} style={{ '--session': colourOf(session) }}>
           {session.selected.map((id) => (
