@@ -512,12 +512,18 @@ export const texts = {
     keys: 'Keys and help',
     theme: 'Light or dark',
     signOut: 'Sign out',
+    signOutEverywhere: 'Sign out everywhere',
     notes: 'Notes',
     activity: 'Activity',
     share: 'Share this view',
     saveSvg: 'Save the canvas as SVG',
     savePng: 'Save the canvas as PNG',
     symbols: 'Flat or classic symbols',
+  },
+
+  signOutEverywhere: {
+    title: 'Sign out everywhere?',
+    text: 'All browsers that are signed in, this one too, need user and password again. Programs that send them are not affected.',
   },
 
   impair: {

@@ -59,6 +59,11 @@ export class Tickets {
     return issued !== undefined && performance.now() < issued.expiresAt && issued.path === path;
   }
 
+  /** Makes all tickets that were not redeemed invalid. */
+  revokeAll(): void {
+    this.#issued.clear();
+  }
+
   #issue(path: string): string {
     const oldest = this.#issued.size >= most ? this.#issued.keys().next().value : undefined;
     if (oldest !== undefined) this.#issued.delete(oldest);

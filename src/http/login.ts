@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
+import type { Tickets } from '../api/tickets.ts';
 import { sessionCookiePrefix } from '../lib/session-cookie.ts';
 import { parseJson } from './json-body.ts';
 import { pagePaths, sendPage } from './page.ts';
@@ -28,13 +29,18 @@ export type CheckLogin = (request: FastifyRequest, reply: FastifyReply, pair: st
 
 interface LoginParts {
   readonly sessions: Sessions;
+  /** Sessions may have requested some. */
+  readonly tickets: Tickets;
   readonly check: CheckLogin;
   /** For the body of a request. */
   readonly limitMs: number;
 }
 
-/** `GET /login` answers whether the browser is signed in, `POST /login` signs in, `POST /logout` signs out. */
-export async function addLogin(app: FastifyInstance, { sessions, check, limitMs }: LoginParts): Promise<void> {
+/**
+ * `GET /login` answers whether the browser is signed in, `POST /login` signs in, `POST /logout` signs out. `POST /logout/everywhere` needs
+ * credentials or a session, and ends all sessions of the user.
+ */
+export async function addLogin(app: FastifyInstance, { sessions, tickets, check, limitMs }: LoginParts): Promise<void> {
   const config = { isPublic: true } as const;
   await app.register(async (context) => {
     parseJson(context, limitMs);
@@ -62,6 +68,11 @@ export async function addLogin(app: FastifyInstance, { sessions, check, limitMs 
     });
     context.post('/logout', { config }, async (request, reply) => {
       endSession(request, sessions);
+      return reply.code(204).header('set-cookie', cookieOf(request, undefined)).send();
+    });
+    context.post('/logout/everywhere', async (request, reply) => {
+      sessions.closeAll(request.user ?? '');
+      tickets.revokeAll();
       return reply.code(204).header('set-cookie', cookieOf(request, undefined)).send();
     });
   });
@@ -113,9 +124,13 @@ function endSession(request: FastifyRequest, sessions: Sessions): void {
   for (const token of tokensOf(request)) sessions.close(token);
 }
 
-/** Browsers keep cookies by name of the host, for all its ports. */
-function cookieName(request: FastifyRequest, isSecure: boolean): string {
-  return `${isSecure ? '__Host-' : ''}${sessionCookiePrefix}${request.raw.socket.localPort ?? 0}`;
+/**
+ * Browsers keep cookies by name of the host, for all its ports. The port is the one in the address that the browser shows: servers behind
+ * a proxy may have the same port of their own.
+ */
+function cookieName({ headers, raw }: FastifyRequest, isSecure: boolean): string {
+  const [, port = raw.socket.localPort ?? 0] = /:(\d{1,5})$/.exec(headers.host ?? '') ?? [];
+  return `${isSecure ? '__Host-' : ''}${sessionCookiePrefix}${port}`;
 }
 
 function tokensOf(request: FastifyRequest): string[] {

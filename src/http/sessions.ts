@@ -54,6 +54,11 @@ export class Sessions {
     this.#end(hashOf(token));
   }
 
+  /** Ends all sessions of a user. */
+  closeAll(user: string): void {
+    for (const [key, session] of [...this.#sessions]) if (session.user === user) this.#end(key);
+  }
+
   #end(key: string): void {
     const session = this.#sessions.get(key);
     this.#sessions.delete(key);

@@ -5,6 +5,7 @@ import { type Static, Type } from './type.ts';
 
 const Selected = Type.Array(Type.String({ pattern: presenceIdPattern }), {
   maxItems: presenceLimits.selected,
+  uniqueItems: true,
   description: 'Ids of the selected nodes, links and drawings',
 });
 

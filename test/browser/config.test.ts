@@ -96,6 +96,15 @@ describe('configuration files in the browser', () => {
     await dialog.getByRole('button', { name: 'Discard changes' }).click();
     await reads('ip dhcp\n');
     await text.fill('ip 10.0.0.8 24\n');
+    const refused = { status: 409, contentType: 'application/json', body: '{"message": "refused once"}' };
+    await page.route('**/files/**', (route) => (route.request().method() === 'POST' ? route.fulfill(refused) : route.continue()));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('refused once').waitFor();
+    await page.unroute('**/files/**');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Configuration files' }).click();
+    await reads('ip 10.0.0.8 24\n');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await waitFor(async () => (await contentOf('startup.vpc')) === 'ip 10.0.0.8 24\n', { what: 'the saved text on the server' });
   });

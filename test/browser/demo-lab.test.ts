@@ -66,9 +66,28 @@ describe('the demo lab', { skip: noGuest }, () => {
     await reason.waitFor();
     assert.match(await reason.innerText(), /no-such-option/);
     await page.locator('.node .dot.failed').waitFor({ state: 'attached' });
+    await canvas(page).node('Broken').click({ button: 'right' });
+    // A machine that does not run has no memory to keep.
+    assert.ok(await page.getByRole('menuitem', { name: 'Keep as warm template' }).isDisabled());
+    await page.keyboard.press('Escape');
     await page.keyboard.press('Delete');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await canvas(page).node('Broken').waitFor({ state: 'detached' });
+  });
+
+  it('keeps the booted machine of a node as a template, and offers it for machines only', async () => {
+    const keep = page.getByRole('menuitem', { name: 'Keep as warm template' });
+    await canvas(page).node('PC1').click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
+    assert.equal(await keep.count(), 0);
+    await page.keyboard.press('Escape');
+    await canvas(page).node('VM1').click({ button: 'right' });
+    await keep.click();
+    await page
+      .getByText(/^The template VM1-warm holds the booted machine: .+, paused for \d+ ms\./)
+      .waitFor({ timeout: bootLimitMs });
+    const templates = await client.get<{ name: string; warm?: { node_name: string } }[]>('/v2/templates');
+    assert.equal(templates.find(({ name }) => name === 'VM1-warm')?.warm?.node_name, 'VM1');
   });
 
   it('is frozen, forked and rewound while it runs', async () => {

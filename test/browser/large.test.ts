@@ -59,6 +59,15 @@ describe('a project of 1,000 nodes', () => {
     await waitFor(async () => (await areaOf()).width > whole.width, { what: 'larger nodes' });
     await page.keyboard.press('f');
     await waitFor(async () => (await areaOf()).width <= whole.width, { what: 'the whole project' });
+    // Each change of it computes the styles of all elements anew.
+    const nameSize = () => page.locator('svg.canvas').getAttribute('style');
+    const [sizeBefore, fitted] = [await nameSize(), await areaOf()];
+    await page.keyboard.press('-');
+    await waitFor(async () => (await areaOf()).width < fitted.width, { what: 'smaller nodes' });
+    assert.equal(await nameSize(), sizeBefore);
+    const smaller = await areaOf();
+    await page.keyboard.press('f');
+    await waitFor(async () => (await areaOf()).width > smaller.width, { what: 'larger nodes again' });
     await canvas(page).node('N0').click();
     await page.keyboard.press('ArrowRight');
     const isMoved = async () => (await client.get<{ x: number }>(`${project.path}/nodes/${first.node_id}`)).x === first.x + 10;

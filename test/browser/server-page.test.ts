@@ -115,6 +115,14 @@ describe('the server’s page', () => {
       await tab.getByRole('button', { name: 'Sign out' }).click();
       await tab.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor();
       assert.equal(new URL(tab.url()).pathname, '/');
+      // The form is that of the new page when it has the focus.
+      await tab.locator('#user:focus').fill('ada');
+      await tab.getByLabel('Password').fill('secret');
+      await tab.keyboard.press('Enter');
+      await tab.getByRole('link', { name: 'Server' }).click();
+      await tab.getByRole('button', { name: 'Sign out everywhere' }).click();
+      await tab.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+      await tab.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor();
       await tab.close();
     } finally {
       await locked.stop();

@@ -1,8 +1,9 @@
 /** What holds in every view of the page, in both themes. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import axe, { type AxeResults } from 'axe-core';
 import { openTab, picture } from '../support/browser.ts';
+import { listen } from '../support/notices.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { withServer } from '../support/with-server.ts';
 import { canvas, consoleText, selectLink } from './page-parts.ts';
@@ -10,7 +11,15 @@ import { createLab, views } from './views.ts';
 
 const { server, client } = await withServer();
 const project = await createLab(client);
+// Others who have the project open are part of its views.
+const others = await Promise.all(
+  Array.from({ length: 6 }, () => listen(`${server.url}${project.path}/notifications/ws?presence=true`)),
+);
+after(() => Promise.all(others.map((other) => other.close())));
+const [selected] = await client.get<{ node_id: string }[]>(`${project.path}/nodes`);
+for (const { socket } of others) socket.send(JSON.stringify({ selected: [selected?.node_id] }));
 const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
+await page.locator('.avatar.more').waitFor({ state: 'attached' });
 await page.evaluate(axe.source);
 
 /** Only colours differ between the themes. */

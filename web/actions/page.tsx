@@ -5,6 +5,7 @@ import { texts } from '../texts.ts';
 import type { Action } from './action.ts';
 import { CommandMenu } from './find/command-menu.tsx';
 import { KeysPage } from './keys-page.tsx';
+import { sessionActions } from './session.ts';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
@@ -52,16 +53,5 @@ export const pageActions = (all: () => readonly Action[]): readonly Action[] => 
       app.symbolSet.value = app.symbolSet.peek() === 'flat' ? 'classic' : 'flat';
     },
   },
-  {
-    id: 'sign-out',
-    label: texts.actions.signOut,
-    group: 'page',
-    icon: 'exit',
-    offered: ({ app }) => app.server.signedIn.value,
-    enabled: () => true,
-    run: async ({ app }) => {
-      await app.api.post('/logout');
-      location.assign('/');
-    },
-  },
+  ...sessionActions,
 ];

@@ -49,11 +49,13 @@ export function ConfigDialog({ project, node, close }: ConfigDialogProps) {
       </Button>
     </>
   );
-  const replace = (body: Blob) => {
-    project.configDrafts.delete(draft);
-    return write(body);
+  const replace = (body: Blob) => write(body, () => project.configDrafts.delete(draft));
+  const save = () => {
+    const saved = text.value;
+    // What was typed meanwhile is not saved.
+    const forget = () => project.configDrafts.get(draft) === saved && project.configDrafts.delete(draft);
+    return isEdited && write(new Blob([saved]), forget);
   };
-  const save = () => isEdited && replace(new Blob([text.value]));
   return (
     <Dialog title={texts.config.of(node.name)} close={close} onSubmit={save} footer={footer} wide>
       <TextField

@@ -33,7 +33,8 @@ export interface ConfigFile {
   /** Undefined while it is loading, and for a folder. */
   readonly content: Signal<ConfigContent | undefined>;
   readonly addressOf: (path: string) => string;
-  readonly write: (body: Blob) => Promise<unknown>;
+  /** `onStored` is called when the server has it, before it is read again. */
+  readonly write: (body: Blob, onStored: () => void) => Promise<unknown>;
 }
 
 export function useConfigFile(app: App, project: ProjectState, node: Node): ConfigFile {
@@ -62,7 +63,7 @@ export function useConfigFile(app: App, project: ProjectState, node: Node): Conf
     content.value = { stored, previous: (previous === noText ? undefined : previous) ?? before, isBinary };
   };
   useEffect(() => void toasts.attempt(() => load()), [path.value]);
-  const write = (body: Blob) =>
+  const write = (body: Blob, onStored: () => void) =>
     toasts.attempt(async () => {
       // The user may choose another file meanwhile.
       const file = path.peek();
@@ -70,6 +71,7 @@ export function useConfigFile(app: App, project: ProjectState, node: Node): Conf
       const kept = previousOf(file);
       if (kept !== undefined && stored !== undefined && !isBinary) await api.upload(addressOf(kept), { body: new Blob([stored]) });
       await api.upload(addressOf(file), { body });
+      onStored();
       toasts.show('done', texts.config.saved(file));
       if (path.peek() === file) await load(isBinary ? undefined : stored);
     });

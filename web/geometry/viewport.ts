@@ -11,7 +11,7 @@ export interface ViewportState {
 
 export const scaleLimits = { lowest: 0.05, highest: 4 } as const;
 /** Labels are unreadable below this scale. */
-const nearScale = 0.45;
+export const nearScale = 0.45;
 const fitMarginPx = 60;
 const showMarginPx = 40;
 const fitHighest = 1;

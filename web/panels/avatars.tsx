@@ -1,7 +1,7 @@
 /** Who else has the project open: initials in the colour of their selection. Alone, the user sees nothing of it. */
 import type { PresenceSession } from '../../src/schema/presence.ts';
-import { presenceLimits } from '../../src/schema/presence-limits.ts';
 import { useApp, useProject } from '../state/app.ts';
+import { sendableName } from '../state/own-name.ts';
 import { colourOf, initialsOf } from '../state/presence.ts';
 import { texts } from '../texts.ts';
 import { askName } from '../ui/ask.tsx';
@@ -41,23 +41,13 @@ function OwnAvatar({ own }: { readonly own: PresenceSession }) {
   const rename = async () => {
     const { title, label, yes } = texts.presence.rename;
     const name = await askName(app, { title, label, yes, value: app.ownName.peek() || own.name });
-    if (name !== undefined)
-      app.ownName.value = name
-        .replace(/\p{Cc}/gu, ' ')
-        .trim()
-        .slice(0, presenceLimits.nameLength);
+    if (name !== undefined) app.ownName.value = sendableName(name);
   };
   const label = texts.presence.you(own.name);
   return (
-    <button
-      type="button"
-      class="avatar own"
-      style={{ '--session': colourOf(own) }}
-      title={label}
-      aria-label={label}
-      onClick={() => void rename()}
-    >
-      {initialsOf(own)}
+    <button type="button" class="avatar own" style={{ '--session': colourOf(own) }} title={label} onClick={() => void rename()}>
+      <span aria-hidden="true">{initialsOf(own)}</span>
+      <span class="unseen">{label}</span>
     </button>
   );
 }

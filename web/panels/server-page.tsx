@@ -1,4 +1,6 @@
 /** The server: its computes with their load, running nodes, versions, the licence. */
+import { ActionButton } from '../actions/action-button.tsx';
+import { getAction } from '../actions/actions.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
@@ -17,6 +19,7 @@ export function ServerPage() {
       <main class="projects server">
         <div class="projects-head">
           <h1>{texts.server}</h1>
+          <ActionButton action={getAction('sign-out-everywhere')} withLabel kind="plain" />
           <Button icon="plus" onClick={() => app.dialogs.show((close) => <ComputeDialog close={close} />)}>
             {texts.serverPage.addCompute}
           </Button>

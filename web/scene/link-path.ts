@@ -2,6 +2,7 @@
 import type { Node } from '../../src/schema/node.ts';
 import type { Box, Point } from '../geometry/geometry.ts';
 import { centreOf, nodeBox, reach } from '../geometry/geometry.ts';
+import type { CollapsedGroup } from '../state/groups.ts';
 
 export interface LinkPath {
   readonly d: string;
@@ -21,6 +22,11 @@ export interface LinkEnd {
 }
 
 const labelDistancePx = 16;
+
+/** `group`: the collapsed one that hides the node. */
+export function linkEnd(node: Node, symbol: LinkEnd['symbol'], group: CollapsedGroup | undefined): LinkEnd {
+  return group ? { id: group.id, node: { ...node, ...group.box }, symbol: group.box } : { id: node.node_id, node, symbol };
+}
 
 /** `bulgePx`: of `linkBulges`. */
 export function linkPath(nodes: readonly [LinkEnd, LinkEnd], bulgePx = 0): LinkPath {

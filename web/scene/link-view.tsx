@@ -10,7 +10,7 @@ import { texts } from '../texts.ts';
 import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { labelLook } from './label.ts';
 import { LinkFlow, LinkTitle } from './link-flow.tsx';
-import { linkPath } from './link-path.ts';
+import { linkEnd, linkPath } from './link-path.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
   const { links, nodes, bulges, selection, work, traffic } = useProject();
@@ -27,11 +27,8 @@ export function LinkView({ id }: { readonly id: string }) {
   const inGroup = useGroupOf(a?.node_id);
   const otherInGroup = useGroupOf(b?.node_id);
   if (!link || !one || !other || (inGroup && inGroup.id === otherInGroup?.id)) return null;
-  const endOf = (node: Node, group: CollapsedGroup | undefined) =>
-    group
-      ? { id: group.id, node: { ...node, ...group.box }, symbol: group.box }
-      : { id: node.node_id, node, symbol: symbolBox(node, isFlat) };
-  const path = linkPath([endOf(one, inGroup), endOf(other, otherInGroup)], bulge);
+  const ends = [linkEnd(one, symbolBox(one, isFlat), inGroup), linkEnd(other, symbolBox(other, isFlat), otherInGroup)] as const;
+  const path = linkPath(ends, bulge);
   const states = linkStates(link);
   return (
     <g

@@ -3,6 +3,7 @@ import { type ReadonlySignal, useComputed, useSignalEffect } from '@preact/signa
 import { useEffect, useRef } from 'preact/hooks';
 import type { Project } from '../../src/schema/project.ts';
 import { nodeBox, overlaps } from '../geometry/geometry.ts';
+import { nearScale } from '../geometry/viewport.ts';
 import { useApp, useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
@@ -13,6 +14,7 @@ import { Handles } from './handles.tsx';
 import { useArea, useFirstFit, useSelectionInSight } from './in-sight.ts';
 import { LinkHandles } from './link-handles.tsx';
 import { LinkView } from './link-view.tsx';
+import { nameSizePx } from './name-size.ts';
 import { NodeView } from './node-view.tsx';
 import { Overlay } from './overlay.tsx';
 import { RenameEditor } from './rename-editor.tsx';
@@ -22,14 +24,6 @@ import { WireHandle } from './wire-handle.tsx';
 
 /** Each frame renders every moving dot; above this number of busy links the dots stand still. */
 const mostMoving = 60;
-/** Of the names of nodes: in the scene, and at least on the screen. */
-const namePx = { standard: 12, least: 9 };
-
-/** Changes in steps: each renders all names. */
-function nameSizePx(scale: number): number {
-  return Math.max(namePx.standard, 2 * Math.ceil(namePx.least / scale / 2));
-}
-
 export function Scene() {
   const app = useApp();
   const project = useProject();
@@ -51,7 +45,8 @@ export function Scene() {
   useSignalEffect(() => {
     svg.current?.classList.toggle('busy', project.traffic.busy.value > mostMoving);
   });
-  const nameSize = useComputed(() => nameSizePx(app.viewport.state.value.scale));
+  // A change computes the styles of all elements anew. At small scales the names are hidden.
+  const nameSize = useComputed(() => nameSizePx(Math.max(nearScale, app.viewport.state.value.scale)));
   useSignalEffect(() => svg.current?.style.setProperty('--name-size', `${nameSize.value}px`));
   useSignalEffect(() => {
     svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');

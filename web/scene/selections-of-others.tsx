@@ -1,8 +1,11 @@
 /** Outlines around what other users have selected, with their initials. They take no clicks. */
+import { useComputed } from '@preact/signals';
 import type { PresenceSession } from '../../src/schema/presence.ts';
-import { type Box, centreOf, nodeBox } from '../geometry/geometry.ts';
-import { useProject } from '../state/app.ts';
+import { type Box, nodeBox } from '../geometry/geometry.ts';
+import { useApp, useProject } from '../state/app.ts';
 import { colourOf, initialsOf } from '../state/presence.ts';
+import { linkEnd, linkPath } from './link-path.ts';
+import { nameSizePx } from './name-size.ts';
 
 /** Between an item and its outline. */
 const gapPx = 6;
@@ -10,11 +13,13 @@ const gapPx = 6;
 const stepPx = 3;
 
 export function SelectionsOfOthers() {
+  const { viewport } = useApp();
   const { presence } = useProject();
+  const fontSize = useComputed(() => nameSizePx(viewport.state.value.scale)).value;
   const others = presence.others.value.filter(({ selected }) => selected.length > 0);
   if (others.length === 0) return null;
   return (
-    <g class="selections-of-others">
+    <g class="selections-of-others" font-size={fontSize}>
       {others.map((session, place) => (
         <g key={session.number} style={{ '--session': colourOf(session) }}>
           {session.selected.map((id) => (
@@ -33,7 +38,7 @@ interface OutlineProps {
 }
 
 function Outline({ id, session, gap }: OutlineProps) {
-  const { nodes, links, drawings, pictures, groups } = useProject();
+  const { nodes, links, bulges, drawings, pictures, groups } = useProject();
   const hiddenIn = groups.hidden.value.get(id);
   const initials = initialsOf(session);
   if (hiddenIn) return <Frame box={hiddenIn.box} gap={gap} initials={initials} />;
@@ -41,8 +46,10 @@ function Outline({ id, session, gap }: OutlineProps) {
   if (node) return <Frame box={nodeBox(node)} gap={gap} initials={initials} />;
   const [one, other] = (links.find(id)?.nodes ?? []).map(({ node_id }) => nodes.find(node_id));
   if (one && other) {
-    const [from, to] = [centreOf(nodeBox(one)), centreOf(nodeBox(other))];
-    return <path d={`M${from.x} ${from.y}L${to.x} ${to.y}`} />;
+    const [group, otherGroup] = [one, other].map(({ node_id }) => groups.hidden.value.get(node_id));
+    if (group && group.id === otherGroup?.id) return null;
+    const ends = [linkEnd(one, nodeBox(one), group), linkEnd(other, nodeBox(other), otherGroup)] as const;
+    return <path d={linkPath(ends, bulges.value.get(id)).d} />;
   }
   const drawing = drawings.find(id);
   if (!drawing) return null;

@@ -169,6 +169,41 @@ describe('a session', () => {
     }
   });
 
+  test('ends with the sign-out of all browsers, which needs credentials or a session of the same origin', async () => {
+    const [mine, others] = [await signIn(), await signIn()];
+    const path = 'POST /logout/everywhere';
+    const status = async (headers: Record<string, string>) => (await client.send(path, { headers })).status;
+    const reads = async ({ cookie }: typeof mine) => (await client.send('GET /v2/version', { headers: { cookie } })).status;
+    const { ticket } = expectStatus(
+      await client.send('POST /v2/tickets', {
+        headers: { cookie: others.cookie, origin: own() },
+        body: { path: '/v2/notifications/ws' },
+      }),
+      201,
+    ).json<{ ticket: string }>();
+    assert.equal(await status({ origin: own() }), 401);
+    assert.equal(await status({ authorization: basic('wrong') }), 401);
+    assert.equal((await send(path, { Cookie: mine.cookie })).status, 403);
+    assert.equal(await status({ cookie: mine.cookie, origin: 'http://evil.example' }), 403);
+    assert.deepEqual([await reads(mine), await reads(others)], [200, 200]);
+    assert.equal(await status({ cookie: mine.cookie, origin: own() }), 204);
+    assert.deepEqual([await reads(mine), await reads(others)], [401, 401]);
+    assert.equal((await send(`GET /v2/notifications/ws?ticket=${ticket}`, upgrade)).status, 401);
+    const again = await signIn();
+    assert.equal(await status({ authorization: basic('right') }), 204);
+    assert.equal(await reads(again), 401);
+  });
+
+  test('is kept apart by the port of the address, for servers behind one proxy', async () => {
+    const headers = (port: number) => ({ host: `lab.example:${port}`, origin: `https://lab.example:${port}` });
+    const body = { user: 'teacher', password: 'right' };
+    const reply = expectStatus(await client.send('POST /login', { headers: headers(8443), body }), 204);
+    const cookie = String(reply.headers['set-cookie']).split(';', 1)[0] ?? '';
+    assert.match(cookie, /^__Host-patchbay-8443=/);
+    expectStatus(await client.send('GET /v2/version', { headers: { ...headers(8443), cookie } }), 200);
+    expectStatus(await client.send('GET /v2/version', { headers: { ...headers(8444), cookie } }), 401);
+  });
+
   test('does not begin with a wrong password, a wrong form or a made-up cookie', async () => {
     const wrong = { user: 'teacher', password: 'wrong' };
     const refused = await client.send('POST /login', { headers: { origin: own() }, body: wrong });

@@ -1,0 +1,32 @@
+/** Commands that end the session of the browser. */
+import { texts } from '../texts.ts';
+import { ask } from '../ui/ask.tsx';
+import type { Action } from './action.ts';
+
+export const sessionActions: readonly Action[] = [
+  {
+    id: 'sign-out',
+    label: texts.actions.signOut,
+    group: 'page',
+    icon: 'exit',
+    offered: ({ app }) => app.server.signedIn.value,
+    enabled: () => true,
+    run: async ({ app }) => {
+      await app.api.post('/logout');
+      location.assign('/');
+    },
+  },
+  {
+    id: 'sign-out-everywhere',
+    label: texts.actions.signOutEverywhere,
+    group: 'page',
+    icon: 'exit',
+    offered: ({ app }) => app.server.signedIn.value,
+    enabled: () => true,
+    run: async ({ app }) => {
+      if (!(await ask(app, { ...texts.signOutEverywhere, yes: texts.actions.signOutEverywhere }))) return;
+      await app.api.post('/logout/everywhere');
+      location.assign('/');
+    },
+  },
+];
