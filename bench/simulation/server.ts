@@ -22,6 +22,9 @@ export interface Figures {
   readonly cpuMs: number;
 }
 
+// Also while it starts.
+process.on('disconnect', () => process.exit());
+
 const lookMs = 2;
 const [folder = ''] = process.argv.slice(2);
 const cpuMs = () => {
@@ -64,7 +67,6 @@ setInterval(() => {
   looked = now;
 }, lookMs);
 
-process.on('disconnect', () => process.exit());
 process.on('message', (wish) => {
   if (wish === 'end') {
     void controller.close().then(() => process.exit(0));
