@@ -32,6 +32,8 @@ try {
   note(`${sliceCount} joined`);
   const before = await processorSeconds();
   const polling = poll();
+  // It is reported below, after the slices have been removed.
+  polling.catch(() => undefined);
   const made = await seconds(() => makeLab(slices.result));
   const { path, nodes } = made.result;
   note(`${nodes.length} nodes made`);

@@ -9,9 +9,11 @@ export class Simulation {
   /** Processor time until all projects were listed. */
   readonly openedMs: number;
   readonly #child: ChildProcess;
+  readonly #ended: AbortSignal;
 
-  private constructor(child: ChildProcess, url: string, openedMs: number) {
+  private constructor(child: ChildProcess, ended: AbortSignal, { url, openedMs }: Pick<Simulation, 'url' | 'openedMs'>) {
     this.#child = child;
+    this.#ended = ended;
     this.url = url;
     this.openedMs = openedMs;
   }
@@ -20,14 +22,19 @@ export class Simulation {
     const child = fork(join(import.meta.dirname, 'server.ts'), [folder], {
       execArgv: ['--expose-gc', '--max-old-space-size=8192'],
     });
-    const [{ url, openedMs }] = (await once(child, 'message')) as [{ url: string; openedMs: number }];
-    return new Simulation(child, url, openedMs);
+    const ending = new AbortController();
+    const { signal } = ending;
+    // Else its next message would be waited for without end.
+    child.once('exit', (code) => ending.abort(new Error(`the simulated server ended with ${code}`)));
+    const [opened] = (await once(child, 'message', { signal })) as [Pick<Simulation, 'url' | 'openedMs'>];
+    return new Simulation(child, signal, opened);
   }
 
   /** Since the call before. `collect`: garbage is collected first. */
   async figures(wish: 'read' | 'collect' = 'read'): Promise<Figures> {
+    this.#ended.throwIfAborted();
     this.#child.send(wish);
-    const [figures] = (await once(this.#child, 'message')) as [Figures];
+    const [figures] = (await once(this.#child, 'message', { signal: this.#ended })) as [Figures];
     return figures;
   }
 

@@ -1,5 +1,6 @@
 /**
- * The controller as it is served, on real files, over a compute in memory: its nodes only have a status. Argument: its data folder. A message of the parent process is answered by the figures since the message before.
+ * The controller as it is served, on real files, over a compute in memory: its nodes only have a status. Argument: its data folder. A
+ * message of the parent process is answered by the figures since the message before.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pino } from 'pino';

@@ -23,7 +23,7 @@ export interface Image {
   readonly file: string;
   /** Uncompressed tar files, the lowest first. */
   readonly layers: readonly { readonly tar: string; readonly comment: string }[];
-  /** With a tag. */
+  /** With a tag, as of `imageNames`. */
   readonly name: string;
   readonly architecture: string;
   /** `config` of the image configuration. */
@@ -40,6 +40,7 @@ interface Blob {
 
 /** Equal layers, settings and seconds give equal bytes. Returns the digest of the manifest, `sha256:…`. */
 export async function writeImage({ file, layers, name, architecture, config, seconds }: Image): Promise<string> {
+  const { whole, tag } = imageNames(name);
   await mkdir(path.dirname(file), { recursive: true });
   const stage = await mkdtemp(`${file}-`);
   try {
@@ -60,8 +61,8 @@ export async function writeImage({ file, layers, name, architecture, config, sec
     const manifest = { schemaVersion: 2, mediaType: media.manifest, config: described, layers: stored.map(({ blob }) => blob) };
     const { digest, size } = await addJson(blobs, media.manifest, manifest);
     const annotations = {
-      'io.containerd.image.name': `docker.io/library/${name}`,
-      'org.opencontainers.image.ref.name': tagOf(name),
+      'io.containerd.image.name': whole,
+      'org.opencontainers.image.ref.name': tag,
     };
     const entry = { mediaType: media.manifest, digest, size, platform: { architecture, os: 'linux' }, annotations };
     const inTar = (blob: Blob) => `blobs/sha256/${blob.digest.slice('sha256:'.length)}`;
@@ -76,7 +77,17 @@ export async function writeImage({ file, layers, name, architecture, config, sec
   }
 }
 
-const tagOf = (name: string) => name.slice(name.lastIndexOf(':') + 1);
+/**
+ * `whole`: as containerd and Kubernetes call it. Source: https://github.com/distribution/reference
+ * @throws when it is no name with a tag
+ */
+export function imageNames(name: string): { whole: string; tag: string } {
+  const [, path, tag] = /^([a-z0-9][a-z0-9._-]*(?::\d+)?(?:\/[a-z0-9][a-z0-9._-]*)*):([\w][\w.-]{0,127})$/.exec(name) ?? [];
+  if (path === undefined || tag === undefined) throw new Error(`${name} is not the name of an image with a tag: write NAME:TAG`);
+  const [first = '', ...rest] = path.split('/');
+  const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
+  return { whole: hasRegistry ? name : `docker.io/${rest.length > 0 ? '' : 'library/'}${name}`, tag };
+}
 
 async function addLayer(blobs: string, tar: string): Promise<{ blob: Blob; diffId: string }> {
   const [whole, compressed] = [createHash('sha256'), createHash('sha256')];

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs, promisify } from 'node:util';
-import { writeImage } from './archive.ts';
+import { imageNames, writeImage } from './archive.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const suite = 'bookworm';
@@ -62,6 +62,8 @@ async function main(): Promise<void> {
 }
 
 async function build(file: string, { name, sources }: { name: string; sources?: string | undefined }): Promise<string> {
+  // Before minutes of work.
+  imageNames(name);
   const seconds = process.env.SOURCE_DATE_EPOCH ?? (await run('git', ['-C', root, 'log', '-1', '--format=%ct']));
   if (!/^\d{1,12}$/.test(seconds)) throw new Error(`SOURCE_DATE_EPOCH is not a number of seconds: ${seconds}`);
   const env = { ...process.env, SOURCE_DATE_EPOCH: seconds };

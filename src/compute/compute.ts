@@ -26,6 +26,7 @@ import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context } from './context.ts';
 import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
+import { removeAbandoned } from './host/image-arrivals.ts';
 import { ImageClaims } from './host/image-claims.ts';
 import { Ports } from './host/ports.ts';
 import { LazyFabricClient } from './links/lazy-fabric-client.ts';
@@ -159,6 +160,7 @@ export class HostCompute {
           ...compute.#projects.allNodes().flatMap((node) => pidsOf(node.emulator)),
         ]);
       }
+      for (const { kind } of context.drivers.values()) if (kind.images) void removeAbandoned(images.of(kind.images).directory);
       await watchPeers(context, compute.#projects);
       watchCaptures({ context, stats: (ids) => fabric.stats(ids), nodes: () => compute.#projects.allNodes() });
       return compute;

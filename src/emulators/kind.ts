@@ -87,6 +87,8 @@ export interface LabFacts {
   readonly startupFile?: string;
   /** Files of this folder of the node get onto a disk that the property attaches; `files`: usual names of start-up configurations. */
   readonly configDisk?: { readonly property: string; readonly folder: string; readonly files: readonly string[] };
+  /** Other files of a node's folder that an export has, where they hold more than comments. */
+  readonly files?: readonly string[];
   /** Its `ports_mapping` can be written as a number of ports; `vlan`: with VLANs. */
   readonly portList?: 'plain' | 'vlan';
   /** Properties that are decided when the node is made. */

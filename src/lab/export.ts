@@ -15,18 +15,18 @@ import { type LabCatalog, type LabProjectState, readCatalog, readFiles, readProj
 /** Reads what an export needs of a server. */
 export async function exportFrom(api: LabApi, project: Project): Promise<string> {
   const [state, catalog] = await Promise.all([readProject(api, project), readCatalog(api)]);
-  const startupFiles = state.nodes.flatMap(({ node_id: id, node_type, properties }) => {
-    const { startup_file, config_disk } = catalog.kinds.get(node_type)?.lab ?? {};
+  const wanted = state.nodes.flatMap(({ node_id: id, node_type, properties }) => {
+    const { startup_file, config_disk, files: others = [] } = catalog.kinds.get(node_type)?.lab ?? {};
     const isAttached = config_disk !== undefined && properties[config_disk.property] === true;
     const files = [...(startup_file === undefined ? [] : [startup_file]), ...(isAttached ? pathsOf(config_disk) : [])];
-    return files.map((file) => ({ id, file }));
+    return [...files.map((file) => ({ id, file })), ...others.map((file) => ({ id, file, isOptional: true }))];
   });
   const [schemas, files] = await Promise.all([
     readSchemas(
       api,
       state.nodes.map(({ node_type }) => node_type),
     ),
-    readFiles(api, `/v2/projects/${project.project_id}`, startupFiles),
+    readFiles(api, `/v2/projects/${project.project_id}`, wanted),
   ]);
   return exportLab({ ...state, files }, { ...catalog, schemas });
 }
@@ -90,15 +90,20 @@ function settingsOf(project: Project): LabFields {
   );
 }
 
+/** The server's sample of a file has comments only. */
+const isMoreThanComments = (text: string) => /^[^\S\n]*[^\s#]/m.test(text);
+
 /** Keys that a lab file reads as they are. */
 const plainKey = /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u;
 
 function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [string, LabFields] {
   const name = node.name.replaceAll(' ', '');
   const facts = catalog.kinds.get(node.node_type);
-  const { startup_file: startupFile } = facts?.lab ?? {};
+  const { startup_file: startupFile, files: others = [] } = facts?.lab ?? {};
   const { config, ...files } = Object.fromEntries(
-    [...(state.files.get(node.node_id) ?? [])].map(([path, text]) => [path === startupFile ? 'config' : path, text]),
+    [...(state.files.get(node.node_id) ?? [])]
+      .filter(([path, text]) => !others.includes(path) || isMoreThanComments(text))
+      .map(([path, text]) => [path === startupFile ? 'config' : path, text]),
   );
   const isPlain = plainKey.test(name) && name !== '__proto__';
   return [

@@ -39,6 +39,11 @@ export const KindFacts = Type.Object(
           ),
         ),
         startup_file: Type.Optional(Type.String({ description: "The start-up configuration, in the node's folder" })),
+        files: Type.Optional(
+          Type.Array(Type.String(), {
+            description: "Other files of a node's folder that an export has, if they are more than comments",
+          }),
+        ),
         port_list: Type.Optional(oneOf(['plain', 'vlan'], { description: 'Lab files can give `ports` of it' })),
         fixed: Type.Array(Type.String(), { description: 'Properties that are decided when the node is made' }),
         generated: Type.Array(Type.String(), { description: 'Properties that the server chooses for each node' }),

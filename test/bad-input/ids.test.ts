@@ -17,26 +17,20 @@ const strange = [
   randomUUID(),
   'nope',
   '0',
-  '-1',
-  '%20',
   '..',
-  '%2e%2e',
   '%2e%2e%2f%2e%2e%2fetc%2fpasswd',
   '%00',
-  'a%00b',
   '%0d%0aX-Injected:%201',
   '%ff%fe',
-  '%c3%28',
   '%',
-  '%zz',
-  '%F0%9F%A6%80',
   '__proto__',
   'constructor',
-  'toString',
   "'%22%3Cscript%3E",
-  '{project_id}',
   'x'.repeat(5000),
 ];
+/** More of the same sorts, for the first route of each parameter: all routes decode a path in the same way. */
+const similar = ['-1', '%20', '%2e%2e', 'a%00b', '%c3%28', '%zz', '%F0%9F%A6%80', 'toString', '{project_id}'];
+const seenParameters = new Set<string>();
 /** Statuses for an unknown id; deleting an unknown compute is answered with 204. */
 const refusals = [400, 403, 404, 405, 409, 414];
 
@@ -61,7 +55,9 @@ async function tryRoute({ method, template }: ProgramRoute, parameter: string): 
   const isFile = ['path', 'filename', 'action', 'symbol_id'].includes(parameter);
   const isNumber = parameter.endsWith('_number');
   const route = withBody.get(plain(`${method} ${template}`));
-  for (const value of strange.filter((each) => !isNumber || each !== '0')) {
+  const values = seenParameters.has(parameter) ? strange : [...strange, ...similar];
+  seenParameters.add(parameter);
+  for (const value of values.filter((each) => !isNumber || each !== '0')) {
     const ids = { ...fixture.ids, ...known, ...(template.includes('/qemu/nodes') ? { node_id: fixture.ids.vm_id as string } : {}) };
     const path = fill(template, { ...ids, [parameter]: value });
     const reply = await bench.client.send(`${method} ${path}`, { raw: JSON.stringify(route?.good(fixture.ids) ?? {}) });

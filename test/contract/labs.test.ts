@@ -304,7 +304,7 @@ drawings:
       assert.rejects(lab('[A, B]', `, schedule: {${schedule}}`), (error: Error) => assert.match(error.message, says) === undefined);
     await refused('repeat: forever, steps: [{at: 0}]', /yaml:5:.* schedule: a schedule that repeats needs a duration/);
     await refused('steps: [{at: 5 parsec}]', /schedule: "5 parsec" has the unknown unit "parsec"/);
-    await refused('steps: [{at: 1s, filters: {bpf: icmp}}]', /filter bpf cannot be scheduled/);
+    await refused('steps: [{at: 1s, filters: {latency: 5ms}}]', /filter latency cannot be scheduled/);
     await refused('traces: [{file: no.csv}]', /the file no\.csv was not sent/);
     await refused('traces: [{file: ../no.csv}]', /outside of the folder/);
     await refused('', /it has neither steps nor traces/);

@@ -20,7 +20,7 @@ import { HistoryHammer } from './history-hammer.ts';
 import { makeChance } from './random.ts';
 
 /** `npm run fuzz` kills 110 times (two minutes), each time with another seed; `PATCHBAY_TEST_KILLS` sets another number. */
-const total = Number(process.env.PATCHBAY_TEST_KILLS) || 16;
+const total = Number(process.env.PATCHBAY_TEST_KILLS) || 10;
 const kills = { underLoad: Math.ceil(total * 0.8), duringStart: Math.floor(total * 0.2) };
 /** Pings every so many ms; one that is lost in 500 would be too many. */
 const pingEveryMs = 20;

@@ -211,18 +211,6 @@ async function refusesSnapshot(): Promise<boolean> {
 test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
   const vm = await withTraffic();
   let before = await continues();
-  let moveMs = 0;
-  for (const to of [computeId, 'local']) {
-    const moved = await (to === computeId ? withoutSnapshots(vm) : migrate(vm, to));
-    console.log(JSON.stringify({ ...moved, node: undefined }));
-    moveMs = moved.total_ms;
-    assert.equal(moved.node.compute_id, to);
-    assert.equal(moved.node.status, 'started');
-    before = await continues(before);
-    const said = await onConsole('VM1', (console) => printed(console, 'head -c 7 /dev/vda; cat /tmp/word'));
-    assert.equal(said, 'writtenremembered');
-  }
-
   await t.test('what cannot move says why, and a stopped node takes its files along', async () => {
     const pc = await createNode(client, project);
     const path = (node: NodeBody) => `${project.path}/nodes/${node.node_id}/migrate`;
@@ -254,11 +242,28 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
     await isWhole(vm);
   });
 
+  let moveMs = 0;
+  // In the short form the drain brings it back.
+  for (const to of long > 0 ? [computeId, 'local'] : [computeId]) {
+    const moved = await (to === computeId ? withoutSnapshots(vm) : migrate(vm, to));
+    console.log(JSON.stringify({ ...moved, node: undefined }));
+    assert.equal(moved.node.compute_id, to);
+    assert.equal(moved.node.status, 'started');
+    before = await continues(before);
+    const said = await onConsole('VM1', (console) => printed(console, 'head -c 7 /dev/vda; cat /tmp/word'));
+    assert.equal(said, 'writtenremembered');
+  }
+
   await t.test('a slice with two running machines is drained, and their connection continues', async () => {
     const slice = await startSlice(client, server.url);
     try {
       const two = await machine('VM2');
-      for (const node of [vm, two]) assert.equal((await migrate(node, slice.id)).node.compute_id, slice.id);
+      for (const node of [vm, two]) {
+        const moved = await migrate(node, slice.id);
+        assert.equal(moved.node.compute_id, slice.id);
+        // The first one has waited for a compute that stood still.
+        moveMs = moved.total_ms;
+      }
       before = await continues(before);
       await client.post(`/v2/slices/${slice.id}/drain`, {}, 202);
       await waitFor(async () => (await findSlice(client, slice.id))?.reason === 'its nodes have been moved', {
@@ -271,8 +276,8 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
       );
       before = await continues(before);
       const { compute_id } = await client.get<{ compute_id: string }>(`${project.path}/nodes/${two.node_id}`);
-      // Its place in what follows.
-      if (compute_id !== 'local') await migrate(two, 'local');
+      // Its place in the kills of the switch.
+      if (long > 0 && compute_id !== 'local') await migrate(two, 'local');
       await isWhole(vm);
       await client.delete(`/v2/slices/${slice.id}`);
     } finally {
@@ -291,6 +296,8 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
       const isSwitching = async () => (await readdir(folder).catch((): string[] => [])).length > 0;
       await waitFor(async () => isAnswered || (await isSwitching()), { what: 'frames that wait', everyMs: 1, limitMs });
       if (isAnswered) return console.log('the switch was faster than the kill');
+      // Each step of it takes some milliseconds.
+      await pass(chance.between(0, 100));
       await server.kill9();
       await server.restart();
     },

@@ -24,7 +24,8 @@ import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const skip = noNamespaces() ?? false;
-const imageBytes = (Number(process.env.PATCHBAY_TEST_IMAGE_MIB) || 32) * 2 ** 20;
+/** More than one piece. */
+const imageBytes = (Number(process.env.PATCHBAY_TEST_IMAGE_MIB) || 12) * 2 ** 20;
 /** Of each server. */
 const folder = 'images/QEMU';
 
@@ -152,11 +153,12 @@ describe('hosts that do not reach each other', { skip }, () => {
     content.equals(await readFile(join(dataDir, folder, name)));
 
   it('are all sent an image by the controller', async () => {
-    await network.isolate(true);
+    await network.isolate(false);
+    await network.refuse(true);
     const { name, content } = await makeImage(100_000);
     await need(name, slices.slice(0, 2));
     for (const slice of slices.slice(0, 2)) assert.ok(await isAt(slice, name, content));
-    await network.isolate(false);
+    await network.refuse(false);
   });
 
   it('read an image from each other when they do: it leaves the controller once', async () => {
@@ -221,7 +223,7 @@ describe('hosts that do not reach each other', { skip }, () => {
       const answers = { redirect: 302, refusal: 404, flood: 200 };
       let answer: keyof typeof answers = 'redirect';
       await using hostile = createServer((_, reply) => {
-        reply.writeHead(answers[answer], { location: url }).end(Buffer.alloc(1_000_000, 'y'));
+        reply.writeHead(answers[answer], { location: url, connection: 'close' }).end(Buffer.alloc(1_000_000, 'y'));
       }).listen(0, network.address);
       await once(hostile, 'listening');
       const source = { protocol: 'http', host: network.address, port: (hostile.address() as AddressInfo).port };

@@ -21,6 +21,12 @@ const list = () => client.get<TemplateBody[]>('/v2/templates');
 const pc = '19021f99-e36f-394d-b4a1-8aaa902ab9cc';
 const nat = 'df8f4ea9-33b7-3e96-86a2-c39bc9bb649c';
 const atm = 'aaa764e2-b383-300f-8a0e-3493bbfdb7d2';
+const machines = join(server.dataDir, 'warm-machines');
+const makeMachine = async () => {
+  const id = randomUUID();
+  await mkdir(join(machines, id), { recursive: true });
+  return id;
+};
 
 describe('templates', () => {
   test('are completed with the defaults of their type', async () => {
@@ -242,8 +248,12 @@ test('templates outlive the server, killed or not, and what cannot be used stays
   const strange = { template_id: randomUUID(), template_type: 'from the future', name: 'x', more: [1, { a: null }] };
   const old = { template_id: randomUUID(), node_type: 'qemu', name: 'old', server: 'local', category: 1, linked_base: false };
   stored.templates.push(strange, 5, old);
-  await writeFile(file, JSON.stringify({ ...stored, gns3vm: { enable: false } }));
+  const [held, orphan] = [await makeMachine(), await makeMachine()];
+  const warm = { machine_id: held, node_name: 'x', created_at: 1, bytes: 1, paused_ms: 1 };
+  const warm_templates = { [strange.template_id]: warm, [made.template_id]: { ...warm, machine_id: '../x' }, [orphan]: warm };
+  await writeFile(file, JSON.stringify({ ...stored, gns3vm: { enable: false }, warm_templates }));
   await server.restart();
+  assert.deepEqual(await readdir(machines), [held]);
   const after = await list();
   assert.deepEqual(
     after.find(({ template_id }) => template_id === made.template_id),
@@ -253,8 +263,13 @@ test('templates outlive the server, killed or not, and what cannot be used stays
   const upgraded = after.find(({ template_id }) => template_id === old.template_id);
   assert.deepEqual([upgraded?.category, upgraded?.linked_clone, upgraded?.compute_id], ['switch', false, 'local']);
   await make();
-  const kept = JSON.parse(await readFile(file, 'utf8')) as { templates: { template_id?: string }[]; gns3vm: unknown };
+  const kept = JSON.parse(await readFile(file, 'utf8')) as {
+    templates: { template_id?: string }[];
+    gns3vm: unknown;
+    warm_templates: unknown;
+  };
   assert.deepEqual(kept.gns3vm, { enable: false });
+  assert.deepEqual(kept.warm_templates, { [strange.template_id]: warm });
   assert.deepEqual(kept.templates.slice(-2), [strange, 5]);
 });
 
@@ -262,7 +277,9 @@ test('a file that cannot be read is set aside and named, and templates can be ma
   const file = join(server.dataDir, 'state', 'templates.json');
   await server.terminate();
   await writeFile(file, '{"templates": [');
+  const machine = await makeMachine();
   await server.restart();
+  assert.ok((await readdir(machines)).includes(machine), 'what the damaged file held is kept until it can be repaired');
   assert.ok((await list()).every(({ builtin }) => builtin));
   const body = { name: 'x', template_type: 'vpcs', compute_id: 'local' };
   const [aside] = (await readdir(dirname(file))).filter((name) => name.startsWith('templates.json.damaged-'));

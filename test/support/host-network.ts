@@ -51,6 +51,13 @@ export class HostNetwork {
       await run('bridge', ['-n', `${this.#name}s`, 'link', 'set', 'dev', `v${index}`, 'isolated', isCut ? 'on' : 'off']);
   }
 
+  /** Connections between hosts fail at once, where `isolate` loses their packets. */
+  async refuse(isRefused: boolean): Promise<void> {
+    for (const [index, own] of this.hosts.entries())
+      for (const other of this.hosts)
+        if (other !== own) await ip(`-n ${this.#name}n${index} route ${isRefused ? 'add' : 'del'} unreachable ${other.address}`);
+  }
+
   /** What this process has sent to the hosts, in bytes, with the headers of its packets. */
   async sentBytes(): Promise<number> {
     return Number(await readFile(`/sys/class/net/${this.#name}/statistics/tx_bytes`, 'utf8'));

@@ -72,8 +72,11 @@ export class InMemoryCompute {
         this.nios.set(end(path), body);
       }),
       this.#route(`PUT ${nio}`, (path, body) => {
-        if (!this.nios.has(end(path))) throw fault('nio_missing', { adapter_number: 0, port_number: 0, name: 'x' });
-        this.nios.set(end(path), body);
+        const nio = this.nios.get(end(path));
+        if (!nio) throw fault('nio_missing', { adapter_number: 0, port_number: 0, name: 'x' });
+        const { lport, rhost, rport } = nio;
+        // A change leaves the addresses.
+        this.nios.set(end(path), { ...body, lport, rhost, rport });
       }),
       this.#route(`DELETE ${nio}`, (path) => {
         this.nios.delete(end(path));

@@ -12,8 +12,8 @@ export const keepCommand: CliCommand = {
   examples: [{ line: 'patchbay lab keep R1 booted', does: 'The template booted holds the machine R1 as it is now' }],
   run: async (call) => {
     const { out, api, args } = call;
-    const [node, name] = args;
-    if (node === undefined) throw new CliUsageError('name a node');
+    const [node, name, ...more] = args;
+    if (node === undefined || more.length > 0) throw new CliUsageError('name a node, and the template in quotes');
     const parts = await readParts(api, await projectOf(call));
     const path = `${parts.path}/nodes/${getNode(parts, node).node_id}/warm_template`;
     const template = await api.json<Template>('POST', path, name === undefined ? {} : { name });

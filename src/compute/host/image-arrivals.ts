@@ -3,11 +3,12 @@
  * when a transfer breaks off, also over a restart, and the next attempt for the same content continues it. It becomes an image only
  * when its SHA-256 is the expected one.
  */
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import type { Checksums } from '../../emulators/host/checksums.ts';
 import type { ImageFolder } from '../../emulators/host/images.ts';
 import { Mutex } from '../../lib/mutex.ts';
@@ -53,7 +54,7 @@ export class ImageArrivals {
     this.#arrivals.set(arrival.id, arrival);
     return arrival.lock.run(async () => {
       await removeAbandoned(folder.directory);
-      if ((await sizeOf(partial)) > filesize) await rm(partial, { force: true });
+      await removeUnusable(partial, filesize);
       return shown(arrival, null);
     });
   }
@@ -81,12 +82,15 @@ export class ImageArrivals {
   async finish(id: string): Promise<boolean> {
     const arrival = this.#get(id);
     return arrival.lock.run(async () => {
-      const { folder, filename, partial, filesize, sha256 } = arrival;
+      const { partial, filesize, sha256 } = arrival;
       const received = await sizeOf(partial);
       if (received < filesize) throw fault('invalid_request', { reason: `only ${received} of ${filesize} bytes have arrived` });
-      if (filesize === 0) await writeEmpty(partial);
-      const isRight = received === filesize && (await this.#checksums.sha256(partial)) === sha256;
-      if (isRight) await sync(partial).then(() => folder.adopt(filename, partial));
+      if (filesize === 0) await (await openPartial(arrival)).close();
+      const sum = await this.#checksums.sha256(partial);
+      // The server ends, or the disk fails: what has arrived may be right.
+      if (sum === null) throw fault('storage_failed', { reason: `${partial} could not be summed` });
+      const isRight = received === filesize && sum === sha256;
+      if (isRight) await place(arrival);
       else await rm(partial, { force: true });
       this.#arrivals.delete(arrival.id);
       return isRight;
@@ -110,21 +114,23 @@ export class ImageArrivals {
   }
 }
 
+/** @throws path_forbidden, image_refused: then it is removed; storage_failed */
+async function place({ folder, filename, partial }: ArrivingImage): Promise<void> {
+  await sync(partial);
+  await folder.adopt(filename, partial).catch(async (error: unknown) => {
+    if (isFault(error, 'image_refused')) await rm(partial, { force: true });
+    throw error;
+  });
+}
+
 async function shown({ id, partial }: ArrivingImage, problem: string | null): Promise<ImageArrival> {
   return { arrival_id: id, received: await sizeOf(partial), problem };
 }
 
 /** Never more than the image has. @throws storage_failed */
-async function write(
-  { folder, partial, filesize, abort }: ArrivingImage,
-  received: number,
-  source: Readable,
-): Promise<string | null> {
-  const failed = (cause: Error) => {
-    throw fault('storage_failed', { reason: cause.message }, { cause });
-  };
-  await mkdir(folder.directory, { recursive: true }).catch(failed);
-  const file = await open(partial, 'a', 0o644).catch(failed);
+async function write(arrival: ArrivingImage, received: number, source: Readable): Promise<string | null> {
+  const { filesize, abort } = arrival;
+  const file = await openPartial(arrival);
   let problem: string | null = null;
   let left = filesize - received;
   async function* bounded() {
@@ -148,30 +154,42 @@ async function write(
   return problem;
 }
 
+function failed(cause: Error): never {
+  throw fault('storage_failed', { reason: cause.message }, { cause });
+}
+
 async function sizeOf(path: string): Promise<number> {
-  return (await stat(path).catch(() => undefined))?.size ?? 0;
+  return (await lstat(path).catch(() => undefined))?.size ?? 0;
+}
+
+/** What is longer than the image, or no file. @throws storage_failed */
+async function removeUnusable(path: string, filesize: number): Promise<void> {
+  const facts = await lstat(path).catch(() => undefined);
+  if (facts && (!facts.isFile() || facts.size > filesize)) await rm(path, { recursive: true, force: true }).catch(failed);
+}
+
+/** @throws storage_failed */
+async function openPartial({ folder, partial }: ArrivingImage): Promise<FileHandle> {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+  await mkdir(folder.directory, { recursive: true }).catch(failed);
+  return open(partial, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW, 0o644).catch(failed);
 }
 
 /** @throws storage_failed */
 async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r+');
+  const file = await open(path, 'r+').catch(failed);
   await file
     .sync()
-    .catch((cause: Error) => {
-      throw fault('storage_failed', { reason: cause.message }, { cause });
-    })
+    .catch(failed)
     .finally(() => file.close());
 }
 
-async function writeEmpty(path: string): Promise<void> {
-  await (await open(path, 'w', 0o644)).close();
-}
-
-async function removeAbandoned(folder: string): Promise<void> {
+/** Never rejects. */
+export async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.startsWith('.') || !name.endsWith(partialEnd)) continue;
     const path = join(folder, name);
-    const facts = await stat(path).catch(() => undefined);
-    if (facts && Date.now() - facts.mtimeMs > abandonedMs) await rm(path, { force: true }).catch(() => undefined);
+    const facts = await lstat(path).catch(() => undefined);
+    if (facts && Date.now() - facts.mtimeMs > abandonedMs) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }

@@ -93,6 +93,7 @@ export class WarmTemplates {
 
   /** At the start of the server, before templates are changed. Never rejects. */
   async prune(): Promise<void> {
+    if (!this.#parts.templates.hasFile) return;
     const kept = [...this.#parts.templates.heldMachines()];
     await this.#parts.computes.local.transport
       .send('POST /v2/compute/warm_machines/prune', { body: { kept } })

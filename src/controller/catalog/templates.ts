@@ -26,6 +26,12 @@ export interface TemplatesOptions {
 /** The file; other keys belong to GNS3 and stay. */
 type Stored = Readonly<Record<string, unknown>> & { readonly templates?: unknown; readonly warm_templates?: unknown };
 
+interface Kept {
+  readonly keys: Stored;
+  readonly entries: readonly unknown[];
+  readonly machines: ReadonlyMap<string, TemplateWarm>;
+}
+
 export class Templates {
   readonly #options: TemplatesOptions;
   readonly #rules = new TemplateRules();
@@ -35,8 +41,9 @@ export class Templates {
   /** Changes of these last as long as the server runs. */
   readonly #builtIn: Map<string, Template>;
   #list: readonly Template[] | undefined;
-  /** What else stands in the file: keys that are not ours, and entries that cannot be used. */
-  #kept: { readonly keys: Stored; readonly entries: readonly unknown[] } = { keys: {}, entries: [] };
+  /** What else stands in the file: keys that are not ours, entries that cannot be used, and the machines of those, by template. */
+  #kept: Kept = { keys: {}, entries: [], machines: new Map() };
+  #hasFile = false;
 
   private constructor(options: TemplatesOptions) {
     this.#options = options;
@@ -94,9 +101,15 @@ export class Templates {
     return this.#getOwn(templateId, what);
   }
 
-  /** Ids of the machines that templates hold. */
+  /** Ids of the machines that templates hold, also those that cannot be used. */
   heldMachines(): Set<string> {
-    return new Set([...this.#own.values()].flatMap(({ warm }) => (warm ? [warm.machine_id] : [])));
+    const ofOwn = [...this.#own.values()].flatMap(({ warm }) => (warm ? [warm] : []));
+    return new Set([...ofOwn, ...this.#kept.machines.values()].map(({ machine_id }) => machine_id));
+  }
+
+  /** False: the file was missing or damaged when the server started, so that machines may belong to templates that it does not know. */
+  get hasFile(): boolean {
+    return this.#hasFile;
   }
 
   /** @throws `template_not_found`, `template_built_in`, `storage_failed` */
@@ -163,28 +176,29 @@ export class Templates {
     };
     const stored = await readOwnJson(this.#file, take, (message) => this.#options.log.error(message));
     if (!stored) return;
-    await this.#take(stored.keys, stored.templates);
-    for (const [id, warm] of Object.entries(Object(stored.warm))) {
-      const template = this.#own.get(id);
-      if (template && (await problemsOf(TemplateWarm, warm)) === undefined)
-        this.#own = new Map(this.#own).set(id, withWarm(template, warm as TemplateWarm));
-    }
+    const machines = new Map<string, TemplateWarm>();
+    for (const [id, warm] of Object.entries(Object(stored.warm)))
+      if ((await problemsOf(TemplateWarm, warm)) === undefined) machines.set(id, warm as TemplateWarm);
+    await this.#take(stored.keys, stored.templates, machines);
+    this.#hasFile = true;
   }
 
-  async #take(keys: Stored, entries: readonly unknown[]): Promise<void> {
+  async #take(keys: Stored, entries: readonly unknown[], machines: ReadonlyMap<string, TemplateWarm>): Promise<void> {
     const own = new Map<string, Template>();
     const unusable: unknown[] = [];
     for (const entry of entries) {
       const found = await this.#usable(entry);
       const reason = typeof found === 'string' ? found : own.has(found.template_id) ? 'there is another with its id' : undefined;
-      if (typeof found !== 'string' && reason === undefined) own.set(found.template_id, found);
+      if (typeof found !== 'string' && reason === undefined)
+        own.set(found.template_id, withWarm(found, machines.get(found.template_id)));
       else {
         unusable.push(entry);
         this.#options.log.warn({ reason, entry }, `a template of ${this.#file} cannot be used and is kept as it is: ${reason}`);
       }
     }
     this.#own = own;
-    this.#kept = { keys, entries: unusable };
+    const ids = new Set(unusable.map((entry) => Object(entry).template_id as unknown));
+    this.#kept = { keys, entries: unusable, machines: new Map([...machines].filter(([id]) => !own.has(id) && ids.has(id))) };
   }
 
   async #usable(entry: unknown): Promise<Template | string> {
@@ -198,9 +212,10 @@ export class Templates {
 
   async #save(own: ReadonlyMap<string, Template>): Promise<void> {
     const { keys, entries } = this.#kept;
-    const machines = [...own.values()].flatMap(({ template_id, warm }) => (warm ? [[template_id, warm]] : []));
+    const machines = new Map(this.#kept.machines);
+    for (const { template_id, warm } of own.values()) if (warm) machines.set(template_id, warm);
     // Beside the templates, whose form is that of GNS3.
-    const warm = machines.length > 0 ? { warm_templates: Object.fromEntries(machines) } : {};
+    const warm = machines.size > 0 ? { warm_templates: Object.fromEntries(machines) } : {};
     const templates = [...Array.from(own.values(), ({ warm: _, ...template }) => template), ...entries];
     const stored = { ...keys, templates, ...warm, version: this.#options.version };
     try {

@@ -9,6 +9,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fault, isFault } from '../../api/faults.ts';
+import { KeyedMutex } from '../../lib/mutex.ts';
 import type { ImageDeparture } from '../../schema/image-transfer.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from './compute.ts';
@@ -50,6 +51,8 @@ const listTimeoutMs = 15_000;
 const sumTimeoutMs = 600_000;
 /** A compute that is lost or starts again is awaited so often without another byte. */
 const mostBreaks = 8;
+/** So many computes are tried that cannot be read from, which may take ten seconds each, before this server sends the image itself. */
+const mostFailed = 3;
 const breakMs = 1_000;
 
 export class ImageSpread {
@@ -58,13 +61,19 @@ export class ImageSpread {
   readonly #leaving = new Map<string, Promise<void>>();
   /** By compute: how many read from it. */
   readonly #readers = new Map<string, number>();
+  /** By compute and SHA-256: what arrives there under two names is one file until it is complete. */
+  readonly #arriving = new KeyedMutex();
 
   constructor(options: SpreadOptions) {
     this.#options = options;
   }
 
   /** Answers the name of the compute that it was read from. @throws why it could not be brought */
-  async bring(image: SpreadImage, to: RegisteredCompute, onBytes: (received: number) => void): Promise<string> {
+  bring(image: SpreadImage, to: RegisteredCompute, onBytes: (received: number) => void): Promise<string> {
+    return this.#arriving.run(`${to.id} ${image.departure.sha256}`, () => this.#bring(image, to, onBytes));
+  }
+
+  async #bring(image: SpreadImage, to: RegisteredCompute, onBytes: (received: number) => void): Promise<string> {
     let breaks = 0;
     let most = 0;
     const bringing: Bringing = {
@@ -108,6 +117,7 @@ export class ImageSpread {
 
   /** The best of those that have it and were not tried. */
   async #findHolder({ image, to, failed }: Bringing): Promise<Holder | undefined> {
+    if (failed.size >= mostFailed) return undefined;
     const readable = this.#options.all().filter((compute) => {
       const { connected } = compute.transport.state;
       // Another host does not reach it at such an address.
@@ -133,9 +143,11 @@ export class ImageSpread {
       const source = { protocol, host, port, departure_id: departure.departure_id, secret: departure.secret, bytes: pieceBytes };
       let { arrival_id, received } = await begin(bringing);
       while (received < departure.filesize) {
+        const wanted = Math.min(received + pieceBytes, departure.filesize);
         const call = { path: { arrival_id }, body: source, timeoutMs: pieceTimeoutMs };
-        const next = await to.transport.call('POST /v2/compute/image_arrivals/{arrival_id}/fetch', call);
-        if (next.received <= received) return false;
+        const next = await to.transport.call('POST /v2/compute/image_arrivals/{arrival_id}/fetch', call).catch(unlessBreak);
+        // One that gives a byte now and then would hold up its readers for ever.
+        if (!next || next.received < wanted) return false;
         received = next.received;
         bringing.onBytes(received);
       }
@@ -162,12 +174,13 @@ export class ImageSpread {
         // A compute that refuses does not read the rest.
         await to.transport.raw('POST', place, bytes, AbortSignal.timeout(pieceTimeoutMs)).finally(() => bytes.destroy());
         const next = await begin(bringing);
-        if (next.received <= received) throw fault('image_damaged', { image: image.filename, name: to.record.name });
+        // One that takes a byte now and then would hold up those that wait for it.
+        if (next.received < Math.min(received + pieceBytes, filesize)) throw damaged(bringing);
         ({ arrival_id, received } = next);
       }
       if (await finish(bringing, arrival_id)) return;
     }
-    throw fault('image_damaged', { image: image.filename, name: to.record.name });
+    throw damaged(bringing);
   }
 }
 
@@ -201,6 +214,15 @@ async function findImage(compute: RegisteredCompute, image: SpreadImage): Promis
     return md5sum !== null && one.md5sum ? one.md5sum === md5sum : one.filename === filename;
   });
   return found && { compute, filename: found.filename };
+}
+
+function damaged({ image, to }: Bringing): Error {
+  return fault('image_damaged', { image: image.filename, name: to.record.name });
+}
+
+/** The reading compute refuses, such as the address of the other one. @throws a break */
+function unlessBreak(error: unknown): undefined {
+  if (isBreak(error)) throw error;
 }
 
 /** The compute is lost, or has started again and does not know the transfer. */

@@ -10,11 +10,13 @@
  *
  * Numbers of changes are tokens for listeners: they never come again. A project that has no log begins with the time of day.
  */
+import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { findRequester, type Requester } from '../../api/requester.ts';
 import { writeFileAtomic, writeNewFiles } from '../../lib/atomic-file.ts';
 import { Journal } from '../../lib/journal.ts';
+import { setAside } from '../../lib/set-aside.ts';
 import { readTopology } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
@@ -120,11 +122,20 @@ export class ProjectLog {
     return { start: (capture) => new ProjectLog(parts, options, capture), state, cutBytes };
   }
 
-  /** Writes the first file of a project; a log that lies there is of another one and goes. */
+  /** Writes the first file of a project. The log of an earlier project, whose file is gone, is renamed: it is neither adopted nor lost. */
   static async create(file: string, topology: Topology, version: string): Promise<void> {
-    await writeFileAtomic(logPath(file), '');
-    await ProjectHistory.forget(file);
-    await writeFileAtomic(file, await topologyText(topology, version));
+    const log = logPath(file);
+    const found = await lstat(log).catch(() => undefined);
+    const isEmpty = found?.isFile() && found.size === 0;
+    if (found && !isEmpty) await setAside(log);
+    try {
+      await writeFileAtomic(log, '');
+      await ProjectHistory.forget(file);
+      await writeFileAtomic(file, await topologyText(topology, version));
+    } catch (error) {
+      await rm(log, { force: true });
+      throw error;
+    }
   }
 
   /** As `create`, with an empty log, in an empty folder that no project is looked for in. */

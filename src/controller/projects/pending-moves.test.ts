@@ -45,6 +45,7 @@ function project(found: Found) {
       locks: { run: (_id: string, fn: () => Promise<void>) => fn() },
     },
     computes: { find: (id: string) => (computes.includes(id) ? compute(id) : undefined) },
+    linkRecovery: { rejoin: async () => void calls.push('rejoin') },
     announceTo: async () => undefined,
     notify: () => undefined,
   } as unknown as LiveProject;
@@ -63,7 +64,7 @@ async function settled(found: Found, pending: typeof move = move) {
 
 test('a machine continues at the compute that the log names, and is removed from the other one', async () => {
   assert.deepEqual((await settled({ at: 'new' })).calls, ['resume', `old ${leave}`, `old ${forget}`]);
-  assert.deepEqual((await settled({ at: 'old' })).calls, [`old ${stay}`, `new ${leave}`, `new ${forget}`]);
+  assert.deepEqual((await settled({ at: 'old' })).calls, [`old ${stay}`, 'rejoin', `new ${leave}`, `new ${forget}`]);
 });
 
 test('a machine that has ended at its new compute stays there: it may have run', async () => {

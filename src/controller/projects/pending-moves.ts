@@ -4,17 +4,17 @@
  * several: of earlier moves, a compute that is away may still have the machine, paused.
  */
 import { randomUUID } from 'node:crypto';
-import { readdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { isUuid } from '../../schema/common.ts';
-import { stagingPrefix } from '../../schema/folders.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import { moveFiles, movePrefix } from '../live/nodes/move-files.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { findKind } from '../model/node.ts';
 
@@ -30,14 +30,13 @@ export interface PendingMove {
   readonly file: string;
 }
 
-const prefix = `${stagingPrefix}move-`;
 const idLength = 36;
 const largestFile = 4096;
 const settledAtOnce = 4;
 
 /** @throws what the disk says */
 export async function beginMove(folder: string, move: Omit<PendingMove, 'file'>): Promise<PendingMove> {
-  const begun = { ...move, file: `${prefix}${move.node_id}-${randomUUID()}.json` };
+  const begun = { ...move, file: `${movePrefix}${move.node_id}-${randomUUID()}.json` };
   await writeMove(folder, begun);
   return begun;
 }
@@ -55,7 +54,7 @@ async function endMove(folder: string, { file }: PendingMove): Promise<void> {
 export async function settleMoves(live: LiveProject): Promise<void> {
   await forEachBounded(await moveFiles(live.folder), settledAtOnce, async (file) => {
     // Files of earlier versions have no id of the move.
-    const nodeId = file.slice(prefix.length, prefix.length + idLength);
+    const nodeId = file.slice(movePrefix.length, movePrefix.length + idLength);
     await live.nodes.locks.run(nodeId, async () => {
       const move = await readMove(live.folder, file);
       if (!move || !(await settleMove(live, move))) return;
@@ -82,11 +81,6 @@ export async function settleBefore(live: LiveProject, node: OpenNode, to: Regist
   }
 }
 
-async function moveFiles(folder: string, nodeId = ''): Promise<string[]> {
-  const names = await readdir(folder).catch((): string[] => []);
-  return names.filter((name) => name.startsWith(`${prefix}${nodeId}`));
-}
-
 /** The lock of the node is held. Never rejects; false: a compute does not answer, and it is tried again when it does. */
 export async function settleMove(live: LiveProject, move: PendingMove): Promise<boolean> {
   const node = live.nodes.find(move.node_id);
@@ -100,7 +94,10 @@ export async function settleMove(live: LiveProject, move: PendingMove): Promise<
       continued = true;
     }
     // It runs again before anything that can fail for other reasons.
-    if (at === move.from && from) await stay(live, move, from);
+    if (at === move.from && from) {
+      await stay(live, move, from);
+      await live.linkRecovery.rejoin(move.node_id);
+    }
     if (at !== move.from) await forget(live, move, from);
     if (at !== move.to) await forget(live, move, to);
     await endMove(live.folder, move);

@@ -1,9 +1,11 @@
 /** Projects: making, opening, deleting, and what becomes of damaged ones. */
 import assert from 'node:assert/strict';
-import { lstat, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
+import { isFault } from '../../api/faults.ts';
 import { Journal } from '../../lib/journal.ts';
 import type { NodeObject } from '../model/node.ts';
 
@@ -29,6 +31,39 @@ describe('projects', () => {
   it('of one name: one is made, also at the same time', async () => {
     const results = await Promise.allSettled(Array.from({ length: 5 }, () => bench.ask('POST /projects', { name: 'twice' })));
     assert.equal(results.filter((result) => result.status === 'fulfilled').length, 1);
+  });
+
+  it('are made one after the other in a folder that a client names; what lies there stays', async () => {
+    const folder = join(dirname(bench.project.path), 'named');
+    await mkdir(join(folder, 'b.gns3.log'), { recursive: true });
+    await writeFile(join(folder, 'b.gns3.log/own'), 'of the user');
+    await writeFile(join(folder, 'a.gns3.log'), 'of another project');
+    const create = (name: string, path: string) => bench.ask('POST /projects', { name, path, project_id: randomUUID() });
+    const results = await Promise.allSettled([create('a', folder), create('b', folder), create('c', `${folder}/`)]);
+    assert.deepEqual(
+      results.map((result) => (result.status === 'fulfilled' ? undefined : isFault(result.reason) && result.reason.code)),
+      [undefined, 'project_path_taken', 'project_path_taken'],
+    );
+    assert.equal(await readFile(join(folder, 'b.gns3.log/own'), 'utf8'), 'of the user');
+    const aside = (await readdir(folder)).filter((name) => name.startsWith('a.gns3.log.'));
+    assert.deepEqual(await Promise.all(aside.map((name) => readFile(join(folder, name), 'utf8'))), ['of another project']);
+  });
+
+  it('that cannot be made take only their own files with them', async (context) => {
+    const folder = join(dirname(bench.project.path), 'named');
+    await mkdir(join(folder, 'x.gns3.log'), { recursive: true });
+    await writeFile(join(folder, 'x.gns3.log/own'), 'of the user');
+    const outer = join(dirname(folder), 'outer');
+    context.mock.method(Journal, 'openEmpty', async () => {
+      await writeFile(join(dirname(folder), 'outer/own'), 'made meanwhile').catch(() => undefined);
+      throw Object.assign(new Error('no more files'), { code: 'EMFILE' });
+    });
+    for (const path of [folder, join(outer, 'inner')])
+      await assert.rejects(bench.ask('POST /projects', { name: 'x', path, project_id: randomUUID() }), refusal('storage_failed'));
+    const [aside = '', ...others] = await readdir(folder);
+    assert.deepEqual(others, []);
+    assert.equal(await readFile(join(folder, aside, 'own'), 'utf8'), 'of the user');
+    assert.deepEqual(await readdir(outer), ['own']);
   });
 
   it('are listed in turns at first, with what was made meanwhile', async (t) => {

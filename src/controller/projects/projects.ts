@@ -1,5 +1,5 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
@@ -27,7 +27,11 @@ export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | '
 
 interface MadeFolder {
   readonly folder: string;
-  readonly made: string | undefined;
+  /** It was not there before. */
+  readonly isNew: boolean;
+  /** Folders above it that had to be made, the innermost first. */
+  readonly parents: readonly string[];
+  /** Gets the name `folder` when the project is in it, so that a server that dies meanwhile leaves nothing that looks like a project. */
   readonly stagingPath: string | undefined;
 }
 
@@ -207,44 +211,55 @@ export class KnownProjects {
 
   /** Makes and opens a project; one that has this id already is returned as it is. */
   async create(body: ProjectCreate): Promise<KnownProject> {
+    // In a folder that a client names, one is made at a time: each would take it for its own.
+    return body.path ? this.#making.run(resolve(body.path), () => this.#create(body)) : this.#create(body);
+  }
+
+  async #create(body: ProjectCreate): Promise<KnownProject> {
     const projectId = body.project_id ?? crypto.randomUUID();
     return this.#making.run(projectId, async () => {
       const existing = this.#projects.get(projectId);
       if (existing) return existing;
       const filename = projectFileName(body.name);
       return this.withName(body.name, async () => {
-        const { folder, made, stagingPath } = await this.#makeFolder(body, projectId);
+        const { folder, isNew, parents, stagingPath } = await this.#makeFolder(body, projectId);
         const { path: _path, ...fields } = body;
         const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
+        const file = join(folder, filename);
+        /** Made so far, to be removed when the creation fails. */
+        let left = isNew ? [stagingPath ?? folder] : [];
         try {
           const topology = { project: entry, nodes: [], links: [], drawings: [], computes: [] };
           const { version } = this.#options;
-          if (stagingPath === undefined) await ProjectLog.create(join(folder, filename), topology, version);
-          else {
+          if (stagingPath === undefined) {
+            await ProjectLog.create(file, topology, version);
+            if (!isNew) left = [file, logPath(file)];
+          } else {
             await ProjectLog.createStaged(join(stagingPath, filename), topology, version);
             await rename(stagingPath, folder);
+            left = [folder];
           }
           const project = this.add(entry, { path: folder, filename });
-          await this.#openNew(project, topology);
+          await this.#openNew(project, topology, [...parents, dirname(parents.at(-1) ?? folder)]);
           this.#environment.announce('project.created', project);
           return project;
         } catch (error) {
           this.#projects.delete(projectId);
           this.#list = undefined;
-          const file = join(folder, filename);
-          const left = made === undefined ? [file, logPath(file)] : [made, ...(stagingPath === undefined ? [] : [stagingPath])];
           for (const path of left) await rm(path, { recursive: true, force: true });
+          // Not those that others use by now.
+          for (const parent of parents) await rmdir(parent).catch(() => undefined);
           throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
         }
       });
     });
   }
 
-  /** The syncs of the projects folder and the list of projects need not wait for each other. */
-  async #openNew(project: KnownProject, created: Topology): Promise<void> {
+  /** The syncs of the folders above its own and of the list of projects need not wait for each other. */
+  async #openNew(project: KnownProject, created: Topology, above: readonly string[]): Promise<void> {
     const { registry } = this.#options;
     const { id, path, filename } = project;
-    const parts = [project.open({ created }), syncFolder(dirname(path)), registry.set(id, { path, filename, opened: true })];
+    const parts = [project.open({ created }), ...above.map(syncFolder), registry.set(id, { path, filename, opened: true })];
     const failed = (await Promise.allSettled(parts)).find((result) => result.status === 'rejected');
     if (!failed) return;
     await project.close().catch(() => undefined);
@@ -302,10 +317,6 @@ export class KnownProjects {
     await transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id } }).catch(() => undefined);
   }
 
-  /**
-   * `made`: the outermost folder that had to be made, to be removed when the project does not come to be. `stagingPath`: the folder that
-   * gets the name `folder` when the project is in it, so that a server that dies meanwhile leaves nothing that looks like a project.
-   */
   async #makeFolder(body: ProjectCreate, projectId: string): Promise<MadeFolder> {
     const { local, projectsPath } = this.#options;
     const folder = body.path ? await projectFolder(body.path, projectsPath, local) : join(projectsPath, projectId);
@@ -315,12 +326,17 @@ export class KnownProjects {
       if (!isKnown && !body.path) {
         const stagingPath = join(projectsPath, `${stagingPrefix}${projectId}`);
         await makeAnew(stagingPath);
-        return { folder, made: folder, stagingPath };
+        return { folder, isNew: true, parents: [], stagingPath };
       }
       const made = await makeFolders(folder);
       const hasProject = (await readdir(folder)).some((name) => name.endsWith('.gns3'));
       if (hasProject) throw fault('project_path_taken', { path: folder });
-      return { folder, made, stagingPath: undefined };
+      return {
+        folder,
+        isNew: made !== undefined,
+        parents: made === undefined ? [] : foldersUpTo(made, folder),
+        stagingPath: undefined,
+      };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== undefined && impossiblePath.has(code))
@@ -328,6 +344,13 @@ export class KnownProjects {
       throw storageFailed(error);
     }
   }
+}
+
+/** Those above `folder`, the innermost first, `outermost` is the last one. */
+function foldersUpTo(outermost: string, folder: string): string[] {
+  if (folder === outermost) return [];
+  const above = dirname(folder);
+  return [above, ...foldersUpTo(outermost, above)];
 }
 
 /** What a creation that failed may have left there is removed. */

@@ -68,7 +68,8 @@ export class LiveMove {
       });
       return { node: this.#node.object, live: true, paused_ms: pausedMs, total_ms: Math.round(performance.now() - begun), links };
     } catch (error) {
-      await streams.close();
+      // Some end only with the departure.
+      void streams.close();
       if (this.#node.entry.compute_id !== this.#to.id) await this.#links?.revert();
       await settleMove(live, pending);
       throw refusalOf(this.#node, error);

@@ -50,6 +50,7 @@ function factsOf({
       ...(lab.startupFile && { startup_file: lab.startupFile }),
       ...(lab.imageDefaults && { image_defaults: { ...lab.imageDefaults } }),
       ...(lab.configDisk && { config_disk: { ...lab.configDisk, files: [...lab.configDisk.files] } }),
+      ...(lab.files && { files: [...lab.files] }),
       ...(lab.portList && { port_list: lab.portList }),
       fixed: [...(lab.fixed ?? [])],
       generated: [...(lab.generated ?? [])],

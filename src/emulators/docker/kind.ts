@@ -111,7 +111,12 @@ export const dockerKind: Kind = {
   ),
   folder: 'docker',
   nodeDefaults: { ...defaults },
-  lab: { image: 'image', fixed: ['image'], generated: ['aux', 'container_id'] },
+  lab: {
+    image: 'image',
+    files: ['etc/network/interfaces', 'startup-config.cfg'],
+    fixed: ['image'],
+    generated: ['aux', 'container_id'],
+  },
   can: {
     suspend: true,
     refuseSuspend: true,

@@ -32,7 +32,10 @@ export class Monitor {
     this.#listener = listener;
   }
 
-  /** Tries until QEMU answers; rejects after the limit, or with `given up` once `ended` has settled. */
+  /**
+   * Tries until QEMU answers; rejects after the limit, or once `ended` has settled. From then on nothing connects: at the same path the
+   * node's next QEMU listens, which serves one client only.
+   */
   static async connect(
     path: string,
     listener: MonitorListener,
@@ -40,6 +43,7 @@ export class Monitor {
   ): Promise<Monitor> {
     const monitor = new Monitor(path, listener);
     const abandon = wait.ended.then(() => {
+      monitor.close();
       throw new Error('QEMU has ended');
     });
     await Promise.race([monitor.#connect(wait.limitMs), abandon]).catch((error: unknown) => {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -56,4 +56,40 @@ test('the monitor agrees with each version on capabilities, and reads its state 
       server.close();
     }
   }
+});
+
+test('the monitor of a machine that has ended leaves the one client of the next machine at the same path to its own monitor', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-qmp-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'qmp');
+  const listener = { status: () => undefined, shutdown: () => undefined };
+  const machine = async () => {
+    const server = createServer((socket) => {
+      if (sockets.push(socket) > 1) return;
+      socket.write(`${JSON.stringify(versions[0]?.greeting)}\n`);
+      const lines = new LineSplitter((line) => socket.write(`${JSON.stringify({ return: {}, id: JSON.parse(line).id })}\n`));
+      socket.on('data', (bytes) => lines.add(bytes)).on('error', () => undefined);
+    });
+    const sockets: Socket[] = [];
+    await new Promise<void>((resolve) => {
+      server.listen(path, resolve);
+    });
+    const end = async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    };
+    return { server, end };
+  };
+  const first = await machine();
+  const ended = Promise.withResolvers<void>();
+  await Monitor.connect(path, listener, { limitMs: 30_000, ended: ended.promise });
+  await first.end();
+  ended.resolve();
+  await ended.promise;
+  const next = await machine();
+  t.after(() => next.end());
+  // What it tries every few milliseconds has been tried.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const monitor = await Monitor.connect(path, listener, { limitMs: 30_000, ended: new Promise(() => undefined) });
+  monitor.close();
 });

@@ -123,14 +123,25 @@ async function readNamedFiles(api: LabApi, path: string, nodes: readonly Node[],
   return readFiles(api, path, wanted);
 }
 
+interface WantedFile {
+  /** Of its node. */
+  readonly id: string;
+  readonly file: string;
+  /** What runs in the node may have made it a link to elsewhere, or unreadable. */
+  readonly isOptional?: boolean;
+}
+
 export async function readFiles(
   api: LabApi,
   projectPath: string,
-  wanted: readonly { readonly id: string; readonly file: string }[],
+  wanted: readonly WantedFile[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
   const texts: (string | undefined)[] = [];
-  await bounded(wanted.entries(), async ([index, { id, file }]) => {
-    texts[index] = await api.text(filePath(projectPath, id, file));
+  await bounded(wanted.entries(), async ([index, { id, file, isOptional = false }]) => {
+    texts[index] = await api.text(filePath(projectPath, id, file)).catch((error: unknown) => {
+      if (isOptional && (error as { status?: number }).status === 403) return undefined;
+      throw error;
+    });
   });
   // In the order of `wanted`, not of the answers: an export has it.
   const found = new Map<string, Map<string, string>>();

@@ -36,7 +36,7 @@ export async function deleteLink(
     );
   } catch (error) {
     if (udpPorts) {
-      const ports = await wiring.reconnect(entry, nodes, udpPorts).catch(() => undefined);
+      const ports = await wiring.reconnect(link, udpPorts).catch(() => undefined);
       if (ports) await wiring.mirror(entry, nodes, ports).catch(() => undefined);
     }
     throw error;

@@ -105,10 +105,9 @@ export class NodeLinks {
     });
   }
 
-  /** The other ends are joined to the old ports; the new ones go with their node. Never rejects. */
+  /** The other ends are joined to the old ports, and what waited leaves for them; the new ones go with their node. Never rejects. */
   async revert(): Promise<void> {
     const { links, wiring } = this.#parts;
-    await this.release();
     for (const { linkId, isSwitched, route, nodes, end } of this.#moving) {
       const other = end === 0 ? 1 : 0;
       if (!isSwitched) wiring.giveBack(route, nodes, other);
@@ -116,10 +115,11 @@ export class NodeLinks {
         await links
           .ifPresent(linkId, async (link) => {
             if (!link.udpPorts) return;
-            links.put({ ...link, udpPorts: await wiring.reconnect(link.entry, link.nodes, link.udpPorts) });
+            links.put({ ...link, udpPorts: await wiring.reconnect(link, link.udpPorts, { mayLeadElsewhere: true }) });
           })
           .catch(() => undefined);
     }
+    await this.release();
   }
 
   /** The node runs again: what waited in its links leaves. Never rejects. */

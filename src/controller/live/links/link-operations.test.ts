@@ -61,6 +61,26 @@ describe('links', () => {
     assert.equal(bench.compute.udpPort, ports + 2);
   });
 
+  it('whose node was to move, and stays, are joined as before', async () => {
+    await bench.addLink(one, other);
+    const nios = () => [one, other].map(({ node_id }) => bench.compute.nios.get(`${node_id}/0/0`));
+    const before = nios();
+    const live = await bench.controller.projects.get(bench.project.project_id).live();
+    const node = live.nodes.get(one.node_id);
+    const move = async () => {
+      const moving = await live.linkMoves.prepare(node, node);
+      await moving.switch();
+      assert.notDeepEqual(nios(), before);
+      return moving;
+    };
+    await (await move()).revert();
+    assert.deepEqual(nios(), before);
+    // As a server finds it that was killed in the switch.
+    await move();
+    await live.linkRecovery.rejoin(one.node_id);
+    assert.deepEqual(nios(), before);
+  });
+
   it('take a whole link back, and only what may be changed is', async () => {
     const link = await bench.addLink(one, other);
     bench.seen = [];

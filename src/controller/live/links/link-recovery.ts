@@ -67,6 +67,19 @@ export class LinkRecovery {
     );
   }
 
+  /** A node stays where it is: the other ends of its links may have been joined to where it was to move. Never rejects. */
+  async rejoin(nodeId: string): Promise<void> {
+    for (const linkId of this.#links.idsOn(nodeId)) {
+      await this.#links
+        .ifPresent(linkId, async (link) => {
+          if (!link.udpPorts || !areUsable(link)) return;
+          await this.#connect(link, link.udpPorts, { mayLeadElsewhere: true });
+          if (!isDeepStrictEqual(this.#links.open(linkId).udpPorts, link.udpPorts)) await this.#keepPorts(linkId);
+        })
+        .catch(() => undefined);
+    }
+  }
+
   /** Links that could not be connected although their nodes exist. */
   problems(): Problem[] {
     return Array.from(this.#links.all()).flatMap((link) =>
@@ -75,18 +88,21 @@ export class LinkRecovery {
   }
 
   /** @param udpPorts those it may still have */
-  async #connect(link: OpenLink, udpPorts: UdpPorts | undefined): Promise<void> {
-    const { problem: _problem, ...usable } = link;
+  async #connect(link: OpenLink, udpPorts: UdpPorts | undefined, { mayLeadElsewhere = false } = {}): Promise<void> {
+    const { problem, ...usable } = link;
     const { entry, nodes } = link;
     const [wiring, links] = [this.#wiring, this.#links];
+    const isUnsure = mayLeadElsewhere || problem !== undefined;
     try {
-      const connected = udpPorts ? await wiring.reconnect(entry, nodes, udpPorts) : await wiring.connect(entry, nodes);
+      const connected = udpPorts
+        ? await wiring.reconnect(link, udpPorts, { mayLeadElsewhere: isUnsure })
+        : await wiring.connect(entry, nodes);
       links.put({ ...usable, udpPorts: connected });
       await this.#mirror(this.#links.open(entry.link_id));
     } catch (error) {
-      const problem = (error as Error).message;
-      links.put({ ...link, problem });
-      this.#context.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${problem}` });
+      const { message } = error as Error;
+      links.put({ ...link, problem: message });
+      this.#context.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${message}` });
     }
   }
 

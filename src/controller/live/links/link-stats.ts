@@ -115,14 +115,15 @@ function reasonOf(...ports: (PortStats | undefined)[]): Pick<LinkStats, 'carrier
   return carrier_reason === undefined ? {} : { carrier_reason };
 }
 
-/** Both ends measure: the shorter one waited less for a processor. */
-function pathOf({ filters }: LinkEntry, ...ports: (PortStats | undefined)[]): Pick<LinkStats, 'path'> {
+/** Both ends measure: the shorter one waited less for a processor. What a schedule sets counts as the link's own delay. */
+export function pathOf(entry: LinkEntry, ...ports: (PortStats | undefined)[]): Pick<LinkStats, 'path'> {
   const paths = ports.flatMap((port) => port?.path ?? []);
   const [first] = paths;
   if (!first) return {};
   const trips = paths.flatMap(({ rtt_ms }) => rtt_ms ?? []);
   if (trips.length === 0) return { path: { via: first.via, rtt_ms: null, excess_ms: null } };
   const rtt_ms = Math.min(...trips);
+  const filters = scheduleOf(entry, ...ports).schedule?.filters ?? entry.filters;
   const asked = Math.min(...linkDirections.map((direction) => delayOf(filters, direction)));
   const excess_ms = Math.round(1000 * Math.max(0, rtt_ms / 2 - asked)) / 1000;
   return { path: { via: first.via, rtt_ms, excess_ms } };

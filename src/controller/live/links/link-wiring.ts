@@ -7,7 +7,7 @@ import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
 import type { LinkRelay } from '../../relay/link-relay.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
-import { canFilter, endOf, type LinkRoute, niosOf, type Two } from './link.ts';
+import { canFilter, endOf, type LinkRoute, niosOf, type OpenLink, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
 import { LinkStreams } from './link-streams.ts';
 import { UdpPortsOfProject } from './udp-ports.ts';
@@ -84,15 +84,25 @@ export class LinkWiring {
     this.#ports.keep(computesOf(nodes)[end], ports[end]);
   }
 
-  /** As `connect`, for a link that may still exist: the same NIOs again change nothing, and frames keep flowing. */
-  async reconnect(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<UdpPorts> {
+  /**
+   * As `connect`, for a link that may still exist: the same NIOs again change nothing, and frames keep flowing. `mayLeadElsewhere`: an end
+   * of it was to move; a change of a NIO leaves its addresses, so both are bound.
+   */
+  async reconnect(
+    { entry, nodes }: Pick<OpenLink, 'entry' | 'nodes'>,
+    ports: UdpPorts,
+    { mayLeadElsewhere = false } = {},
+  ): Promise<UdpPorts> {
     try {
       const nios = niosOf(entry, nodes, { ...(await this.#reach(entry, nodes)), ports });
       for (const end of ends) {
-        await nodes[end].changeNio(endOf(entry, end), nios[end]).catch(async (error: unknown) => {
-          if (!isFault(error)) throw error;
-          await nodes[end].bindNio(endOf(entry, end), nios[end]);
-        });
+        const bind = () => nodes[end].bindNio(endOf(entry, end), nios[end]);
+        if (mayLeadElsewhere) await bind();
+        else
+          await nodes[end].changeNio(endOf(entry, end), nios[end]).catch(async (error: unknown) => {
+            if (!isFault(error)) throw error;
+            await bind();
+          });
       }
       return ports;
     } catch {

@@ -3,11 +3,13 @@ import { createReadStream } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { findKind } from '../../model/node.ts';
+import { moveFiles } from './move-files.ts';
 import type { OpenNode } from './open-node.ts';
 
 /**
  * Sends the files of a node that lie here (it was imported or restored) to the compute that it is on, and removes them here when all
- * are there. Links and special files are not sent. Quick when there is nothing to send.
+ * are there. Links and special files are not sent. Quick when there is nothing to send. Nothing is sent while a live move of the node has not
+ * ended: what lies here may be the other half of it, and its machine runs with the disks there.
  */
 export async function sendNodeFiles(projectFolder: string, node: OpenNode): Promise<void> {
   const compute = node.requireCompute();
@@ -15,7 +17,7 @@ export async function sendNodeFiles(projectFolder: string, node: OpenNode): Prom
   if (compute.isLocal || folder === undefined) return;
   const own = join(projectFolder, 'project-files', folder, node.id);
   const files = await readdir(own, { recursive: true, withFileTypes: true }).catch(() => undefined);
-  if (files === undefined) return;
+  if (files === undefined || (await moveFiles(projectFolder, node.id)).length > 0) return;
   for (const file of files) {
     if (!file.isFile()) continue;
     const path = join(file.parentPath, file.name);

@@ -48,15 +48,23 @@ export async function migrated(monitor: Monitor): Promise<void> {
   }
 }
 
-/** A transfer that a server which died has begun is ended, so that the machine can resume. */
+/** A transfer that was given up, or that a server which died has begun, is ended, so that the machine can resume. */
 export async function settleMigration(monitor: Monitor): Promise<void> {
   await monitor.execute('migrate_cancel');
   const limit = performance.now() + 10_000;
-  while (performance.now() < limit) {
-    const { status = 'none' } = await query(monitor);
-    if (/^(none|completed|failed|cancelled)$/.test(status)) return;
-    await delay(pollMs);
-  }
+  while (performance.now() < limit && !(await isSettled(monitor))) await delay(pollMs);
+  // Otherwise the next transfer, of any kind, would wait for it. QEMU before 2.11 has no such capability.
+  await pauseBeforeSwitchover(monitor, false).catch(() => undefined);
+}
+
+/** Its thread ends after the transfer has: until then the state is `finish-migrate`, and QEMU refuses to resume. */
+async function isSettled(monitor: Monitor): Promise<boolean> {
+  const { status = 'none' } = await query(monitor);
+  return /^(none|completed|failed|cancelled)$/.test(status) && (await monitor.status()) !== 'finish-migrate';
+}
+
+export function pauseBeforeSwitchover(monitor: Monitor, state: boolean): Promise<unknown> {
+  return monitor.execute('migrate-set-capabilities', { capabilities: [{ capability: 'pause-before-switchover', state }] });
 }
 
 async function query(monitor: Monitor): Promise<MigrationProgress> {

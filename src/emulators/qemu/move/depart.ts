@@ -11,7 +11,7 @@ import { fault } from '../../../api/faults.ts';
 import { consoleStream, type MoveOffer, memoryStream } from '../../../schema/move.ts';
 import type { Departure, MoveStream } from '../../driver.ts';
 import { own, type RunAs } from '../../host/run-as.ts';
-import { ignoreShared, unthrottle } from '../memory/migration.ts';
+import { ignoreShared, settleMigration, unthrottle } from '../memory/migration.ts';
 import { listenOnce, type Receiving } from '../memory/stream-socket.ts';
 import type { Monitor } from '../monitor.ts';
 import { DiskMirror } from './disk-mirror.ts';
@@ -38,6 +38,8 @@ export class QemuDeparture implements Departure {
   readonly #aborted = Promise.withResolvers<never>();
   #pausedAt = 0;
   #isPaused = false;
+  /** Settles when the last step has ended. */
+  #step: Promise<unknown> = Promise.resolve();
 
   private constructor(parts: DepartureParts, sockets: MoveSockets) {
     this.offer = parts.offer;
@@ -72,11 +74,25 @@ export class QemuDeparture implements Departure {
     return { from: stream, into: stream };
   }
 
-  async mirror(): Promise<void> {
-    await this.#mirror.begin((name) => this.#sockets.get(name)?.path ?? '');
+  mirror(): Promise<void> {
+    return this.#take(() => this.#mirror.begin((name) => this.#sockets.get(name)?.path ?? ''));
   }
 
-  async pause(): Promise<void> {
+  pause(): Promise<void> {
+    return this.#take(() => this.#pause());
+  }
+
+  finish(): Promise<number> {
+    return this.#take(() => this.#finish());
+  }
+
+  #take<T>(step: () => Promise<T>): Promise<T> {
+    const taken = step();
+    this.#step = taken.catch(() => undefined);
+    return taken;
+  }
+
+  async #pause(): Promise<void> {
     const { monitor } = this.#parts;
     await unthrottle(monitor);
     // A machine that was restored itself ignored it.
@@ -85,7 +101,7 @@ export class QemuDeparture implements Departure {
     this.#pausedAt = await lastRunning(monitor, accelerator, this.#sockets.get(memoryStream)?.path ?? '');
   }
 
-  async finish(): Promise<number> {
+  async #finish(): Promise<number> {
     const { monitor } = this.#parts;
     await this.#mirror.end();
     this.#isPaused = true;
@@ -98,6 +114,9 @@ export class QemuDeparture implements Departure {
     this.#aborted.reject(fault('move_refused', { name: 'the machine', reason: 'its move was given up' }));
     this.#close();
     await this.#mirror.cancel();
+    await settleMigration(this.#parts.monitor);
+    // It fails now; under way, it could pause a machine that runs again.
+    await this.#step;
     await continueHere(this.#parts.monitor);
   }
 

@@ -1,7 +1,7 @@
 /** Memory that is sent while the guest runs. @see QEMU docs/devel/migration.rst */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../../api/faults.ts';
-import { settleMigration } from '../memory/migration.ts';
+import { pauseBeforeSwitchover, settleMigration } from '../memory/migration.ts';
 import type { Monitor } from '../monitor.ts';
 
 const pollMs = 3;
@@ -15,7 +15,7 @@ const patienceMs = 5_000;
  * that it writes while they are sent, and guests crash. @returns when it still ran. @throws qemu_failed
  */
 export async function lastRunning(monitor: Monitor, accelerator: 'kvm' | 'tcg', socket: string): Promise<number> {
-  await setPause(monitor, true);
+  await pauseBeforeSwitchover(monitor, true);
   const begun = performance.now();
   if (accelerator === 'tcg') await monitor.execute('stop');
   let downtime = firstDowntimeMs;
@@ -27,6 +27,7 @@ export async function lastRunning(monitor: Monitor, accelerator: 'kvm' | 'tcg', 
     const asked = performance.now();
     const status = await migrationStatus(monitor);
     if (status === 'pre-switchover') return accelerator === 'tcg' ? begun : running;
+    if (status === 'completed') throw fault('qemu_failed', { reason: 'the memory was sent without a pause' });
     running = asked;
     if (asked > raiseAt && downtime < longestDowntimeMs) {
       downtime *= 2;
@@ -46,7 +47,6 @@ export async function sendRest(monitor: Monitor): Promise<void> {
 /** Whatever was sent, the guest runs here. @throws qemu_failed */
 export async function continueHere(monitor: Monitor): Promise<void> {
   await settleMigration(monitor);
-  await setPause(monitor, false);
   if ((await monitor.status()) !== 'running') await monitor.execute('cont');
 }
 
@@ -60,8 +60,4 @@ async function migrationStatus(monitor: Monitor): Promise<string> {
 
 function limitDowntime(monitor: Monitor, ms: number): Promise<unknown> {
   return monitor.execute('migrate-set-parameters', { 'downtime-limit': ms });
-}
-
-function setPause(monitor: Monitor, state: boolean): Promise<unknown> {
-  return monitor.execute('migrate-set-capabilities', { capabilities: [{ capability: 'pause-before-switchover', state }] });
 }

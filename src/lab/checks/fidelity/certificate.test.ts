@@ -83,6 +83,9 @@ it('certifies a faithful emulation, and gives a reason for each deviation', () =
   assert.match(reasonOf({ failures: ['changed'] }), /changed/);
   assert.match(reasonOf({ links: [{ ...link, excessMs: 30 }] }), /path between its computes takes 30 ms longer/);
   assert.equal(reasonOf({ links: [{ ...link, delays: [], excessMs: 30 }] }), '');
+  const adviceOf = (change: Partial<Measured>) => certify({ ...faithful, ...change }, readFidelity({})).advice;
+  assert.match(adviceOf({ computes: [{ ...host, stealPercent: 50 }] }) ?? '', /too busy.*run the test again/);
+  assert.equal(adviceOf({ failures: ['changed'] }), undefined);
   // Without delays time is not measured; limits can be set.
   const plain = { links: [{ ...link, delays: [] }], computes: [{ ...host, loopLate: { ...host.loopLate, worst: 300 } }] };
   assert.equal(reasonOf(plain), '');

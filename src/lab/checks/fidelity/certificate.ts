@@ -47,13 +47,17 @@ export interface Certificate extends Measured {
   readonly isFaithful: boolean;
   /** Why it is not; one sentence each. */
   readonly reasons: readonly string[];
+  /** What to do about it, where it was the load of the machine. */
+  readonly advice: string | undefined;
 }
+
+const advice =
+  'The machine was too busy for this lab. End other programs, use fewer nodes, or another machine, and run the test again. `test.fidelity` sets the limits: docs/verdicts.md';
 
 export function certify(measured: Measured, limits: FidelityLimits): Certificate {
   const hasDelays = measured.links.some(({ delays }) => delays.length > 0);
-  const reasons = [
-    ...measured.failures,
-    ...measured.links.flatMap((link) => linkReasons(link, limits)),
+  const ofLoad = [
+    ...measured.links.flatMap((link) => lateReasons(link, limits)),
     ...measured.computes.flatMap((host) => hostReasons(host, limits, hasDelays)),
     ...measured.captures.flatMap(({ link, missed }) =>
       missed > limits.missedFrames
@@ -61,15 +65,26 @@ export function certify(measured: Measured, limits: FidelityLimits): Certificate
         : [],
     ),
   ];
-  return { ...measured, isFaithful: reasons.length === 0, reasons };
+  const others = [
+    ...measured.failures,
+    ...measured.computes.flatMap(({ computeId, failure }) => (failure === undefined ? [] : [`compute ${computeId}: ${failure}`])),
+    ...measured.links.flatMap((link) => otherReasons(link, limits)),
+  ];
+  const reasons = [...others, ...ofLoad];
+  return { ...measured, isFaithful: reasons.length === 0, reasons, advice: ofLoad.length > 0 ? advice : undefined };
 }
 
-function linkReasons({ name, delayError, delays, excessMs = 0, losses, overflow }: LinkFidelity, limits: FidelityLimits): string[] {
+function lateReasons({ name, delayError, overflow }: LinkFidelity, limits: FidelityLimits): string[] {
   const late = (['p50', 'p99', 'worst'] as const).flatMap((figure) =>
     delayError[figure] > limits.delayError[figure]
       ? [`${name}: frames left ${delayError[figure]} ms late (${figure}), at most ${limits.delayError[figure]} ms are allowed`]
       : [],
   );
+  return [...late, ...(overflow > 0 ? [`${name}: ${overflow} frames were dropped because the queue of the fabric was full`] : [])];
+}
+
+/** Not the load of a machine. */
+function otherReasons({ name, delays, excessMs = 0, losses }: LinkFidelity, limits: FidelityLimits): string[] {
   const unlikely = losses.flatMap(({ percent, frames, lost }) => {
     const probability = binomialTail(frames, lost, percent / 100);
     if (probability >= limits.lossSignificance) return [];
@@ -78,12 +93,10 @@ function linkReasons({ name, delayError, delays, excessMs = 0, losses, overflow 
     ];
   });
   return [
-    ...late,
     ...(delays.length > 0 && excessMs > limits.delayError.p50
       ? [`${name}: the path between its computes takes ${round(excessMs)} ms longer than the delay that was set`]
       : []),
     ...unlikely,
-    ...(overflow > 0 ? [`${name}: ${overflow} frames were dropped because the queue of the fabric was full`] : []),
   ];
 }
 
@@ -92,7 +105,7 @@ function hostReasons(
   limits: FidelityLimits,
   hasDelays: boolean,
 ): string[] {
-  if (failure !== undefined) return [`compute ${computeId}: ${failure}`];
+  if (failure !== undefined) return [];
   const byDefault = hasDelays ? loopLimits.delays : loopLimits.plain;
   const late = (['p99', 'worst'] as const).flatMap((figure) => {
     const most = limits.loopLate[figure] ?? byDefault[figure];

@@ -122,7 +122,8 @@ export class FidelityWatch implements ChangeWatch {
         const direction = index === 0 ? 'ab' : 'ba';
         const way = this.#add(direction, link, start, after);
         // Of this direction alone: the other one may have no delay.
-        way.excessMs = Math.max(way.excessMs, (stats.path?.rtt_ms ?? 0) / 2 - delayOf(link.filters, direction));
+        const delayMs = delayOf(stats.schedule?.filters ?? link.filters, direction);
+        way.excessMs = Math.max(way.excessMs, (stats.path?.rtt_ms ?? 0) / 2 - delayMs);
       });
     }
     this.#readings = now;

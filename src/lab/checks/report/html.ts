@@ -68,10 +68,10 @@ function stepTable(steps: readonly StepReport[], totalMs: number): string {
   return `<table><tr><th>Outcome</th><th>Check</th><th>Timeline</th></tr>${rows.join('')}</table>`;
 }
 
-function certificateHtml({ isFaithful, reasons, links, computes, captures }: Certificate): string {
+function certificateHtml({ isFaithful, reasons, advice, links, computes, captures }: Certificate): string {
   const head = isFaithful
     ? '<p class="passed">The emulation was faithful.</p>'
-    : `<p class="error">The emulation was not faithful:</p><ul>${reasons.map((reason) => `<li>${escapeMarkup(reason)}</li>`).join('')}</ul>`;
+    : `<p class="error">The emulation was not faithful:</p><ul>${reasons.map((reason) => `<li>${escapeMarkup(reason)}</li>`).join('')}</ul>${advice === undefined ? '' : `<p>${escapeMarkup(advice)}</p>`}`;
   const linkRows = links.map(({ name, frames, delays, delayError, losses }) => {
     const errors = delayError.count === 0 ? '–' : `${delayError.p50} / ${delayError.p99} / ${delayError.worst} ms`;
     const lost = losses.map((one) => `${one.lost} of ${one.frames} at ${one.percent} %`).join(', ') || '–';

@@ -54,7 +54,15 @@ function stepCase({ name, outcome, durationMs, problems, evidence }: StepReport,
 function certificateCase({ certificate, failure }: TestReport): TestCase {
   const reasons = [...(failure === undefined ? [] : [failure]), ...(certificate?.reasons ?? [])];
   const outcome = reasons.length > 0 ? 'error' : certificate ? 'passed' : 'skipped';
-  return { group: 'fidelity', name: 'the emulation was faithful', durationMs: 0, outcome, message: reasons.join('; '), text: '' };
+  const message = reasons.join('; ');
+  return {
+    group: 'fidelity',
+    name: 'the emulation was faithful',
+    durationMs: 0,
+    outcome,
+    message,
+    text: certificate?.advice ?? '',
+  };
 }
 
 function caseXml(lab: string, { group, name, durationMs, outcome, message, text }: TestCase): string {

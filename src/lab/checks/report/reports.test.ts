@@ -29,7 +29,7 @@ const parts = {
   durationMs: 1000,
   ready: [{ node: hostile, isReady: true, text: hostile, durationMs: 5 }],
   steps: [step],
-  certificate: { isFaithful: true, reasons: [], links: [], computes: [], captures: [], failures: [] },
+  certificate: { isFaithful: true, reasons: [], advice: undefined, links: [], computes: [], captures: [], failures: [] },
   failure: undefined,
   topology: { nodes: [{ name: hostile, kind: 'vpcs', x: 0, y: 0 }], links: [] },
   consoles: [{ node: hostile, entries: [{ atMs: 1, direction: 'received', text: hostile }] }],
@@ -61,7 +61,9 @@ it('text for terminals has no control characters', () => {
 });
 
 it('a verdict is void when the emulation was not faithful, whatever the checks say', () => {
-  const unfaithful = { ...parts.certificate, isFaithful: false, reasons: ['late'] };
+  const unfaithful = { ...parts.certificate, isFaithful: false, reasons: ['late'], advice: 'End other programs' };
+  for (const write of [summaryText, htmlReport, junitXml])
+    assert.match(write({ ...report, certificate: unfaithful }), /late.*End other programs/s);
   assert.equal(report.verdict, 'failed');
   assert.equal(verdictOf({ ...parts, steps: [{ ...step, outcome: 'passed' }] }), 'passed');
   assert.equal(verdictOf({ ...parts, steps: [{ ...step, outcome: 'skipped' }] }), 'failed');

@@ -39,8 +39,13 @@ function firstFailureLines({ name, problems, evidence }: StepReport): string[] {
   ];
 }
 
-export function certificateLines({ isFaithful, reasons, links, computes }: Certificate): string[] {
-  if (!isFaithful) return ['The emulation was not faithful:', ...reasons.map((reason) => `  ${reason}`)];
+export function certificateLines({ isFaithful, reasons, advice, links, computes }: Certificate): string[] {
+  if (!isFaithful)
+    return [
+      'The emulation was not faithful:',
+      ...reasons.map((reason) => `  ${reason}`),
+      ...(advice === undefined ? [] : [advice]),
+    ];
   const worstDelay = Math.max(0, ...links.map(({ delayError }) => delayError.worst));
   const worstLoop = Math.max(0, ...computes.map(({ loopLate }) => loopLate.worst));
   const frames = links.reduce((sum, link) => sum + link.frames, 0);

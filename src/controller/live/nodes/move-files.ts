@@ -1,0 +1,11 @@
+/** Names of the files in a project's folder that note live moves which have not ended (`projects/pending-moves.ts`). */
+import { readdir } from 'node:fs/promises';
+import { stagingPrefix } from '../../../schema/folders.ts';
+
+export const movePrefix = `${stagingPrefix}move-`;
+
+/** Of all nodes, or of one. Never rejects. */
+export async function moveFiles(folder: string, nodeId = ''): Promise<string[]> {
+  const names = await readdir(folder).catch((): string[] => []);
+  return names.filter((name) => name.startsWith(`${movePrefix}${nodeId}`));
+}
