@@ -2,7 +2,8 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 
 export class Keyed<T extends object> {
-  readonly #entries = new Map<string, Signal<T>>();
+  /** A signal that was removed is undefined, for views that show it: its object may be added again in the same turn. */
+  readonly #entries = new Map<string, Signal<T | undefined>>();
   readonly #ids = signal<readonly string[]>([]);
   readonly #idOf: (object: T) => string;
 
@@ -18,12 +19,12 @@ export class Keyed<T extends object> {
   /** All current objects; a view that calls this re-renders on every change. */
   readonly all: ReadonlySignal<readonly T[]> = computed(() =>
     this.#ids.value.flatMap((id) => {
-      const entry = this.#entries.get(id);
-      return entry ? [entry.value] : [];
+      const object = this.#entries.get(id)?.value;
+      return object ? [object] : [];
     }),
   );
 
-  signalOf(id: string): Signal<T> | undefined {
+  signalOf(id: string): ReadonlySignal<T | undefined> | undefined {
     return this.#entries.get(id);
   }
 
@@ -45,7 +46,7 @@ export class Keyed<T extends object> {
     const entry = this.#entries.get(id);
     if (entry) entry.value = object;
     else {
-      this.#entries.set(id, signal(object));
+      this.#entries.set(id, signal<T | undefined>(object));
       this.#ids.value = [...this.#ids.peek(), id];
     }
   }
@@ -53,12 +54,18 @@ export class Keyed<T extends object> {
   /** Changes some keys of an object; ignores an unknown id. */
   patch(id: string, change: Partial<T>): void {
     const entry = this.#entries.get(id);
-    if (entry) entry.value = { ...entry.peek(), ...change };
+    const object = entry?.peek();
+    if (entry && object) entry.value = { ...object, ...change };
   }
 
   remove(id: string): void {
-    if (!this.#entries.delete(id)) return;
-    this.#ids.value = this.#ids.peek().filter((other) => other !== id);
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    batch(() => {
+      this.#entries.delete(id);
+      entry.value = undefined;
+      this.#ids.value = this.#ids.peek().filter((other) => other !== id);
+    });
   }
 
   /** Replaces all objects. */
@@ -66,11 +73,15 @@ export class Keyed<T extends object> {
     batch(() => {
       const ids = objects.map(this.#idOf);
       const kept = new Set(ids);
-      for (const id of this.#entries.keys()) if (!kept.has(id)) this.#entries.delete(id);
+      for (const [id, entry] of this.#entries) {
+        if (kept.has(id)) continue;
+        this.#entries.delete(id);
+        entry.value = undefined;
+      }
       for (const object of objects) {
         const entry = this.#entries.get(this.#idOf(object));
         if (entry) entry.value = object;
-        else this.#entries.set(this.#idOf(object), signal(object));
+        else this.#entries.set(this.#idOf(object), signal<T | undefined>(object));
       }
       const before = this.#ids.peek();
       if (before.length !== ids.length || before.some((id, index) => id !== ids[index])) this.#ids.value = ids;
