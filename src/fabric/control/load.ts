@@ -16,6 +16,12 @@ export class Load {
   #timer: NodeJS.Timeout | undefined;
   #forget: NodeJS.Timeout | undefined;
   #dueMs = 0;
+  readonly #now: () => number;
+
+  /** `now`: monotonic, ms. */
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** `loopDelay` is since it was last asked, all 0 the first time; `late` is since the start, as far as it was measured. */
   read(links: number): FabricLoad {
@@ -30,18 +36,17 @@ export class Load {
 
   #measure(): void {
     if (!this.#timer) {
-      this.#dueMs = performance.now() + everyMs;
-      this.#timer = setInterval(() => this.#tick(), everyMs).unref();
-    } else this.#tick();
+      this.#dueMs = this.#now() + everyMs;
+      this.#timer = setInterval(() => this.#record(), everyMs).unref();
+    } else if (this.#now() > this.#dueMs) this.#record(); // What is late now is not kept for the next reader.
     clearTimeout(this.#forget);
     this.#forget = setTimeout(() => this.#stop(), forgetMs).unref();
   }
 
-  /** Also when it is read: what is late now is not kept for the next reader. */
-  #tick(): void {
-    const now = performance.now();
-    if (now < this.#dueMs) return;
-    this.#late.record(now - this.#dueMs, 1);
+  /** Node counts in whole milliseconds: a timer may be a fraction of one early. */
+  #record(): void {
+    const now = this.#now();
+    this.#late.record(Math.max(0, now - this.#dueMs), 1);
     this.#dueMs = now + everyMs;
   }
 
