@@ -83,6 +83,17 @@ test('bytes that are right are kept when they cannot be summed; those of an imag
   assert.deepEqual((await names()).sort(), ['a.img', 'a.img.md5sum']);
 });
 
+test('transfers that nobody ends are forgotten beyond some hundred, and what has arrived of them counts', async () => {
+  const content = Buffer.from('an image file');
+  const first = await arrivals.begin(images(), expected('a.img', content));
+  await append(first.arrival_id, content);
+  for (let count = 0; count < 256; count++) await arrivals.begin(images(), expected(`${count}.img`, Buffer.from(`${count}`)));
+  await assert.rejects(arrivals.finish(first.arrival_id), (error) => isFault(error, 'image_transfer_missing'));
+  const again = await arrivals.begin(images(), expected('a.img', content));
+  assert.equal(again.received, content.length);
+  assert.equal(await arrivals.finish(again.arrival_id), true);
+});
+
 test('what has not grown for a week is removed', async () => {
   await mkdir(place('.'), { recursive: true });
   for (const name of ['.old.arriving', '.new.arriving', 'old.img']) await writeFile(place(name), name);

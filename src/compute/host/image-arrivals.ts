@@ -28,6 +28,8 @@ interface ArrivingImage extends Expected {
 }
 
 const partialEnd = '.arriving';
+/** Those that began first are forgotten beyond it: their controllers begin again, and what has arrived counts. */
+const most = 256;
 /** Partial files that were not written to for so long are removed. */
 const abandonedMs = 7 * 86_400_000;
 
@@ -52,6 +54,8 @@ export class ImageArrivals {
     known?.abort.abort(new Error('the transfer began again'));
     if (known) this.#arrivals.delete(known.id);
     this.#arrivals.set(arrival.id, arrival);
+    const [oldest] = this.#arrivals.keys();
+    if (this.#arrivals.size > most && oldest !== undefined) this.#arrivals.delete(oldest);
     return arrival.lock.run(async () => {
       await removeAbandoned(folder.directory);
       await removeUnusable(partial, filesize);
