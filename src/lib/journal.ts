@@ -37,16 +37,19 @@ export interface OpenedJournal<R> {
 
 export class Journal<R> {
   readonly path: string;
-  #file: FileHandle;
+  readonly #make: () => Promise<FileHandle>;
+  /** Undefined until the file is made. */
+  #file: FileHandle | undefined;
   #size: number;
   #waiting: PendingRecord[] = [];
-  readonly #restarts: (() => Promise<void>)[] = [];
+  readonly #restarts: (() => Promise<unknown>)[] = [];
   #working: Promise<void> | undefined;
   #closed = false;
 
-  private constructor(path: string, file: FileHandle, size: number) {
+  private constructor(path: string, file: FileHandle | (() => Promise<FileHandle>), size: number) {
     this.path = path;
-    this.#file = file;
+    this.#file = typeof file === 'function' ? undefined : file;
+    this.#make = typeof file === 'function' ? file : () => Promise.resolve(file);
     this.#size = size;
   }
 
@@ -66,9 +69,25 @@ export class Journal<R> {
     return { journal: new Journal<R>(path, file, goodBytes), records, cutBytes: content.length - goodBytes };
   }
 
-  /** Opens a journal that is known to be there, durable and empty. */
-  static async openEmpty<R>(path: string): Promise<OpenedJournal<R>> {
-    return { journal: new Journal<R>(path, await open(path, appendSynced), 0), records: [], cutBytes: 0 };
+  /**
+   * A new journal, whose file is made meanwhile. `settle` makes its name durable. No record is written before both are done; what fails
+   * is tried again for the next record.
+   */
+  static create<R>(path: string, settle: () => Promise<void>): Journal<R> {
+    const make = async () => {
+      const file = await open(path, appendSynced);
+      try {
+        await settle();
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      return file;
+    };
+    const journal = new Journal<R>(path, make, 0);
+    journal.#restarts.push(() => journal.#opened().catch(() => undefined));
+    journal.#working = journal.#work();
+    return journal;
   }
 
   /** Reads the records without opening the journal for writing; a torn last record is left where it is. */
@@ -128,7 +147,7 @@ export class Journal<R> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#working;
-    await this.#file.close();
+    await this.#file?.close();
   }
 
   async #work(): Promise<void> {
@@ -143,26 +162,33 @@ export class Journal<R> {
     this.#working = undefined;
   }
 
+  async #opened(): Promise<FileHandle> {
+    this.#file ??= await this.#make();
+    return this.#file;
+  }
+
   async #writeGroup(): Promise<void> {
     const group = this.#waiting;
     this.#waiting = [];
     try {
+      const file = await this.#opened();
       const lines: Buffer[] = [];
       for (const { record } of group) lines.push(...(await encodeInTurns(record)));
       const bytes = Buffer.concat(lines);
-      await this.#file.appendFile(bytes);
+      await file.appendFile(bytes);
       this.#size += bytes.length;
       for (const entry of group) entry.resolve();
     } catch (error) {
-      await this.#file.truncate(this.#size).catch(() => undefined);
+      await this.#file?.truncate(this.#size).catch(() => undefined);
       for (const entry of group.reverse()) entry.reject(error);
     }
   }
 
   async #replace(text: string): Promise<void> {
+    const old = await this.#opened();
     await writeFileAtomic(this.path, text);
     const file = await open(this.path, appendSynced);
-    await this.#file.close();
+    await old.close();
     this.#file = file;
     this.#size = Buffer.byteLength(text);
   }
