@@ -42,7 +42,7 @@ export class Journal<R> {
   #file: FileHandle | undefined;
   #size: number;
   #waiting: PendingRecord[] = [];
-  readonly #restarts: (() => Promise<unknown>)[] = [];
+  readonly #tasks: (() => Promise<void>)[] = [];
   #working: Promise<void> | undefined;
   #closed = false;
 
@@ -70,7 +70,7 @@ export class Journal<R> {
   }
 
   /**
-   * A new journal, whose file is made meanwhile. `settle` makes its name durable. No record is written before both are done; what fails
+   * A new journal, whose file is made when it is first needed. `settle` makes its name durable: no record is written before. What fails
    * is tried again for the next record.
    */
   static create<R>(path: string, settle: () => Promise<void>): Journal<R> {
@@ -84,10 +84,7 @@ export class Journal<R> {
       }
       return file;
     };
-    const journal = new Journal<R>(path, make, 0);
-    journal.#restarts.push(() => journal.#opened().catch(() => undefined));
-    journal.#working = journal.#work();
-    return journal;
+    return new Journal<R>(path, make, 0);
   }
 
   /** Reads the records without opening the journal for writing; a torn last record is left where it is. */
@@ -134,12 +131,13 @@ export class Journal<R> {
    * Replaces the file by what `records` returns. It is called when nothing is being written: every append that has resolved is in the
    * old file, and those that wait will go into the new one; so it must return what is to be kept of the resolved ones.
    */
-  async restart(records: () => readonly R[]): Promise<void> {
-    if (this.#closed) return;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#restarts.push(() => this.#replace(records().map(encode).join('')).then(resolve, reject));
-    this.#working ??= this.#work();
-    await promise;
+  restart(records: () => readonly R[]): Promise<void> {
+    return this.#between(() => this.#replace(records().map(encode).join('')));
+  }
+
+  /** Makes the file of a new journal, if that was not done yet. */
+  settle(): Promise<void> {
+    return this.#between(() => this.#opened());
   }
 
   /** Waits for what was appended and closes the file. */
@@ -154,12 +152,21 @@ export class Journal<R> {
     // One turn of the loop lets appends of the same burst join the first group.
     await new Promise(setImmediate);
     for (;;) {
-      const restart = this.#restarts.shift();
-      if (restart) await restart();
+      const task = this.#tasks.shift();
+      if (task) await task();
       else if (this.#waiting.length > 0) await this.#writeGroup();
       else break;
     }
     this.#working = undefined;
+  }
+
+  /** Runs it when nothing is being written; not at all when the journal is closed. */
+  async #between(run: () => Promise<unknown>): Promise<void> {
+    if (this.#closed) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#tasks.push(() => run().then(() => resolve(), reject));
+    this.#working ??= this.#work();
+    await promise;
   }
 
   async #opened(): Promise<FileHandle> {
@@ -175,7 +182,7 @@ export class Journal<R> {
       const lines: Buffer[] = [];
       for (const { record } of group) lines.push(...(await encodeInTurns(record)));
       const bytes = Buffer.concat(lines);
-      await file.appendFile(bytes);
+      for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       this.#size += bytes.length;
       for (const entry of group) entry.resolve();
     } catch (error) {

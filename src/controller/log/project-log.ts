@@ -64,6 +64,7 @@ interface LogParts {
   /** Number of the last change, and of the last one before those in the log. */
   readonly seq: number;
   readonly base: number;
+  readonly isNew: boolean;
 }
 
 export class ProjectLog {
@@ -88,12 +89,15 @@ export class ProjectLog {
   /** Number of records that calls for a snapshot; grows when one could not be written, so that not every change tries again. */
   #enough: number;
   #closed = false;
+  /** The file holds all, and it and the log are not settled: nothing was changed since the project was created. */
+  #isNew: boolean;
 
-  private constructor({ file, journal, kept, seq, base }: LogParts, options: LogOptions, capture: () => Captured) {
+  private constructor({ file, journal, kept, seq, base, isNew }: LogParts, options: LogOptions, capture: () => Captured) {
     this.#file = file;
     this.#history = new ProjectHistory(file, base);
     this.#base = base;
     this.#journal = journal;
+    this.#isNew = isNew;
     this.#kept = kept;
     this.#options = options;
     this.#capture = capture;
@@ -124,7 +128,7 @@ export class ProjectLog {
     const [first] = records;
     const base = first?.action === 'project.snapshot' ? first.seq : (first?.seq ?? state.seq + 1) - 1;
     const kept = records.filter((record) => record.action !== 'project.snapshot');
-    const parts = { file, journal, kept, seq: state.seq, base };
+    const parts = { file, journal, kept, seq: state.seq, base, isNew: created !== undefined };
     return { start: (capture) => new ProjectLog(parts, options, capture), state, cutBytes };
   }
 
@@ -162,6 +166,7 @@ export class ProjectLog {
     const records = pending.map(({ change }) => this.#record(change));
     const [first, ...more] = records;
     if (!first) return Promise.resolve();
+    this.#isNew = false;
     // Nothing may come between the journal and the effect: a snapshot relies on everything that is in the log having taken effect.
     return this.#journal.append(more.length === 0 ? first : records).then(
       () => {
@@ -245,6 +250,7 @@ export class ProjectLog {
 
   async #write(): Promise<void> {
     while (this.#paused) await this.#paused;
+    if (this.#isNew) return this.#journal.settle();
     const seq = this.#applied;
     const { topology, udpPorts } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));

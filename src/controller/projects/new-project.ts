@@ -4,7 +4,7 @@
  * Theory of operation. One sync makes a project durable: that of its record in the list of projects, which holds all of it. Its file is
  * written before, under a name at which no project is looked for, so that a disk that refuses it is an error of the request. After
  * the record it gets its name, and the request is answered. The file and the names are synced before the project's log takes its first
- * record, and then the record drops its copy (`settle`). A start that finds a record with a copy writes what is missing (`recoverNew`).
+ * record (`settle`); then the record may drop its copy. A start that finds a record with a copy, and no log, writes what is missing.
  */
 import { lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -47,7 +47,7 @@ export class NewProjectFiles {
   static async write(place: NewPlace, entry: ProjectEntry, version: string): Promise<NewProjectFiles> {
     const files = new NewProjectFiles(place);
     try {
-      const text = await topologyText(newTopology(entry), version);
+      const text = () => topologyText(newTopology(entry), version);
       await (place.stagingPath === undefined ? files.#writeInto(text) : files.#writeStaged(place.stagingPath, text));
       return files;
     } catch (error) {
@@ -71,13 +71,13 @@ export class NewProjectFiles {
     for (const parent of this.#parents) await rmdir(parent).catch(() => undefined);
   }
 
-  async #writeStaged(stagingPath: string, text: readonly Buffer[]): Promise<void> {
-    await makeAnew(stagingPath);
+  async #writeStaged(stagingPath: string, text: () => Promise<readonly Buffer[]>): Promise<void> {
+    const [, content] = await Promise.all([makeAnew(stagingPath), text()]);
     this.#made = [stagingPath];
-    await writeFile(join(stagingPath, this.place.filename), text, { flag: 'wx' });
+    await writeFile(join(stagingPath, this.place.filename), content, { flag: 'wx' });
   }
 
-  async #writeInto(text: readonly Buffer[]): Promise<void> {
+  async #writeInto(text: () => Promise<readonly Buffer[]>): Promise<void> {
     const { folder } = this.place;
     const { from, to: file } = this.#staged;
     const outermost = await makeFolders(folder);
@@ -87,7 +87,7 @@ export class NewProjectFiles {
     await ProjectLog.clear(file);
     if (outermost === undefined) this.#made = [from, logPath(file)];
     await rm(from, { recursive: true, force: true });
-    await writeFile(from, text, { flag: 'wx' });
+    await writeFile(from, await text(), { flag: 'wx' });
     const [parent, ...above] = this.#parents;
     if (parent !== undefined) await syncAll([...above, dirname(above.at(-1) ?? parent)]);
   }
@@ -97,10 +97,11 @@ export function newTopology(project: ProjectEntry): Topology {
   return { project, nodes: [], links: [], drawings: [], computes: [] };
 }
 
-/** Makes the files of a new project durable, before anything in it is changed. */
+/** Makes the files of a new project durable, before anything in it is changed. The copy in its record is dropped meanwhile. */
 export async function settle(registry: Registry, { id, path, filename }: ProjectPlace & { readonly id: string }): Promise<void> {
   await Promise.all([syncFile(join(path, filename)), syncAll([path, dirname(path)])]);
-  await registry.settle(id);
+  // A copy that is left beside a log does nothing.
+  registry.settle(id).catch(() => undefined);
 }
 
 /** At the start: writes what of new projects is not on the disk. What cannot be written is reported, and tried again at the next start. */

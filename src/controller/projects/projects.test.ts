@@ -109,7 +109,7 @@ describe('projects', () => {
       assert.equal((await bench.ask<unknown[]>(`GET /projects/${project_id}/nodes`)).length, 1, name);
   });
 
-  it('keep what was changed in them when the list of projects is set back to when they were made', async () => {
+  it('keep what was changed in them when the list of projects is again as it was when they were made', async () => {
     await bench.addNode('PC1');
     const file = join(bench.project.path, bench.project.filename);
     const list = join(dirname(bench.project.path), '..', 'state', 'projects.log');

@@ -18,7 +18,7 @@ export interface RegistryEntry {
   /** It is open, or was when the server ended. */
   readonly opened: boolean;
   readonly forked_from?: ForkedFrom;
-  /** The project as it was made, until its files are durable: nothing was changed since. */
+  /** The project as it was made, until its files are known to be durable. */
   readonly unsettled?: ProjectEntry;
 }
 /** A project that was found, with what is listed of it. */
