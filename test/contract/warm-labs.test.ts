@@ -3,6 +3,15 @@ import assert from 'node:assert/strict';
 import { access, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { ServerClient } from '../../src/cli/server-client.ts';
+import { applyPlan } from '../../src/lab/apply.ts';
+import { exportFrom } from '../../src/lab/export.ts';
+import { filesOf } from '../../src/lab/file/lab-files.ts';
+import { loadLab } from '../../src/lab/file/load-lab.ts';
+import { planOn } from '../../src/lab/open-lab.ts';
+import { type LabPlan, linesOf } from '../../src/lab/plan/lab-plan.ts';
+import { getProject } from '../../src/lab/state/lab-state.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import type { Template } from '../../src/schema/template.ts';
@@ -220,6 +229,57 @@ test('a project that freezes when it is closed continues when it is opened, or w
   await client.delete(project.path);
 });
 
+/** Nodes of a lab file continue from the machine of a template, but for those that differ from it; its export says the same. */
+async function labsNameTemplate({ name: template, template_id }: Template): Promise<void> {
+  const api = new ServerClient({ url: server.url });
+  const load = (text: string) => loadLab({ text, file: 'warm.yaml', files: filesOf({}) });
+  const warmOf = ({ nodes }: LabPlan) => nodes.map(({ name, warm }) => [name, warm?.template, warm?.differs]);
+  const lab = await load(`nodes:
+  'R[1-2]': {template: ${template}, properties: {usage: here}}
+  Small: {template: ${template}, memory: 64}
+links: [[R1, R2]]
+`);
+  const plan = await planOn(api, lab);
+  const expected = [
+    ['R1', template, []],
+    ['R2', template, []],
+    ['Small', template, ['ram']],
+  ];
+  assert.deepEqual(warmOf(plan), expected);
+  const made = await applyPlan(api, lab, plan, { start: true });
+  const [one, two, small] = await client.get<NodeBody[]>(`/v2/projects/${made.project_id}/nodes`);
+  for (const node of [one, two]) {
+    const console = await openTelnet(node?.console as number);
+    await showsWord(console, 'kept');
+    console.close();
+  }
+  assert.equal(small?.status, 'started');
+  assert.doesNotMatch(String(small?.command_line), /-incoming/);
+
+  const text = await exportFrom(api, await getProject(api, made.project_id));
+  assert.match(text, /^# Only this server has the booted machines that R1, R2, Small continue from/);
+  const { x, y, ...exported } = parse(text).nodes.R1;
+  const { mac_address } = one?.properties ?? {};
+  assert.deepEqual(exported, { template, properties: { mac_address, usage: 'here' } });
+  const again = await load(text);
+  assert.deepEqual([linesOf(await planOn(api, lab)), linesOf(await planOn(api, again))], [[], []]);
+  await client.delete(`/v2/projects/${made.project_id}`);
+  assert.deepEqual(warmOf(await planOn(api, again)), expected);
+
+  const { project_id } = await client.post<Project>('/v2/projects', { name: 'refused' });
+  const cold = (await client.get<Template[]>('/v2/templates')).find(({ warm }) => !warm)?.template_id;
+  for (const [fields, status, reason] of [
+    [{ warm_template: project_id }, 404, /Template ID/],
+    [{ warm_template: cold }, 400, /holds no machine/],
+    [{ warm_template: template_id, node_type: 'vpcs' }, 400, /for nodes of the type qemu/],
+    [{ warm_template: template_id, compute_id: 'auto' }, 400, /on the compute local/],
+  ] as const) {
+    const node = { name: 'x', node_type: 'qemu', compute_id: 'local', ...fields };
+    expectFault(await client.send(`POST /v2/projects/${project_id}/bulk`, { body: { nodes: [node] } }), status, reason);
+  }
+  await client.delete(`/v2/projects/${project_id}`);
+}
+
 test('nodes made from the template of a running machine continue its memory, each with its own disks and, once cold, addresses', async () => {
   const { project, vm, pc, console: before } = await withLab();
   before.close();
@@ -296,6 +356,8 @@ test('nodes made from the template of a running machine continue its memory, eac
   const cold = await act(one, 'start');
   assert.ok(String(cold.command_line).includes(`mac=${macs[0]}`) && !String(cold.command_line).includes('-incoming'));
   socket.close();
+
+  await labsNameTemplate(template);
 
   // Refreshed: the template holds the machine of another node, and the old one is removed.
   const refreshed = await client.post<Template>(`${other.path}/nodes/${two.node_id}/warm_template`, {
