@@ -85,7 +85,10 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   await controller.listening(url);
   setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
   if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
-  endWhenAsked({ app, compute, controller, lock, slice, stopNodes: invocation.stopNodes || slice !== undefined }, asked.promise);
+  const stopNodes = invocation.stopNodes || slice !== undefined;
+  // Its data goes with the program that started it.
+  const freezes = invocation.untilStdinEnds !== true;
+  endWhenAsked({ app, compute, controller, lock, slice, stopNodes, freezes }, asked.promise);
   if (!slice) {
     process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
     return undefined;
@@ -198,6 +201,8 @@ interface ServerParts {
   lock: InstanceLock;
   slice: Slice | undefined;
   stopNodes: boolean;
+  /** Projects with `on_close: freeze`. */
+  freezes: boolean;
 }
 
 /** By a signal, through the API, or by the end of standard input. */
@@ -206,8 +211,7 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   const end = (): void => {
     if (ending) return;
     ending = true;
-    void parts.controller
-      .keep()
+    void (parts.freezes ? parts.controller.keep() : Promise.resolve())
       .then(() => {
         if (!parts.stopNodes) setTimeout(() => process.exit(0), endWithinMs).unref();
         return endAll(parts);
