@@ -85,10 +85,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   await controller.listening(url);
   setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
   if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
-  const stopNodes = invocation.stopNodes || slice !== undefined;
-  // Its data goes with the program that started it.
-  const freezes = invocation.untilStdinEnds !== true;
-  endWhenAsked({ app, compute, controller, lock, slice, stopNodes, freezes }, asked.promise);
+  endWhenAsked({ app, compute, controller, lock, slice, ...endingOf(invocation, slice) }, asked.promise);
   if (!slice) {
     process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
     return undefined;
@@ -192,6 +189,11 @@ async function listen(app: FastifyInstance, settings: Settings): Promise<string>
     throw error;
   }
   return urlOf(host, (app.server.address() as AddressInfo).port, settings.Server.ssl);
+}
+
+/** The data of a server that ends with another program goes with it: nothing is frozen. */
+function endingOf({ stopNodes, untilStdinEnds = false }: Invocation, slice: Slice | undefined) {
+  return { stopNodes: stopNodes || slice !== undefined, freezes: !untilStdinEnds };
 }
 
 interface ServerParts {

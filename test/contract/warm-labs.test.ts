@@ -23,7 +23,10 @@ import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
 
-const { server, client } = await withServer();
+const { server, client } = await withServer({ config: { Server: { auto_close_grace: 1, auto_close_running: true } } });
+
+/** For what hangs. */
+const limitMs = 60_000;
 
 const status = async (project: ProjectHandle) => (await client.get<NodeBody[]>(`${project.path}/nodes`)).map((node) => node.status);
 const hidden = async (project: ProjectHandle) => {
@@ -34,7 +37,7 @@ const handle = (id: string): ProjectHandle => ({ id, path: `/v2/projects/${id}`,
 
 /** A machine that remembers a word, a VPCS and an uplink. */
 async function withLab() {
-  const project = await createProject(client);
+  const project = await createProject(client, { auto_close: false });
   await client.send('POST /v2/compute/qemu/img', {
     body: { qemu_img: 'qemu-img', path: 'warm.qcow2', format: 'qcow2', size: 64 },
   });
@@ -209,7 +212,26 @@ test('a project that freezes when it is closed continues when it is opened, or w
   const list = join(String(path), '.patchbay-resume.json');
   await mkdir(join(list, 'in the way'), { recursive: true });
   expectFault(await client.send(`POST ${project.path}/close`, { body: {} }), 507, /could not be written/);
+  // When its last user leaves, as well: the next one is sent the reason, and it is closed when that is possible.
+  await client.put(project.path, { auto_close: true });
+  const listen = () => openWebSocket(`${server.url}${project.path}/notifications/ws`);
+  const failures = () => server.log().split('could not be closed after its last user had left').length - 1;
+  const leaves = async (user: Awaited<ReturnType<typeof listen>>) => {
+    const before = failures();
+    user.close();
+    await waitFor(() => failures() > before, { what: 'a freeze that fails', limitMs });
+  };
+  await leaves(await listen());
+  assert.deepEqual(await status(project), ['started', 'started', 'started']);
+  const next = await listen();
+  await next.next((message) => /stays open, and its nodes run on.*could not be written/.test(String(message)), limitMs);
+  await leaves(next);
   await rm(list, { recursive: true });
+  const object = () => client.get<Project>(project.path);
+  await waitFor(async () => (await object()).status === 'closed', { what: 'the project, closed', limitMs });
+  await client.put(project.path, { auto_close: false });
+  await client.post(`${project.path}/open`, {}, 201);
+  await continued();
   await recalls();
 
   // The host may end, too: nothing runs.
@@ -330,7 +352,7 @@ test('nodes made from the template of a running machine continue its memory, eac
   const sentBack = await client.put<Template>(templatePath(template.template_id), { ...template, warm: null, usage: 'log in' });
   assert.deepEqual(sentBack, { ...template, usage: 'log in' });
 
-  const other = await createProject(client);
+  const other = await createProject(client, { auto_close: false });
   const make = () => client.post<NodeBody>(`${other.path}/templates/${template.template_id}`, { x: 0, y: 0 });
   const [one, two, changed] = [await make(), await make(), await make()];
   const socket = await openWebSocket(`${server.url}${other.path}/notifications/ws`);
