@@ -5,9 +5,9 @@
  * Errors have the status of an answer at most, nothing else of it.
  */
 import { lookup as resolveName } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { isGlobalUnicast } from '../../lib/global-address.ts';
 import { isImageHost } from '../../schema/image-hosts.ts';
@@ -34,7 +34,7 @@ const connectTimeoutMs = 10_000;
 
 /** @throws invalid_request, image_host_refused, download_failed */
 export async function openImageSource(url: string, options: SourceOptions): Promise<OpenedImage> {
-  let address = webAddress(URL.parse(url), 'url');
+  let address = webAddress(url);
   requireHost(address, options.hosts, 'it is not in image_hosts of [Server]');
   const first = address.origin;
   for (let count = 0; count <= mostRedirects; count++) {
@@ -47,11 +47,10 @@ export async function openImageSource(url: string, options: SourceOptions): Prom
 }
 
 /** @throws invalid_request */
-function webAddress(url: URL | null, what: string): URL {
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw fault('invalid_request', { reason: `${what} is not an http or https address` });
-  if (hasCredentials(url))
-    throw fault('invalid_request', { reason: `${what} holds a user or a password, which would be stored in logs` });
+function webAddress(text: string): URL {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) throw fault('invalid_request', { reason: 'url is not an http or https address' });
+  if (hasCredentials(url)) throw fault('invalid_request', { reason: 'url holds a user or a password' });
   return url;
 }
 
@@ -59,16 +58,19 @@ const hasCredentials = ({ username, password }: URL) => `${username}${password}`
 
 /** @throws image_host_refused */
 function requireHost(url: URL, hosts: readonly string[], reason: string, shown = url.origin): void {
-  if (!isImageHost(hosts, url)) throw fault('image_host_refused', { host: shown, reason });
+  if (isImageHost(hosts, url)) return;
+  // For the log; the client is given nothing of an answer but its status.
+  throw fault('image_host_refused', { host: shown, reason }, { cause: new Error(`${url.origin} is not in image_hosts`) });
 }
 
 /** The place to which it redirects, or its bytes. */
 async function open(url: URL, options: SourceOptions): Promise<URL | OpenedImage> {
   const { origin: host } = url;
   const { Agent, request } = await import('undici');
-  const { agent, refused } = agentFor(Agent, url, options);
+  const lookup = checkedLookup(url, options.hosts);
+  const { idleMs } = options;
+  const agent = new Agent({ connect: { timeout: connectTimeoutMs, lookup }, headersTimeout: idleMs, bodyTimeout: idleMs });
   try {
-    if (refused) throw refused;
     const headers = { 'user-agent': 'Patchbay', 'accept-encoding': 'identity' };
     const answer = await request(url, { dispatcher: agent, headers, signal: options.signal }).catch((error: unknown) => {
       throw sourceFault(error, host, options);
@@ -91,26 +93,20 @@ async function open(url: URL, options: SourceOptions): Promise<URL | OpenedImage
   }
 }
 
-/** `refused`: the URL names an address instead of a host. */
-function agentFor(Library: typeof Agent, url: URL, { hosts, idleMs }: SourceOptions): { agent: Agent; refused: Fault | undefined } {
+/** It is not called for a URL with an address instead of a name: that address is in the list. */
+function checkedLookup(url: URL, hosts: readonly string[]): LookupFunction {
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-  const literal = url.hostname.replace(/^\[|\]$/g, '');
-  const refusal = () =>
-    fault('image_host_refused', {
-      host: url.origin,
-      reason: 'its address is not one of the Internet: add that address to image_hosts in [Server] as well',
-    });
-  const lookup: LookupFunction = (name, lookupOptions, done) => {
-    resolveName(name, { ...lookupOptions, all: true }, (error, found = []) => {
+  const reason = 'its address is not one of the Internet: add that address to image_hosts in [Server] as well';
+  return (name, options, done) => {
+    resolveName(name, { ...options, all: true }, (error, found = []) => {
       const [first] = found;
       if (error || !first) done(error ?? new Error('it has no address'), '');
-      else if (!found.every(({ address }) => isReachable(address, port, hosts))) done(refusal(), '');
-      else if (lookupOptions.all) done(null, found);
+      else if (!found.every(({ address }) => isReachable(address, port, hosts)))
+        done(fault('image_host_refused', { host: url.origin, reason }), '');
+      else if (options.all) done(null, found);
       else done(null, first.address, first.family);
     });
   };
-  const agent = new Library({ connect: { timeout: connectTimeoutMs, lookup }, headersTimeout: idleMs, bodyTimeout: idleMs });
-  return { agent, refused: isIP(literal) && !isReachable(literal, port, hosts) ? refusal() : undefined };
 }
 
 function isReachable(address: string, port: number, hosts: readonly string[]): boolean {
@@ -143,8 +139,9 @@ async function* bytesOf(body: Readable, host: string, options: SourceOptions): A
 }
 
 /** Only codes of Node and of the library: what a server sent may be in a message. */
-function sourceFault(error: unknown, host: string, { idleMs, signal }: SourceOptions): unknown {
-  if (isFault(error) || signal.aborted) return error;
+function sourceFault(error: unknown, host: string, { idleMs, signal }: SourceOptions): Fault {
+  if (isFault(error)) return error;
+  if (signal.aborted) return fault('download_failed', { host, reason: 'it was cancelled' });
   const { code = 'unknown' } = error as NodeJS.ErrnoException;
   const silent = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'].includes(code);
   const reason = silent ? `it sent nothing for ${idleMs / 1000} s` : `the connection failed (${code})`;

@@ -69,7 +69,7 @@ function downloadRoutes({ computes, imageDownloads, log }: Controller): Route[] 
 
 const progressMs = 500;
 
-/** @throws what is no fault, unless the client has disconnected */
+/** @throws what is no fault */
 async function report(download: StartedDownload, filename: string, out: PassThrough): Promise<void> {
   const { totalBytes: total_bytes } = download;
   const write = (line: object) => out.write(`${JSON.stringify(line)}\n`);
@@ -89,7 +89,7 @@ async function report(download: StartedDownload, filename: string, out: PassThro
   } catch (error) {
     const isKnown = isFault(error);
     write({ failure: isKnown ? error.message : 'the image was not downloaded: see the log of the server' });
-    if (!isKnown && !out.destroyed) throw error;
+    if (!isKnown) throw error;
   } finally {
     clearInterval(timer);
     out.end();
