@@ -42,6 +42,13 @@ export class End {
     this.connected = once(this.#server, 'connection');
   }
 
+  /** Of the connected socket, for another thread. */
+  get descriptor(): number {
+    const handle = this.socket && '_handle' in this.socket ? (this.socket._handle as { fd: number }) : undefined;
+    if (!handle) throw new Error('no peer is connected');
+    return handle.fd;
+  }
+
   close(): void {
     this.#server.close();
     this.socket?.destroy();
