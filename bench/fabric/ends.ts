@@ -42,11 +42,11 @@ export class End {
     this.connected = once(this.#server, 'connection');
   }
 
-  /** Of the connected socket, for another thread. */
-  get descriptor(): number {
-    const handle = this.socket && '_handle' in this.socket ? (this.socket._handle as { fd: number }) : undefined;
-    if (!handle) throw new Error('no peer is connected');
-    return handle.fd;
+  /** File descriptor of the connected socket; Node has no public name for it. */
+  get fd(): number {
+    const { _handle } = this.socket as unknown as { _handle?: { fd: number } };
+    if (!_handle) throw new Error('no peer is connected');
+    return _handle.fd;
   }
 
   close(): void {

@@ -1,11 +1,12 @@
 /** Traffic through a relay, and its measurements. */
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { cpuMicros } from './cpu.ts';
 import { type Ends, framesOf } from './ends.ts';
-import type { Pace } from './paced-sender.ts';
-import { sharedMs } from './shared-clock.ts';
+import { monotonicMs } from './monotonic.ts';
+import type { Pace } from './pace-thread.ts';
 
 export interface Throughput {
   framesPerSecond: number;
@@ -66,6 +67,11 @@ export async function roundTrips(ends: Ends, load: { frameBytes: number; count: 
   return times;
 }
 
+/** Linux lets a sleep overrun by 50 µs by default; not in this thread and those that it starts. */
+function sleepExactly(): Promise<void> {
+  return writeFile('/proc/self/timerslack_ns', '1').catch(() => undefined);
+}
+
 export interface OneWay {
   sent: number;
   lost: number;
@@ -74,22 +80,23 @@ export interface OneWay {
   cpuMicrosPerFrame: number;
 }
 
-/** Sends at an even pace from a to b; every frame carries its time of sending. */
+/** A thread sends at an even pace from a to b; every frame carries its time of sending. This thread receives, and does nothing else. */
 export async function paced(ends: Ends, pid: number, load: { perSecond: number; ms: number; delayMs: number }): Promise<OneWay> {
   const step = 4 + 100;
   const total = Math.round((load.perSecond * load.ms) / 1000);
   const errorsMs: number[] = [];
   let rest: Buffer = Buffer.alloc(0);
   ends.b.onReceive = (_length, chunk) => {
-    const now = sharedMs();
+    const now = monotonicMs();
     const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let at = 0;
     for (; at + step <= all.length; at += step) errorsMs.push(now - all.readDoubleBE(at + 8) - load.delayMs);
-    rest = Buffer.from(all.subarray(at));
+    rest = all.subarray(at);
   };
+  await sleepExactly();
   const cpu = await cpuMicros(pid);
-  const workerData: Pace = { descriptor: ends.a.descriptor, perSecond: load.perSecond, total };
-  await once(new Worker(new URL('./paced-sender.ts', import.meta.url), { workerData }), 'exit');
+  const pace: Pace = { fd: ends.a.fd, perSecond: load.perSecond, total };
+  await once(new Worker(new URL('./pace-thread.ts', import.meta.url), { workerData: pace }), 'exit');
   await sleep(load.delayMs + 200);
   return { sent: total, lost: total - errorsMs.length, errorsMs, cpuMicrosPerFrame: ((await cpuMicros(pid)) - cpu) / total };
 }

@@ -57,6 +57,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['place-nodes.ts'],
     ['plan'],
     ['state', 'layout.ts'],
+    ['layout-shapes.ts'],
     ['file'],
     ['checks/definition'],
   ],
