@@ -92,7 +92,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   await controller.listening(url);
   setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
   if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
-  endWhenAsked({ app, compute, controller, lock, slice, stopNodes: invocation.stopNodes || slice !== undefined }, asked.promise);
+  endWhenAsked({ app, compute, controller, lock, slice, ...endingOf(invocation, slice) }, asked.promise);
   if (!slice) {
     process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
     return undefined;
@@ -198,6 +198,11 @@ async function listen(app: FastifyInstance, settings: Settings): Promise<string>
   return urlOf(host, (app.server.address() as AddressInfo).port, settings.Server.ssl);
 }
 
+/** The data of a server that ends with another program goes with it: nothing is frozen. */
+function endingOf({ stopNodes, untilStdinEnds = false }: Invocation, slice: Slice | undefined) {
+  return { stopNodes: stopNodes || slice !== undefined, freezes: !untilStdinEnds };
+}
+
 interface ServerParts {
   app: FastifyInstance;
   compute: HostCompute;
@@ -205,6 +210,8 @@ interface ServerParts {
   lock: InstanceLock;
   slice: Slice | undefined;
   stopNodes: boolean;
+  /** Projects with `on_close: freeze`. */
+  freezes: boolean;
 }
 
 /** By a signal, through the API, or by the end of standard input. */
@@ -213,8 +220,7 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   const end = (): void => {
     if (ending) return;
     ending = true;
-    void parts.controller
-      .keep()
+    void (parts.freezes ? parts.controller.keep() : Promise.resolve())
       .then(() => {
         endCompilation();
         setTimeout(() => process.exit(0), parts.stopNodes ? stopNodesWithinMs : endWithinMs).unref();

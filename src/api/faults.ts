@@ -282,6 +282,8 @@ const table = {
   },
   image_damaged: { status: 409, says: "The image {image} arrived damaged at compute '{name}': upload it there again" },
   image_transfer_missing: { status: 404, says: 'Transfer {transfer_id} of an image is not under way' },
+  image_host_refused: { status: 403, says: 'Images are not downloaded from {host}: {reason}' },
+  download_failed: { status: 409, says: 'The image could not be downloaded from {host}: {reason}' },
   image_refused: {
     status: 409,
     says: 'The image "{image}" is refused: {reason}',
