@@ -83,7 +83,7 @@ test('bytes that are right are kept when they cannot be summed; those of an imag
   assert.deepEqual((await names()).sort(), ['a.img', 'a.img.md5sum']);
 });
 
-test('transfers that nobody ends are forgotten beyond some hundred, and what has arrived of them counts', async () => {
+test('transfers that are never ended are forgotten beyond some hundred, and what has arrived of them counts', async () => {
   const content = Buffer.from('an image file');
   const first = await arrivals.begin(images(), expected('a.img', content));
   await append(first.arrival_id, content);
