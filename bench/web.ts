@@ -84,7 +84,7 @@ async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]
   ];
 }
 
-/** Of `DOMRect`. */
+/** Pixels of the window. */
 interface Box {
   readonly left: number;
   readonly top: number;
