@@ -4,6 +4,7 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
@@ -20,6 +21,7 @@ import { createHttpServer, type HttpLimits } from './http/server.ts';
 import { labRoutes } from './lab/lab-routes.ts';
 import { RoutesApi } from './lab/state/routes-api.ts';
 import { DiskFloor } from './lib/disk-floor.ts';
+import { endCompilation } from './lib/end-compilation.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
 import type { Settings } from './schema/settings.ts';
@@ -29,6 +31,10 @@ import { apiVersion, version } from './version.ts';
 
 /** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
 const endWithinMs = 1800;
+/** One that stops its nodes may take longer: guests have time to shut down. */
+const stopNodesWithinMs = 120_000;
+/** A start that fails: the fabric may be starting on a busy machine, and ends then. */
+const giveUpWithinMs = 45_000;
 /** Until then the first page or client has what it asked for; its first change need not wait for the validator. */
 const warmUpAfterMs = 1000;
 /** Made by `scripts/build-page.mjs`. */
@@ -77,8 +83,9 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   // Compiled code, now rather than at the end, which may come without notice: 4 ms when all of it was stored before.
   flushCompileCache();
   const url = await listen(app, settings).catch(async (error: unknown) => {
-    await controller.close();
-    await compute.stop();
+    endCompilation();
+    const released = controller.close().then(() => compute.stop());
+    await Promise.race([released.catch((cause: unknown) => log.error(cause)), wait(giveUpWithinMs)]);
     await lock.release();
     throw error;
   });
@@ -215,7 +222,8 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
     ending = true;
     void (parts.freezes ? parts.controller.keep() : Promise.resolve())
       .then(() => {
-        if (!parts.stopNodes) setTimeout(() => process.exit(0), endWithinMs).unref();
+        endCompilation();
+        setTimeout(() => process.exit(0), parts.stopNodes ? stopNodesWithinMs : endWithinMs).unref();
         return endAll(parts);
       })
       .then(

@@ -109,7 +109,12 @@ export class WarmTemplates {
 
   /** At the start of the server, before templates are changed. Never rejects. */
   async prune(): Promise<void> {
-    if (!this.#parts.templates.hasFile) return;
+    const { hasFile, damagedCopies } = this.#parts.templates;
+    if (damagedCopies.length > 0)
+      this.#parts.warn(
+        `machines of lost templates are kept on this server: ${damagedCopies.join(' and ')} may name them. Stop the server, repair the list and move it back, or remove it; then the next start frees their space`,
+      );
+    if (!hasFile || damagedCopies.length > 0) return;
     const kept = [...this.#parts.templates.heldMachines()];
     await this.#parts.computes.local.transport
       .send('POST /v2/compute/warm_machines/prune', { body: { kept } })

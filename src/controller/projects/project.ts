@@ -13,10 +13,11 @@ import type { Notice } from '../live/host/project-context.ts';
 import { LinkStatsFeed } from '../live/links/link-stats-feed.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { Presence } from '../live/presence.ts';
+import type { NewProject } from '../log/project-log.ts';
 import { type ProjectState, readProject, topologyOf } from '../log/project-state.ts';
 import { assemble } from '../model/canonical.ts';
 import type { ComputeNodeObject } from '../model/node.ts';
-import type { ProjectEntry, Topology } from '../model/topology.ts';
+import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
@@ -37,7 +38,7 @@ export interface Replacement {
 interface ProjectOpening {
   readonly again?: boolean;
   readonly isAwaited?: boolean;
-  readonly created?: Topology;
+  readonly created?: NewProject;
 }
 
 export class KnownProject {
@@ -304,7 +305,7 @@ export class KnownProject {
     });
   }
 
-  async #openNow(created?: Topology): Promise<LiveProject> {
+  async #openNow(created?: NewProject): Promise<LiveProject> {
     const live = await this.#lifecycle.open(created);
     this.#entry = live.entry;
     this.#changed();

@@ -356,8 +356,8 @@ export class ProjectNodes extends NodeSet {
   }
 
   async #updateOnCompute(node: OpenNode, wanted: NodeEntry, sent: Record<string, unknown>): Promise<NodeEntry> {
-    const answer = await withImages(this.#context, node, () => node.update(sent));
-    const { entry, live } = node.merged(answer);
+    const answer = await withImages(this.#context, node, () => node.update(sent), sent);
+    const { entry, live } = node.merged(answer, sent);
     node.setLive(live);
     return canonical({ ...wanted, console: entry.console, console_type: entry.console_type, properties: entry.properties });
   }
