@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { writeFileAtomic, writeNewFiles } from './atomic-file.ts';
+import { writeFileAtomic } from './atomic-file.ts';
 
 test('nothing is written through what lies under the temporary name', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-atomic-'));
@@ -17,14 +17,4 @@ test('nothing is written through what lies under the temporary name', async (t) 
     assert.equal(await readFile(outside, 'utf8'), 'kept');
     assert.deepEqual((await readdir(folder)).sort(), ['file', 'outside']);
   }
-});
-
-test('new files are written whole, and a file that is there already is left as it is', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'pb-new-'));
-  t.after(() => rm(folder, { recursive: true }));
-  await writeNewFiles(folder, { text: 'one', pieces: [Buffer.from('two '), Buffer.from('three')], empty: '' });
-  const read = () => Promise.all(['text', 'pieces', 'empty'].map((name) => readFile(join(folder, name), 'utf8')));
-  assert.deepEqual(await read(), ['one', 'two three', '']);
-  await assert.rejects(writeNewFiles(folder, { text: 'other' }), { code: 'EEXIST' });
-  assert.deepEqual(await read(), ['one', 'two three', '']);
 });

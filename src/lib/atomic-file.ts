@@ -1,6 +1,6 @@
 /** Files that are either the old or the new, never half: temporary file, sync, rename, sync of the folder. */
-import { type FileHandle, open, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** `data`: a list is written piece by piece. `mode`: of the file; default 0666 less the umask. */
 export async function writeFileAtomic(
@@ -25,15 +25,6 @@ export async function writeFileAtomic(
   await syncFolder(dirname(path));
 }
 
-/** Fills a folder with new files, and makes their contents and names durable. `files`: contents by name. */
-export async function writeNewFiles(folder: string, files: Readonly<Record<string, string | readonly Buffer[]>>): Promise<void> {
-  // At once: one commit of the file system's own journal serves all syncs, and the one of the folder finds it done.
-  const write = ([name, content]: [string, string | readonly Buffer[]]) =>
-    writeFile(join(folder, name), content, { flag: 'wx', flush: true });
-  await Promise.all(Object.entries(files).map(write));
-  await syncFolder(folder);
-}
-
 /** What a crash left under this name, or a link that another user made of it, is replaced: nothing is written through it. */
 async function openAnew(path: string, mode: number | undefined): Promise<FileHandle> {
   try {
@@ -46,11 +37,16 @@ async function openAnew(path: string, mode: number | undefined): Promise<FileHan
 }
 
 /** Makes names that were added to or removed from a folder durable. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
+export function syncFolder(path: string): Promise<void> {
+  return syncFile(path);
+}
+
+/** Makes the content of a file durable. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r');
   try {
-    await folder.sync();
+    await file.sync();
   } finally {
-    await folder.close();
+    await file.close();
   }
 }

@@ -7,8 +7,14 @@ export async function forEachBounded<T>(items: Iterable<T>, limit: number, fn: (
   const errors: unknown[] = [];
   const turns = new Turns();
   const waiting = items[Symbol.iterator]();
+  let isEmpty = false;
+  const take = () => {
+    const next = waiting.next();
+    isEmpty = next.done === true;
+    return next;
+  };
   const work = async () => {
-    for (let next = waiting.next(); !next.done; next = waiting.next()) {
+    for (let next = take(); !next.done; next = take()) {
       try {
         await fn(next.value);
       } catch (error) {
@@ -17,7 +23,9 @@ export async function forEachBounded<T>(items: Iterable<T>, limit: number, fn: (
       if (turns.isOver) await turns.next();
     }
   };
-  await Promise.all(Array.from({ length: limit }, work));
+  const workers: Promise<void>[] = [];
+  while (workers.length < limit && !isEmpty) workers.push(work());
+  await Promise.all(workers);
   return errors;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -71,6 +71,33 @@ describe('journal', () => {
     assert.deepEqual(await Journal.read<Entry>(file), [{ n: 100 }, { n: 2 }, { n: 3 }]);
   });
 
+  it('writes nothing into a new file before that is settled, and tries again when that failed', async () => {
+    const file = path();
+    const tries = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    for (const { promise } of tries) promise.catch(() => undefined);
+    let count = 0;
+    const journal = Journal.create<Entry>(file, async () => tries[count++]?.promise);
+    const [early, refused] = [journal.append({ n: 1 }), journal.append({ n: 2 })];
+    const settled = Promise.allSettled([early, refused]);
+    tries[0]?.reject(new Error('the disk is gone'));
+    assert.deepEqual(
+      (await settled).map(({ status }) => status),
+      ['rejected', 'rejected'],
+    );
+    const again = journal.settle();
+    const late = journal.append({ n: 3 });
+    while (count < 2) await new Promise(setImmediate);
+    assert.deepEqual(await Journal.read<Entry>(file), []);
+    tries[1]?.resolve();
+    await Promise.all([again, late]);
+    assert.deepEqual(await Journal.read<Entry>(file), [{ n: 3 }]);
+    await journal.restart(() => [{ n: 100 }]);
+    await journal.append({ n: 4 });
+    assert.equal(count, 2);
+    await journal.close();
+    assert.deepEqual(await Journal.read<Entry>(file), [{ n: 100 }, { n: 4 }]);
+  });
+
   it('refuses appends that cannot be written and leaves no part of them', async () => {
     const { journal } = await Journal.open<Entry>('/dev/full');
     await assert.rejects(journal.append({ n: 1 }), { code: 'ENOSPC' });
@@ -97,6 +124,20 @@ describe('durable map', () => {
       ],
     );
     assert.ok((await readFile(file, 'utf8')).split('\n').length < 1100);
+    await again.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('is rewritten for its bytes, too: a few large values that change often', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'patchbay-map-'));
+    const file = join(folder, 'map.log');
+    const map = await DurableMap.open<string>(file, assert.fail);
+    await map.set('small', 'kept');
+    for (let round = 0; round < 30; round++) await map.set('large', `${round}`.padEnd(2 ** 20));
+    await map.close();
+    assert.ok((await stat(file)).size < 24 * 2 ** 20);
+    const again = await DurableMap.open<string>(file, assert.fail);
+    assert.deepEqual([again.get('small'), again.get('large')?.trim(), again.size], ['kept', '29', 2]);
     await again.close();
     await rm(folder, { recursive: true });
   });

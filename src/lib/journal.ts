@@ -37,16 +37,19 @@ export interface OpenedJournal<R> {
 
 export class Journal<R> {
   readonly path: string;
-  #file: FileHandle;
+  readonly #make: () => Promise<FileHandle>;
+  /** Undefined until the file is made. */
+  #file: FileHandle | undefined;
   #size: number;
   #waiting: PendingRecord[] = [];
-  readonly #restarts: (() => Promise<void>)[] = [];
+  readonly #tasks: (() => Promise<void>)[] = [];
   #working: Promise<void> | undefined;
   #closed = false;
 
-  private constructor(path: string, file: FileHandle, size: number) {
+  private constructor(path: string, file: FileHandle | (() => Promise<FileHandle>), size: number) {
     this.path = path;
-    this.#file = file;
+    this.#file = typeof file === 'function' ? undefined : file;
+    this.#make = typeof file === 'function' ? file : () => Promise.resolve(file);
     this.#size = size;
   }
 
@@ -66,9 +69,22 @@ export class Journal<R> {
     return { journal: new Journal<R>(path, file, goodBytes), records, cutBytes: content.length - goodBytes };
   }
 
-  /** Opens a journal that is known to be there, durable and empty. */
-  static async openEmpty<R>(path: string): Promise<OpenedJournal<R>> {
-    return { journal: new Journal<R>(path, await open(path, appendSynced), 0), records: [], cutBytes: 0 };
+  /**
+   * A new journal, whose file is made when it is first needed. `settle` makes its name durable: no record is written before. What fails
+   * is tried again for the next record.
+   */
+  static create<R>(path: string, settle: () => Promise<void>): Journal<R> {
+    const make = async () => {
+      const file = await open(path, appendSynced);
+      try {
+        await settle();
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      return file;
+    };
+    return new Journal<R>(path, make, 0);
   }
 
   /** Reads the records without opening the journal for writing; a torn last record is left where it is. */
@@ -115,12 +131,13 @@ export class Journal<R> {
    * Replaces the file by what `records` returns. It is called when nothing is being written: every append that has resolved is in the
    * old file, and those that wait will go into the new one; so it must return what is to be kept of the resolved ones.
    */
-  async restart(records: () => readonly R[]): Promise<void> {
-    if (this.#closed) return;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#restarts.push(() => this.#replace(records().map(encode).join('')).then(resolve, reject));
-    this.#working ??= this.#work();
-    await promise;
+  restart(records: () => readonly R[]): Promise<void> {
+    return this.#between(() => this.#replace(records().map(encode).join('')));
+  }
+
+  /** Makes the file of a new journal, if that was not done yet. */
+  settle(): Promise<void> {
+    return this.#between(() => this.#opened());
   }
 
   /** Waits for what was appended and closes the file. */
@@ -128,41 +145,57 @@ export class Journal<R> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#working;
-    await this.#file.close();
+    await this.#file?.close();
   }
 
   async #work(): Promise<void> {
     // One turn of the loop lets appends of the same burst join the first group.
     await new Promise(setImmediate);
     for (;;) {
-      const restart = this.#restarts.shift();
-      if (restart) await restart();
+      const task = this.#tasks.shift();
+      if (task) await task();
       else if (this.#waiting.length > 0) await this.#writeGroup();
       else break;
     }
     this.#working = undefined;
   }
 
+  /** Runs it when nothing is being written; not at all when the journal is closed. */
+  async #between(run: () => Promise<unknown>): Promise<void> {
+    if (this.#closed) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#tasks.push(() => run().then(() => resolve(), reject));
+    this.#working ??= this.#work();
+    await promise;
+  }
+
+  async #opened(): Promise<FileHandle> {
+    this.#file ??= await this.#make();
+    return this.#file;
+  }
+
   async #writeGroup(): Promise<void> {
     const group = this.#waiting;
     this.#waiting = [];
     try {
+      const file = await this.#opened();
       const lines: Buffer[] = [];
       for (const { record } of group) lines.push(...(await encodeInTurns(record)));
       const bytes = Buffer.concat(lines);
-      await this.#file.appendFile(bytes);
+      for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       this.#size += bytes.length;
       for (const entry of group) entry.resolve();
     } catch (error) {
-      await this.#file.truncate(this.#size).catch(() => undefined);
+      await this.#file?.truncate(this.#size).catch(() => undefined);
       for (const entry of group.reverse()) entry.reject(error);
     }
   }
 
   async #replace(text: string): Promise<void> {
+    const old = await this.#opened();
     await writeFileAtomic(this.path, text);
     const file = await open(this.path, appendSynced);
-    await this.#file.close();
+    await old.close();
     this.#file = file;
     this.#size = Buffer.byteLength(text);
   }

@@ -32,6 +32,11 @@ describe('JSON text', () => {
     assert.equal(texts.encode(frozen).toString(), expected);
     assert.equal(texts.encode(frozen), texts.encode(frozen));
     assert.equal(texts.encode([frozen]).toString(), `[\n    ${expected.replaceAll('\n', '\n    ')}\n]`);
+    const inner = { a: 'ä\ud800\u2028"', b: [], c: {}, d: [undefined, Number.NaN, [[]]], e: undefined, f: { y: new Date(0) } };
+    const sorted = { ...inner, g: [{ ...inner, g: { ' ': -0 } }, 1e21], '10': 1, '9': 2 };
+    const [{ 10: _ten, 9: _nine, ...inOrder }, outOfOrder] = [sorted, { ...sorted, a: { z: 1, b: 2 } }];
+    for (const each of [inner, sorted, inOrder, outOfOrder, { a: { toJSON: 'x' } }])
+      assert.equal(texts.encode(Object.freeze({ ...each })).toString(), texts.encode({ ...each }).toString());
   });
 
   it('is the same when it is made in turns, and others get theirs in between', async () => {

@@ -15,7 +15,7 @@ import type { Symbols } from '../catalog/symbols.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { toProjectEntry } from '../log/actions/project-rules.ts';
-import { type Captured, type OpenedLog, ProjectLog } from '../log/project-log.ts';
+import { type Captured, type NewProject, type OpenedLog, ProjectLog } from '../log/project-log.ts';
 import { type ProjectState, topologyOf } from '../log/project-state.ts';
 import type { LogRecord, ProjectChange } from '../log/records.ts';
 import type { ComputeEntry, LinkEntry, ProjectEntry, Topology } from '../model/topology.ts';
@@ -138,7 +138,7 @@ export class LiveProject {
   }
 
   /** Reads the project and makes what it holds on the computes. `created`: see `ProjectLog.open`. @throws when file or log cannot be read */
-  static async open(options: LiveProjectOptions, created?: Topology): Promise<LiveProject> {
+  static async open(options: LiveProjectOptions, created?: NewProject): Promise<LiveProject> {
     const file = join(options.folder, options.filename);
     const onSnapshotFailed = (error: unknown) =>
       options.log.warn({ err: error, file }, `${file} could not be written; its log has all`);

@@ -14,7 +14,7 @@ import { lstat, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { findRequester, type Requester } from '../../api/requester.ts';
-import { writeFileAtomic, writeNewFiles } from '../../lib/atomic-file.ts';
+import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { Journal } from '../../lib/journal.ts';
 import { setAside } from '../../lib/set-aside.ts';
 import { readTopology } from '../model/read-topology.ts';
@@ -43,6 +43,12 @@ export interface LogOptions {
   readonly quietMs?: number;
   readonly maxRecords?: number;
 }
+/** A project whose file was written just now, and not synced. */
+export interface NewProject {
+  readonly topology: Topology;
+  /** Makes the file and the names of its folder durable. Called before the first change, and again when it failed. */
+  readonly settle: () => Promise<void>;
+}
 export interface OpenedLog {
   /** The log, which takes its snapshots from `capture`. */
   readonly start: (capture: () => Captured) => ProjectLog;
@@ -58,6 +64,7 @@ interface LogParts {
   /** Number of the last change, and of the last one before those in the log. */
   readonly seq: number;
   readonly base: number;
+  readonly isNew: boolean;
 }
 
 export class ProjectLog {
@@ -82,12 +89,15 @@ export class ProjectLog {
   /** Number of records that calls for a snapshot; grows when one could not be written, so that not every change tries again. */
   #enough: number;
   #closed = false;
+  /** The file holds all, and it and the log are not settled: nothing was changed since the project was created. */
+  #isNew: boolean;
 
-  private constructor({ file, journal, kept, seq, base }: LogParts, options: LogOptions, capture: () => Captured) {
+  private constructor({ file, journal, kept, seq, base, isNew }: LogParts, options: LogOptions, capture: () => Captured) {
     this.#file = file;
     this.#history = new ProjectHistory(file, base);
     this.#base = base;
     this.#journal = journal;
+    this.#isNew = isNew;
     this.#kept = kept;
     this.#options = options;
     this.#capture = capture;
@@ -98,13 +108,13 @@ export class ProjectLog {
 
   /**
    * Reads file and log and opens the log for writing; it is closed by `close()` of the log that was started.
-   * `created`: what `create` or `createStaged` wrote, which is not read again.
+   * `created`: what the file holds, which is not read again.
    * @throws as `readTopology`; nothing is overwritten then
    */
-  static async open(file: string, options: LogOptions, created?: Topology): Promise<OpenedLog> {
-    const { topology, upgradedFrom } = created ? { topology: created } : await readTopology(file);
+  static async open(file: string, options: LogOptions, created?: NewProject): Promise<OpenedLog> {
+    const { topology, upgradedFrom } = created ? { topology: created.topology } : await readTopology(file);
     const state = stateOf(topology, upgradedFrom);
-    const { journal, records, cutBytes } = await (created ? Journal.openEmpty<never>(logPath(file)) : openJournal(file));
+    const { journal, records, cutBytes } = created ? newJournal(file, created) : await openJournal(file);
     try {
       replay(state, records);
       if (records.length === 0) {
@@ -118,30 +128,20 @@ export class ProjectLog {
     const [first] = records;
     const base = first?.action === 'project.snapshot' ? first.seq : (first?.seq ?? state.seq + 1) - 1;
     const kept = records.filter((record) => record.action !== 'project.snapshot');
-    const parts = { file, journal, kept, seq: state.seq, base };
+    const parts = { file, journal, kept, seq: state.seq, base, isNew: created !== undefined };
     return { start: (capture) => new ProjectLog(parts, options, capture), state, cutBytes };
   }
 
-  /** Writes the first file of a project. The log of an earlier project, whose file is gone, is renamed: it is neither adopted nor lost. */
-  static async create(file: string, topology: Topology, version: string): Promise<void> {
+  /** Before the first file of a project is written: the log of an earlier one, whose file is gone, is renamed. It is neither adopted nor lost. */
+  static async clear(file: string): Promise<void> {
     const log = logPath(file);
     const found = await lstat(log).catch(() => undefined);
-    const isEmpty = found?.isFile() && found.size === 0;
-    if (found && !isEmpty) await setAside(log);
-    try {
-      await writeFileAtomic(log, '');
-      await ProjectHistory.forget(file);
-      await writeFileAtomic(file, await topologyText(topology, version));
-    } catch (error) {
-      await rm(log, { force: true });
-      throw error;
+    if (found?.isFile() && found.size === 0) await rm(log);
+    else if (found) {
+      await setAside(log);
+      await syncFolder(dirname(log));
     }
-  }
-
-  /** As `create`, with an empty log, in an empty folder that no project is looked for in. */
-  static async createStaged(file: string, topology: Topology, version: string): Promise<void> {
-    const name = basename(file);
-    await writeNewFiles(dirname(file), { [name]: await topologyText(topology, version), [logPath(name)]: '' });
+    await ProjectHistory.forget(file);
   }
 
   get seq(): number {
@@ -166,6 +166,7 @@ export class ProjectLog {
     const records = pending.map(({ change }) => this.#record(change));
     const [first, ...more] = records;
     if (!first) return Promise.resolve();
+    this.#isNew = false;
     // Nothing may come between the journal and the effect: a snapshot relies on everything that is in the log having taken effect.
     return this.#journal.append(more.length === 0 ? first : records).then(
       () => {
@@ -249,6 +250,7 @@ export class ProjectLog {
 
   async #write(): Promise<void> {
     while (this.#paused) await this.#paused;
+    if (this.#isNew) return this.#journal.settle();
     const seq = this.#applied;
     const { topology, udpPorts } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
@@ -281,6 +283,10 @@ export class ProjectLog {
       this.#options.onSnapshotFailed(error);
     });
   }
+}
+
+function newJournal(file: string, { settle }: NewProject): { journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number } {
+  return { journal: Journal.create<LogLine>(logPath(file), settle), records: [], cutBytes: 0 };
 }
 
 async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number }> {

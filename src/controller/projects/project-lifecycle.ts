@@ -6,7 +6,8 @@ import { fault, isFault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
-import type { ProjectEntry, Topology } from '../model/topology.ts';
+import type { NewProject } from '../log/project-log.ts';
+import type { ProjectEntry } from '../model/topology.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 
 export interface LifecycleOptions extends ProjectPlace {
@@ -47,7 +48,7 @@ export class ProjectLifecycle {
   }
 
   /** Opens what is in the files, or was `created` just now. @throws why it cannot be opened; it is closed then */
-  async open(created?: Topology): Promise<LiveProject> {
+  async open(created?: NewProject): Promise<LiveProject> {
     const opening = this.#open(created);
     this.#enterPhase({ is: 'opening', live: opening });
     try {
@@ -104,7 +105,7 @@ export class ProjectLifecycle {
     this.#options.onChange();
   }
 
-  async #open(created?: Topology): Promise<LiveProject> {
+  async #open(created?: NewProject): Promise<LiveProject> {
     const { path: folder, filename, notices, onEntry } = this.#options;
     const { registry: _registry, ...environment } = this.#options.environment;
     await environment.restores.settle(folder, () => this.#stopOnLocal());

@@ -1,13 +1,22 @@
 /** Projects: making, opening, deleting, and what becomes of damaged ones. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { isFault } from '../../api/faults.ts';
 import { Journal } from '../../lib/journal.ts';
 import type { NodeObject } from '../model/node.ts';
+import { Registry } from './registry.ts';
+
+/** The list of projects as it was when each had just been made. */
+async function onlyUnsettled(list: string): Promise<void> {
+  const lines = (await readFile(list, 'utf8')).split(/(?<=\n)/);
+  const kept = lines.filter((line) => line.includes('"unsettled"'));
+  assert.notEqual(kept.length, 0);
+  await writeFile(list, kept.join(''));
+}
 
 describe('projects', () => {
   const bench = withController();
@@ -54,7 +63,7 @@ describe('projects', () => {
     await mkdir(join(folder, 'x.gns3.log'), { recursive: true });
     await writeFile(join(folder, 'x.gns3.log/own'), 'of the user');
     const outer = join(dirname(folder), 'outer');
-    context.mock.method(Journal, 'openEmpty', async () => {
+    context.mock.method(Registry.prototype, 'set', async () => {
       await writeFile(join(dirname(folder), 'outer/own'), 'made meanwhile').catch(() => undefined);
       throw Object.assign(new Error('no more files'), { code: 'EMFILE' });
     });
@@ -64,6 +73,54 @@ describe('projects', () => {
     assert.deepEqual(others, []);
     assert.equal(await readFile(join(folder, aside, 'own'), 'utf8'), 'of the user');
     assert.deepEqual(await readdir(outer), ['own']);
+  });
+
+  it('survive a loss of power right after they were made, whatever of their files it took', async () => {
+    const losses: Record<string, (file: string) => Promise<unknown>> = {
+      nothing: async () => undefined,
+      log: (file) => rm(`${file}.log`),
+      'content of the file': (file) => truncate(file),
+      'half of the file': (file) => truncate(file, 100),
+      file: (file) => rm(file),
+      'name of the folder': (file) => rm(dirname(file), { recursive: true }),
+    };
+    const root = dirname(bench.project.path);
+    const made: ProjectAnswer[] = [];
+    for (const name of Object.keys(losses)) {
+      const place = made.length % 2 === 0 ? {} : { path: join(root, 'a', 'b', name) };
+      made.push(await bench.ask<ProjectAnswer>('POST /projects', { name, zoom: 77, ...place }));
+    }
+    await bench.restart(async () => {
+      await onlyUnsettled(join(root, '..', 'state', 'projects.log'));
+      for (const { name, path, filename } of made) {
+        // Closing it wrote the first record.
+        await truncate(join(path, `${filename}.log`));
+        await losses[name]?.(join(path, filename));
+      }
+    });
+    for (const { project_id, name } of made) {
+      const path = `/projects/${project_id}`;
+      assert.equal((await bench.ask<ProjectAnswer>(`POST ${path}/open`)).status, 'opened', name);
+      assert.equal((await bench.ask<{ zoom: number }>(`GET ${path}`)).zoom, 77, name);
+      await bench.ask(`POST ${path}/nodes`, { name: 'PC1', node_type: 'vpcs', compute_id: 'local' });
+    }
+    await bench.restart();
+    for (const { project_id, name } of made)
+      assert.equal((await bench.ask<unknown[]>(`GET /projects/${project_id}/nodes`)).length, 1, name);
+  });
+
+  it('keep what was changed in them when the list of projects is again as it was when they were made', async () => {
+    await bench.addNode('PC1');
+    const file = join(bench.project.path, bench.project.filename);
+    const list = join(dirname(bench.project.path), '..', 'state', 'projects.log');
+    await bench.restart(() => onlyUnsettled(list));
+    assert.equal((await bench.inProject<unknown[]>('GET /nodes')).length, 1);
+    await bench.restart(async () => {
+      await onlyUnsettled(list);
+      await writeFile(file, '');
+    });
+    await assert.rejects(bench.inProject('POST /open'), refusal('project_damaged'));
+    assert.equal(await readFile(file, 'utf8'), '');
   });
 
   it('are listed in turns at first, with what was made meanwhile', async (t) => {

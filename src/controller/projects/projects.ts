@@ -1,20 +1,19 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
-import { mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import { syncFolder } from '../../lib/atomic-file.ts';
 import { concurrency, Limit } from '../../lib/bounded.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
-import { makeFolders } from '../../lib/make-folders.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { mapInTurns } from '../../lib/turns.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
 import { projectDefaults } from '../../schema/project.ts';
-import { ProjectLog, storageFailed } from '../log/project-log.ts';
-import { logPath, readListed, readProject } from '../log/project-state.ts';
+import { storageFailed } from '../log/project-log.ts';
+import { readListed, readProject } from '../log/project-state.ts';
 import { canonical } from '../model/canonical.ts';
-import type { ProjectEntry, Topology } from '../model/topology.ts';
+import type { ProjectEntry } from '../model/topology.ts';
 import { forgetElsewhere } from './forget-on-computes.ts';
+import { type NewPlace, NewProjectFiles, newTopology, recoverNew, settle } from './new-project.ts';
 import { KnownProject } from './project.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
@@ -23,16 +22,6 @@ import { stagingPrefix } from './registry.ts';
 export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
   readonly projectsPath: string;
   readonly local: boolean;
-}
-
-interface MadeFolder {
-  readonly folder: string;
-  /** It was not there before. */
-  readonly isNew: boolean;
-  /** Folders above it that had to be made, the innermost first. */
-  readonly parents: readonly string[];
-  /** Gets the name `folder` when the project is in it, so that a server that dies meanwhile leaves nothing that looks like a project. */
-  readonly stagingPath: string | undefined;
 }
 
 export class KnownProjects {
@@ -56,6 +45,7 @@ export class KnownProjects {
 
   /** Finds the known projects; opens, without waiting for it, those that were open and those with `auto_open`. */
   async load(): Promise<void> {
+    await recoverNew(this.#options.registry, this.#options);
     const { found, damaged } = await this.#options.registry.discover({ isStart: true });
     for (const { project, ...place } of found.values()) this.add(project, place);
     for (const { project, ...place } of damaged.values()) this.#addDamaged(project, place);
@@ -220,51 +210,37 @@ export class KnownProjects {
     return this.#making.run(projectId, async () => {
       const existing = this.#projects.get(projectId);
       if (existing) return existing;
-      const filename = projectFileName(body.name);
+      projectFileName(body.name);
       return this.withName(body.name, async () => {
-        const { folder, isNew, parents, stagingPath } = await this.#makeFolder(body, projectId);
         const { path: _path, ...fields } = body;
         const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
-        const file = join(folder, filename);
-        /** Made so far, to be removed when the creation fails. */
-        let left = isNew ? [stagingPath ?? folder] : [];
+        const files = await NewProjectFiles.write(await this.#placeOf(body, projectId), entry, this.#options.version);
         try {
-          const topology = { project: entry, nodes: [], links: [], drawings: [], computes: [] };
-          const { version } = this.#options;
-          if (stagingPath === undefined) {
-            await ProjectLog.create(file, topology, version);
-            if (!isNew) left = [file, logPath(file)];
-          } else {
-            await ProjectLog.createStaged(join(stagingPath, filename), topology, version);
-            await rename(stagingPath, folder);
-            left = [folder];
-          }
-          const project = this.add(entry, { path: folder, filename });
-          await this.#openNew(project, topology, [...parents, dirname(parents.at(-1) ?? folder)]);
-          this.#environment.announce('project.created', project);
-          return project;
+          return await this.#openNew(entry, files);
         } catch (error) {
-          this.#projects.delete(projectId);
-          this.#list = undefined;
-          for (const path of left) await rm(path, { recursive: true, force: true });
-          // Not those that others use by now.
-          for (const parent of parents) await rmdir(parent).catch(() => undefined);
+          await this.#projects
+            .get(projectId)
+            ?.close()
+            .catch(() => undefined);
+          this.#drop(projectId);
+          await this.#options.registry.delete(projectId).catch(() => undefined);
+          await files.remove();
           throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
         }
       });
     });
   }
 
-  /** The syncs of the folders above its own and of the list of projects need not wait for each other. */
-  async #openNew(project: KnownProject, created: Topology, above: readonly string[]): Promise<void> {
+  async #openNew(entry: ProjectEntry, files: NewProjectFiles): Promise<KnownProject> {
     const { registry } = this.#options;
-    const { id, path, filename } = project;
-    const parts = [project.open({ created }), ...above.map(syncFolder), registry.set(id, { path, filename, opened: true })];
-    const failed = (await Promise.allSettled(parts)).find((result) => result.status === 'rejected');
-    if (!failed) return;
-    await project.close().catch(() => undefined);
-    await registry.delete(id).catch(() => undefined);
-    throw failed.reason;
+    const { project_id } = entry;
+    const { folder: path, filename } = files.place;
+    await registry.set(project_id, { path, filename, opened: true, unsettled: entry });
+    await files.reveal();
+    const project = this.add(entry, { path, filename });
+    await project.open({ created: { topology: newTopology(entry), settle: () => settle(registry, project) } });
+    this.#environment.announce('project.created', project);
+    return project;
   }
 
   /** Opens a project by its file. For local servers. */
@@ -317,50 +293,19 @@ export class KnownProjects {
     await transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id } }).catch(() => undefined);
   }
 
-  async #makeFolder(body: ProjectCreate, projectId: string): Promise<MadeFolder> {
+  /** @throws `path_forbidden`, `project_path_taken` */
+  async #placeOf(body: ProjectCreate, projectId: string): Promise<NewPlace> {
     const { local, projectsPath } = this.#options;
-    const folder = body.path ? await projectFolder(body.path, projectsPath, local) : join(projectsPath, projectId);
-    const isKnown = await isThere(folder);
-    if (isKnown && body.path && !body.project_id) throw fault('project_path_taken', { path: folder });
-    try {
-      if (!isKnown && !body.path) {
-        const stagingPath = join(projectsPath, `${stagingPrefix}${projectId}`);
-        await makeAnew(stagingPath);
-        return { folder, isNew: true, parents: [], stagingPath };
-      }
-      const made = await makeFolders(folder);
-      const hasProject = (await readdir(folder)).some((name) => name.endsWith('.gns3'));
-      if (hasProject) throw fault('project_path_taken', { path: folder });
-      return {
-        folder,
-        isNew: made !== undefined,
-        parents: made === undefined ? [] : foldersUpTo(made, folder),
-        stagingPath: undefined,
-      };
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== undefined && impossiblePath.has(code))
-        throw fault('path_forbidden', { path: folder, reason: (error as Error).message });
-      throw storageFailed(error);
+    const filename = projectFileName(body.name);
+    if (body.path) {
+      const folder = await projectFolder(body.path, projectsPath, local);
+      if (!body.project_id && (await isThere(folder))) throw fault('project_path_taken', { path: folder });
+      return { folder, filename };
     }
-  }
-}
-
-/** Those above `folder`, the innermost first, `outermost` is the last one. */
-function foldersUpTo(outermost: string, folder: string): string[] {
-  if (folder === outermost) return [];
-  const above = dirname(folder);
-  return [above, ...foldersUpTo(outermost, above)];
-}
-
-/** What a creation that failed may have left there is removed. */
-async function makeAnew(folder: string): Promise<void> {
-  try {
-    await mkdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(folder);
+    const folder = join(projectsPath, projectId);
+    // No folder has the name of an id that was made just now.
+    if (body.project_id && (await isThere(folder))) return { folder, filename };
+    return { folder, filename, stagingPath: join(projectsPath, `${stagingPrefix}${projectId}`) };
   }
 }
 
@@ -370,5 +315,3 @@ function isThere(path: string): Promise<boolean> {
     () => false,
   );
 }
-
-const impossiblePath = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ELOOP', 'EINVAL', 'EEXIST']);

@@ -9,6 +9,7 @@ import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ForkedFrom } from '../../schema/project.ts';
 import { type ProjectState, readListed } from '../log/project-state.ts';
+import type { ProjectEntry } from '../model/topology.ts';
 import { damagedEntry } from './damaged-project.ts';
 
 export interface RegistryEntry {
@@ -17,6 +18,8 @@ export interface RegistryEntry {
   /** It is open, or was when the server ended. */
   readonly opened: boolean;
   readonly forked_from?: ForkedFrom;
+  /** The project as it was made, until its files are known to be durable. */
+  readonly unsettled?: ProjectEntry;
 }
 /** A project that was found, with what is listed of it. */
 export interface FoundProject extends RegistryEntry {
@@ -69,6 +72,17 @@ export class Registry {
     } catch (error) {
       throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
     }
+  }
+
+  /** Known projects by id. */
+  entries(): Iterable<readonly [string, RegistryEntry]> {
+    return this.#map.entries();
+  }
+
+  /** The files of the project are durable. */
+  async settle(projectId: string): Promise<void> {
+    const { unsettled, ...settled } = this.#map.get(projectId) ?? {};
+    if (unsettled) await this.#map.set(projectId, settled as RegistryEntry);
   }
 
   delete(projectId: string): Promise<void> {

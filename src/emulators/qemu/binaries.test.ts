@@ -90,6 +90,29 @@ test('an emulator is found by name in PATH, or by its path', async () => {
   }
 });
 
+test('an emulator that was found is looked for again after a second, and at once when it is gone or PATH is another', async (t) => {
+  const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+  for (const made of [first, second]) await mkdir(made);
+  const make = async (inFolder: string) => rename(await program('qemu-system-ppc', '8.0'), join(inFolder, 'qemu-system-ppc'));
+  let now = 10_000;
+  t.mock.method(performance, 'now', () => now);
+  let path = `${first}:${second}`;
+  const looked = new Binaries(() => path);
+  const found = async () => (await looked.inPath('qemu-system-ppc'))?.slice(folder.length + 1);
+  assert.equal(await found(), undefined);
+  await make(second);
+  assert.equal(await found(), 'second/qemu-system-ppc');
+  await make(first);
+  now += 999;
+  assert.equal(await found(), 'second/qemu-system-ppc');
+  now += 1;
+  assert.equal(await found(), 'first/qemu-system-ppc');
+  await rm(join(first, 'qemu-system-ppc'));
+  assert.equal(await found(), 'second/qemu-system-ppc');
+  path = first;
+  assert.equal(await found(), undefined);
+});
+
 test('images are made and grown in the image folder, by the qemu-img of PATH only', async () => {
   const host = contractHost(join(folder, 'data'), 31_900);
   const rawDisks = new RawDisks(join(folder, 'raw-disks.json'));

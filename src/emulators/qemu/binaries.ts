@@ -30,6 +30,16 @@ interface KnownList {
   readonly binaries: Binary[];
 }
 
+interface FoundProgram {
+  readonly path: string;
+  /** PATH, when it was looked for. */
+  readonly searched: string;
+  /** When, on the monotonic clock, ms. */
+  readonly at: number;
+}
+
+/** A node is created for each look into PATH, and ten folders take a fifth of the time. */
+const freshMs = 1000;
 /** An emulator that takes longer to print its version is not usable. */
 const versionLimitMs = 5000;
 /** Programs asked for their version at the same time. */
@@ -39,6 +49,7 @@ export class Binaries {
   readonly #path: () => string;
   readonly #versions = new Map<string, KnownVersion>();
   readonly #lists = new Map<string, KnownList>();
+  readonly #found = new Map<string, FoundProgram>();
   readonly #looking = new Map<string, Promise<Binary[]>>();
 
   constructor(path: () => string = () => process.env.PATH ?? '') {
@@ -56,8 +67,18 @@ export class Binaries {
     return this.#list('qemu-img', (name) => name === 'qemu-img');
   }
 
-  /** A program's absolute path, as a shell would find it. */
+  /** A program's absolute path, as a shell would find it. One that was put into an earlier folder of PATH is found after a second. */
   async inPath(name: string): Promise<string | undefined> {
+    const known = this.#found.get(name);
+    const isFresh = known && known.searched === this.#path() && performance.now() - known.at < freshMs;
+    if (isFresh && (await mayExecute(known.path))) return known.path;
+    const found = await this.#findInPath(name);
+    if (found === undefined) this.#found.delete(name);
+    else this.#found.set(name, { path: found, searched: this.#path(), at: performance.now() });
+    return found;
+  }
+
+  async #findInPath(name: string): Promise<string | undefined> {
     const paths = this.directories().map((directory) => join(directory, name));
     // At once: each look waits for a thread of the pool, and a node is created meanwhile.
     const found = await Promise.all(paths.map(isExecutable));
@@ -173,11 +194,14 @@ function factsOf(paths: readonly string[]): Promise<(readonly number[] | null)[]
   );
 }
 
-async function isExecutable(path: string): Promise<boolean> {
-  const facts = await stat(path).catch(() => undefined);
-  if (!facts?.isFile()) return false;
+function mayExecute(path: string): Promise<boolean> {
   return access(path, constants.X_OK).then(
     () => true,
     () => false,
   );
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  const facts = await stat(path).catch(() => undefined);
+  return facts?.isFile() === true && mayExecute(path);
 }

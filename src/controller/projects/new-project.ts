@@ -1,0 +1,160 @@
+/**
+ * How a new project gets onto the disk.
+ *
+ * Theory of operation. One sync makes a project durable: that of its record in the list of projects, which holds all of it. Its file is
+ * written before, under a name at which no project is looked for, so that a disk that refuses it is an error of the request. After
+ * the record it gets its name, and the request is answered. The file and the names are synced before the project's log takes its first
+ * record (`settle`); then the record may drop its copy. A start that finds a record with a copy, and no log, writes what is missing.
+ */
+import { lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fault, isFault } from '../../api/faults.ts';
+import { syncFile, syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import type { Log } from '../../lib/log.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
+import { ProjectLog, storageFailed } from '../log/project-log.ts';
+import { logPath } from '../log/project-state.ts';
+import { readTopology } from '../model/read-topology.ts';
+import type { ProjectEntry, Topology } from '../model/topology.ts';
+import { topologyText } from '../model/topology-text.ts';
+import type { ProjectPlace } from './project-environment.ts';
+import type { Registry, RegistryEntry } from './registry.ts';
+
+export interface NewPlace {
+  readonly folder: string;
+  readonly filename: string;
+  /** Where a folder of the project's own is made, which gets the name `folder`. Without it the file is put into `folder`, which may exist. */
+  readonly stagingPath?: string;
+}
+
+export class NewProjectFiles {
+  readonly place: NewPlace;
+  /** What gets its name when the project has a record. */
+  readonly #staged: { readonly from: string; readonly to: string };
+  /** Made so far, to be removed when the creation fails. */
+  #made: readonly string[] = [];
+  /** Folders above its own that had to be made, the innermost first. */
+  #parents: readonly string[] = [];
+
+  private constructor(place: NewPlace) {
+    this.place = place;
+    const { folder, filename, stagingPath } = place;
+    const file = join(folder, filename);
+    this.#staged = stagingPath === undefined ? { from: `${file}.tmp`, to: file } : { from: stagingPath, to: folder };
+  }
+
+  /** @throws `path_forbidden`, `project_path_taken`, `storage_failed`; nothing is left then */
+  static async write(place: NewPlace, entry: ProjectEntry, version: string): Promise<NewProjectFiles> {
+    const files = new NewProjectFiles(place);
+    try {
+      const text = () => topologyText(newTopology(entry), version);
+      await (place.stagingPath === undefined ? files.#writeInto(text) : files.#writeStaged(place.stagingPath, text));
+      return files;
+    } catch (error) {
+      await files.remove();
+      const { code } = error as NodeJS.ErrnoException;
+      if (isFault(error) || code === undefined || !impossiblePath.has(code)) throw storageFailed(error);
+      throw fault('path_forbidden', { path: place.folder, reason: (error as Error).message });
+    }
+  }
+
+  /** From now on it is found where projects are looked for. */
+  async reveal(): Promise<void> {
+    const { from, to } = this.#staged;
+    await rename(from, to);
+    this.#made = this.#made.map((path) => (path === from ? to : path));
+  }
+
+  /** Leaves folders that others use by now. */
+  async remove(): Promise<void> {
+    for (const path of this.#made) await rm(path, { recursive: true, force: true });
+    for (const parent of this.#parents) await rmdir(parent).catch(() => undefined);
+  }
+
+  async #writeStaged(stagingPath: string, text: () => Promise<readonly Buffer[]>): Promise<void> {
+    const [, content] = await Promise.all([makeAnew(stagingPath), text()]);
+    this.#made = [stagingPath];
+    await writeFile(join(stagingPath, this.place.filename), content, { flag: 'wx' });
+  }
+
+  async #writeInto(text: () => Promise<readonly Buffer[]>): Promise<void> {
+    const { folder } = this.place;
+    const { from, to: file } = this.#staged;
+    const outermost = await makeFolders(folder);
+    if (outermost !== undefined) this.#made = [folder];
+    if (outermost !== undefined) this.#parents = foldersUpTo(outermost, folder);
+    if ((await readdir(folder)).some((name) => name.endsWith('.gns3'))) throw fault('project_path_taken', { path: folder });
+    await ProjectLog.clear(file);
+    if (outermost === undefined) this.#made = [from, logPath(file)];
+    await rm(from, { recursive: true, force: true });
+    await writeFile(from, await text(), { flag: 'wx' });
+    const [parent, ...above] = this.#parents;
+    if (parent !== undefined) await syncAll([...above, dirname(above.at(-1) ?? parent)]);
+  }
+}
+
+export function newTopology(project: ProjectEntry): Topology {
+  return { project, nodes: [], links: [], drawings: [], computes: [] };
+}
+
+/** Makes the files of a new project durable, before anything in it is changed. The copy in its record is dropped meanwhile. */
+export async function settle(registry: Registry, { id, path, filename }: ProjectPlace & { readonly id: string }): Promise<void> {
+  await Promise.all([syncFile(join(path, filename)), syncAll([path, dirname(path)])]);
+  // A copy that is left beside a log does nothing.
+  registry.settle(id).catch(() => undefined);
+}
+
+/** At the start: writes what of new projects is not on the disk. What cannot be written is reported, and tried again at the next start. */
+export async function recoverNew(registry: Registry, { version, log }: { version: string; log: Log }): Promise<void> {
+  for (const [id, place] of [...registry.entries()]) {
+    if (!place.unsettled) continue;
+    try {
+      await writeMissing(place, place.unsettled, version);
+      await settle(registry, { id, ...place });
+    } catch (error) {
+      log.error(
+        { err: error },
+        `the project ${join(place.path, place.filename)} could not be written: ${(error as Error).message}`,
+      );
+    }
+  }
+}
+
+async function writeMissing({ path, filename }: RegistryEntry, entry: ProjectEntry, version: string): Promise<void> {
+  const file = join(path, filename);
+  // A log that has records is that of a settled project: the list was damaged.
+  const log = await lstat(logPath(file)).catch(() => undefined);
+  if (log && log.size > 0) return;
+  const isWritten = await readTopology(file).then(
+    () => true,
+    () => false,
+  );
+  if (isWritten) return;
+  const outermost = await makeFolders(path);
+  await writeFileAtomic(file, await topologyText(newTopology(entry), version));
+  if (outermost !== undefined) await syncAll([...foldersUpTo(outermost, path), dirname(outermost)]);
+}
+
+async function syncAll(folders: readonly string[]): Promise<void> {
+  await Promise.all(folders.map(syncFolder));
+}
+
+/** Those above `folder`, the innermost first, `outermost` is the last one. */
+function foldersUpTo(outermost: string, folder: string): string[] {
+  if (folder === outermost) return [];
+  const above = dirname(folder);
+  return [above, ...foldersUpTo(outermost, above)];
+}
+
+/** What a creation that failed may have left there is removed. */
+async function makeAnew(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder);
+  }
+}
+
+const impossiblePath = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ELOOP', 'EINVAL', 'EEXIST']);
