@@ -263,6 +263,8 @@ export class PlayedNodes {
   readonly #admin: KubeClient;
   readonly #awake = new Set<string>();
   readonly #runners = new Map<string, PodRunner>();
+  /** They were silent: a lease alone does not make a node ready again. */
+  readonly #returning = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -303,6 +305,7 @@ export class PlayedNodes {
 
   wake(name: string): void {
     this.#awake.add(name);
+    this.#returning.add(name);
   }
 
   async stop(): Promise<void> {
@@ -311,6 +314,7 @@ export class PlayedNodes {
   }
 
   async #beat(node: string): Promise<void> {
+    if (this.#returning.delete(node)) await this.#reportReady(node).catch(() => this.#returning.add(node));
     const path = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
     const renewTime = new Date().toISOString().replace('Z', '000Z');
     const spec = { holderIdentity: node, leaseDurationSeconds: 40, renewTime };
@@ -318,6 +322,12 @@ export class PlayedNodes {
     const known = await this.#admin.call('GET', `${path}/${node}`).catch(() => undefined);
     if (known) await this.#admin.call('PUT', `${path}/${node}`, { ...known, spec });
     else await this.#admin.call('POST', path, lease);
+  }
+
+  async #reportReady(name: string): Promise<void> {
+    const path = `/api/v1/nodes/${name}`;
+    const node = await this.#admin.call<{ readonly status: object }>('GET', path);
+    await this.#admin.call('PUT', `${path}/status`, { ...node, status: { ...node.status, conditions: [readyCondition()] } });
   }
 
   async #play(): Promise<void> {
