@@ -263,8 +263,6 @@ export class PlayedNodes {
   readonly #admin: KubeClient;
   readonly #awake = new Set<string>();
   readonly #runners = new Map<string, PodRunner>();
-  /** They were silent: a lease alone does not make a node ready again. */
-  readonly #returning = new Set<string>();
   readonly #timers: NodeJS.Timeout[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -288,7 +286,9 @@ export class PlayedNodes {
     const play = () => {
       this.#turn = this.#turn.then(() => this.#play().catch(() => undefined));
     };
-    const beat = () => void Promise.all([...this.#awake].map((node) => this.#beat(node))).catch(() => undefined);
+    const beat = () => {
+      for (const node of this.#awake) void Promise.all([this.#beat(node), this.#reportReady(node)]).catch(() => undefined);
+    };
     beat();
     this.#timers.push(setInterval(play, 150), setInterval(beat, 1000));
   }
@@ -305,7 +305,6 @@ export class PlayedNodes {
 
   wake(name: string): void {
     this.#awake.add(name);
-    this.#returning.add(name);
   }
 
   async stop(): Promise<void> {
@@ -314,7 +313,6 @@ export class PlayedNodes {
   }
 
   async #beat(node: string): Promise<void> {
-    if (this.#returning.delete(node)) await this.#reportReady(node).catch(() => this.#returning.add(node));
     const path = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
     const renewTime = new Date().toISOString().replace('Z', '000Z');
     const spec = { holderIdentity: node, leaseDurationSeconds: 40, renewTime };
@@ -324,9 +322,11 @@ export class PlayedNodes {
     else await this.#admin.call('POST', path, lease);
   }
 
+  /** A node that was silent, as it was cut off or the machine is busy, is not ready again by its lease alone. */
   async #reportReady(name: string): Promise<void> {
     const path = `/api/v1/nodes/${name}`;
-    const node = await this.#admin.call<{ readonly status: object }>('GET', path);
+    const node = await this.#admin.call<{ readonly status: PlayedPod['status'] }>('GET', path);
+    if (node.status.conditions?.some(isReady)) return;
     await this.#admin.call('PUT', `${path}/status`, { ...node, status: { ...node.status, conditions: [readyCondition()] } });
   }
 
