@@ -33,6 +33,12 @@ const hunts = {
       if (!process.exitCode) await hunt(`test/durability/${file}.test.ts`, { PATCHBAY_TEST_KILLS: String(kills) });
     }
   },
+  async partition(rounds) {
+    await huntOnClusters({ PATCHBAY_TEST_PARTITIONS: String(rounds) });
+  },
+  async 'cluster-kill'(rounds) {
+    await huntOnClusters({ PATCHBAY_TEST_CLUSTER_KILLS: String(rounds) });
+  },
   async quiet() {
     await hunt('test/lab/void-verdicts.test.ts', { PATCHBAY_TEST_QUIET_SECONDS: '3600' });
   },
@@ -46,18 +52,24 @@ const hunts = {
   },
 };
 /** Only when they are named: they take long without new seeds, and an hour of quiet needs a host that does nothing else. */
-const unasked = ['quiet', 'labs', 'cloud-init'];
+const unasked = ['partition', 'cluster-kill', 'quiet', 'labs', 'cloud-init'];
 
 const [given = '20', ...chosen] = process.argv.slice(2);
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
   console.log(
-    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [ask] [faults] [kill] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last three unless given. A round of attacks takes a minute or two, one that asks a few seconds; loop, faults and kills take minutes, quiet an hour; labs runs each worked lab twice; cloud-init boots a guest that reads its config disk.',
+    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [ask] [faults] [kill] [partition] [cluster-kill] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last five unless given. A round of attacks takes a minute or two, one that asks a few seconds; loop, faults and kills take minutes, a round of partition or cluster-kill half a minute on each engine, quiet an hour; labs runs each worked lab twice; cloud-init boots a guest that reads its config disk.',
   );
   process.exit(given === '--help' ? 0 : 2);
 }
 for (const [name, play] of Object.entries(hunts)) {
   if (chosen.length === 0 ? !unasked.includes(name) : chosen.includes(name)) await play(rounds);
+}
+
+/** Hosts are cut off, and programs killed, in a lab over hosts of Slurm and of Kubernetes. */
+async function huntOnClusters(variables) {
+  for (const engine of ['slurm', 'kubernetes'])
+    if (!process.exitCode) await hunt(`test/integration/${engine}-slices.test.ts`, variables);
 }
 
 async function hunt(file, variables) {

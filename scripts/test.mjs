@@ -29,7 +29,7 @@ const long = [
   'durability/{damaged,faults,freeze-kill,shutdown,warm-traffic}',
   'integration/{cloud,compute/captures,console-access,debian-package,docker,docker-screen,lab-commands,link-streams}',
   'integration/{engine-slices,nat,nat-switch,relocation,routers-through-links,run-as,slices,slow-compute,slurm-engine,slurm-slices}',
-  'integration/unplugged-cable',
+  'integration/{kubernetes-slices,unplugged-cable}',
   'lab/{dns-satellite,routers,verdicts,void-verdicts}',
 ];
 /** Long files start first, so that none of them runs alone at the end. CONTRIBUTING gives the reasons. */

@@ -158,6 +158,7 @@ export class Controller {
       announce: (action, project) => {
         this.notices.emit({ action, event: project.object });
         this.checkpoints.follow(project);
+        if (action === 'project.opened' && project.liveNow) this.relocation.opened(project.liveNow);
       },
     });
     const { computes, projects } = this;

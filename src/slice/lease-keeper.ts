@@ -3,7 +3,7 @@
  *
  * Theory of operation. A lease is valid for T from the moment at which the request for it was sent, by a clock that counts while the machine
  * sleeps. Held → (T is over) → paused: links are down, machines pause, nothing starts → (2T) → ended: every machine is stopped. A renewal
- * in the state paused resumes the machines; in the state ended nothing has to be resumed. The controller answers `fenced` to an
+ * in the state paused resumes the machines; in the state ended it starts those that ran. The controller answers `fenced` to an
  * epoch that is over: the machines are ended first, and the next request names the new epoch. The deadline of the end is also in a file, by which
  * a process of its own ends the machines when this one cannot (`guard.ts`).
  */
@@ -16,8 +16,10 @@ export interface Machines {
   /** Links go down, machines pause, and nothing starts. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Every machine is stopped; nothing starts. */
+  /** Every machine is stopped; nothing starts until `resume`, which starts those that ran. */
   end(): Promise<void>;
+  /** They may run elsewhere: `resume` starts none that was ended. */
+  forget(): void;
 }
 
 export interface LeaseKeeperOptions {
@@ -120,6 +122,7 @@ export class LeaseKeeper {
     if (fenced) {
       this.#end('The controller has declared this slice lost: every machine is ended');
       await this.#changing;
+      this.#options.machines.forget();
       this.#epoch = epoch;
       return;
     }

@@ -8,7 +8,7 @@ import { processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { clientOfSlice, findSlice, startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, idleVm, type ProjectHandle, withServer } from '../support/with-server.ts';
+import { createNode, createProject, end, idleVm, type ProjectHandle, withServer } from '../support/with-server.ts';
 
 const [user, password] = ['teacher', 'correct-horse'];
 const leaseMs = 5_000;
@@ -114,6 +114,27 @@ test('a slice that does not reach its controller pauses its machines, and starts
   await waitFor(async () => (await startOther()).status < 300, { what: 'a node that may start again', everyMs: 200 });
   await stopOther();
   direct.close();
+});
+
+test('machines that were ended as the controller was away start again when it is back and has not declared the slice lost', async () => {
+  const pcs = [await createNode(client, project, 'vpcs', { compute_id: slice.id }), await createNode(client, project, 'vpcs')];
+  await client.post(`${project.path}/links`, { nodes: pcs.map((pc) => end(pc)) });
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+  await start();
+  const [before] = machines();
+  process.kill(controller.pid, 'SIGSTOP');
+  try {
+    await waitFor(() => machines().length === 0, { what: 'the end of the machines', everyMs: 100 });
+  } finally {
+    process.kill(controller.pid, 'SIGCONT');
+  }
+  await waitFor(async () => (await shown()) === 'started' && machines().length === 1, { what: 'the machine', everyMs: 200 });
+  assert.notDeepEqual(machines(), [before]);
+  for (const { node_id } of pcs) {
+    const isStarted = async () => (await client.get(`${project.path}/nodes/${node_id}`)).status === 'started';
+    await waitFor(isStarted, { what: 'a PC with a link', everyMs: 200 });
+    await client.delete(`${project.path}/nodes/${node_id}`);
+  }
 });
 
 test('a slice whose server hangs loses its machines before it is declared lost, and returns with another epoch', async () => {

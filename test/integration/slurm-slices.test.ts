@@ -1,17 +1,13 @@
-/** A lab over hosts that Slurm gives: slices join, links between them keep their delay, and a slice survives the loss of its host. */
-import assert from 'node:assert/strict';
+/** A lab over hosts that Slurm gives: slices are batch jobs, and their folder is on a file system that all hosts share. */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { LinkStats } from '../../src/schema/link-stats.ts';
-import type { SliceObject } from '../../src/schema/slice.ts';
+import { ClusterLab } from '../support/cluster-lab.ts';
+import { clusterTests } from '../support/cluster-tests.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
-import { findSlice, untilSlice } from '../support/slices.ts';
 import { noSlurm, TestSlurm } from '../support/slurm.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { openWebSocket } from '../support/web-socket.ts';
-import { createNode, createProject, end, type NodeBody } from '../support/with-server.ts';
 
 const skip = (await noSlurm()) ?? false;
 const root = resolve(import.meta.dirname, '../..');
@@ -36,83 +32,30 @@ describe('a lab on Slurm', { skip }, async () => {
   started.defer(() => server.stop());
   const client = new RawClient(server.url);
   started.defer(() => client.close());
+  const hosts = {
+    network: slurm.network,
+    names: ['n1', 'n2', 'n3'],
+    daemons: {
+      slurmctld: () => slurm.killDaemon('slurmctld'),
+      slurmd: async () => {
+        for (const host of [0, 1, 2]) await slurm.killDaemon(host);
+      },
+    },
+    placed: async () => {
+      const jobs = await slurm.command('squeue', '--noheader', '--states=RUNNING,PENDING,COMPLETING');
+      return jobs.split('\n').filter((line) => line.trim() !== '').length;
+    },
+    powerOff: (host: number) => slurm.powerOff(host),
+    powerOn: async (host: number) => slurm.powerOn(host),
+  };
+  const lab = await ClusterLab.make({ server, client, hosts, data }, { cpus: 2, memory: 1500 });
+  started.defer(() => lab.close());
   const owned = started.move();
   after(() => owned.disposeAsync());
 
-  const order = () => client.post<SliceObject>('/v2/slices', { cpus: 2, memory: 1500 });
-  const ordered = [await order(), await order()];
-  const project = await createProject(client);
-  const nodes: NodeBody[] = [];
-  const hostOf = async (index: number) => (await findSlice(client, ordered[index]?.compute_id ?? ''))?.host;
+  clusterTests(lab);
 
-  /** Round trip of the first answer, ms; undefined: none. */
-  const ping = async (): Promise<number | undefined> => {
-    const socket = await openWebSocket(`${client.base.origin}${project.path}/nodes/${nodes[0]?.node_id}/console/ws`);
-    try {
-      const output = () => socket.messages.map(String).join('');
-      let looks = 0;
-      const isOver = () => {
-        if (/time=|not reachable|seq=2 timeout/.test(output())) return true;
-        // A PC that still starts loses what is typed.
-        if (looks++ % 15 === 0) socket.send(Buffer.from('ping 10.0.0.2 -c 2 -w 900 -i 100\r'));
-        return false;
-      };
-      await waitFor(isOver, { what: 'the outcome of a ping', everyMs: 200 });
-      const found = /time=([\d.]+) ms/.exec(output());
-      return found ? Number(found[1]) : undefined;
-    } finally {
-      socket.close();
-    }
-  };
-
-  it('has its slices on two hosts, where Slurm put them', async () => {
-    for (const { compute_id } of ordered) await untilSlice(client, compute_id, 'joined');
-    const hosts = [await hostOf(0), await hostOf(1)];
-    assert.notEqual(hosts[0], hosts[1]);
-  });
-
-  it('carries a link between them by a stream, with its delay', async () => {
-    for (const [index, { compute_id }] of ordered.entries()) {
-      const properties = { startup_script: `ip 10.0.0.${index + 1}/24\n` };
-      nodes.push(await createNode(client, project, 'vpcs', { compute_id, properties }));
-    }
-    const link = await client.post<{ link_id: string }>(`${project.path}/links`, {
-      nodes: nodes.map((node) => end(node)),
-      filters: { latency: [40] },
-    });
-    await client.post(`${project.path}/nodes/start`, {}, 204);
-    const trip = await waitFor(ping, { what: 'a ping that is answered', everyMs: 200 });
-    // Less the path as it was measured, which on a busy machine is longer than that of the ping.
-    assert.ok(trip >= 60, `${trip} ms for 40 ms in each direction`);
-    const stats = await client.get<LinkStats>(`${project.path}/links/${link.link_id}/stats`);
-    assert.equal(stats.carrier, 'stream');
-  });
-
-  it('continues on another host after a power cut', async () => {
-    const before = await hostOf(1);
-    await slurm.powerOff(Number(before?.slice(1)) - 1);
-    const id = ordered[1]?.compute_id ?? '';
-    await waitFor(
-      async () => {
-        const slice = await findSlice(client, id);
-        return slice?.state === 'joined' && slice.host !== before && slice.epoch > 1;
-      },
-      { what: 'the slice on another host', everyMs: 200, limitMs: 120_000 },
-    );
-    await waitFor(async () => (await client.send(`POST ${project.path}/nodes/${nodes[1]?.node_id}/start`)).status === 200, {
-      what: 'its node that starts',
-      everyMs: 500,
-    });
-    await waitFor(ping, { what: 'a ping that is answered', everyMs: 200 });
-  });
-
-  it('leaves no job when its slices are deleted', async () => {
-    for (const { compute_id } of ordered) await client.delete(`/v2/slices/${compute_id}`);
-    await waitFor(async () => (await slurm.command('squeue', '--noheader', '--states=RUNNING,PENDING')).trim() === '', {
-      what: 'the end of all jobs',
-      everyMs: 200,
-    });
-    assert.deepEqual(await client.get('/v2/slices'), []);
+  it('leaves no folder', async () => {
     await waitFor(async () => (await readdir(data)).length === 0, { what: 'the removal of their folders', everyMs: 200 });
   });
 });

@@ -51,6 +51,16 @@ export class HostNetwork {
       await run('bridge', ['-n', `${this.#name}s`, 'link', 'set', 'dev', `v${index}`, 'isolated', isCut ? 'on' : 'off']);
   }
 
+  /** Pulls the cable of a host, or plugs it in again. */
+  async cut(host: number, isCut: boolean): Promise<void> {
+    await ip(`-n ${this.#name}s link set v${host} ${isCut ? 'down' : 'up'}`);
+  }
+
+  /** What a host sends to the address of this process is lost; other hosts are reached. */
+  async cutFromHere(host: number, isCut: boolean): Promise<void> {
+    await ip(`-n ${this.#name}n${host} route ${isCut ? 'add' : 'del'} blackhole ${this.address}`);
+  }
+
   /** Connections between hosts fail at once, where `isolate` loses their packets. */
   async refuse(isRefused: boolean): Promise<void> {
     for (const [index, own] of this.hosts.entries())

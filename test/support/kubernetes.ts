@@ -41,11 +41,13 @@ export class TestKubernetes {
   readonly folder: string;
   readonly origin: string;
   readonly nodes: PlayedNodes;
+  readonly kill: ControlPlane['kill'];
   readonly #daemons: Daemons;
   readonly #kubectl: string;
   readonly #admin: KubeClient;
 
-  private constructor(parts: { folder: string; origin: string; daemons: Daemons; kubectl: string }) {
+  private constructor(parts: { folder: string; origin: string; daemons: Daemons; kubectl: string; kill: ControlPlane['kill'] }) {
+    this.kill = parts.kill;
     this.folder = parts.folder;
     this.origin = parts.origin;
     this.#daemons = parts.daemons;
@@ -62,8 +64,8 @@ export class TestKubernetes {
     started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     const daemons = new Daemons();
     started.defer(() => daemons.stopAll());
-    const origin = await startControlPlane(found, folder, daemons);
-    const kubernetes = new TestKubernetes({ folder, origin, daemons, kubectl: found.kubectl ?? '' });
+    const { origin, kill } = await startControlPlane(found, folder, daemons);
+    const kubernetes = new TestKubernetes({ folder, origin, daemons, kubectl: found.kubectl ?? '', kill });
     started.defer(() => kubernetes.#admin.close());
     const account = () => kubernetes.#admin.call('GET', 'serviceaccounts/default');
     await waitFor(() => account().then(() => daemons.check() === undefined), { what: 'the first service account', everyMs: 100 });
@@ -89,6 +91,37 @@ export class TestKubernetes {
     return (await run(this.#kubectl, ['--kubeconfig', join(this.folder, 'admin.kubeconfig'), ...args], { timeout: 60_000 })).stdout;
   }
 
+  /** A claim of all nodes, bound; what is on it is the matter of its pods. */
+  async makeClaim(name: string): Promise<void> {
+    const size = { storage: '1Gi' };
+    const both = { accessModes: ['ReadWriteMany'], storageClassName: 'none' };
+    const claimRef = { namespace: 'default', name };
+    await this.#admin.call('POST', '/api/v1/persistentvolumes', {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolume', metadata: { name } },
+      spec: { ...both, capacity: size, claimRef, hostPath: { path: '/' } },
+    });
+    await this.#admin.call('POST', 'persistentvolumeclaims', {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name } },
+      spec: { ...both, volumeName: name, resources: { requests: size } },
+    });
+  }
+
+  /** Pods with this label that have not ended; one of a silent node that is to end stays until that node answers. */
+  async podCount(label: string): Promise<number> {
+    const { items } = await this.#admin.list<PlayedPod>('pods', label);
+    const isOn = ({ metadata, status }: PlayedPod) => !metadata.deletionTimestamp && /^(Running|Pending)$/.test(status.phase ?? '');
+    return items.filter(isOn).length;
+  }
+
+  /** The socket of `kubectl proxy`, by which a server outside of the cluster reaches the API server as its administrator. */
+  async proxy(): Promise<string> {
+    const socket = join(this.folder, 'proxy.sock');
+    const line = [this.#kubectl, '--kubeconfig', join(this.folder, 'admin.kubeconfig'), 'proxy', `--unix-socket=${socket}`];
+    this.#daemons.start('kubectl proxy', line);
+    await waitFor(() => existsSync(socket), { what: 'the socket of kubectl proxy' });
+    return socket;
+  }
+
   /** As `kubectl drain` does for each pod of a node. Versions before 1.22 have the older one only. */
   async evict(namespace: string, name: string): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
@@ -105,8 +138,14 @@ export class TestKubernetes {
   }
 }
 
-/** The address of the API server, when it is ready. */
-async function startControlPlane(found: Readonly<Record<string, string>>, folder: string, daemons: Daemons): Promise<string> {
+interface ControlPlane {
+  readonly origin: string;
+  /** SIGKILL to the API server, or to another program; it starts again. */
+  readonly kill: (program: string) => Promise<void>;
+}
+
+/** Resolves when it is ready. */
+async function startControlPlane(found: Readonly<Record<string, string>>, folder: string, daemons: Daemons): Promise<ControlPlane> {
   const at = (name: string) => join(folder, name);
   const [api, etcd, peer] = await freePorts(3);
   const origin = `https://127.0.0.1:${api}`;
@@ -125,12 +164,17 @@ async function startControlPlane(found: Readonly<Record<string, string>>, folder
     await writeFile(at(`${name}.kubeconfig`), kubeconfigOf(origin, `${name}-token`));
   }
   const [client, other] = [`http://127.0.0.1:${etcd}`, `http://127.0.0.1:${peer}`];
-  daemons.start('etcd', [
+  const lines = new Map<string, readonly string[]>();
+  const start = (name: string, line: readonly string[]) => {
+    lines.set(name, line);
+    daemons.start(name, line);
+  };
+  start('etcd', [
     ...[found.etcd ?? '', '--data-dir', at('etcd'), '--unsafe-no-fsync', '--log-level', 'error'],
     ...['--listen-client-urls', client, '--advertise-client-urls', client, '--listen-peer-urls', other],
     ...['--initial-advertise-peer-urls', other, '--initial-cluster', `default=${other}`],
   ]);
-  daemons.start('kube-apiserver', [
+  start('kube-apiserver', [
     ...[found['kube-apiserver'] ?? '', `--etcd-servers=${client}`, '--bind-address=127.0.0.1', '--advertise-address=127.0.0.1'],
     ...[`--secure-port=${api}`, `--cert-dir=${at('certs')}`, '--service-cluster-ip-range=10.96.0.0/16'],
     ...[`--token-auth-file=${at('tokens.csv')}`, '--authorization-mode=RBAC', '--service-account-issuer=https://kubernetes.test'],
@@ -139,20 +183,24 @@ async function startControlPlane(found: Readonly<Record<string, string>>, folder
   const kubectl = ['--kubeconfig', at('admin.kubeconfig'), 'get', '--raw', '/readyz'];
   const ready = async () => daemons.check() === undefined && (await run(found.kubectl ?? '', kubectl)).stdout === 'ok';
   await waitFor(ready, { what: 'a ready API server', everyMs: 200 });
-  daemons.start('kube-scheduler', [
+  start('kube-scheduler', [
     found['kube-scheduler'] ?? '',
     '--kubeconfig',
     at('sch.kubeconfig'),
     '--leader-elect=false',
     '--secure-port=0',
   ]);
-  daemons.start('kube-controller-manager', [
+  start('kube-controller-manager', [
     ...[found['kube-controller-manager'] ?? '', '--kubeconfig', at('kcm.kubeconfig'), '--leader-elect=false', '--secure-port=0'],
     ...[`--service-account-private-key-file=${at('sa.key')}`, '--use-service-account-credentials=true'],
     ...['--node-monitor-grace-period=6s', '--node-monitor-period=1s'],
-    '--controllers=namespace,serviceaccount,serviceaccount-token,nodelifecycle,garbagecollector,podgc,resourcequota,statefulset',
+    '--controllers=namespace,serviceaccount,serviceaccount-token,nodelifecycle,garbagecollector,podgc,resourcequota,statefulset,persistentvolume-binder',
   ]);
-  return origin;
+  const kill = async (program: string) => {
+    await daemons.stop(program, 'SIGKILL');
+    daemons.start(program, lines.get(program) ?? []);
+  };
+  return { origin, kill };
 }
 
 function kubeconfigOf(server: string, token: string): string {
@@ -179,16 +227,42 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-interface PlayedPod {
-  readonly metadata: { readonly name: string; readonly namespace: string; readonly deletionTimestamp?: string };
-  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly name: string; readonly image: string }[] };
-  readonly status: { readonly phase?: string };
+export interface PlayedPod {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly deletionTimestamp?: string;
+    readonly deletionGracePeriodSeconds?: number;
+  };
+  readonly spec: {
+    readonly nodeName?: string;
+    readonly containers: readonly {
+      readonly name: string;
+      readonly image: string;
+      readonly command?: readonly string[];
+      readonly env?: readonly { readonly name: string; readonly value?: string }[];
+      readonly volumeMounts?: readonly { readonly mountPath: string; readonly subPath?: string }[];
+    }[];
+  };
+  readonly status: { readonly phase?: string; readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** Runs the pods of a node. */
+export interface PodRunner {
+  start(pod: PlayedPod): void;
+  isRunning(uid: string): boolean;
+  /** Asks it to end, after the grace for good. True: nothing of it runs any more. */
+  end(uid: string, graceSeconds: number): boolean;
+  /** Pods that the API server does not have any more end at once. */
+  keepOnly(uids: readonly string[]): void;
 }
 
 /** Nodes without machines. A silent one reports nothing and ends no pod. */
 export class PlayedNodes {
   readonly #admin: KubeClient;
   readonly #awake = new Set<string>();
+  readonly #runners = new Map<string, PodRunner>();
   readonly #timers: NodeJS.Timeout[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -212,13 +286,25 @@ export class PlayedNodes {
     const play = () => {
       this.#turn = this.#turn.then(() => this.#play().catch(() => undefined));
     };
-    const beat = () => void Promise.all([...this.#awake].map((node) => this.#beat(node))).catch(() => undefined);
+    const beat = () => {
+      for (const node of this.#awake) void Promise.all([this.#beat(node), this.#reportReady(node)]).catch(() => undefined);
+    };
     beat();
     this.#timers.push(setInterval(play, 150), setInterval(beat, 1000));
   }
 
+  /** `pods`: runs its pods, instead of on paper. */
+  async addReal(name: string, allocatable: Readonly<Record<string, string>>, pods: PodRunner): Promise<void> {
+    this.#runners.set(name, pods);
+    await this.add(name, allocatable);
+  }
+
   silence(name: string): void {
     this.#awake.delete(name);
+  }
+
+  wake(name: string): void {
+    this.#awake.add(name);
   }
 
   async stop(): Promise<void> {
@@ -236,33 +322,53 @@ export class PlayedNodes {
     else await this.#admin.call('POST', path, lease);
   }
 
+  /** A node that was silent, as it was cut off or the machine is busy, is not ready again by its lease alone. */
+  async #reportReady(name: string): Promise<void> {
+    const path = `/api/v1/nodes/${name}`;
+    const node = await this.#admin.call<{ readonly status: PlayedPod['status'] }>('GET', path);
+    if (node.status.conditions?.some(isReady)) return;
+    await this.#admin.call('PUT', `${path}/status`, { ...node, status: { ...node.status, conditions: [readyCondition()] } });
+  }
+
   async #play(): Promise<void> {
     const { items } = await this.#admin.call<{ items: PlayedPod[] }>('GET', '/api/v1/pods');
-    for (const { metadata, spec, status } of items) {
-      if (!this.#awake.has(spec.nodeName ?? '')) continue;
-      const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
-      if (metadata.deletionTimestamp) await this.#admin.call('DELETE', path, { gracePeriodSeconds: 0 });
-      else if (status.phase === 'Pending') await this.#run(path, spec);
+    for (const pod of items) if (this.#awake.has(pod.spec.nodeName ?? '')) await this.#playPod(pod).catch(() => undefined);
+    for (const [node, runner] of this.#runners)
+      if (this.#awake.has(node)) runner.keepOnly(items.map(({ metadata }) => metadata.uid));
+  }
+
+  /** As a kubelet does: it starts what is to run, and removes a deleted pod when nothing of it runs any more. */
+  async #playPod(pod: PlayedPod): Promise<void> {
+    const { metadata, spec, status } = pod;
+    const runner = this.#runners.get(spec.nodeName ?? '');
+    const path = `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
+    if (metadata.deletionTimestamp) {
+      if (!runner || runner.end(metadata.uid, metadata.deletionGracePeriodSeconds ?? 0))
+        await this.#admin.call('DELETE', path, { gracePeriodSeconds: 0 });
+    } else if (status.phase === 'Pending') {
+      runner?.start(pod);
+      await this.#report(path, spec, { running: { startedAt: new Date().toISOString() } });
+    } else if (status.phase === 'Running' && runner && !runner.isRunning(metadata.uid)) {
+      await this.#report(path, spec, { terminated: { exitCode: 1, reason: 'Error' } });
+    } else if (status.phase === 'Running' && !status.conditions?.some(isReady)) {
+      await this.#report(path, spec, { running: { startedAt: new Date().toISOString() } });
     }
   }
 
-  async #run(path: string, { containers }: PlayedPod['spec']): Promise<void> {
-    const containerStatuses = containers.map(({ name, image }) => ({
-      ...{ name, image, imageID: image, ready: true, restartCount: 0 },
-      state: { running: { startedAt: new Date().toISOString() } },
-    }));
-    const pod = await this.#admin.call<Record<string, unknown>>('GET', path);
-    await this.#admin.call('PUT', `${path}/status`, {
-      ...pod,
-      status: {
-        ...(pod.status as object),
-        phase: 'Running',
-        podIP: '10.244.0.9',
-        containerStatuses,
-        conditions: [readyCondition()],
-      },
+  async #report(path: string, { containers }: PlayedPod['spec'], state: object): Promise<void> {
+    const isRunning = 'running' in state;
+    const containerStatuses = containers.map(({ name, image }) => {
+      return { name, image, imageID: image, ready: isRunning, restartCount: 0, state };
     });
+    const pod = await this.#admin.call<Record<string, unknown>>('GET', path);
+    const phase = isRunning ? 'Running' : 'Failed';
+    const status = { ...(pod.status as object), phase, podIP: '10.244.0.9', containerStatuses, conditions: [readyCondition()] };
+    await this.#admin.call('PUT', `${path}/status`, { ...pod, status });
   }
+}
+
+function isReady({ type, status }: { readonly type: string; readonly status: string }): boolean {
+  return type === 'Ready' && status === 'True';
 }
 
 function readyCondition(): object {

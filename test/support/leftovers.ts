@@ -33,6 +33,14 @@ export function processesOf(dataDir: string, runtimeDirectory: string): LeftProc
   return found;
 }
 
+/** Processes that have this text in their command line. */
+export function processesNamed(text: string): LeftProcess[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const commandLine = /^\d+$/.test(name) ? read(`/proc/${name}/cmdline`).replaceAll('\0', ' ').trim() : '';
+    return commandLine.includes(text) ? [{ pid: Number(name), commandLine }] : [];
+  });
+}
+
 /** At once; what has ended meanwhile is left aside. */
 export function killProcesses(processes: readonly LeftProcess[]): void {
   for (const { pid } of processes) {

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Daemons } from './daemons.ts';
 import { type ClusterHost, HostNetwork } from './host-network.ts';
+import { killProcesses, processesNamed } from './leftovers.ts';
 import { missingPrograms } from './missing-programs.ts';
 import { noNamespaces } from './network-namespace.ts';
 import { waitFor } from './wait-for.ts';
@@ -90,9 +91,21 @@ export class TestSlurm {
 
   powerOn(host: number): void {
     const name = `n${host + 1}`;
-    const slurmd = `slurmd -D -N ${name} -f ${this.env.SLURM_CONF} & wait $!`;
+    // A slurmd that is killed alone starts again, and its jobs run on.
+    const slurmd = `while :; do slurmd -D -N ${name} -f ${this.env.SLURM_CONF} & wait $!; sleep 0.2; done`;
     const inside = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', slurmd];
     this.daemons.start(name, [...(this.network.hosts[host]?.launcher ?? []), ...inside], this.env);
+  }
+
+  /** SIGKILL to the one that controls all, or to the one of a host; it starts again. */
+  async killDaemon(name: 'slurmctld' | number): Promise<void> {
+    if (name === 'slurmctld') {
+      await this.daemons.stop(name, 'SIGKILL');
+      return this.#startController();
+    }
+    killProcesses(
+      processesNamed(`slurmd -D -N n${name + 1} -f ${this.folder}/`).filter(({ commandLine }) => commandLine.startsWith('slurmd')),
+    );
   }
 
   async stop(): Promise<void> {
@@ -101,12 +114,17 @@ export class TestSlurm {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
+  #startController(): void {
+    const launcher = this.#controller?.launcher ?? [];
+    this.daemons.start('slurmctld', [...launcher, 'slurmctld', '-D', '-f', this.env.SLURM_CONF ?? ''], this.env);
+  }
+
   get #controller(): ClusterHost | undefined {
     return this.network.hosts.at(-1);
   }
 
   async #start(): Promise<void> {
-    const { folder, daemons, env } = this;
+    const { folder, daemons } = this;
     const at = (name: string) => join(folder, name);
     await chmod(folder, 0o755);
     await mkdir(at('state'));
@@ -122,7 +140,7 @@ export class TestSlurm {
       `--seed-file=${at('munged.seed')}`,
     ]);
     await waitFor(() => this.command('munge', '-n', '-S', at('munge.sock')), { what: 'munged' });
-    daemons.start('slurmctld', [...(this.#controller?.launcher ?? []), 'slurmctld', '-D', '-f', env.SLURM_CONF ?? ''], env);
+    this.#startController();
     for (const host of this.#hosts.keys()) this.powerOn(host);
     const idle = async () => {
       daemons.check();

@@ -10,7 +10,7 @@ import { Checksums } from '../../emulators/host/checksums.ts';
 import { ImageStore } from '../../emulators/host/images.ts';
 import { qemuImages } from '../../emulators/qemu/kind.ts';
 import { defaultSettings } from '../../schema/settings.ts';
-import { ImageArrivals, removeAbandoned } from './image-arrivals.ts';
+import { ImageArrivals, mostArrivals, removeAbandoned } from './image-arrivals.ts';
 
 let root: string;
 let store: ImageStore;
@@ -83,14 +83,20 @@ test('bytes that are right are kept when they cannot be summed; those of an imag
   assert.deepEqual((await names()).sort(), ['a.img', 'a.img.md5sum']);
 });
 
-test('transfers that are never ended are forgotten beyond some hundred, and what has arrived of them counts', async () => {
+test('of too many unfinished transfers the one that was used longest ago is forgotten, and continues when it begins again', async () => {
   const content = Buffer.from('an image file');
-  const first = await arrivals.begin(images(), expected('a.img', content));
-  await append(first.arrival_id, content);
-  for (let count = 0; count < 256; count++) await arrivals.begin(images(), expected(`${count}.img`, Buffer.from(`${count}`)));
-  await assert.rejects(arrivals.finish(first.arrival_id), (error) => isFault(error, 'image_transfer_missing'));
-  const again = await arrivals.begin(images(), expected('a.img', content));
-  assert.equal(again.received, content.length);
+  const image = expected('a.img', content);
+  const first = await arrivals.begin(images(), image);
+  await append(first.arrival_id, content.subarray(0, 5));
+  for (let count = 0; count < mostArrivals; count++) {
+    const sha256 = count.toString(16).padStart(64, '0');
+    await arrivals.begin(images(), { filename: `${count}.img`, filesize: 10, sha256 });
+  }
+  const continued = () => arrivals.append(first.arrival_id, 5, Readable.from([content.subarray(5)]));
+  await assert.rejects(continued(), (error) => isFault(error, 'image_transfer_missing'));
+  const again = await arrivals.begin(images(), image);
+  assert.equal(again.received, 5);
+  await arrivals.append(again.arrival_id, 5, Readable.from([content.subarray(5)]));
   assert.equal(await arrivals.finish(again.arrival_id), true);
 });
 

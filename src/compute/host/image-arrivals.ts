@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import type { Checksums } from '../../emulators/host/checksums.ts';
 import type { ImageFolder } from '../../emulators/host/images.ts';
-import { Mutex } from '../../lib/mutex.ts';
+import { KeyedMutex } from '../../lib/mutex.ts';
 import type { ImageArrival, ImageArrivalStart, ImageFetch } from '../../schema/image-transfer.ts';
 import { fetchPiece } from './image-fetch.ts';
 
@@ -22,20 +22,23 @@ interface ArrivingImage extends Expected {
   readonly folder: ImageFolder;
   /** What has arrived. */
   readonly partial: string;
-  readonly lock: Mutex;
   /** Cuts the piece that is being received. */
   abort: AbortController;
 }
 
 const partialEnd = '.arriving';
-/** Those that began first are forgotten beyond it: their controllers begin again, and what has arrived counts. */
-const most = 256;
 /** Partial files that were not written to for so long are removed. */
 const abandonedMs = 7 * 86_400_000;
 
+/** Transfers at a time. The one that was used longest ago is forgotten for another; its bytes stay, and `begin` continues it. */
+export const mostArrivals = 256;
+
 export class ImageArrivals {
   readonly #checksums: Checksums;
+  /** The one that was used last is last. */
   readonly #arrivals = new Map<string, ArrivingImage>();
+  /** By partial file: a transfer that was forgotten may still write to it. */
+  readonly #locks = new KeyedMutex();
 
   constructor(checksums: Checksums) {
     this.#checksums = checksums;
@@ -49,14 +52,16 @@ export class ImageArrivals {
     const isSame = known?.filename === filename && known.filesize === filesize;
     const arrival: ArrivingImage = {
       ...{ id: isSame ? known.id : crypto.randomUUID(), folder, filename, filesize, sha256, partial },
-      ...{ lock: known?.lock ?? new Mutex(), abort: new AbortController() },
+      abort: new AbortController(),
     };
     known?.abort.abort(new Error('the transfer began again'));
     if (known) this.#arrivals.delete(known.id);
     this.#arrivals.set(arrival.id, arrival);
-    const [oldest] = this.#arrivals.keys();
-    if (this.#arrivals.size > most && oldest !== undefined) this.#arrivals.delete(oldest);
-    return arrival.lock.run(async () => {
+    for (const id of this.#arrivals.keys()) {
+      if (this.#arrivals.size <= mostArrivals) break;
+      this.#arrivals.delete(id);
+    }
+    return this.#locks.run(partial, async () => {
       await removeAbandoned(folder.directory);
       await removeUnusable(partial, filesize);
       return shown(arrival, null);
@@ -85,7 +90,7 @@ export class ImageArrivals {
   /** Puts it in its place. False: it is not what was expected, and is removed. @throws image_transfer_missing, invalid_request, image_refused */
   async finish(id: string): Promise<boolean> {
     const arrival = this.#get(id);
-    return arrival.lock.run(async () => {
+    return this.#locks.run(arrival.partial, async () => {
       const { partial, filesize, sha256 } = arrival;
       const received = await sizeOf(partial);
       if (received < filesize) throw fault('invalid_request', { reason: `only ${received} of ${filesize} bytes have arrived` });
@@ -104,13 +109,15 @@ export class ImageArrivals {
   #get(id: string): ArrivingImage {
     const arrival = this.#arrivals.get(id.toLowerCase());
     if (!arrival) throw fault('image_transfer_missing', { transfer_id: id });
+    this.#arrivals.delete(arrival.id);
+    this.#arrivals.set(arrival.id, arrival);
     return arrival;
   }
 
   /** `take` answers why no more came. */
   #receive(id: string, take: (arrival: ArrivingImage, received: number) => Promise<string | null>): Promise<ImageArrival> {
     const arrival = this.#get(id);
-    return arrival.lock.run(async () => {
+    return this.#locks.run(arrival.partial, async () => {
       // It may have ended, or begun again, meanwhile.
       if (this.#get(id) !== arrival) throw fault('image_transfer_missing', { transfer_id: id });
       return shown(arrival, await take(arrival, await sizeOf(arrival.partial)));

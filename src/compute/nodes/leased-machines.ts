@@ -1,13 +1,22 @@
-/** The machines of a compute that may run only while its lease is renewed (`src/slice`): paused without links, resumed, or ended. */
+/**
+ * The machines of a compute that may run only while its lease is renewed (`src/slice`): paused without links, resumed, or ended. Those that
+ * were ended start again when the same lease is renewed after all: its controller has not had them started elsewhere.
+ */
 import type { Emulator } from '../../emulators/driver.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
 import type { Context } from '../context.ts';
 import type { ComputeNode } from './node.ts';
+
+/** Started at a time. */
+const rate = 4;
 
 export class LeasedMachines {
   readonly #context: Context;
   readonly #nodes: () => readonly ComputeNode[];
   /** Emulators that were paused here; what a client suspended is not among them. */
   readonly #paused = new Set<Emulator>();
+  /** Nodes that ran when they were ended here. */
+  readonly #ended = new Set<ComputeNode>();
 
   constructor(context: Context, nodes: () => readonly ComputeNode[]) {
     this.#context = context;
@@ -27,6 +36,13 @@ export class LeasedMachines {
     await this.#context.wiring.sync().catch((error: unknown) => this.#context.log('error', `the links are not up: ${error}`));
     const running = new Set(this.#nodes().map(({ emulator }) => emulator));
     await Promise.allSettled(paused.filter((emulator) => running.has(emulator)).map((emulator) => emulator.resume()));
+    const ended = [...this.#ended];
+    this.#ended.clear();
+    const known = new Set(this.#nodes());
+    const errors = await forEachBounded(ended, rate, async (node) => {
+      if (known.has(node) && !this.#context.lease.isOver) await node.start();
+    });
+    for (const error of errors) this.#context.log('error', `a node could not be started again: ${(error as Error).message}`);
   }
 
   async end(): Promise<void> {
@@ -34,7 +50,13 @@ export class LeasedMachines {
     this.#paused.clear();
     await this.#context.wiring.hold().catch(() => undefined);
     const machines = this.#nodes().filter(({ driver }) => !driver.kind.alwaysRunning);
+    for (const node of machines) if (node.status !== 'stopped') this.#ended.add(node);
     await Promise.allSettled(machines.map((node) => node.stop({ now: true })));
+  }
+
+  /** The lease was lost: those that were ended are started by the controller, here or elsewhere. */
+  forget(): void {
+    this.#ended.clear();
   }
 
   /** Not under the node's lock: a verb that hangs must not keep a machine running. */

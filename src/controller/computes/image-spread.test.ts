@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fault } from '../../api/faults.ts';
 import type { RegisteredCompute } from './compute.ts';
-import { ImageSpread } from './image-spread.ts';
+import { ImageSpread, sumTimeoutMs } from './image-spread.ts';
 
 const filesize = 2 ** 24;
 const [departure_id, sha256, secret] = [crypto.randomUUID(), 'ab'.repeat(32), 'cd'.repeat(32)];
@@ -59,4 +59,12 @@ test('computes that give a byte now and then, or have an address that is refused
   );
   assert.equal(await spread.bring(image, to, () => undefined), 'local');
   assert.equal(asked.length, 3, 'this server sends it when a few could not be read');
+});
+
+test('a compute has the time to sum a large image', () => {
+  assert.ok(sumTimeoutMs(0) >= 600_000);
+  // 100 GB at 20 MB/s.
+  assert.ok(sumTimeoutMs(1e11) > 5_000_000);
+  // A time that timers can hold, in whole milliseconds.
+  for (const bytes of [1, 2 ** 53]) assert.ok(Number.isInteger(sumTimeoutMs(bytes)) && sumTimeoutMs(bytes) < 2 ** 31);
 });

@@ -47,8 +47,9 @@ const pieceBytes = 2 ** 23;
 const pieceTimeoutMs = 120_000;
 /** A compute that does not list its images in time is not read from. */
 const listTimeoutMs = 15_000;
-/** A compute sums a large image before it offers it, and when it has arrived. */
-const sumTimeoutMs = 600_000;
+/** A compute sums a large image before it offers it, and when it has arrived: at 10 MB/s at least, which a disk that others use as well may have. */
+export const sumTimeoutMs = (bytes: number) => Math.min(600_000 + Math.ceil(bytes / 10_000), longestSumMs);
+const longestSumMs = 86_400_000;
 /** A compute that is lost or starts again is awaited so often without another byte. */
 const mostBreaks = 8;
 /** So many computes are tried that cannot be read from, which may take ten seconds each, before this server sends the image itself. */
@@ -133,7 +134,7 @@ export class ImageSpread {
   /** False when it could not be read there. @throws when the reading compute fails */
   async #read(bringing: Bringing, { compute, filename }: Holder): Promise<boolean> {
     const { image, to } = bringing;
-    const choice = { body: { node_type: image.nodeType, filename }, timeoutMs: sumTimeoutMs };
+    const choice = { body: { node_type: image.nodeType, filename }, timeoutMs: sumTimeoutMs(image.departure.filesize) };
     const departure = await compute.transport.call('POST /v2/compute/image_departures', choice).catch(() => undefined);
     if (!departure) return false;
     this.#readers.set(compute.id, (this.#readers.get(compute.id) ?? 0) + 1);
@@ -200,8 +201,8 @@ async function begin({ image, to, onBytes }: Bringing): Promise<{ arrival_id: st
 }
 
 /** False: what arrived is something else. */
-async function finish({ to }: Bringing, arrival_id: string): Promise<boolean> {
-  const call = { path: { arrival_id }, timeoutMs: sumTimeoutMs };
+async function finish({ image, to }: Bringing, arrival_id: string): Promise<boolean> {
+  const call = { path: { arrival_id }, timeoutMs: sumTimeoutMs(image.departure.filesize) };
   return (await to.transport.call('POST /v2/compute/image_arrivals/{arrival_id}/finish', call)).placed;
 }
 

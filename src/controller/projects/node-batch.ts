@@ -51,14 +51,17 @@ export async function resetAllConsoles(nodes: ProjectNodes): Promise<void> {
   );
 }
 
-/** A node that was deleted meanwhile is no error. */
+/** A few at once on each compute: hosts work side by side, and a slow one holds up no other. A node that was deleted meanwhile is no error. */
 async function forAll(nodes: ProjectNodes, nodeIds: readonly string[], fn: (nodeId: string) => Promise<unknown>): Promise<void> {
-  const [error] = await forEachBounded(nodeIds, concurrency, async (nodeId) => {
+  const attempt = async (nodeId: string) => {
     try {
       await fn(nodeId);
     } catch (error) {
       if (nodes.find(nodeId)) throw error;
     }
-  });
+  };
+  const byCompute = Map.groupBy(nodeIds, (nodeId) => nodes.find(nodeId)?.entry.compute_id);
+  const errors = await Promise.all(Array.from(byCompute.values(), (ids) => forEachBounded(ids, concurrency, attempt)));
+  const [error] = errors.flat();
   if (error !== undefined) throw error;
 }

@@ -148,12 +148,15 @@ export class KnownProject {
   }
 
   /**
-   * State of a node that a compute reports. Ignored when the node is on another compute, and while the project is closed or being opened:
-   * opening reads it.
+   * State of a node that a compute reports. Ignored when the node is on another compute, and while the project is closed. What comes while it
+   * is being opened counts afterwards: opening may have read an earlier state.
    */
   report(node: ComputeNodeObject, by: RegisteredCompute): void {
-    const nodes = this.liveNow?.nodes;
-    if (nodes?.find(String(node.node_id))?.compute === by) nodes.report(node);
+    const take = (live: LiveProject | undefined) => {
+      if (live?.nodes.find(String(node.node_id))?.compute === by) live.nodes.report(node);
+    };
+    if (this.liveNow) take(this.liveNow);
+    else if (this.isOpen) void this.findLive().then(take);
   }
 
   /** Does something while nothing changes; the project file is complete meanwhile. @throws node_moving */

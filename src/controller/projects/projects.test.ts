@@ -31,6 +31,20 @@ describe('projects', () => {
     assert.equal((await bench.inProject<NodeObject>(`POST /nodes/${node.node_id}/start`)).status, 'started');
   });
 
+  it('have the state that a node gets while they are being opened', async (context) => {
+    const node = await bench.addNode('PC1');
+    await bench.inProject('POST /close');
+    const { nodes } = bench.compute;
+    const set = nodes.set.bind(nodes);
+    // The answer to the request that makes it has the earlier state.
+    context.mock.method(nodes, 'set', (id: string, fields: Record<string, unknown>) => {
+      if (fields.status === 'stopped') queueMicrotask(() => bench.compute.tell(id, { status: 'started' }));
+      return set(id, fields);
+    });
+    await bench.inProject('POST /open');
+    assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).status, 'started');
+  });
+
   it('are refused with names that cannot be files, and leave no folder', async () => {
     for (const name of ['a/b', '..', '.', 'a\\b', ' ', 'x'.repeat(250)]) {
       await assert.rejects(bench.ask('POST /projects', { name }), refusal('project_name_invalid'), name);

@@ -67,6 +67,19 @@ export class Relocation {
     });
   }
 
+  /** Nodes of slices that were lost while the project was closed, or while another server had it open, are moved as soon as there is room. */
+  opened(live: LiveProject): void {
+    for (const { id: nodeId, compute } of live.nodes.all()) {
+      if (compute && this.#isLost(compute)) this.#waiting.add({ projectId: live.projectId, nodeId, compute });
+    }
+  }
+
+  /** One that an engine placed is placed again with its disks. */
+  #isLost({ id }: RegisteredCompute): boolean {
+    const entry = this.#options.slices.find(id);
+    return entry?.state === 'lost' && !entry.order;
+  }
+
   /** Nodes of a lost slice are made on other computes, and those that ran are started. */
   async #leave(live: LiveProject, compute: RegisteredCompute, nodes: readonly OpenNode[]): Promise<void> {
     if (nodes.length === 0) return;
@@ -87,7 +100,7 @@ export class Relocation {
     const errors = await forEachBounded(groups.values(), rate, async (group) => {
       const [{ projectId, compute }] = group as [WaitingNode];
       const project = projects.find(projectId);
-      if (!project || this.#options.slices.find(compute.id)?.state !== 'lost') return;
+      if (!project || !this.#isLost(compute)) return;
       if (!project.liveNow) for (const node of group) this.#waiting.add(node);
       else await project.change((live) => this.#retryIn(live, compute, group));
     });

@@ -1,4 +1,7 @@
-/** Nodes of lost slices for which no compute had room: they are looked at again every few seconds, as room may come from anywhere. */
+/**
+ * Nodes of lost slices for which no compute had room: they are looked at again every few seconds, as room may come from anywhere. Not stored:
+ * where a node is and that its slice is lost are, and a project that is opened adds its nodes.
+ */
 import type { RegisteredCompute } from '../computes/compute.ts';
 
 export interface WaitingNode {

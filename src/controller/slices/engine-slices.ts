@@ -115,7 +115,8 @@ export class EngineSlices {
       this.#placing.delete(id);
       resolve();
     });
-    if (!isAccepted) this.#place(id);
+    if (isAccepted) this.#placed(id);
+    else this.#place(id);
     return id;
   }
 
@@ -217,9 +218,19 @@ export class EngineSlices {
       return;
     }
     this.#reports.set(report.id, report);
+    this.#follow(report, entry);
+  }
+
+  #follow({ id, state, reason }: SliceReport, entry: SliceEntry): void {
     // It has no lease that has to be over first.
-    if (report.state === 'lost' && entry.state !== 'joined') this.replace(report.id, entry);
-    if (report.state === 'ended') this.#ended(report.id, report.reason ?? 'its engine has ended it');
+    if (state === 'lost' && entry.state !== 'joined') this.replace(id, entry);
+    if (state === 'ended') this.#ended(id, reason ?? 'its engine has ended it');
+  }
+
+  /** What was reported while it was being placed, after its engine was asked: it may have ended before the engine answered. */
+  #placed(id: string): void {
+    const [report, entry] = [this.#reports.get(id), this.#options.slices.find(id)];
+    if (report && entry) this.#follow(report, entry);
   }
 
   /** This server has lost its record: its data is not ours to delete. */
@@ -245,8 +256,14 @@ export class EngineSlices {
     if (this.#placing.has(id) || this.#stop.signal.aborted) return;
     const placing = this.#release(id, engine)
       .then(() => this.#placeNow(id))
-      .catch((error: unknown) => this.#options.log.error({ err: error }, `slice ${id} could not be placed`))
-      .finally(() => this.#placing.delete(id));
+      .catch((error: unknown) => {
+        this.#options.log.error({ err: error }, `slice ${id} could not be placed`);
+        return false;
+      })
+      .then((isAccepted) => {
+        this.#placing.delete(id);
+        if (isAccepted) this.#placed(id);
+      });
     this.#placing.set(id, placing);
   }
 
@@ -267,24 +284,28 @@ export class EngineSlices {
     return retry;
   }
 
-  async #placeNow(id: string): Promise<void> {
+  /** Whether its engine has accepted it; what is reported of it from then on is known. */
+  async #placeNow(id: string): Promise<boolean> {
     const { slices } = this.#options;
     const { signal } = this.#stop;
     const retry = await this.#nextAttempt(id);
     while (!signal.aborted) {
       const entry = slices.find(id);
       const engine = entry && this.engineOf(entry);
-      if (!entry?.order || !engine || entry.state === 'joined') return;
+      if (!entry?.order || !engine || entry.state === 'joined') return false;
       try {
         const { token, name } = await slices.invite({ compute_id: id, expires_in: tokenSeconds });
+        // It was about the process before.
+        this.#reports.delete(id);
         await engine.place({ ...this.#orderOf(id, name, entry.order.needs), token });
         this.#problems.delete(id);
-        return;
+        return true;
       } catch (error) {
         this.#problems.set(id, (error as Error).message);
-        if (error instanceof EngineError && error.isFinal) return;
+        if (error instanceof EngineError && error.isFinal) return false;
       }
       await retry.pause(signal);
     }
+    return false;
   }
 }

@@ -24,7 +24,7 @@ export async function accessOf({
   readonly socket: string;
   readonly namespace: string;
 }): Promise<KubeAccess> {
-  if (socket !== '') return { origin: 'http://kubectl-proxy', socketPath: socket, namespace: namespace || 'default' };
+  if (socket !== '') return { origin: 'http://localhost', socketPath: socket, namespace: namespace || 'default' };
   const access = await accessInCluster();
   return { ...access, namespace: namespace || access.namespace };
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { processesNamed } from '../../../../test/support/leftovers.ts';
 import { defaultSettings } from '../../../schema/settings.ts';
 import { submissionOf } from './slice-job.ts';
 
@@ -22,16 +23,17 @@ describe('the script of a job', () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   /** In a folder of temporary files with what `prepare` puts at the place of its own; the arguments of its slice, or why it ended. */
-  const start = async (prepare: (place: string) => Promise<unknown>): Promise<string> => {
+  const start = async (prepare: (place: string) => Promise<unknown>, more = ''): Promise<string> => {
     const temporary = await mkdtemp(join(folder, 'tmp-'));
     const output = join(temporary, 'output');
     await prepare(join(temporary, `patchbay-${id}`));
-    const slice = `echo "$@" >'${output}'; touch "$5/file"`;
+    const slice = `echo "$@" >'${output}'; touch "$5/file"; ${more}`;
     const settings = { ...defaultSettings().Slurm, command: ['sh', '-c', slice, "it's a slice"] };
     const { script } = submissionOf(order, settings);
     const path = join(temporary, 'script');
     await writeFile(path, script);
-    const ended = await run('sh', [path], { env: { PATH: process.env.PATH, TMPDIR: temporary } }).catch((error: Error) => error);
+    const env = { PATH: process.env.PATH, TMPDIR: temporary, SLURM_JOB_ID: crypto.randomUUID() };
+    const ended = await run('sh', [path], { env }).catch((error: Error) => error);
     if (ended instanceof Error) return 'refused';
     assert.ok(!(await readdir(temporary)).includes(`patchbay-${id}`), 'its folder is removed');
     return (await readFile(output, 'utf8')).replace(temporary, 'TMP').trim();
@@ -41,6 +43,12 @@ describe('the script of a job', () => {
     const started = `compute --join http://10.0.0.1:3080 --data-dir TMP/patchbay-${id}`;
     assert.equal(await start(async () => undefined), started);
     assert.equal(await start((place) => mkdir(place)), started, 'one that a killed job left');
+  });
+
+  it('ends what a killed server leaves running, before it ends', async () => {
+    const left = `sleep 1000.${process.pid}`;
+    assert.equal(await start(async () => undefined, `setsid ${left} </dev/null >/dev/null 2>&1 & kill -KILL $$`), 'refused');
+    assert.deepEqual(processesNamed(left), []);
   });
 
   it('takes no folder that another user has put there', async (t) => {

@@ -46,6 +46,9 @@ export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmS
 }
 
 /**
+ * What a server that was killed leaves running is ended before the job is: the slice is placed on another host as soon as Slurm calls the job
+ * ended, and where Slurm follows processes by their parents (`proctrack/linuxproc`) it does not know the machines any more.
+ *
  * WINCH and TERM end the slice, URG removes its folder as well. A temporary folder is removed in any case. A job that Slurm puts back into its
  * queue does nothing: its first process may still run on a node that only seems to be down, and the controller places the slice again
  * when its lease has run out.
@@ -63,15 +66,22 @@ trap end TERM INT WINCH
 trap 'remove=yes; end' URG
 [ "\${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 0
 mkdir -p -m 700 "$folder"${check} || exit 1
-${[...command, ...sliceArguments(order)].map(quote).join(' ')} --data-dir "$folder" &
+${jobVariable}=$SLURM_JOB_ID ${[...command, ...sliceArguments(order)].map(quote).join(' ')} --data-dir "$folder" &
 slice=$!
 [ -z "$ended" ] || end
 # A trap interrupts it: the slice is waited for again.
 while kill -0 "$slice" 2>/dev/null; do wait "$slice"; code=$?; done
+while left=$(grep -slzx "${jobVariable}=$SLURM_JOB_ID" /proc/[0-9]*/environ); [ -n "$left" ]; do
+  for process in $left; do process=\${process%/environ}; kill -KILL "\${process#/proc/}" 2>/dev/null; done
+  sleep 0.1
+done
 [ -z "$remove" ] || rm -rf "$folder"
 exit "$code"
 `;
 }
+
+/** Of all processes of a slice: by it they are found in `/proc`. */
+const jobVariable = 'PATCHBAY_SLURM_JOB';
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,25 @@
+/** Nodes are stood in for: one that does not start until another has cannot be made at will. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { concurrency } from '../../lib/bounded.ts';
+import type { ProjectNodes } from '../live/nodes/project-nodes.ts';
+import { actOnAll } from './node-batch.ts';
+
+test('nodes start on all computes side by side: one on which none starts holds up no other', async () => {
+  const slow = Array.from({ length: 2 * concurrency }, (_, index) => `slow ${index}`);
+  const { promise: otherStarted, resolve } = Promise.withResolvers<void>();
+  const underWay = { now: 0, most: 0 };
+  const nodes: Pick<ProjectNodes, 'act' | 'ids'> & { find: (id: string) => unknown } = {
+    ids: () => [...slow, 'other'],
+    find: (id) => ({ entry: { compute_id: id.split(' ')[0], name: id } }),
+    act: async (id) => {
+      if (id === 'other') return resolve() as never;
+      underWay.most = Math.max(underWay.most, ++underWay.now);
+      await otherStarted;
+      underWay.now -= 1;
+      return undefined as never;
+    },
+  };
+  await actOnAll({ nodes: nodes as ProjectNodes, notify: () => undefined }, 'start');
+  assert.equal(underWay.most, concurrency);
+});
