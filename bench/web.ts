@@ -17,6 +17,9 @@ const spacingPx = 130;
 const adapters = 4;
 const openings = 3;
 const movingMs = 3_000;
+/** Dragged: nodes of a square on the grid. */
+const square = 10;
+const dragged = square ** 2;
 const packets = { many: 20_000, few: 200 };
 const limitMs = 60_000;
 
@@ -66,6 +69,7 @@ async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]
       zoom: await framesDuring(page, (turn) => page.mouse.wheel(0, turn % 40 < 20 ? -30 : 30), {
         before: () => page.mouse.move(640, 400),
       }),
+      drag: await dragging(page),
     });
   }
   const [ours, baseline] = figures;
@@ -76,7 +80,35 @@ async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]
     { what: what('opening until all links are drawn, ms'), ours: ours.openMs, baseline: baseline.openMs, against },
     { what: what('frames/s while panning'), ours: ours.pan, baseline: baseline.pan, against },
     { what: what('frames/s while zooming'), ours: ours.zoom, baseline: baseline.zoom, against },
+    { what: what(`frames/s while dragging ${dragged} nodes`), ours: ours.drag, baseline: baseline.drag, against },
   ];
+}
+
+/** Of the first nodes, or of all if there are less. */
+async function dragging(page: Page): Promise<number> {
+  await page.keyboard.press('f');
+  await page.keyboard.press('Escape');
+  const nodes = page.locator('.node .symbol');
+  const places = await nodes.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
+  // Nodes in the first rows of the grid: a box around those of a square of ten by ten.
+  const [first, ...others] = places;
+  const corner = others.findLast((_, place) => (place + 1) % columns < square && place + 1 < columns * square);
+  if (!first || !corner) throw new Error('no nodes are drawn');
+  await page.mouse.move(first.left - 4, first.top - 4);
+  await page.mouse.down();
+  await page.mouse.move(corner.right + 4, corner.bottom + 4, { steps: 4 });
+  await page.mouse.up();
+  const [left, top] = [first.left + first.width / 2, first.top + first.height / 2];
+  return framesDuring(page, (turn) => page.mouse.move(left + 60 + 40 * Math.sin(turn / 10), top + 60 + 30 * Math.cos(turn / 8)), {
+    before: async () => {
+      await page.mouse.move(left, top);
+      await page.mouse.down();
+    },
+    after: async () => {
+      await page.keyboard.press('Escape');
+      await page.mouse.up();
+    },
+  });
 }
 
 async function opening(page: Page, address: string, links: number): Promise<number> {

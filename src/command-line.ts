@@ -25,7 +25,8 @@ export const serveOptions = {
       'Stop the nodes when the server ends (default: they keep running, and the next server on the same data directory adopts them)',
   },
   'until-stdin-ends': {
-    description: 'End when standard input ends: for a program that starts a server and must not leave it behind, however it ends',
+    description:
+      'End when standard input ends: for a program that starts a server and must not leave it behind, however it ends. No project is frozen at the end',
   },
   join: {
     value: 'URL',

@@ -4,6 +4,7 @@ import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
@@ -20,6 +21,7 @@ import { createHttpServer, type HttpLimits } from './http/server.ts';
 import { labRoutes } from './lab/lab-routes.ts';
 import { RoutesApi } from './lab/state/routes-api.ts';
 import { DiskFloor } from './lib/disk-floor.ts';
+import { endCompilation } from './lib/end-compilation.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
 import type { Settings } from './schema/settings.ts';
@@ -29,6 +31,10 @@ import { apiVersion, version } from './version.ts';
 
 /** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
 const endWithinMs = 1800;
+/** One that stops its nodes may take longer: guests have time to shut down. */
+const stopNodesWithinMs = 120_000;
+/** A start that fails: the fabric may be starting on a busy machine, and ends then. */
+const giveUpWithinMs = 45_000;
 /** Until then the first page or client has what it asked for; its first change need not wait for the validator. */
 const warmUpAfterMs = 1000;
 /** Made by `scripts/build-page.mjs`. */
@@ -77,15 +83,16 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   // Compiled code, now rather than at the end, which may come without notice: 4 ms when all of it was stored before.
   flushCompileCache();
   const url = await listen(app, settings).catch(async (error: unknown) => {
-    await controller.close();
-    await compute.stop();
+    endCompilation();
+    const released = controller.close().then(() => compute.stop());
+    await Promise.race([released.catch((cause: unknown) => log.error(cause)), wait(giveUpWithinMs)]);
     await lock.release();
     throw error;
   });
   await controller.listening(url);
   setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
   if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
-  endWhenAsked({ app, compute, controller, lock, slice, stopNodes: invocation.stopNodes || slice !== undefined }, asked.promise);
+  endWhenAsked({ app, compute, controller, lock, slice, ...endingOf(invocation, slice) }, asked.promise);
   if (!slice) {
     process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
     return undefined;
@@ -191,6 +198,11 @@ async function listen(app: FastifyInstance, settings: Settings): Promise<string>
   return urlOf(host, (app.server.address() as AddressInfo).port, settings.Server.ssl);
 }
 
+/** The data of a server that ends with another program goes with it: nothing is frozen. */
+function endingOf({ stopNodes, untilStdinEnds = false }: Invocation, slice: Slice | undefined) {
+  return { stopNodes: stopNodes || slice !== undefined, freezes: !untilStdinEnds };
+}
+
 interface ServerParts {
   app: FastifyInstance;
   compute: HostCompute;
@@ -198,6 +210,8 @@ interface ServerParts {
   lock: InstanceLock;
   slice: Slice | undefined;
   stopNodes: boolean;
+  /** Projects with `on_close: freeze`. */
+  freezes: boolean;
 }
 
 /** By a signal, through the API, or by the end of standard input. */
@@ -206,10 +220,10 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   const end = (): void => {
     if (ending) return;
     ending = true;
-    void parts.controller
-      .keep()
+    void (parts.freezes ? parts.controller.keep() : Promise.resolve())
       .then(() => {
-        if (!parts.stopNodes) setTimeout(() => process.exit(0), endWithinMs).unref();
+        endCompilation();
+        setTimeout(() => process.exit(0), parts.stopNodes ? stopNodesWithinMs : endWithinMs).unref();
         return endAll(parts);
       })
       .then(

@@ -6,6 +6,7 @@ import { homedir, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'ini';
 import { isLoopback } from './schema/console-access.ts';
+import { parseImageHosts } from './schema/image-hosts.ts';
 import { defaultSettings, type Settings, type SettingsSections, settingsTable } from './schema/settings.ts';
 
 export interface CommandLine {
@@ -121,6 +122,7 @@ function checkRanges({ Server: server, Cluster: cluster }: SettingsSections): vo
   if (server.ssl && (server.certfile === '' || server.certkey === ''))
     throw new SettingsError('[Server] ssl is on, so certfile and certkey must be given');
   checkCredentials(server);
+  checkImageHosts(server.image_hosts);
   if (cluster.lease_seconds < 5 || cluster.lease_seconds > 3600)
     throw new SettingsError(`[Cluster] lease_seconds is 5 to 3600 seconds, not ${cluster.lease_seconds}`);
   if (!engineNames.includes(cluster.engine))
@@ -133,6 +135,14 @@ function checkRanges({ Server: server, Cluster: cluster }: SettingsSections): vo
   }
   if (!['preferred', 'required', 'off'].includes(server.link_encryption))
     throw new SettingsError(`[Server] link_encryption is preferred, required or off, not "${server.link_encryption}"`);
+}
+
+function checkImageHosts(text: string): void {
+  try {
+    parseImageHosts(text);
+  } catch (error) {
+    throw new SettingsError(`[Server] image_hosts: ${(error as Error).message}`);
+  }
 }
 
 /** An empty one would be the first guess. */

@@ -26,8 +26,8 @@ export interface Api {
   delete(path: string): Promise<void>;
   /** Uploads a file unchanged. */
   upload<T = unknown>(path: string, upload: Upload): Promise<T>;
-  /** Sends a request whose response reports progress as one JSON document per line. */
-  lines<T>(path: string, onLine: (line: T) => void, body?: unknown): Promise<void>;
+  /** Sends a request whose response reports progress as one JSON document per line; the signal ends it. */
+  lines<T>(path: string, onLine: (line: T) => void, body?: unknown, signal?: AbortSignal): Promise<void>;
   /** Downloads a file; the fraction is undefined while its size is unknown. */
   download(path: string, onProgress: (bytes: number, part?: number) => void): Promise<Blob>;
   /** Streams a response until the signal aborts it. */
@@ -96,8 +96,8 @@ function upload<T>(path: string, { method = 'POST', body, onProgress, signal }: 
   });
 }
 
-async function lines<T>(path: string, onLine: (line: T) => void, body?: unknown): Promise<void> {
-  const answer = await call('POST', path, body);
+async function lines<T>(path: string, onLine: (line: T) => void, body?: unknown, signal?: AbortSignal): Promise<void> {
+  const answer = await call('POST', path, body, signal);
   let rest = '';
   for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const complete = `${rest}${text}`.split('\n');

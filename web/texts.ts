@@ -131,6 +131,10 @@ export const texts = {
     nothing: 'Nothing to do: the project is as the file says.',
     picture: 'The lab as it will be',
     restarts: 'restarts',
+    starts: ({ template, differs }: { readonly template: string; readonly differs: readonly string[] }) =>
+      differs.length === 0
+        ? `continues from the memory of ${template}`
+        : `boots, as it differs from the machine of ${template}: ${differs.join(', ')}`,
     what: { project: 'project', node: 'node', link: 'link', drawing: 'drawing' },
     actions: { create: 'Create', update: 'Change', replace: 'Make anew', delete: 'Delete' },
     progress: (step: string, done: number, total: number) => `${step}: ${done} of ${total}`,

@@ -42,6 +42,13 @@ export class End {
     this.connected = once(this.#server, 'connection');
   }
 
+  /** File descriptor of the connected socket; Node has no public name for it. */
+  get fd(): number {
+    const { _handle } = this.socket as unknown as { _handle?: { fd: number } };
+    if (!_handle) throw new Error('no peer is connected');
+    return _handle.fd;
+  }
+
   close(): void {
     this.#server.close();
     this.socket?.destroy();

@@ -2,8 +2,11 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { cpuMicros } from './cpu.ts';
 import { type Ends, framesOf } from './ends.ts';
+import { monotonicMs } from './monotonic.ts';
+import type { Pace } from './pace-thread.ts';
 
 export interface Throughput {
   framesPerSecond: number;
@@ -64,7 +67,7 @@ export async function roundTrips(ends: Ends, load: { frameBytes: number; count: 
   return times;
 }
 
-/** Linux lets a sleep overrun by 50 µs by default; not in this process. */
+/** Linux lets a sleep overrun by 50 µs by default; not in this thread and those that it starts. */
 function sleepExactly(): Promise<void> {
   return writeFile('/proc/self/timerslack_ns', '1').catch(() => undefined);
 }
@@ -77,41 +80,23 @@ export interface OneWay {
   cpuMicrosPerFrame: number;
 }
 
-/** Sends at an even pace from a to b; every frame carries its number and its time of sending. */
+/** A thread sends at an even pace from a to b; every frame carries its time of sending. This thread receives, and does nothing else. */
 export async function paced(ends: Ends, pid: number, load: { perSecond: number; ms: number; delayMs: number }): Promise<OneWay> {
   const step = 4 + 100;
-  const frame = framesOf(100, 1);
   const total = Math.round((load.perSecond * load.ms) / 1000);
   const errorsMs: number[] = [];
   let rest: Buffer = Buffer.alloc(0);
   ends.b.onReceive = (_length, chunk) => {
-    const now = performance.now();
+    const now = monotonicMs();
     const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let at = 0;
     for (; at + step <= all.length; at += step) errorsMs.push(now - all.readDoubleBE(at + 8) - load.delayMs);
     rest = all.subarray(at);
   };
   await sleepExactly();
-  const never = new Int32Array(new SharedArrayBuffer(4));
   const cpu = await cpuMicros(pid);
-  const began = performance.now();
-  let sent = 0;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const turn = () => {
-    const now = performance.now();
-    const due = Math.min(total, ((now - began) * load.perSecond) / 1000);
-    for (; sent < due; sent += 1) {
-      frame.writeDoubleBE(performance.now(), 8);
-      ends.a.socket?.write(Buffer.from(frame));
-    }
-    if (sent === total) return resolve();
-    // Sleeps instead of spinning: a generator that occupies a whole processor would measure the scheduler.
-    const aheadMs = began + (sent * 1000) / load.perSecond - performance.now();
-    if (aheadMs > 0) Atomics.wait(never, 0, 0, aheadMs);
-    return setImmediate(turn);
-  };
-  turn();
-  await promise;
+  const pace: Pace = { fd: ends.a.fd, perSecond: load.perSecond, total };
+  await once(new Worker(new URL('./pace-thread.ts', import.meta.url), { workerData: pace }), 'exit');
   await sleep(load.delayMs + 200);
-  return { sent, lost: sent - errorsMs.length, errorsMs, cpuMicrosPerFrame: ((await cpuMicros(pid)) - cpu) / sent };
+  return { sent: total, lost: total - errorsMs.length, errorsMs, cpuMicrosPerFrame: ((await cpuMicros(pid)) - cpu) / total };
 }

@@ -208,6 +208,7 @@ const table = {
   capture_file_taken: { status: 409, says: 'Another capture writes to "{file}": choose another name', exception: 'NodeError' },
   capture_file_active: { status: 409, says: 'A capture writes to "{file}": stop it first' },
   capture_id_taken: { status: 409, says: 'There is a capture with the id {capture_id} already' },
+  captures_full: { status: 409, says: 'The link {link_id} has {most} captures: stop one of them first' },
   capture_not_found: { status: 404, says: 'The link {link_id} has no capture with the id {capture_id}' },
   capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },
   capture_link_active: { status: 409, says: 'The link {link_id} is being captured already: stop that capture first' },
@@ -281,6 +282,8 @@ const table = {
   },
   image_damaged: { status: 409, says: "The image {image} arrived damaged at compute '{name}': upload it there again" },
   image_transfer_missing: { status: 404, says: 'Transfer {transfer_id} of an image is not under way' },
+  image_host_refused: { status: 403, says: 'Images are not downloaded from {host}: {reason}' },
+  download_failed: { status: 409, says: 'The image could not be downloaded from {host}: {reason}' },
   image_refused: {
     status: 409,
     says: 'The image "{image}" is refused: {reason}',

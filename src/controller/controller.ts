@@ -7,10 +7,12 @@ import { replySchemas } from '../api/local-transport.ts';
 import { NotificationFeeds } from '../api/notification-feeds.ts';
 import type { Stream } from '../api/route.ts';
 import type { ComputeEvent } from '../api/transport.ts';
+import { DiskFloor } from '../lib/disk-floor.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Log } from '../lib/log.ts';
 import type { Metric } from '../lib/metric.ts';
 import type { CaptureStopped } from '../schema/capture.ts';
+import { applianceHosts, parseImageHosts } from '../schema/image-hosts.ts';
 import type { ProjectDuplicate } from '../schema/project.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { SnapshotFork } from '../schema/snapshot.ts';
@@ -26,6 +28,7 @@ import { Symbols } from './catalog/symbols.ts';
 import { Templates } from './catalog/templates.ts';
 import type { ComputeRecord, RegisteredCompute } from './computes/compute.ts';
 import { Computes } from './computes/computes.ts';
+import { ImageDownloads } from './computes/image-downloads.ts';
 import { describeLocalCompute, type LocalCompute } from './computes/local-compute.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
@@ -114,6 +117,7 @@ export class Controller {
   readonly warmTemplates: WarmTemplates;
   readonly symbols: Symbols;
   readonly appliances: Appliances;
+  readonly imageDownloads: ImageDownloads;
   #timer: NodeJS.Timeout | undefined;
 
   private constructor(options: ControllerOptions, parts: ControllerParts) {
@@ -133,6 +137,12 @@ export class Controller {
     this.symbols = new Symbols(Server.symbols_path);
     const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
     this.appliances = new Appliances({ builtIn, own: Server.appliances_path }, options.log);
+    this.imageDownloads = new ImageDownloads({
+      hosts: () => imageHosts(Server.image_hosts, this.appliances),
+      idleMs: Server.upload_idle_timeout * 1000,
+      floor: new DiskFloor([options.settings.dataDirectory, Server.projects_path, Server.images_path], Server.min_free_bytes),
+      mostPerClient: Server.max_uploads_per_client,
+    });
     this.projects = new KnownProjects({
       computes: parts.computes,
       registry: parts.registry,
@@ -254,6 +264,7 @@ export class Controller {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.checkpoints.close();
+    this.imageDownloads.close();
     await this.cluster.stop();
     await this.relocation.close();
     this.feeds.close();
@@ -365,4 +376,10 @@ export class Controller {
     local.setUsage(this.#usage.read());
     if (this.notices.listeners > 0) this.computes.changed(local);
   }
+}
+
+/** Origins of a list as it is configured. */
+async function imageHosts(list: string, appliances: Appliances): Promise<readonly string[]> {
+  const origins = parseImageHosts(list).map((entry) => (entry === applianceHosts ? appliances.downloadHosts() : [entry]));
+  return [...new Set((await Promise.all(origins)).flat())];
 }

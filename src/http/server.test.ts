@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -244,6 +245,35 @@ describe('HTTP server', () => {
     const refused = new WebSocket(`${url.replace('http', 'ws')}/v2/echo/closed/ws`);
     await new Promise((resolve) => refused.addEventListener('error', resolve));
   });
+});
+
+it('a WebSocket whose client answers no ping is ended, and no other one', async (test) => {
+  test.mock.timers.enable({ apis: ['setInterval'] });
+  const app = await createHttpServer({ routes, log: pino({ level: 'silent' }), serverHeader: 'x', allowedOrigins: [] });
+  test.after(() => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const answering = new WebSocket(`ws://127.0.0.1:${port}/v2/echo/hello/ws`);
+  await once(answering, 'message');
+  const [served] = app.websocketServer.clients;
+  assert.ok(served);
+  const silent = connect(port, '127.0.0.1');
+  test.after(() => silent.destroy());
+  const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+  silent.write(
+    `GET /v2/echo/hello/ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+  );
+  const ended = once(silent.resume(), 'close');
+  await waitFor(() => app.websocketServer.clients.size === 2, { what: 'both connections' });
+  for (let turn = 0; turn < 3; turn += 1) {
+    const answer = once(served, 'pong');
+    test.mock.timers.tick(30_000);
+    await answer;
+  }
+  await ended;
+  assert.equal(answering.readyState, WebSocket.OPEN);
+  assert.equal(app.websocketServer.clients.size, 1);
+  answering.close();
 });
 
 it('Fastify loads no validator and no serializer of its own', () => {

@@ -26,6 +26,7 @@ import { compressJson } from './compression.ts';
 import { addCredentials, type Credentials } from './credentials.ts';
 import { CapitalizedResponse } from './header-names.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
+import { endSilentSockets } from './keep-sockets.ts';
 import { sendLargeInPieces } from './large-answers.ts';
 import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
@@ -76,6 +77,8 @@ function isWebSocket({ headers }: { headers: IncomingHttpHeaders }): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
+/** Proxies commonly end a connection that is silent for a minute. */
+const pingMs = 30_000;
 /** How often connections whose headers are late are looked for. */
 const lookForLateMs = 1_000;
 /** A client that was answered before all of its body came may send on for so long; what comes is dropped. */
@@ -115,6 +118,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   app.setNotFoundHandler(replyNotFound(routes));
   if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
   await app.register(websocket, { options: webSockets });
+  endSilentSockets(app, pingMs);
   await mountRoutes(app, { routes, texts, limits });
   return app;
 }

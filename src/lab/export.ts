@@ -3,9 +3,11 @@ import { Document, isSeq, visit } from 'yaml';
 import type { Drawing } from '../schema/drawing.ts';
 import type { KindFacts } from '../schema/kind.ts';
 import type { Link, LinkEnd, LinkMirror } from '../schema/link.ts';
-import { type Label, labelOffset, type Node } from '../schema/node.ts';
+import { type Label, labelOffset, type Node, type NodeCreate } from '../schema/node.ts';
 import { type Project, ProjectUpdate, projectDefaults } from '../schema/project.ts';
 import type { LinkSchedule } from '../schema/schedule.ts';
+import type { Template } from '../schema/template.ts';
+import { nodeFrom } from '../schema/template-node.ts';
 import { scheduleWithoutStart } from './file/link-schedule.ts';
 import { escapeVariables } from './file/variables.ts';
 import { shortPortList } from './plan/port-list.ts';
@@ -61,15 +63,32 @@ export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
         seq.flow = true;
     },
   });
-  const unread = nodes.filter(({ properties }) => Array.isArray(properties.extra_volumes) && properties.extra_volumes.length > 0);
-  if (unread.length > 0) document.commentBefore = ` ${remarkOn(unread.map(({ name }) => name))}`;
+  const remarks = remarksOn(nodes, catalog).map((remark) => ` ${remark}`);
+  if (remarks.length > 0) document.commentBefore = remarks.join('\n');
   return document.toString({ lineWidth: 120, flowCollectionPadding: false });
 }
 
-/** No kind lists the files that lie in volumes. A project made anew from this text would lack them. */
-function remarkOn(names: readonly string[]): string {
-  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : '';
-  return `Not exported: files in the volumes of ${names.slice(0, shownNames).join(', ')}${more}. Add them as \`files\`.`;
+function remarksOn(nodes: readonly Node[], { templates }: LabCatalog): string[] {
+  // No kind lists the files that lie in volumes. A project made anew from this text would lack them.
+  const unread = nodes.filter(({ properties }) => Array.isArray(properties.extra_volumes) && properties.extra_volumes.length > 0);
+  const warm = nodes.filter((node) => warmTemplateOf(node, templates));
+  return [
+    ...(unread.length > 0 ? [`Not exported: files in the volumes of ${namesOf(unread)}. Add them as \`files\`.`] : []),
+    ...(warm.length > 0 ? [`Only this server has the booted machines that ${namesOf(warm)} continue from, in its templates.`] : []),
+  ];
+}
+
+function namesOf(nodes: readonly Node[]): string {
+  const more = nodes.length > shownNames ? ` and ${nodes.length - shownNames} more` : '';
+  const shown = nodes.slice(0, shownNames).map(({ name }) => name);
+  return `${shown.join(', ')}${more}`;
+}
+
+/** The template from whose booted machine such a node continues when it is made anew. */
+function warmTemplateOf({ template_id, node_type, compute_id }: Node, templates: LabCatalog['templates']): Template | undefined {
+  return templates.find(
+    (one) => one.warm && one.template_id === template_id && one.template_type === node_type && one.compute_id === compute_id,
+  );
 }
 
 /** `${` in a value stands for itself. */
@@ -106,14 +125,16 @@ function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [st
       .map(([path, text]) => [path === startupFile ? 'config' : path, text]),
   );
   const isPlain = plainKey.test(name) && name !== '__proto__';
+  const template = warmTemplateOf(node, catalog.templates);
+  const base = template && nodeFrom(template, { x: 0, y: 0, name }, node.compute_id);
   return [
     isPlain ? name : node.node_id,
     {
       ...(!isPlain && { name }),
-      kind: node.node_type,
+      ...(template ? { template: wordFor(template, catalog.templates) } : { kind: node.node_type }),
       ...(node.compute_id !== 'local' && { compute: node.compute_id }),
-      ...propertiesOf(node, facts, catalog),
-      ...fieldsOf(node, facts),
+      ...propertiesOf(node, facts, catalog, base),
+      ...fieldsOf(node, facts, base),
       ...(config !== undefined && { config }),
       ...(Object.keys(files).length > 0 && { files }),
       x: node.x,
@@ -123,8 +144,18 @@ function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [st
   ];
 }
 
-/** Properties by the names of short forms where there are some; those that the server makes are left out. */
-function propertiesOf({ node_type, properties }: Node, facts: KindFacts | undefined, { schemas }: LabCatalog): LabFields {
+/** By which a lab file finds it. */
+function wordFor({ name, template_id }: Template, templates: LabCatalog['templates']): string {
+  return templates.filter((one) => one.name === name).length === 1 ? name : template_id;
+}
+
+/** Properties by the names of short forms where there are some; those that the server makes, and those of `base`, are left out. */
+function propertiesOf(
+  { node_type, properties }: Node,
+  facts: KindFacts | undefined,
+  { schemas }: LabCatalog,
+  base: NodeCreate | undefined,
+): LabFields {
   const { image, image_defaults = {}, memory, cpus, generated = [], port_list } = facts?.lab ?? {};
   const short = port_list === undefined ? undefined : shortPortList(properties.ports_mapping);
   const words = new Map<string, string>();
@@ -134,10 +165,11 @@ function propertiesOf({ node_type, properties }: Node, facts: KindFacts | undefi
   const others: LabFields = {};
   for (const [key, value] of Object.entries(properties)) {
     const isKnown = schemas.get(node_type)?.[key] !== undefined && !generated.includes(key) && !notProperties.has(key);
-    const { default: standard } = (schemas.get(node_type)?.[key] ?? {}) as { default?: unknown };
+    const { default: ofKind } = (schemas.get(node_type)?.[key] ?? {}) as { default?: unknown };
+    const standard = base ? base.properties?.[key] : ofKind;
     const isStandard = value === null || JSON.stringify(value) === JSON.stringify(standard ?? '');
     // Where the file does not give it, a node with an image would get another value than the standard one.
-    const isImplied = image !== undefined && properties[image] !== '' && Object.hasOwn(image_defaults, key);
+    const isImplied = !base && image !== undefined && properties[image] !== '' && Object.hasOwn(image_defaults, key);
     if (!isKnown || (isStandard && !isImplied) || (short && key === 'ports_mapping')) continue;
     const word = words.get(key);
     if (word !== undefined && isShort(value)) named[word] = value;
@@ -162,20 +194,24 @@ const notProperties: ReadonlySet<string> = new Set([
   'status',
 ]);
 
-function fieldsOf(node: Node, facts: KindFacts | undefined): LabFields {
-  const { label, custom_adapters, first_port_name, console_type } = node;
-  return {
-    ...(node.symbol !== facts?.symbol && { symbol: node.symbol }),
-    ...(console_type !== null && console_type !== facts?.console_type && { console_type }),
-    ...(node.console_auto_start && { console_auto_start: true }),
-    ...(custom_adapters.length > 0 && { custom_adapters }),
-    ...(first_port_name !== null && { first_port_name }),
-    ...(node.port_name_format !== facts?.port_name_format && { port_name_format: node.port_name_format }),
-    ...(node.port_segment_size !== facts?.port_segment_size && { port_segment_size: node.port_segment_size }),
-    ...(node.locked && { locked: true }),
-    ...(node.template_id !== null && { template_id: node.template_id }),
-    ...labelOf(label, node.height),
+/** Fields that are not as those of a new node of its kind, or of `base`. */
+function fieldsOf(node: Node, facts: KindFacts | undefined, base: NodeCreate | undefined): LabFields {
+  const standard: LabFields = {
+    symbol: facts?.symbol,
+    console_type: facts?.console_type,
+    console_auto_start: false,
+    custom_adapters: [],
+    first_port_name: null,
+    port_name_format: facts?.port_name_format,
+    port_segment_size: facts?.port_segment_size,
+    locked: false,
+    template_id: null,
   };
+  const differing = Object.entries(standard).filter(([key, ofKind]) => {
+    const [value, usual] = [node[key as keyof Node], (base as LabFields | undefined)?.[key] ?? ofKind];
+    return value !== null && JSON.stringify(value) !== JSON.stringify(usual);
+  });
+  return { ...Object.fromEntries(differing.map(([key]) => [key, node[key as keyof Node]])), ...labelOf(node.label, node.height) };
 }
 
 /** Nothing where it is as the server makes it. */

@@ -52,7 +52,7 @@ function typeOf({ type, enum: words, anyOf, items, patternProperties }: FieldSch
 
 function filterRows(): string {
   const rows = filterTable.map(({ type, parameters }) => {
-    const values = parameters.map(({ name, unit }) => (unit ? `${name} (${unit})` : name)).join(', ');
+    const values = parameters.map(({ name, unit }) => (unit ? `${name} (${unit.replace(/^\((.*)\)$/, '$1')})` : name)).join(', ');
     return `| \`${type}\` | ${escaped(values)} |`;
   });
   return ['| filter | values |', '|---|---|', ...rows].join('\n');

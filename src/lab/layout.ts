@@ -1,79 +1,105 @@
 /**
- * Positions for nodes without one: nodes with several links stand on a circle in the order of the file, those with one link around their
- * neighbour. The same file always gives the same picture.
+ * Positions for nodes without one. Nodes with one link stand at their neighbour; the others, the core, in a line if they are a chain, as
+ * a tree from their middle, or on a circle in the order of the file if they have a loop. The same file always gives the same picture.
  */
 import type { Lab } from './file/lab.ts';
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** Pixels. */
-const spacing = 150;
-const leafDistance = 130;
+import { circle, coreSpacing, line, type Neighbours, type Point, tree } from './layout-shapes.ts';
 
 /** Of all nodes of the lab that have no position in it. `present`: nodes of the project, beside which new ones are placed. */
 export function layOut(lab: Lab, present: readonly (Point & { readonly name: string })[]): ReadonlyMap<string, Point> {
-  const neighbours = neighboursOf(lab);
   const isPlaced = ({ fields }: Lab['nodes'][number]) => typeof fields.x === 'number' || typeof fields.y === 'number';
   const known = new Set(present.map(({ name }) => name));
   const free = lab.nodes.filter((node) => !isPlaced(node) && !known.has(node.name)).map(({ name }) => name);
-  const hubs = new Set(free.filter((name) => (neighbours.get(name)?.size ?? 0) !== 1));
-  // A pair of nodes that have only each other.
-  const leaves = free.filter((name) => !hubs.has(name) && hubs.has([...(neighbours.get(name) ?? [])][0] ?? ''));
-  const isLeaf = new Set(leaves);
-  const ring = free.filter((name) => !isLeaf.has(name));
-  const origin = originBeside(present, lab);
+  const all = neighboursOf(lab, new Set(lab.nodes.map(({ name }) => name)));
+  const many = new Set(free.filter((name) => all.get(name)?.length !== 1));
+  // Of a pair of nodes that have only each other neither is a leaf.
+  const isLeaf = new Set(free.filter((name) => !many.has(name) && many.has(all.get(name)?.[0] ?? '')));
+  const core = free.filter((name) => !isLeaf.has(name));
+  const leaves = Map.groupBy(isLeaf, (name) => all.get(name)?.[0] ?? '');
+  const points = draw(core, neighboursOf(lab, new Set(core)), leaves);
+  const others = [
+    ...present,
+    ...lab.nodes.flatMap(({ fields: { x, y } }) => (typeof x === 'number' && typeof y === 'number' ? [{ x, y }] : [])),
+  ];
+  return moved(points, others);
+}
+
+function draw(core: readonly string[], neighbours: Neighbours, leaves: Neighbours): ReadonlyMap<string, Point> {
+  const parts = partsOf(core, neighbours);
+  const linkCount = core.reduce((sum, name) => sum + (neighbours.get(name)?.length ?? 0), 0) / 2;
+  if (linkCount > core.length - parts.length) return circle(core, leaves);
+  return shelves(
+    parts.map((part) => {
+      const isChain = part.every((name) => (neighbours.get(name)?.length ?? 0) <= 2);
+      return isChain ? line(part, neighbours, leaves) : tree(part, neighbours, leaves);
+    }),
+  );
+}
+
+/** Parts from the left to the right, and in rows if they are many. */
+function shelves(parts: readonly ReadonlyMap<string, Point>[]): ReadonlyMap<string, Point> {
   const points = new Map<string, Point>();
-  const radius = ring.length < 2 ? 0 : Math.max(spacing, (ring.length * spacing) / (2 * Math.PI));
-  for (const [index, name] of ring.entries()) {
-    points.set(name, around(origin, radius, -Math.PI / 2 + (2 * Math.PI * index) / ring.length));
+  const sizes = parts.map((part) => boundsOf([...part.values()]));
+  const area = sizes.reduce(
+    (sum, { left, right, top, bottom }) => sum + (right - left + coreSpacing) * (bottom - top + coreSpacing),
+    0,
+  );
+  const width = Math.max(1500, 1.5 * Math.sqrt(area));
+  let [x, y, below] = [0, 0, 0];
+  for (const [index, part] of parts.entries()) {
+    const { left, right, top, bottom } = sizes[index] ?? boundsOf([]);
+    if (x > 0 && x + right - left > width) [x, y] = [0, below];
+    for (const [name, point] of part) points.set(name, { x: point.x - left + x, y: point.y - top + y });
+    x += right - left + coreSpacing;
+    below = Math.max(below, y + bottom - top + coreSpacing);
   }
-  fanOut(leaves, neighbours, { points, origin });
   return points;
 }
 
-/** Leaves stand on the outer side of their neighbour. */
-function fanOut(
-  leaves: readonly string[],
-  neighbours: ReadonlyMap<string, ReadonlySet<string>>,
-  { points, origin }: { readonly points: Map<string, Point>; readonly origin: Point },
-): void {
-  const byHub = Map.groupBy(leaves, (name) => [...(neighbours.get(name) ?? [])][0] ?? '');
-  for (const [hub, group] of byHub) {
-    const centre = points.get(hub) ?? origin;
-    const isCentre = centre.x === origin.x && centre.y === origin.y;
-    const outward = isCentre ? -Math.PI / 2 : Math.atan2(centre.y - origin.y, centre.x - origin.x);
-    const width = isCentre ? 2 * Math.PI * (1 - 1 / group.length) : Math.min(Math.PI, 0.6 * (group.length - 1));
-    const distance = Math.max(leafDistance, (group.length * leafDistance) / (isCentre ? 6 : 3));
-    group.forEach((name, index) => {
-      const share = group.length === 1 ? 0.5 : index / (group.length - 1);
-      points.set(name, around(centre, distance, outward - width / 2 + width * share));
-    });
-  }
+/** The connected parts of the core, in the order of the file. */
+function partsOf(core: readonly string[], neighbours: Neighbours): string[][] {
+  const seen = new Set<string>();
+  return core.flatMap((first) => {
+    if (seen.has(first)) return [];
+    const part = [first];
+    seen.add(first);
+    for (const name of part) {
+      for (const next of neighbours.get(name) ?? []) {
+        if (seen.has(next)) continue;
+        seen.add(next);
+        part.push(next);
+      }
+    }
+    return [part];
+  });
 }
 
-function neighboursOf({ links }: Lab): ReadonlyMap<string, ReadonlySet<string>> {
+/** Each once, and no node its own. `names`: the others are left out. */
+function neighboursOf({ links }: Lab, names: ReadonlySet<string>): Neighbours {
   const neighbours = new Map<string, Set<string>>();
   const join = (one: string, other: string) => neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other));
   for (const { ends } of links) {
-    join(ends[0].node, ends[1].node);
-    join(ends[1].node, ends[0].node);
+    const [one, other] = [ends[0].node, ends[1].node];
+    if (one === other || !names.has(one) || !names.has(other)) continue;
+    join(one, other);
+    join(other, one);
   }
-  return neighbours;
+  return new Map(Array.from(neighbours, ([name, set]) => [name, [...set]]));
 }
 
-/** The middle of the picture; right of what has a place already. */
-function originBeside(present: readonly Point[], lab: Lab): Point {
-  const placed = lab.nodes.flatMap(({ fields: { x, y } }) => (typeof x === 'number' && typeof y === 'number' ? [{ x, y }] : []));
-  const all = [...present, ...placed];
-  if (all.length === 0) return { x: 0, y: 0 };
-  const right = all.reduce((most, { x }) => Math.max(most, x), -Infinity);
-  const middle = all.reduce((sum, { y }) => sum + y, 0) / all.length;
-  return { x: Math.round(right + 2 * spacing), y: Math.round(middle) };
+/** The middle of the picture is 0, 0; or it is right of what has a place already. */
+function moved(points: ReadonlyMap<string, Point>, others: readonly Point[]): ReadonlyMap<string, Point> {
+  if (points.size === 0) return points;
+  const own = boundsOf([...points.values()]);
+  const rest = others.length > 0 ? boundsOf(others) : undefined;
+  const byX = Math.round(rest ? rest.right + coreSpacing - own.left : -(own.left + own.right) / 2);
+  const byY = Math.round((rest ? (rest.top + rest.bottom) / 2 : 0) - (own.top + own.bottom) / 2);
+  return new Map(Array.from(points, ([name, { x, y }]) => [name, { x: x + byX, y: y + byY }]));
 }
 
-function around({ x, y }: Point, radius: number, angle: number): Point {
-  return { x: Math.round(x + radius * Math.cos(angle)), y: Math.round(y + radius * Math.sin(angle)) };
+function boundsOf(points: readonly Point[]) {
+  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+  const least = (values: readonly number[]) => values.reduce((one, other) => Math.min(one, other), Infinity);
+  const most = (values: readonly number[]) => values.reduce((one, other) => Math.max(one, other), -Infinity);
+  return { left: least(xs), right: most(xs), top: least(ys), bottom: most(ys) };
 }

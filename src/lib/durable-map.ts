@@ -1,6 +1,6 @@
 /**
  * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is taken
- * back and rejected. The journal behind it is rewritten when it holds far more records than the map has entries. A damaged one is
+ * back and rejected. The journal behind it is rewritten when it holds far more records, or bytes, than the map. A damaged one is
  * reported, a copy of it is kept, and the entries that can be read are there.
  */
 import { Journal } from './journal.ts';
@@ -10,11 +10,15 @@ type MapChange<V> = { k: string; v: V } | { k: string };
 
 /** Below this many records the journal is not worth rewriting. */
 const minimumRecords = 1000;
+/** As many bytes make it worth it with fewer records. */
+const minimumBytes = 2 ** 24;
 
 export class DurableMap<V> {
   readonly #values: Map<string, V>;
   readonly #journal: Journal<MapChange<V>>;
   #records: number;
+  /** Of the journal when it held little else than the map, about. */
+  #shortBytes: number;
   #restarting = false;
   /** Changes that are not on disk yet. */
   #pending = 0;
@@ -23,6 +27,7 @@ export class DurableMap<V> {
     this.#journal = journal;
     this.#values = values;
     this.#records = records;
+    this.#shortBytes = records === 0 ? 0 : (journal.sizeBytes * values.size) / records;
   }
 
   /** Values that `isValue` refuses are reported and left out; the journal keeps them until it is rewritten. */
@@ -84,7 +89,10 @@ export class DurableMap<V> {
       this.#pending -= 1;
     }
     this.#records += 1;
-    if (this.#records > minimumRecords && this.#records > 4 * this.#values.size) void this.#shorten();
+    const { sizeBytes } = this.#journal;
+    const hasOldRecords = this.#records > minimumRecords && this.#records > 4 * this.#values.size;
+    const hasOldBytes = sizeBytes > minimumBytes && sizeBytes > 4 * this.#shortBytes;
+    if (hasOldRecords || hasOldBytes) void this.#shorten();
   }
 
   /** Rejections come newest first, so that the value before the oldest refused change is what stays. */
@@ -100,6 +108,7 @@ export class DurableMap<V> {
       const changes = [...this.#values].map(([k, v]) => ({ k, v }));
       await this.#journal.restart(() => changes);
       this.#records = changes.length;
+      this.#shortBytes = this.#journal.sizeBytes;
     } catch {
       // The old journal is complete and stays; the next change tries again.
     } finally {

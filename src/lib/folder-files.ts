@@ -1,5 +1,5 @@
 /** Files of a folder by the paths that clients give: nothing outside it, wherever symbolic links lead. */
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { checkArrival } from './disk-image/references.ts';
@@ -66,12 +66,7 @@ export interface WriteInside extends WriteOptions {
 export async function writeInside(folder: string, path: string, source: Readable, options: WriteInside): Promise<void> {
   // A client that goes before its bytes are asked for.
   source.on('error', () => undefined);
-  const file = await pathInside(folder, path);
-  // By whatever links one gets there.
-  const [realFolder, realFile] = await Promise.all([realExisting(folder), realExisting(file)]);
-  const problem = options.problemOf(relative(folder, file)) ?? options.problemOf(relative(realFolder, realFile));
-  if (problem !== undefined) throw new OutsideError(path, problem);
-  if (file.endsWith('/')) throw new OutsideError(path, 'it is a folder');
+  const { file, realFolder } = await changeable(folder, path, options);
   const { whileThere = (fn) => fn() } = options;
   const above = await whileThere(async () => {
     await mkdir(folder, { recursive: true });
@@ -82,6 +77,30 @@ export async function writeInside(folder: string, path: string, source: Readable
   } finally {
     await above.close();
   }
+}
+
+/** Of a symbolic link only the link goes. @throws OutsideError, and errors of the system, such as for a folder */
+export async function removeInside(folder: string, path: string, options: Pick<WriteInside, 'problemOf'>): Promise<void> {
+  const { file, realFolder } = await changeable(folder, path, options);
+  // A missing folder is not made.
+  const way = relative(realFolder, await realpath(dirname(file)));
+  const above = await openFolderBelow(realFolder, way);
+  try {
+    await unlink(join(openedPath(above), basename(file)));
+  } finally {
+    await above.close();
+  }
+}
+
+/** Where a file is that may be written. @throws OutsideError */
+async function changeable(folder: string, path: string, { problemOf }: Pick<WriteInside, 'problemOf'>) {
+  const file = await pathInside(folder, path);
+  // By whatever links one gets there.
+  const [realFolder, realFile] = await Promise.all([realExisting(folder), realExisting(file)]);
+  const problem = problemOf(relative(folder, file)) ?? problemOf(relative(realFolder, realFile));
+  if (problem !== undefined) throw new OutsideError(path, problem);
+  if (file.endsWith('/')) throw new OutsideError(path, 'it is a folder');
+  return { file, realFolder };
 }
 
 /** What nodes and projects keep; anything else is bytes. */

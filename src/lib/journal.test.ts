@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -124,6 +124,20 @@ describe('durable map', () => {
       ],
     );
     assert.ok((await readFile(file, 'utf8')).split('\n').length < 1100);
+    await again.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it('is rewritten for its bytes, too: a few large values that change often', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'patchbay-map-'));
+    const file = join(folder, 'map.log');
+    const map = await DurableMap.open<string>(file, assert.fail);
+    await map.set('small', 'kept');
+    for (let round = 0; round < 30; round++) await map.set('large', `${round}`.padEnd(2 ** 20));
+    await map.close();
+    assert.ok((await stat(file)).size < 24 * 2 ** 20);
+    const again = await DurableMap.open<string>(file, assert.fail);
+    assert.deepEqual([again.get('small'), again.get('large')?.trim(), again.size], ['kept', '29', 2]);
     await again.close();
     await rm(folder, { recursive: true });
   });

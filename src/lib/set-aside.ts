@@ -1,9 +1,12 @@
 /** Damaged files of the server's own state: kept under another name for a person to look at, so that the server can do without them. */
-import { link, rename } from 'node:fs/promises';
+import { link, readdir, rename } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { readRegularFile } from './regular-file.ts';
 
 /** Gets in words what was damaged, and where its copy is. */
 export type Warn = (message: string) => void;
+
+const asideMark = '.damaged-';
 
 /** Other errors say something of this process or the machine, not of the file. */
 const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']);
@@ -40,7 +43,13 @@ export async function readOwnJson<T>(path: string, take: (value: unknown) => T, 
   }
 }
 
+/** Copies of a file that were set aside, by this server or an earlier one, and that no person has removed yet. */
+export async function findAside(path: string): Promise<string[]> {
+  const names = await readdir(dirname(path)).catch((): string[] => []);
+  return names.filter((name) => name.startsWith(`${basename(path)}${asideMark}`)).map((name) => join(dirname(path), name));
+}
+
 /** `20261122T071804123Z` sorts by time and stands in any file name. */
 function asideOf(path: string): string {
-  return `${path}.damaged-${new Date().toISOString().replace(/[-:.]/g, '')}`;
+  return `${path}${asideMark}${new Date().toISOString().replace(/[-:.]/g, '')}`;
 }

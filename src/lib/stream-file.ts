@@ -1,6 +1,6 @@
 /** Writes a stream to a file that is there only when all of it has come: an upload that breaks off changes nothing. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -11,13 +11,15 @@ export interface WriteOptions {
   readonly mode?: number;
   /** Looks at the whole file before it gets its name; what it throws refuses the file. */
   readonly check?: (temporary: string) => Promise<void>;
+  /** A file that has the name already is not replaced: EEXIST. */
+  readonly isNew?: boolean;
   /** Runs what makes files and gives them their names while their folder is kept from being removed; not while bytes are awaited. */
   readonly whileThere?: <T>(fn: () => Promise<T>) => Promise<T>;
 }
 
 /** Makes the folders above it; on disk when it resolves. */
 export async function writeStream(path: string, source: Readable, options: WriteOptions = {}): Promise<void> {
-  const { mode = 0o644, check, whileThere = (fn) => fn() } = options;
+  const { mode = 0o644, check, isNew = false, whileThere = (fn) => fn() } = options;
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
   // A source that breaks off before its bytes are asked for must wait for that, not end the process.
   source.on('error', () => undefined);
@@ -29,11 +31,26 @@ export async function writeStream(path: string, source: Readable, options: Write
     await pipeline(source, handle.createWriteStream({ flush: true }));
     await check?.(temporary);
     await whileThere(async () => {
-      await rename(temporary, path);
+      if (isNew) await link(temporary, path);
+      else await rename(temporary, path);
+      if (isNew) await rm(temporary);
       await syncFolder(dirname(path));
     });
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
+  }
+}
+
+const temporaryName = /^\.[0-9a-f]{12}\.tmp$/;
+
+/** Removes what a process that was killed left of `writeStream` in a folder which no other process writes to. Never rejects. */
+export async function removeTemporary(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!temporaryName.test(name)) continue;
+    const path = join(folder, name);
+    const facts = await lstat(path).catch(() => undefined);
+    // Younger ones are of this process.
+    if (facts?.isFile() && facts.mtimeMs < performance.timeOrigin) await rm(path, { force: true }).catch(() => undefined);
   }
 }

@@ -12,7 +12,14 @@ const { node_id, ...end } = LinkEnd.properties;
 const { link_style, filters, suspend, link_id } = LinkInput.properties;
 
 const BulkNode = Type.Object(
-  { ...NodeCreate.properties, ref: Type.Optional(Name({ description: 'A name by which links of this request mean the node' })) },
+  {
+    ...NodeCreate.properties,
+    ref: Type.Optional(Name({ description: 'A name by which links of this request mean the node' })),
+    warm_template: Type.Optional({
+      ...Uuid,
+      description: 'Template with `warm`: the node gets its disks, and continues from its memory at its first start',
+    } as typeof Uuid),
+  },
   named('BulkNode'),
 );
 const BulkEnd = Type.Object(

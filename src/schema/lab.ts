@@ -32,6 +32,17 @@ export const LabPlanReply = Type.Object(
           action,
           name: Type.String(),
           restart: Type.Boolean({ description: 'A running node that is stopped and started' }),
+          warm: Type.Optional(
+            Type.Object(
+              {
+                template: Type.String({ description: 'Name of the template that holds a booted machine' }),
+                differs: Type.Array(Type.String(), {
+                  description: 'What makes the node another machine, so that it boots. Empty: it continues from the memory',
+                }),
+              },
+              named('LabWarmStart'),
+            ),
+          ),
           changes: Type.Array(
             Type.Object(
               {

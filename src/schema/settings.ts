@@ -48,6 +48,10 @@ const table = {
       '',
       'Comma-separated names by which clients may address this server without `auth`, and pages of containers always, beside IP addresses, `host` and the machine’s own name',
     ),
+    image_hosts: ours(
+      'appliances',
+      'Comma-separated hosts from which images may be downloaded to this server: `[http://|https://]NAME[:PORT]`, `*.NAME` for all below it, https by default; `appliances`: those of the built-in appliances; a host of a private network also needs its address in the list',
+    ),
     request_timeout: ours(30, 'Seconds for the headers of a request, and for a body in JSON'),
     upload_idle_timeout: ours(60, 'Seconds that an upload may pause'),
     max_connections_per_client: ours(

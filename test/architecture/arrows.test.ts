@@ -66,7 +66,13 @@ const libraryHomes: Record<string, readonly string[]> = {
 };
 
 /** Files of the server that the page imports at run time: they import nothing, not even a module of Node. */
-const sharedWithPage = ['src/schema/pcap.ts', 'src/schema/presence-limits.ts', 'src/lib/retry.ts', 'src/lib/telnet.ts'];
+const sharedWithPage = [
+  'src/schema/image-hosts.ts',
+  'src/schema/pcap.ts',
+  'src/schema/presence-limits.ts',
+  'src/lib/retry.ts',
+  'src/lib/telnet.ts',
+];
 
 /** Files outside the kinds' folders that name kinds: the lists, and names that coincide with a kind's. */
 const kindNamers: Readonly<Record<string, string>> = {

@@ -57,6 +57,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['place-nodes.ts'],
     ['plan'],
     ['state', 'layout.ts'],
+    ['layout-shapes.ts'],
     ['file'],
     ['checks/definition'],
   ],
@@ -80,7 +81,16 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   'src/schema': [
     ['move.ts'],
-    ['bulk.ts', 'host.ts', 'image-transfer.ts', 'nio.ts', 'schedule-outages.ts', 'schedule-rules.ts', 'trace-text.ts'],
+    [
+      'bulk.ts',
+      'host.ts',
+      'image-download.ts',
+      'image-transfer.ts',
+      'nio.ts',
+      'schedule-outages.ts',
+      'schedule-rules.ts',
+      'trace-text.ts',
+    ],
     ['link-stats.ts', 'link.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
     ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
     [
@@ -105,7 +115,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'traffic.ts',
     ],
     ['common.ts', 'console-access.ts', 'pcap-file.ts'],
-    ['pcap.ts', 'presence-limits.ts', 'settings.ts', 'type.ts'],
+    ['image-hosts.ts', 'pcap.ts', 'presence-limits.ts', 'settings.ts', 'type.ts'],
   ],
   web: [
     ['main.tsx', 'login'],

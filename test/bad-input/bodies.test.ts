@@ -11,7 +11,7 @@ import { programRoutes } from './program-routes.ts';
 const bench = await withServer();
 const fixture = await withFixture(bench);
 
-const rawRoutes = /\/files\/|\/images\/|\/import$|\/raw$|\/ws$|\/pcap$|\/streams\/|\/bytes\/|\{action\}|notifications/;
+const rawRoutes = /\/files\/|\/(new_)?images\/|\/import$|\/raw$|\/ws$|\/pcap$|\/streams\/|\/bytes\/|\{action\}|notifications/;
 const lines = (await programRoutes(bench.client))
   .filter(({ method, template }) => method !== 'DELETE' && !rawRoutes.test(template))
   .map(({ method, template }) => `${method} ${template}`);

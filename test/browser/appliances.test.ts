@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { openTab, picture } from '../support/browser.ts';
+import { imageMd5, withImageServer } from '../support/image-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createProject, withServer } from '../support/with-server.ts';
 import { canvas } from './page-parts.ts';
 
-const { server, client } = await withServer();
+const source = await withImageServer();
+const { server, client } = await withServer({ config: { Server: { image_hosts: source.origin } } });
 const project = await createProject(client, { auto_close: false });
 const { page, problems } = await openTab(`${server.url}/appliances`);
 const disk = Buffer.alloc(3 * 1024 * 1024, 7);
@@ -22,6 +24,7 @@ const router = {
   images: [
     { filename: 'router-2.img', version: '2', md5sum, filesize: disk.length, download_url: 'https://acme.example/get' },
     { filename: 'router-1.img', version: '1', md5sum: '0'.repeat(32) },
+    { filename: 'router-3.img', version: '3', md5sum: imageMd5, direct_download_url: `${source.origin}/disk.img` },
   ],
   versions: [
     { name: '1', images: { hda_disk_image: 'router-1.img' } },
@@ -88,6 +91,13 @@ describe('appliances in the browser', () => {
     await dialog.getByText('Stored as router-1.img').waitFor();
     const create = dialog.getByRole('button', { name: 'Create template' });
     await waitFor(() => create.isEnabled(), { what: 'a version with a file of the user' });
+    // The server downloads what its list permits.
+    await dialog.getByLabel('Version').selectOption('3');
+    await dialog.getByRole('link', { name: 'Direct download' }).waitFor();
+    await picture(page, 'appliance-download');
+    await dialog.getByRole('button', { name: 'Download', exact: true }).click();
+    await dialog.getByText('Stored as router-3.img').waitFor();
+    await waitFor(() => create.isEnabled(), { what: 'the version with the downloaded file' });
     await dialog.getByLabel('Version').selectOption('2');
     await dialog.getByRole('button', { name: 'Create template' }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -117,6 +127,32 @@ describe('appliances in the browser', () => {
     await page.getByRole('button', { name: 'Delete image' }).click();
     await row('ios.image').waitFor({ state: 'detached' });
     assert.deepEqual(await client.get('/v2/compute/dynamips/images'), []);
+  });
+
+  it('have images that the server downloads from a URL, with progress, until the user cancels', async () => {
+    const start = async (name: string) => {
+      await page.getByRole('button', { name: 'From a URL…' }).click();
+      await dialog.getByLabel('URL').fill(`${source.origin}/half`);
+      await dialog.getByLabel('File name').fill(name);
+      await dialog.getByRole('button', { name: 'Download', exact: true }).click();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: 'From a URL…' }).click();
+    await dialog.getByLabel('URL').fill('https://other.example/disk.img');
+    await dialog.getByText('The server does not download from this host').waitFor();
+    assert.equal(await dialog.getByLabel('File name').inputValue(), 'disk.img');
+    await picture(page, 'image-from-url');
+    await page.keyboard.press('Escape');
+    await start('part.img');
+    await page.getByText(/The server downloads it… · 33 %/).waitFor();
+    await picture(page, 'image-download');
+    await page.getByRole('button', { name: 'Cancel part.img' }).click();
+    await waitFor(() => source.waiting.size === 0, { what: 'the end of the cancelled download' });
+    await start('whole.img');
+    await page.getByText(/The server downloads it… · 33 %/).waitFor();
+    source.release();
+    await page.getByText('Stored as whole.img').waitFor();
+    await page.locator('.image-table tr').filter({ hasText: 'whole.img' }).getByText(imageMd5).waitFor();
   });
 
   it('become nodes when their image is dropped on the canvas, also an unknown one', async () => {

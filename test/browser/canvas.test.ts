@@ -64,6 +64,57 @@ describe('the canvas', () => {
     await header(first).getByText('Guest 3', { exact: true }).waitFor({ state: 'detached' });
   });
 
+  it('moves its picture during a gesture, and draws it again after a pause or when the gesture leads too far', async () => {
+    // In the page: the pause would end before a test looks.
+    const [before, moved, further] = (await page.evaluate(`(async () => {
+      const svg = document.querySelector('svg.canvas');
+      const look = () => ({
+        drawn: svg.querySelector(':scope > g').getAttribute('transform'),
+        isGliding: svg.matches('.gliding'),
+        left: document.querySelector('.node').getBoundingClientRect().left,
+      });
+      const scrolled = async (deltaY) => {
+        svg.dispatchEvent(new WheelEvent('wheel', { deltaY, shiftKey: true, bubbles: true, cancelable: true }));
+        await new Promise((resolve) => setTimeout(resolve));
+        return look();
+      };
+      return [look(), await scrolled(60), await scrolled(4000)];
+    })()`)) as { drawn: string; isGliding: boolean; left: number }[];
+    assert.ok(before && moved && further);
+    assert.deepEqual([moved.drawn, moved.isGliding, Math.round(moved.left)], [before.drawn, true, Math.round(before.left - 60)]);
+    assert.notEqual(further.drawn, before.drawn);
+    assert.deepEqual([further.isGliding, Math.round(further.left)], [false, Math.round(before.left - 4060)]);
+    await page.keyboard.press('f');
+    const [left, top] = await middleOf(canvas(page).node('Alpha').locator('.symbol'));
+    await page.mouse.move(left, top);
+    const drawn = () => page.locator('svg.canvas > g').getAttribute('transform');
+    const fitted = await drawn();
+    await page.mouse.wheel(0, -100);
+    await waitFor(async () => (await drawn()) !== fitted, { what: 'the canvas drawn at the new scale' });
+    await page.locator('svg.canvas.gliding').waitFor({ state: 'detached' });
+    // The point below the pointer stands still.
+    const [sameLeft, sameTop] = await middleOf(canvas(page).node('Alpha').locator('.symbol'));
+    assert.ok(Math.hypot(sameLeft - left, sameTop - top) < 1, `${sameLeft - left}, ${sameTop - top}`);
+    await page.keyboard.press('f');
+  });
+
+  it('draws names and ports where they can be read, of what is in view and around it', async () => {
+    await toCanvas(page);
+    const labels = () => page.locator('.node text.label, .end text.label').count();
+    assert.equal(await labels(), 4);
+    for (let press = 0; press < 6; press += 1) await page.keyboard.press('-');
+    await page.locator('svg.canvas.far').waitFor();
+    assert.equal(await labels(), 0);
+    await page.locator('.far-names').getByText('Alpha', { exact: true }).waitFor({ state: 'attached' });
+    await page.keyboard.press('f');
+    await page.locator('svg.canvas:not(.far)').waitFor();
+    assert.equal(await labels(), 4);
+    for (let press = 0; press < 60; press += 1) await page.keyboard.press('ArrowRight');
+    await waitFor(async () => (await labels()) === 0, { what: 'no labels out of view' });
+    await page.keyboard.press('f');
+    assert.equal(await labels(), 4);
+  });
+
   it('moves nodes with the keyboard; a locked node stays', async () => {
     await canvas(page).node('Alpha').click();
     await page.keyboard.press('ArrowRight');

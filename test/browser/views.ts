@@ -271,6 +271,15 @@ const ofServer: readonly View[] = [
     },
   },
   {
+    name: 'image-from-url',
+    show: async (page) => {
+      await page.getByRole('button', { name: 'From a URL…' }).click();
+      await page.getByLabel('URL').fill('https://other.example/disk.img');
+      await page.getByRole('note').waitFor();
+    },
+    ...modal,
+  },
+  {
     name: 'server',
     show: (page) =>
       page

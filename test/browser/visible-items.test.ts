@@ -32,6 +32,8 @@ for (const width of [1280, 768])
     const nodes = () => client.get<{ name: string }[]>(`${project.path}/nodes`);
 
     it('adds a node in the middle of the visible part, even before the project is loaded', async () => {
+      // The first load of the page has ended: it must not take the place of the held one.
+      await page.locator('.canvas-hint').waitFor();
       const held = Promise.withResolvers<void>();
       await page.route('**/drawings', (route) => held.promise.then(() => route.continue()), { times: 1 });
       await page.reload();

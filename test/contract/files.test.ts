@@ -140,11 +140,17 @@ describe('files of a node', () => {
       assert.equal(sum((await read(`${files}/in/a/large.bin`)).bytes), sum(large));
       const folder = join(server().dataDir, 'projects', project.id, 'project-files', 'vpcs', node.node_id);
       assert.equal(sum(await readFile(join(folder, 'in/a/large.bin'))), sum(large));
-      expectFault(await bench.client.send(`GET ${files}/none.txt`), 404);
+      for (const method of ['GET', 'DELETE'])
+        for (const path of ['none.txt', 'no/such.txt', 'startup.vpc/x'])
+          expectFault(await bench.client.send(`${method} ${files}/${path}`), 404);
+      await bench.client.delete(`${files}/in/a/large.bin`);
+      expectFault(await bench.client.send(`GET ${files}/in/a/large.bin`), 404);
+      expectFault(await bench.client.send(`DELETE ${files}/in/a`), 403, /folder/);
+      assert.deepEqual(await readdir(join(folder, 'in')), ['a']);
       await symlink('/etc', join(folder, 'etc'));
       await writeFile(join(server().dataDir, 'secret'), 'secret');
       for (const way of ['%2e%2e/x', '..%2f..%2fx', '..%5c..%5cx', '.hidden', 'a/../../x', 'etc/passwd', 'a%00b'])
-        for (const method of ['GET', 'POST']) {
+        for (const method of ['GET', 'POST', 'DELETE']) {
           const reply = await bench.client.send(`${method} ${files}/${way}`, method === 'POST' ? { raw: 'x' } : {});
           expectFault(reply, 403);
         }

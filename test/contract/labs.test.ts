@@ -441,8 +441,8 @@ describe('labs over HTTP', () => {
     assert.deepEqual([planned.project_id, planned.steps.length], [null, 4]);
     assert.deepEqual(planned.picture, {
       nodes: [
-        { name: 'PC1', x: 0, y: -150, action: 'create' },
-        { name: 'PC2', x: 0, y: 150, action: 'create' },
+        { name: 'PC1', x: -100, y: 0, action: 'create' },
+        { name: 'PC2', x: 100, y: 0, action: 'create' },
       ],
       links: [{ ends: ['PC1', 'PC2'], action: 'create' }],
     });

@@ -167,6 +167,11 @@ describe('several captures of a link', () => {
     await waitFor(async () => (await lab.list()).length === 1, { what: 'the end at the limit' });
     assert.deepEqual(facts(await lab.list()), [[long.capture_id, true]]);
     assert.ok((await readFile(short.capture_file_path)).length <= 400);
+    const replies = await Promise.all(
+      Array.from({ length: 32 }, () => bench.client.send(`POST ${lab.path}/captures`, { body: {} })),
+    );
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [...Array(31).fill(201), 409]);
+    expectFault(await bench.client.send(`POST ${lab.path}/start_capture`, { body: {} }), 409, /has 32 captures/);
     expectStatus(await bench.client.send(`POST ${lab.project.path}/nodes/stop`, { limitMs: 60_000 }), 204);
     await waitFor(async () => (await lab.list()).length === 0, { what: 'the end with the node' });
     assert.deepEqual(await lab.onCompute(), []);

@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { imageBytes, withImageServer } from '../support/image-server.ts';
 import { atPrompt, showsLink, type } from '../support/ipxe.ts';
 import { listen } from '../support/notices.ts';
 import { Pc } from '../support/pc.ts';
@@ -28,7 +29,8 @@ interface ComputeBody {
 }
 
 const [user, password] = ['teacher', 'correct-horse'];
-const bench = await withServer();
+const source = await withImageServer();
+const bench = await withServer({ config: { Server: { image_hosts: source.origin } } });
 const { client } = bench;
 const computeId = randomUUID();
 let away: RunningServer;
@@ -378,4 +380,34 @@ describe('an image that only the controller has', () => {
     );
     await client.delete(project.path);
   });
+});
+
+test('an image is downloaded to the compute by way of this server, whole or not at all', async () => {
+  const folder = join(away.dataDir, 'images/QEMU');
+  const path = `/v2/computes/${computeId}/image_downloads`;
+  const wanted = (place: string, fields: object = {}) => ({
+    body: { node_type: 'qemu', url: `${source.origin}${place}`, filename: 'fetched.img', ...fields },
+  });
+  const last = async (place: string, fields?: object) =>
+    expectStatus(await client.send(`POST ${path}`, wanted(place, fields)), 200)
+      .text()
+      .trim()
+      .split('\n')
+      .at(-1) ?? '';
+  const unfinished = async () => (await readdir(folder)).filter((name) => name.endsWith('.tmp'));
+  assert.match(await last('/disk.img', { sha256: '0'.repeat(64) }), /SHA-256 checksum is not 0/);
+  assert.match(await last('/cut'), /the connection failed/);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'short.img'), 'x');
+  assert.match(await last('/disk.img', { filename: 'short.img' }), /file of this name already/);
+  const half = await fetch(`${bench.server.url}${path}`, { method: 'POST', body: JSON.stringify(wanted('/half').body) });
+  await waitFor(async () => (await unfinished()).length === 1, { what: 'a part of the image' });
+  await half.body?.cancel();
+  await waitFor(async () => (await unfinished()).length === 0, { what: 'the end of the download' });
+  assert.deepEqual(JSON.parse(await last('/disk.img', { filename: 'whole.img' })), {
+    filename: 'whole.img',
+    filesize: imageBytes.length,
+  });
+  assert.deepEqual(await readFile(join(folder, 'whole.img')), imageBytes);
+  assert.ok(!(await readdir(folder)).includes('fetched.img'));
 });

@@ -3,6 +3,15 @@ import assert from 'node:assert/strict';
 import { access, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { ServerClient } from '../../src/cli/server-client.ts';
+import { applyPlan } from '../../src/lab/apply.ts';
+import { exportFrom } from '../../src/lab/export.ts';
+import { filesOf } from '../../src/lab/file/lab-files.ts';
+import { loadLab } from '../../src/lab/file/load-lab.ts';
+import { planOn } from '../../src/lab/open-lab.ts';
+import { type LabPlan, linesOf } from '../../src/lab/plan/lab-plan.ts';
+import { getProject } from '../../src/lab/state/lab-state.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import type { Template } from '../../src/schema/template.ts';
@@ -14,7 +23,10 @@ import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
 
-const { server, client } = await withServer();
+const { server, client } = await withServer({ config: { Server: { auto_close_grace: 1, auto_close_running: true } } });
+
+/** For what hangs. */
+const limitMs = 60_000;
 
 const status = async (project: ProjectHandle) => (await client.get<NodeBody[]>(`${project.path}/nodes`)).map((node) => node.status);
 const hidden = async (project: ProjectHandle) => {
@@ -25,7 +37,7 @@ const handle = (id: string): ProjectHandle => ({ id, path: `/v2/projects/${id}`,
 
 /** A machine that remembers a word, a VPCS and an uplink. */
 async function withLab() {
-  const project = await createProject(client);
+  const project = await createProject(client, { auto_close: false });
   await client.send('POST /v2/compute/qemu/img', {
     body: { qemu_img: 'qemu-img', path: 'warm.qcow2', format: 'qcow2', size: 64 },
   });
@@ -200,7 +212,26 @@ test('a project that freezes when it is closed continues when it is opened, or w
   const list = join(String(path), '.patchbay-resume.json');
   await mkdir(join(list, 'in the way'), { recursive: true });
   expectFault(await client.send(`POST ${project.path}/close`, { body: {} }), 507, /could not be written/);
+  // When its last user leaves, as well: the next one is sent the reason, and it is closed when that is possible.
+  await client.put(project.path, { auto_close: true });
+  const listen = () => openWebSocket(`${server.url}${project.path}/notifications/ws`);
+  const failures = () => server.log().split('could not be closed after its last user had left').length - 1;
+  const leaves = async (user: Awaited<ReturnType<typeof listen>>) => {
+    const before = failures();
+    user.close();
+    await waitFor(() => failures() > before, { what: 'a freeze that fails', limitMs });
+  };
+  await leaves(await listen());
+  assert.deepEqual(await status(project), ['started', 'started', 'started']);
+  const next = await listen();
+  await next.next((message) => /stays open, and its nodes run on.*could not be written/.test(String(message)), limitMs);
+  await leaves(next);
   await rm(list, { recursive: true });
+  const object = () => client.get<Project>(project.path);
+  await waitFor(async () => (await object()).status === 'closed', { what: 'the project, closed', limitMs });
+  await client.put(project.path, { auto_close: false });
+  await client.post(`${project.path}/open`, {}, 201);
+  await continued();
   await recalls();
 
   // The host may end, too: nothing runs.
@@ -219,6 +250,57 @@ test('a project that freezes when it is closed continues when it is opened, or w
   assert.deepEqual(await status(project), ['stopped', 'stopped', 'started']);
   await client.delete(project.path);
 });
+
+/** Nodes of a lab file continue from the machine of a template, but for those that differ from it; its export says the same. */
+async function labsNameTemplate({ name: template, template_id }: Template): Promise<void> {
+  const api = new ServerClient({ url: server.url });
+  const load = (text: string) => loadLab({ text, file: 'warm.yaml', files: filesOf({}) });
+  const warmOf = ({ nodes }: LabPlan) => nodes.map(({ name, warm }) => [name, warm?.template, warm?.differs]);
+  const lab = await load(`nodes:
+  'R[1-2]': {template: ${template}, properties: {usage: here}}
+  Small: {template: ${template}, memory: 64}
+links: [[R1, R2]]
+`);
+  const plan = await planOn(api, lab);
+  const expected = [
+    ['R1', template, []],
+    ['R2', template, []],
+    ['Small', template, ['ram']],
+  ];
+  assert.deepEqual(warmOf(plan), expected);
+  const made = await applyPlan(api, lab, plan, { start: true });
+  const [one, two, small] = await client.get<NodeBody[]>(`/v2/projects/${made.project_id}/nodes`);
+  for (const node of [one, two]) {
+    const console = await openTelnet(node?.console as number);
+    await showsWord(console, 'kept');
+    console.close();
+  }
+  assert.equal(small?.status, 'started');
+  assert.doesNotMatch(String(small?.command_line), /-incoming/);
+
+  const text = await exportFrom(api, await getProject(api, made.project_id));
+  assert.match(text, /^# Only this server has the booted machines that R1, R2, Small continue from/);
+  const { x, y, ...exported } = parse(text).nodes.R1;
+  const { mac_address } = one?.properties ?? {};
+  assert.deepEqual(exported, { template, properties: { mac_address, usage: 'here' } });
+  const again = await load(text);
+  assert.deepEqual([linesOf(await planOn(api, lab)), linesOf(await planOn(api, again))], [[], []]);
+  await client.delete(`/v2/projects/${made.project_id}`);
+  assert.deepEqual(warmOf(await planOn(api, again)), expected);
+
+  const { project_id } = await client.post<Project>('/v2/projects', { name: 'refused' });
+  const cold = (await client.get<Template[]>('/v2/templates')).find(({ warm }) => !warm)?.template_id;
+  for (const [fields, status, reason] of [
+    [{ warm_template: project_id }, 404, /Template ID/],
+    [{ warm_template: cold }, 400, /holds no machine/],
+    [{ warm_template: template_id, node_type: 'vpcs' }, 400, /for nodes of the type qemu/],
+    [{ warm_template: template_id, compute_id: 'auto' }, 400, /on the compute local/],
+  ] as const) {
+    const node = { name: 'x', node_type: 'qemu', compute_id: 'local', ...fields };
+    expectFault(await client.send(`POST /v2/projects/${project_id}/bulk`, { body: { nodes: [node] } }), status, reason);
+  }
+  await client.delete(`/v2/projects/${project_id}`);
+}
 
 test('nodes made from the template of a running machine continue its memory, each with its own disks and, once cold, addresses', async () => {
   const { project, vm, pc, console: before } = await withLab();
@@ -270,7 +352,7 @@ test('nodes made from the template of a running machine continue its memory, eac
   const sentBack = await client.put<Template>(templatePath(template.template_id), { ...template, warm: null, usage: 'log in' });
   assert.deepEqual(sentBack, { ...template, usage: 'log in' });
 
-  const other = await createProject(client);
+  const other = await createProject(client, { auto_close: false });
   const make = () => client.post<NodeBody>(`${other.path}/templates/${template.template_id}`, { x: 0, y: 0 });
   const [one, two, changed] = [await make(), await make(), await make()];
   const socket = await openWebSocket(`${server.url}${other.path}/notifications/ws`);
@@ -296,6 +378,8 @@ test('nodes made from the template of a running machine continue its memory, eac
   const cold = await act(one, 'start');
   assert.ok(String(cold.command_line).includes(`mac=${macs[0]}`) && !String(cold.command_line).includes('-incoming'));
   socket.close();
+
+  await labsNameTemplate(template);
 
   // Refreshed: the template holds the machine of another node, and the old one is removed.
   const refreshed = await client.post<Template>(`${other.path}/nodes/${two.node_id}/warm_template`, {

@@ -7,7 +7,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
+import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
+import type { Template } from '../../src/schema/template.ts';
 import { atPrompt, setWord, showsWord } from '../support/ipxe.ts';
 import { killProcesses, processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -17,8 +19,10 @@ import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, tinyVm } from '../support/with-server.ts';
 import { makeChance } from './random.ts';
 
-/** Of each kind. `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
-const rounds = Math.max(1, Math.floor((Number(process.env.PATCHBAY_TEST_KILLS) || 10) / 4));
+/** `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
+const long = Number(process.env.PATCHBAY_TEST_KILLS) || 0;
+/** Of each kind. */
+const rounds = Math.max(1, Math.floor((long || 10) / 4));
 const server = await startServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
 after(() => server.stop());
 const chance = makeChance();
@@ -40,9 +44,9 @@ async function remember(): Promise<void> {
   console.close();
 }
 
-async function recalls(): Promise<void> {
-  await waitFor(async () => (await client.get<NodeBody>(vmPath)).status === 'started', { what: 'the machine, running' });
-  const console = await openTelnet(vm.console as number);
+async function recalls(path = vmPath): Promise<void> {
+  await waitFor(async () => (await client.get<NodeBody>(path)).status === 'started', { what: 'the machine, running' });
+  const console = await openTelnet((await client.get<NodeBody>(path)).console as number);
   await showsWord(console, 'kept');
   console.close();
 }
@@ -95,7 +99,44 @@ function freeze(): Promise<Snapshot | undefined> {
   );
 }
 
-test('machines are frozen and killed around', { timeout: 900_000 }, async (t) => {
+/** The server is killed some time after this request. @returns whether it was answered with 2xx before */
+async function killedDuring(path: string, body: object, [from, to]: readonly [number, number]): Promise<boolean> {
+  const asked = client.send(`POST ${path}`, { body }).then(
+    ({ status }) => status < 300,
+    () => false,
+  );
+  await pass(chance.between(from, to));
+  await server.kill9();
+  const isAnswered = await asked;
+  await server.restart();
+  return isAnswered;
+}
+
+/** Those of one request, each complete and running, or not there. @returns how many */
+async function forksAreWhole(): Promise<number> {
+  const forks = (await client.get<Project[]>('/v2/projects')).filter(({ project_id }) => project_id !== project.id);
+  for (const { project_id } of forks) {
+    const path = `/v2/projects/${project_id}`;
+    await client.post(`${path}/open`, {}, 201);
+    const nodes = await client.get<NodeBody[]>(`${path}/nodes`);
+    await recalls(`${path}/nodes/${nodes.find(({ node_type }) => node_type === 'qemu')?.node_id}`);
+    await client.delete(path);
+  }
+  await consistent();
+  const folders = async () => (await readdir(join(folder, '..'))).filter((name) => name !== project.id);
+  await waitFor(async () => (await folders()).length === 0, { what: 'no folder of a fork' });
+  return forks.length;
+}
+
+/** What templates hold, and nothing else, is kept. */
+async function templatesAreWhole(): Promise<Template[]> {
+  const templates = (await client.get<Template[]>('/v2/templates')).filter(({ warm }) => warm);
+  const kept = await readdir(join(server.dataDir, 'warm-machines')).catch((): string[] => []);
+  assert.deepEqual(kept.sort(), templates.map(({ warm }) => warm?.machine_id).sort());
+  return templates;
+}
+
+test('machines are frozen and killed around', { timeout: 3_600_000 }, async (t) => {
   await remember();
   await t.test(`${rounds} kills of the server during a freeze`, async () => {
     for (let round = 0; round < rounds; round++) {
@@ -196,6 +237,54 @@ test('machines are frozen and killed around', { timeout: 900_000 }, async (t) =>
       await consistent();
     }
     await client.put(project.path, { on_close: 'stop' });
+  });
+  await t.test(`${long && rounds} kills of the server while a frozen project is opened`, async () => {
+    await client.put(project.path, { on_close: 'freeze' });
+    for (let round = 0; long && round < rounds; round++) {
+      await client.post(`${project.path}/close`, {}, 204);
+      await killedDuring(`${project.path}/open`, {}, [0, 1200]);
+      await client.post(`${project.path}/open`, {}, 201);
+      await recalls();
+      await consistent();
+    }
+    await client.put(project.path, { on_close: 'stop' });
+  });
+  await t.test(`${long && rounds} kills of the server during a fork`, async () => {
+    const kept = await freeze();
+    for (let round = 0; long && round < rounds; round++) {
+      const path = round % 2 === 0 ? `${project.path}/snapshots/${kept?.snapshot_id}/fork` : `${project.path}/fork`;
+      const isAnswered = await killedDuring(path, { count: 2 }, [20, round % 2 === 0 ? 1500 : 2500]);
+      const found = await forksAreWhole();
+      if (isAnswered) assert.equal(found, 2);
+      await recalls();
+    }
+    await clear();
+  });
+  await t.test(`${long && rounds} kills of the server while a template gets a machine, and a node is made of one`, async () => {
+    for (let round = 0; long && round < rounds; round++) {
+      const before = (await templatesAreWhole()).length;
+      const isKept = await killedDuring(`${vmPath}/warm_template`, { name: `warm-${round}` }, [20, 1500]);
+      await recalls();
+      const [template, ...others] = await templatesAreWhole();
+      if (isKept) assert.equal(others.length, before);
+      if (!template) continue;
+      const isMade = await killedDuring(`${project.path}/templates/${template.template_id}`, { x: 0, y: 0 }, [0, 400]);
+      const nodes = await client.get<NodeBody[]>(`${project.path}/nodes`);
+      const made = nodes.filter(({ template_id }) => template_id === template.template_id);
+      if (isMade) assert.equal(made.length, 1);
+      const folders = await readdir(join(folder, 'project-files/qemu'));
+      assert.deepEqual(
+        folders.filter((name) => name !== vm.node_id && !made.some(({ node_id }) => node_id === name)),
+        [],
+      );
+      for (const { node_id } of made) {
+        await client.post(`${project.path}/nodes/${node_id}/start`, {}, 200);
+        await recalls(`${project.path}/nodes/${node_id}`);
+        await client.delete(`${project.path}/nodes/${node_id}`);
+      }
+      if (others.length > 0) await client.delete(`/v2/templates/${template.template_id}`);
+      await consistent();
+    }
   });
   await t.test('a kill of what receives the memory while the project is closed', async () => {
     await client.put(project.path, { on_close: 'freeze' });

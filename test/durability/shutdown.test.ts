@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -58,10 +58,17 @@ describe('SIGTERM', () => {
     });
   });
 
-  test('with --stop-nodes everything ends, and nothing is left', async () => {
-    await withRunningVm({ stopNodes: true }, async (server, client, vm) => {
+  test('with --stop-nodes everything ends, and nothing is left; the server of another program freezes no project', async () => {
+    await withRunningVm({ stopNodes: true, args: ['--until-stdin-ends'] }, async (server, client, vm) => {
+      const projectPath = vm.path.replace(/\/nodes\/.*/, '');
+      const { path } = await client.put<{ path: string }>(projectPath, { on_close: 'freeze' });
       assert.equal(await server.terminate(), 0);
       assert.deepEqual(await listLeftovers(server.dataDir), []);
+      const names = await readdir(path, { recursive: true });
+      assert.deepEqual(
+        names.filter((name) => /resume|memory/.test(name)),
+        [],
+      );
       await server.restart();
       assert.equal((await client.get<NodeBody>(vm.path)).status, 'stopped');
     });

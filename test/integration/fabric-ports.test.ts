@@ -174,8 +174,11 @@ describe('stream ports', () => {
 });
 
 describe('datagram ports', () => {
-  async function bed(context: TestContext, strict: boolean) {
-    const { client, folder } = await startFabric(context);
+  async function bed(context: TestContext, strict: boolean, native?: 'off') {
+    if (native) process.env.PATCHBAY_NATIVE = native;
+    const { client, folder } = await startFabric(context).finally(() => {
+      delete process.env.PATCHBAY_NATIVE;
+    });
     const [stream, udp, lport] = [await streamEnd(context, `${folder}/a`), await UdpEnd.bind(), await freeUdpPort()];
     context.after(() => udp.close());
     udp.peer = lport;
@@ -185,9 +188,10 @@ describe('datagram ports', () => {
     return { client, stream, udp, lport };
   }
 
-  for (const strict of [false, true]) {
-    it(`carry a frame per datagram${strict ? ', of the named peer only' : ''}`, async (context) => {
-      const { client, stream, udp, lport } = await bed(context, strict);
+  for (const [strict, native] of [[false], [true], [true, 'off']] as const) {
+    const which = `${strict ? ', of the named peer only' : ''}${native ? ', also without foreign calls' : ''}`;
+    it(`carry a frame per datagram${which}`, async (context) => {
+      const { client, stream, udp, lport } = await bed(context, strict, native);
       const stranger = await UdpEnd.bind();
       stranger.peer = lport;
       stranger.send(frameOf('!'));

@@ -1,13 +1,34 @@
-/** Images are deleted when nothing uses them, and appliance files can be uploaded. */
+/** Images are deleted when nothing uses them, and downloaded from hosts of a list; appliance files can be uploaded. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { imageBytes, imageMd5, imageSha256, withImageServer } from '../support/image-server.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
 
-const { server, client } = await withServer();
+const tls = await mkdtemp(join(tmpdir(), 'pb-images-tls-'));
+after(() => rm(tls, { recursive: true }));
+const [certFile, keyFile] = [join(tls, 'cert.pem'), join(tls, 'key.pem')];
+const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', keyFile, '-out', certFile];
+await promisify(execFile)('openssl', [...made, ...subject]);
+const source = await withImageServer();
+const named = await withImageServer();
+const unlisted = await withImageServer();
+const secure = await withImageServer({ cert: await readFile(certFile), key: await readFile(keyFile) });
+const image_hosts = [
+  ...[source.origin, `http://localhost:${named.port}`, `localhost:${secure.port}`, secure.origin, 'appliances'],
+  ...[`http://localhost:${unlisted.port}`, `http://*.localhost:${source.port}`],
+].join(', ');
+const { server, client } = await withServer({
+  config: { Server: { image_hosts, upload_idle_timeout: 6 } },
+  env: { NODE_EXTRA_CA_CERTS: certFile },
+});
 const folder = join(server.dataDir, 'images', 'QEMU');
 const image = '/v2/computes/local/qemu/images/disk.img';
 interface Uses {
@@ -99,4 +120,118 @@ test('an uploaded appliance is listed, and anything else is refused and not stor
   expectStatus(await upload('box.gns3a', '{"name": "Box 4 is longer"}'), 204);
   await rm(join(appliances, 'mine'), { recursive: true });
   expectStatus(await upload('a.gns3a', '{"name": "A"}'), 204);
+});
+
+const downloads = '/v2/computes/local/image_downloads';
+type Line = Partial<Record<'done_bytes' | 'total_bytes' | 'filesize', number> & Record<'filename' | 'failure', string>>;
+const wanted = (path: string, fields: object = {}) => {
+  const url = path.startsWith('/') ? `${source.origin}${path}` : path;
+  return { body: { node_type: 'qemu', url, filename: 'new.img', ...fields } };
+};
+const request = (path: string, fields?: object) => client.send(`POST ${downloads}`, wanted(path, fields));
+async function download(path: string, fields?: object): Promise<Line> {
+  const lines = expectStatus(await request(path, fields), 200)
+    .text()
+    .trim()
+    .split('\n');
+  return JSON.parse(lines.at(-1) ?? '') as Line;
+}
+const stored = async () => (await readdir(folder)).filter((name) => !name.endsWith('.md5sum')).sort();
+
+test('an image is downloaded, verified and never in the place of another one', async () => {
+  assert.deepEqual(await client.get('/v2/image_hosts'), [
+    ...[source.origin, `http://localhost:${named.port}`, `https://localhost:${secure.port}`, secure.origin],
+    ...['https://download2.mikrotik.com', 'https://downloads.openwrt.org', 'https://sourceforge.net'],
+    ...[`http://localhost:${unlisted.port}`, `http://*.localhost:${source.port}`],
+  ]);
+  const filesize = imageBytes.length;
+  const sums = { md5sum: imageMd5.toUpperCase(), sha256: imageSha256, filesize };
+  assert.deepEqual(await download('/disk.img', sums), { filename: 'new.img', filesize });
+  assert.ok((await readFile(join(folder, 'new.img'))).equals(imageBytes));
+  const count = source.requests.length;
+  assert.deepEqual(await download('/disk.img', { md5sum: imageMd5 }), { filename: 'new.img', filesize });
+  expectFault(await request('/disk.img'), 409, /has an image of this name already/);
+  expectFault(await request('/disk.img', { md5sum: '0'.repeat(32) }), 409, /has an image of this name already/);
+  assert.equal(source.requests.length, count, 'nothing was requested for an image that is not replaced');
+  // Not listed, as it is too short to be an image: kept all the same.
+  await writeFile(join(folder, 'short.img'), 'x');
+  assert.match((await download('/disk.img', { filename: 'short.img' })).failure ?? '', /file of this name already/);
+  assert.equal(await readFile(join(folder, 'short.img'), 'utf8'), 'x');
+  const redirected = `/redirect?to=${encodeURIComponent(`https://localhost:${secure.port}/unknown-size.img`)}`;
+  assert.deepEqual(await download(redirected, { filename: 'two.img' }), { filename: 'two.img', filesize });
+  assert.deepEqual(await stored(), ['new.img', 'short.img', 'two.img']);
+  await Promise.all((await readdir(folder)).map((name) => rm(join(folder, name))));
+});
+
+test('a download is refused with its reason, tells nothing of the answer, and leaves no file', async () => {
+  const silent = request('/silent', { filename: 'silent.img' });
+  const to = (target: string) => `/redirect?to=${encodeURIComponent(target)}`;
+  const port = source.port;
+  const refused: readonly (readonly [string, number, RegExp])[] = [
+    ['ftp://127.0.0.1/x', 400, /not an http or https address/],
+    ['/etc/passwd', 409, /status 404/],
+    ['file:///etc/passwd', 400, /not an http or https address/],
+    [`http://user:secret@127.0.0.1:${port}/disk.img`, 400, /holds a user or a password/],
+    ['https://example.org/disk.img', 403, /example\.org: it is not in image_hosts/],
+    [`https://127.0.0.1:${port}/disk.img`, 403, /not in image_hosts/],
+    [`http://127.0.0.1:${unlisted.port}/disk.img`, 403, /not in image_hosts/],
+    // The names are listed, their address is not.
+    [`http://localhost:${named.port}/disk.img`, 403, /add that address to image_hosts/],
+    [to(`http://localhost:${unlisted.port}/disk.img`), 403, /add that address to image_hosts/],
+    [to(`http://127.0.0.1:${unlisted.port}/disk.img`), 403, /redirects to a host that is not in image_hosts/],
+    [to('file:///etc/passwd'), 403, /redirects to a host that is not in image_hosts/],
+    [to(`http://u:p@127.0.0.1:${port}/disk.img`), 409, /redirect cannot be followed/],
+    // To itself.
+    ['/redirect', 409, /redirects more than 5 times/],
+    ['/page', 409, /web page/],
+    ['/packed', 409, /compressed/],
+    ['/huge', 507, /min_free_bytes/],
+  ];
+  for (const [path, status, says] of refused) {
+    const reply = await request(path);
+    expectFault(reply, status, says);
+    assert.doesNotMatch(reply.text(), /secret text/);
+  }
+  expectFault(await request('/disk.img', { filesize: 5 }), 409, /does not have 5 bytes/);
+  for (const name of ['a/b', '..', 'a\nb']) expectFault(await request('/disk.img', { filename: name }), 400);
+  expectFault(await request('/disk.img', { node_type: 'vpcs' }), 404);
+  const failing = [
+    ['/disk.img', { filename: '-x' }, /begins with a dash/],
+    ['/disk.img', { md5sum: '0'.repeat(32) }, /MD5 checksum is not 0{32}/],
+    ['/disk.img', { md5sum: imageMd5, sha256: '0'.repeat(64) }, /SHA-256 checksum is not 0{64}/],
+    ['/unknown-size.img', { filesize: 5 }, /does not have 5 bytes/],
+    ['/unknown-size.img', { filesize: imageBytes.length + 1 }, /does not have/],
+    ['/empty', {}, /is empty/],
+    ['/cut', {}, /the connection failed/],
+  ] as const;
+  for (const [path, fields, says] of failing) assert.match((await download(path, fields)).failure ?? '', says);
+  assert.deepEqual([named.requests, unlisted.requests], [[], []]);
+  expectFault(await silent, 409, /sent nothing for 6 s/);
+  assert.deepEqual(await stored(), []);
+});
+
+test('a download whose client goes, or whose server is killed, leaves nothing', async () => {
+  const holdsHalf = async () => {
+    const [name = ''] = (await stored()).filter((one) => one.endsWith('.tmp'));
+    return name === '' ? undefined : (await stat(join(folder, name)).catch(() => undefined))?.size || undefined;
+  };
+  const begun = () => waitFor(async () => (source.waiting.size === 1 ? holdsHalf() : undefined), { what: 'half of an image' });
+  const away = new AbortController();
+  const cancelled = fetch(`${server.url}${downloads}`, {
+    ...{ method: 'POST', signal: away.signal },
+    body: JSON.stringify(wanted('/half').body),
+  });
+  const answer = await cancelled;
+  await begun();
+  expectFault(await request('/half'), 409, /being downloaded already/);
+  away.abort();
+  await assert.rejects(answer.text(), { name: 'AbortError' });
+  await waitFor(async () => source.waiting.size === 0 && (await stored()).length === 0, { what: 'the end of a download' });
+  const lost = request('/half', { filename: 'lost.img' }).catch((error: Error) => error);
+  await begun();
+  await server.kill9();
+  assert.ok((await lost) instanceof Error);
+  assert.equal((await stored()).length, 1);
+  await server.restart();
+  await waitFor(async () => (await stored()).length === 0, { what: 'the removal of the unfinished file' });
 });

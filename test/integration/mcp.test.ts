@@ -1,6 +1,6 @@
 /** `patchbay mcp`: tools for agents, with the client of the official SDK over standard input and output, against a server with a login. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -184,6 +184,18 @@ describe('patchbay mcp', () => {
     assert.match(await agent.fail('undo', { change: ids[1], confirm: tokenOf(early) }), /cannot be undone/);
     for (const change of ids) await agent.change('undo', { change });
     assert.deepEqual((await links())[0]?.filters, {});
+
+    // A file that a node did not have goes again.
+    const withFile = `name: pair\ndefaults: {kind: vpcs}\nnodes:\n  PC1: {config: {file: pc1.txt}, files: {notes/new.txt: "new"}}\n  PC2: {config: "ip 10.0.0.9/24\\n"}\nlinks: [[PC1, PC2]]\n`;
+    const filed = await agent.change('lab_apply', { lab: withFile });
+    assert.match(await agent.call('lab_plan', { lab: withFile }), /Nothing to do/);
+    await agent.change('undo', { change: filed.id });
+    assert.match(await agent.call('lab_plan', { lab: withFile }), /notes\/new\.txt[\s\S]*2 to change/);
+    const nodes = await get<{ name: string; node_id: string }[]>(`/v2/projects/${project.project_id}/nodes`);
+    const pc1 = nodes.find(({ name }) => name === 'PC1')?.node_id ?? '';
+    const nodeFolder = join(server.dataDir, 'projects', project.project_id, 'project-files/vpcs', pc1);
+    assert.deepEqual(await readdir(join(nodeFolder, 'notes')), []);
+    assert.match(await agent.call('lab_plan'), /Nothing to do/);
 
     const larger = 'name: pair\ndefaults: {kind: vpcs}\nnodes:\n  PC[2-5]: {}\n';
     const applied = await agent.change('lab_apply', { lab: larger });

@@ -1,9 +1,12 @@
 /** A remote compute whose replies and events have another form than ours: GNS3 of another version, or another program altogether. */
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { fault } from '../../src/api/faults.ts';
 import { type Route, route, type Socket, socketRoute } from '../../src/api/route.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import type { ComputeObject } from '../../src/schema/compute.ts';
@@ -11,12 +14,18 @@ import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createProject, withServer } from '../support/with-server.ts';
 
-const { client } = await withServer();
+const { client, server } = await withServer();
 const { version } = await client.get<{ version: string }>('/v2/version');
 
 /** What the compute replies, by method and path below `/v2/compute`, with ids left out. */
 const replies = new Map<string, unknown>();
 const events = new Set<Socket>();
+/** What it takes of the controller's images, and the one that it claims to need. */
+const uploaded: string[] = [];
+let missing: string | undefined;
+function requireImage(): void {
+  if (missing !== undefined) throw fault('image_missing', { image: missing }, { extra: { image: missing } });
+}
 const project = '/v2/compute/projects/{project_id}';
 const node = { name: 'PC1', status: 'stopped', console: 5000, console_type: 'telnet', command_line: '', gns3_only: true };
 
@@ -24,7 +33,7 @@ const reply = (name: string, standard: unknown) => () => (replies.has(name) ? re
 const routes: Route[] = [
   route('GET /v2/compute/capabilities', { summary: '' }, () => ({
     version,
-    node_types: ['vpcs', 'hologram', 7],
+    node_types: ['vpcs', 'qemu', 'hologram', 7],
     link_streams: 'of course',
     link_encryption: 'rot13',
     platform: 5,
@@ -51,6 +60,24 @@ const routes: Route[] = [
   ),
   route(`GET ${project}/vpcs/nodes/{node_id}`, { summary: '' }, ({ path }) => ({ ...node, ...path })),
   route(`DELETE ${project}/vpcs/nodes/{node_id}`, { summary: '' }, () => undefined),
+  route(`POST ${project}/qemu/nodes`, { summary: '', status: 201 }, ({ path, body }) => {
+    requireImage();
+    return { ...node, ...path, ...(body as object), ...(replies.get('POST /nodes') as object) };
+  }),
+  route(`PUT ${project}/qemu/nodes/{node_id}`, { summary: '' }, ({ path, body }) => {
+    requireImage();
+    return { ...node, ...path, ...(body as object), ...(replies.get('POST /nodes') as object) };
+  }),
+  route(`POST ${project}/qemu/nodes/{node_id}/start`, { summary: '' }, ({ path }) => {
+    requireImage();
+    return { ...node, ...path, ...(replies.get('POST /nodes') as object) };
+  }),
+  route('GET /v2/compute/qemu/images', { summary: '' }, () => []),
+  route('POST /v2/compute/qemu/images/{filename}', { summary: '', raw: true, status: 204 }, async ({ path, stream }) => {
+    await stream?.toArray();
+    uploaded.push(path.filename);
+    missing = undefined;
+  }),
 ];
 
 describe('a compute that replies in another form', () => {
@@ -76,8 +103,8 @@ describe('a compute that replies in another form', () => {
   it('is used with those of its capabilities that are known', async () => {
     const { capabilities, connected } = await compute();
     assert.equal(connected, true);
-    assert.deepEqual(capabilities.node_types, ['vpcs']);
-    assert.deepEqual(capabilities, { version, node_types: ['vpcs'], cpus: 4 });
+    assert.deepEqual(capabilities.node_types, ['vpcs', 'qemu']);
+    assert.deepEqual(capabilities, { version, node_types: ['vpcs', 'qemu'], cpus: 4 });
   });
 
   it('causes a fault that names the request, never an internal error', async () => {
@@ -128,5 +155,38 @@ describe('a compute that replies in another form', () => {
     const status = async () => (await client.get<{ status: string }>(`${path}/nodes/${made.node_id}`)).status;
     await waitFor(async () => (await status()) === 'started', { what: 'the status of the last event' });
     assert.equal((await compute()).cpu_usage_percent, null);
+  });
+
+  it('is sent the images that a node names, and no others, whatever it answers', async () => {
+    const folder = join(server.dataDir, 'images/QEMU');
+    await mkdir(folder, { recursive: true });
+    for (const name of ['named.img', 'later.img', 'secret.img']) await writeFile(join(folder, name), name);
+    const { path } = await createProject(client);
+    const properties = { hda_disk_image: 'named.img' };
+    const body = { name: 'VM', node_type: 'qemu', compute_id: 'odd', properties };
+    missing = 'secret.img';
+    expectFault(await client.send(`POST ${path}/nodes`, { body }), 409, /secret\.img/);
+    // A node that names it only since the compute says so.
+    missing = undefined;
+    replies.set('POST /nodes', { hdb_disk_image: 'secret.img', own_image: 'x/secret.img', hda_disk_image: '/images/named.img' });
+    const made = await client.post<{ node_id: string; properties: Record<string, unknown> }>(`${path}/nodes`, body);
+    const { hda_disk_image, hdb_disk_image, own_image } = made.properties;
+    assert.deepEqual([hda_disk_image, hdb_disk_image, own_image], ['/images/named.img', undefined, undefined]);
+    const place = `${path}/nodes/${made.node_id}`;
+    for (const image of ['secret.img', '../QEMU/secret.img', 'C:\\images\\secret.img', '/images/']) {
+      missing = image;
+      expectStatus(await client.send(`POST ${place}/start`, { body: {} }), 409);
+    }
+    expectStatus(await client.send(`PUT ${place}`, { body: { properties: { hda_disk_image: 'later.img' } } }), 409);
+    assert.deepEqual(uploaded, []);
+    missing = '/other/named.img';
+    expectStatus(await client.send(`POST ${place}/start`, { body: {} }), 200);
+    missing = 'later.img';
+    replies.set('POST /nodes', { hda_disk_image: 'later.img' });
+    expectStatus(await client.send(`PUT ${place}`, { body: { properties: { hda_disk_image: 'later.img' } } }), 200);
+    assert.deepEqual(uploaded, ['named.img', 'later.img']);
+    const after = await client.get<typeof made>(place);
+    assert.equal(after.properties.hda_disk_image, 'later.img');
+    replies.clear();
   });
 });

@@ -1,7 +1,7 @@
 /** Templates over HTTP: their life cycle, their storage, and nodes created from them. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
@@ -288,4 +288,10 @@ test('a file that cannot be read is set aside and named, and templates can be ma
   const { template_id } = await client.post<TemplateBody>('/v2/templates', body);
   await server.restart();
   assert.ok((await list()).some((template) => template.template_id === template_id));
+  const left = await readdir(machines);
+  assert.ok(left.includes(machine), 'also by the start after a template was made');
+  assert.match(server.log(), /machines of lost templates are kept.*templates\.json\.damaged-/);
+  await rm(join(dirname(file), aside));
+  await server.restart();
+  assert.ok(!(await readdir(machines)).includes(machine), 'an administrator gave the list up');
 });

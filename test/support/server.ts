@@ -131,16 +131,16 @@ class TestServer implements RunningServer {
     const child = spawn(program, [...before, serverProgram, ...line], {
       cwd: root,
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [args.includes('--until-stdin-ends') ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
     this.#killed = false;
     this.#ended = new Promise((done) => child.once('close', (code) => done(code)));
     let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = `${this.#errors}${text}`.slice(-256 * 1024);
     });
     const url = await waitFor(() => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
@@ -163,7 +163,7 @@ class TestServer implements RunningServer {
     const child = this.#child;
     if (!child) return;
     // Pipes are sockets; the type says less.
-    for (const handle of [child, child.stdout as Socket | null, child.stderr as Socket | null]) {
+    for (const handle of [child, child.stdin as Socket | null, child.stdout as Socket | null, child.stderr as Socket | null]) {
       if (isAwake) handle?.ref();
       else handle?.unref();
     }

@@ -19,7 +19,7 @@ function savePicture(form: 'svg' | 'png', label: string): Action {
     enabled: inProject,
     run: async (context) => {
       const { asPng, scenePicture } = await import('../scene/scene-picture.ts');
-      const picture = await scenePicture(context.app.api);
+      const picture = await scenePicture(context.app);
       saveFile(form === 'svg' ? picture.svg : await asPng(picture), `${opened(context)?.name ?? ''}.${form}`);
     },
   };

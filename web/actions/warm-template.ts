@@ -12,6 +12,7 @@ const chosen = ({ project, app }: ActionContext) => {
 export const keepWarmTemplate: Action = {
   id: 'warm-template',
   label: texts.warmTemplate.offer,
+  icon: 'download',
   group: 'nodes',
   places: ['node'],
   offered: (context) => chosen(context) !== undefined,

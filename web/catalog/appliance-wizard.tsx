@@ -1,6 +1,7 @@
 /** Makes a template of an appliance: says which image files a version needs, takes them, and recognises them by their checksum. */
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { isImageHost } from '../../src/schema/image-hosts.ts';
 import type { NodeType } from '../../src/schema/node.ts';
 import type { Template } from '../../src/schema/template.ts';
 import { useApp } from '../state/app.ts';
@@ -10,16 +11,16 @@ import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { type Appliance, imagesOf, kindOf, templateOf, versionWith } from './appliance.ts';
+import { type Appliance, type ApplianceImage, imagesOf, kindOf, templateOf, versionWith } from './appliance.ts';
 import { ApplianceFacts } from './appliance-facts.tsx';
 import { ArrivalList } from './arrival-list.tsx';
-import { isPresent, readImages, stateOf } from './catalog.ts';
+import { isPresent, readImages, stateOf, useImageHosts } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
 import { ComputeField } from './compute-field.tsx';
 import { type Arrival, ImageIntake } from './image-intake.ts';
 import type { ImageFile } from './images.ts';
 import { useKindForms } from './kind-schema.ts';
-import { NeededFiles } from './needed-files.tsx';
+import { NeededFiles, type OfferedDownload } from './needed-files.tsx';
 import { UseAs } from './use-as.tsx';
 
 interface WizardProps {
@@ -81,19 +82,26 @@ function useWizard({ appliance, kind, files = [] }: KnownProps) {
     accepted.value = [...accepted.value, filename];
     void intake.store(arrival.id, { nodeType: kind, filename });
   };
+  const hosts = useImageHosts(app);
+  const offer = (image: ApplianceImage): OfferedDownload | undefined => {
+    const { filename, md5sum, filesize: size, direct_download_url: url = '', compression } = image;
+    if (!md5sum || compression || !URL.canParse(url) || !isImageHost(hosts.value, new URL(url))) return undefined;
+    const start = () => intake.download({ url, nodeType: kind, filename, md5sum, size });
+    return { isRunning: intake.isComing(filename), start };
+  };
   useEffect(() => void app.toasts.attempt(read), [computeId.value]);
   useEffect(() => {
     for (const file of files) void intake.take(file);
     return () => intake.close();
   }, [intake]);
-  return { versions, computeId, versionName, version, needed, accept, intake };
+  return { versions, computeId, versionName, version, needed, accept, intake, offer };
 }
 
 function Wizard(props: KnownProps) {
   const { appliance, kind, close, created } = props;
   const app = useApp();
   const wizard = catalogTexts.wizard;
-  const { versions, computeId, versionName, version, needed, accept, intake } = useWizard(props);
+  const { versions, computeId, versionName, version, needed, accept, intake, offer } = useWizard(props);
   const name = useSignal(appliance.name);
   const form = useKindForms(app, kind, platformOf(appliance, kind))?.template;
   const missing = needed.value.filter(({ state }) => !isPresent(state));
@@ -136,7 +144,7 @@ function Wizard(props: KnownProps) {
         )}
         <ComputeField computeId={computeId} />
       </div>
-      <NeededFiles appliance={appliance} kind={kind} needed={needed.value} />
+      <NeededFiles appliance={appliance} kind={kind} needed={needed.value} offer={offer} />
       {missing.length > 0 && (
         <FilePicker label={wizard.drop} multiple onPick={(file) => void intake.take(file)} hint={catalogTexts.dropHint} />
       )}

@@ -19,15 +19,15 @@ export function ArrivalList({ intake, unknown }: ArrivalListProps) {
       {list.map((arrival) => (
         <li key={arrival.id}>
           <span>
-            <strong>{arrival.file.name}</strong>
-            <small>{sizeText(arrival.file.size)}</small>
+            <strong>{arrival.name}</strong>
+            {arrival.size !== undefined && <small>{sizeText(arrival.size)}</small>}
           </span>
           <ArrivalState arrival={arrival} />
           {arrival.phase === 'unknown' && unknown?.(arrival)}
           <Button
             icon="close"
             kind="quiet"
-            label={catalogTexts.intake.cancel(arrival.file.name)}
+            label={catalogTexts.intake.cancel(arrival.name)}
             onClick={() => intake.remove(arrival.id)}
           />
         </li>
@@ -37,7 +37,8 @@ export function ArrivalList({ intake, unknown }: ArrivalListProps) {
 }
 
 function ArrivalState({ arrival: { phase, part, message, md5sum } }: { readonly arrival: Arrival }) {
-  if (phase === 'reading' || phase === 'sending') return <Progress label={catalogTexts.intake[phase]} part={part} />;
+  if (phase === 'reading' || phase === 'sending' || phase === 'fetching')
+    return <Progress label={catalogTexts.intake[phase]} part={part} />;
   if (phase === 'failed')
     return (
       <span class="failure" role="alert">

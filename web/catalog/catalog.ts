@@ -51,6 +51,16 @@ export function useCatalog(app: App, computeId: string): Catalog {
   return catalog;
 }
 
+/** Origins from which the server downloads images; none while they are not known. */
+export function useImageHosts({ api }: App): Signal<readonly string[]> {
+  const hosts = useSignal<readonly string[]>([]);
+  const read = async () => {
+    hosts.value = await api.get<readonly string[]>('/v2/image_hosts').catch(() => []);
+  };
+  useEffect(() => void read(), []);
+  return hosts;
+}
+
 export type ImageState = 'here' | 'unchecked' | 'made' | 'missing' | 'differs';
 
 /** Whether a compute has a file of an appliance, and under which name: by its checksum, or by its name while that is unknown. */

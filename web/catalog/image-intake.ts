@@ -1,4 +1,7 @@
-/** Images on their way from the user's disk to a compute: their checksum is computed, which says what they are, then they are uploaded. */
+/**
+ * Images on their way to a compute. Of a file of the user the checksum is computed, which says what it is, then it is uploaded; what has
+ * a URL is downloaded by the server.
+ */
 import { signal } from '@preact/signals';
 import type { Api } from '../api.ts';
 import { catalogTexts } from './catalog-texts.ts';
@@ -10,13 +13,33 @@ export interface ImageTarget {
   readonly filename: string;
 }
 
+/** What the server downloads. */
+export interface ImageUrl extends ImageTarget {
+  readonly url: string;
+  readonly md5sum?: string | undefined;
+  readonly sha256?: string | undefined;
+  /** Bytes, as far as they are known before. */
+  readonly size?: number | undefined;
+}
+
+interface DownloadLine {
+  readonly done_bytes?: number;
+  /** Null: unknown. */
+  readonly total_bytes?: number | null;
+  /** Of the last line, when it succeeded. */
+  readonly filename?: string;
+  readonly failure?: string;
+}
+
 export interface Arrival {
   readonly id: number;
-  readonly file: File;
+  readonly name: string;
+  /** Bytes; undefined while it is unknown. */
+  readonly size: number | undefined;
   /** `unknown`: it waits for a target. */
-  readonly phase: 'reading' | 'unknown' | 'sending' | 'done' | 'failed';
-  /** 0 to 1, of the phase. */
-  readonly part: number;
+  readonly phase: 'reading' | 'unknown' | 'sending' | 'fetching' | 'done' | 'failed';
+  /** 0 to 1, of the phase; undefined while it is unknown. */
+  readonly part: number | undefined;
   readonly md5sum: string;
   /** Result or failure. */
   readonly message: string;
@@ -34,6 +57,7 @@ export class ImageIntake {
   readonly arrivals = signal<readonly Arrival[]>([]);
   readonly #options: IntakeOptions;
   readonly #running = new Map<number, AbortController>();
+  readonly #files = new Map<number, File>();
   #last = 0;
 
   constructor(options: IntakeOptions) {
@@ -42,9 +66,8 @@ export class ImageIntake {
 
   /** Resolves when it is stored, failed, or waits for a target. */
   async take(file: File): Promise<void> {
-    this.#last += 1;
-    const id = this.#last;
-    this.arrivals.value = [...this.arrivals.peek(), { id, file, phase: 'reading', part: 0, md5sum: '', message: '' }];
+    const id = this.#add({ name: file.name, size: file.size, phase: 'reading', part: 0, md5sum: '', message: '' });
+    this.#files.set(id, file);
     await this.#attempt(id, async (signal) => {
       const md5sum = await md5Of(file, (part) => this.#change(id, { part }), signal);
       this.#change(id, { md5sum });
@@ -59,8 +82,35 @@ export class ImageIntake {
     return this.#attempt(id, (signal) => this.#send(id, target, signal));
   }
 
+  /** Has the server download an image. Resolves when it is stored or failed. */
+  async download({ nodeType, size, ...wanted }: ImageUrl): Promise<void> {
+    const { filename, md5sum = '' } = wanted;
+    const id = this.#add({ name: filename, size, phase: 'fetching', part: undefined, md5sum, message: '' });
+    const { api, computeId, stored } = this.#options;
+    await this.#attempt(id, async (signal) => {
+      let last: DownloadLine = {};
+      const onLine = (line: DownloadLine) => {
+        last = line;
+        const { done_bytes: done, total_bytes: total } = line;
+        if (done !== undefined && total) this.#change(id, { part: done / total, size: total });
+      };
+      const path = `/v2/computes/${encodeURIComponent(computeId())}/image_downloads`;
+      await api.lines(path, onLine, { ...wanted, node_type: nodeType }, signal);
+      const { intake } = catalogTexts;
+      if (last.filename === undefined) throw new Error(last.failure ?? intake.broken);
+      this.#change(id, { phase: 'done', message: intake.done(filename) });
+      await stored({ nodeType, filename }, md5sum);
+    });
+  }
+
+  /** Whether a file of this name is being received. */
+  isComing(filename: string): boolean {
+    return this.arrivals.value.some(({ name, phase }) => name === filename && phase !== 'done' && phase !== 'failed');
+  }
+
   remove(id: number): void {
     this.#running.get(id)?.abort();
+    this.#files.delete(id);
     this.arrivals.value = this.arrivals.peek().filter((one) => one.id !== id);
   }
 
@@ -70,18 +120,25 @@ export class ImageIntake {
 
   async #send(id: number, target: ImageTarget, signal: AbortSignal): Promise<void> {
     const arrival = this.arrivals.peek().find((one) => one.id === id);
-    if (!arrival) return;
+    const file = this.#files.get(id);
+    if (!arrival || !file) return;
     const { api, computeId, stored } = this.#options;
     const path = imagesPath(computeId(), target.nodeType);
     const here = await findStored(api, path, { filename: target.filename, md5sum: arrival.md5sum });
     if (here === undefined) {
       this.#change(id, { phase: 'sending', part: 0 });
       const onProgress = (part: number) => this.#change(id, { part });
-      await api.upload(`${path}/${encodeURIComponent(target.filename)}`, { body: arrival.file, onProgress, signal });
+      await api.upload(`${path}/${encodeURIComponent(target.filename)}`, { body: file, onProgress, signal });
     }
     const { intake } = catalogTexts;
     this.#change(id, { phase: 'done', message: here === undefined ? intake.done(target.filename) : intake.here(here) });
     await stored({ ...target, filename: here ?? target.filename }, arrival.md5sum);
+  }
+
+  #add(arrival: Omit<Arrival, 'id'>): number {
+    this.#last += 1;
+    this.arrivals.value = [...this.arrivals.peek(), { id: this.#last, ...arrival }];
+    return this.#last;
   }
 
   async #attempt(id: number, task: (signal: AbortSignal) => Promise<void>): Promise<void> {

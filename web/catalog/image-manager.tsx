@@ -15,6 +15,7 @@ import { ArrivalList } from './arrival-list.tsx';
 import { findByChecksum, imageKinds, useCatalog } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
 import { ComputeField } from './compute-field.tsx';
+import { ImageFromUrl } from './image-from-url.tsx';
 import { ImageIntake } from './image-intake.ts';
 import { kindByContent } from './image-kind.ts';
 import { type ImageFile, imagesPath } from './images.ts';
@@ -48,10 +49,7 @@ export function ImageManager() {
   useEffect(() => () => intake.close(), [intake]);
   const { manager } = catalogTexts;
   const kinds = imageKinds(app);
-  const kindChoices = [
-    [byContent, manager.byContent] as const,
-    ...kinds.map((one) => [one, texts.kind[one as keyof typeof texts.kind]] as const),
-  ];
+  const kindTitles = kinds.map((one) => [one, texts.kind[one as keyof typeof texts.kind]] as const);
   return (
     <section class="images">
       <div class="filters">
@@ -59,8 +57,13 @@ export function ImageManager() {
         <ChoiceField
           label={manager.dropAs}
           value={uploadKind.value}
-          options={kindChoices}
+          options={[[byContent, manager.byContent], ...kindTitles]}
           onChange={(value) => (uploadKind.value = value)}
+        />
+        <ImageFromUrl
+          kinds={kindTitles}
+          kind={uploadKind.value || (app.server.mainType ?? '')}
+          start={(image) => void intake.download(image)}
         />
       </div>
       <FilePicker label={manager.drop} hint={catalogTexts.dropHint} multiple onPick={(file) => void intake.take(file)} />

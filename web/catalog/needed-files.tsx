@@ -1,4 +1,5 @@
 /** The image files that a version of an appliance needs, with what is known of each and where it can be had. */
+import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/progress.tsx';
 import type { Appliance, ApplianceImage } from './appliance.ts';
@@ -11,13 +12,21 @@ export interface NeededFile {
   readonly state: ImageState;
 }
 
+/** What the server downloads itself. */
+export interface OfferedDownload {
+  readonly isRunning: boolean;
+  readonly start: () => unknown;
+}
+
 interface NeededFilesProps {
+  /** Undefined: a link has to do. */
+  readonly offer: (image: ApplianceImage) => OfferedDownload | undefined;
   readonly appliance: Appliance;
   readonly kind: string;
   readonly needed: readonly NeededFile[];
 }
 
-export function NeededFiles({ appliance, kind, needed }: NeededFilesProps) {
+export function NeededFiles({ appliance, kind, needed, offer }: NeededFilesProps) {
   const { wizard } = catalogTexts;
   if (needed.length === 0) {
     const { image } = (appliance as unknown as Record<string, { image?: unknown }>)[kind] ?? {};
@@ -28,14 +37,14 @@ export function NeededFiles({ appliance, kind, needed }: NeededFilesProps) {
       <h3>{wizard.files}</h3>
       <ul class="plain-list needed-files">
         {needed.map((one) => (
-          <NeededRow key={one.image.filename} {...one} />
+          <NeededRow key={one.image.filename} {...one} download={isPresent(one.state) ? undefined : offer(one.image)} />
         ))}
       </ul>
     </section>
   );
 }
 
-function NeededRow({ image, state }: NeededFile) {
+function NeededRow({ image, state, download }: NeededFile & { readonly download: OfferedDownload | undefined }) {
   const { wizard } = catalogTexts;
   const { filename, filesize, md5sum, download_url, direct_download_url, compression } = image;
   const isHere = isPresent(state);
@@ -53,6 +62,11 @@ function NeededRow({ image, state }: NeededFile) {
           </small>
         )}
       </span>
+      {download && (
+        <Button title={wizard.downloadNamed(filename)} disabled={download.isRunning} onClick={download.start}>
+          {wizard.download}
+        </Button>
+      )}
       <span class={`chip ${isHere ? 'opened' : ''}`}>{wizard.state[state]}</span>
     </li>
   );

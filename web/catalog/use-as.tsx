@@ -17,7 +17,7 @@ export function UseAs({ arrival, names, use }: UseAsProps) {
   return (
     <>
       <select
-        aria-label={catalogTexts.wizard.useAs(arrival.file.name)}
+        aria-label={catalogTexts.wizard.useAs(arrival.name)}
         value={name}
         onChange={({ currentTarget }) => (chosen.value = currentTarget.value)}
       >

@@ -13,11 +13,12 @@ export function LabPlanView({ plan: { steps, picture } }: { readonly plan: LabPl
       <LabPicture picture={picture} />
       {steps.length === 0 && <p>{texts.lab.nothing}</p>}
       <ul class="lab-steps">
-        {steps.map(({ what, action, name, changes, restart }) => (
+        {steps.map(({ what, action, name, changes, restart, warm }) => (
           <li key={`${what} ${name}`} class={action}>
             <strong>{texts.lab.actions[action]}</strong> {texts.lab.what[what]} {name}
             {action === 'update' && <small> {changes.map(({ field }) => field).join(', ')}</small>}
             {restart && <em> {texts.lab.restarts}</em>}
+            {warm && <small> {texts.lab.starts(warm)}</small>}
           </li>
         ))}
       </ul>

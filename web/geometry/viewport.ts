@@ -1,5 +1,5 @@
 /** The visible part of the scene: offset and scale. `window = scene * scale + offset`, in pixels of the canvas. */
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Point } from './geometry.ts';
 import { type Box, centreOf } from './geometry.ts';
 
@@ -17,6 +17,12 @@ const showMarginPx = 40;
 const fitHighest = 1;
 /** If panels leave less width than this, an item may lie below them. */
 const leastSeenPx = 120;
+/** A gesture moves the drawn picture until it shows more than this part of the canvas beyond each of its edges, or is larger than sharp. */
+const glideLimits = { beyond: 0.5, scale: 2 } as const;
+/** Larger than any scene. */
+const everywhere: Box = { x: -1e9, y: -1e9, width: 2e9, height: 2e9 };
+/** A pause of this length draws the scene again. */
+const glidePauseMs = 150;
 
 export class Viewport {
   readonly state: Signal<ViewportState> = signal({ x: 0, y: 0, scale: 1 });
@@ -34,7 +40,23 @@ export class Viewport {
       ...{ y: 0, height: freeHeight < leastSeenPx ? height : freeHeight },
     };
   });
-  readonly detail: ReadonlySignal<'near' | 'far'> = computed(() => (this.state.value.scale < nearScale ? 'far' : 'near'));
+  /** The state that the scene is drawn for. It stays behind while a gesture moves the drawn picture, which costs less than to draw it. */
+  readonly drawn: ReadonlySignal<ViewportState> = computed(() => this.#held.value ?? this.state.value);
+  readonly detail: ReadonlySignal<'near' | 'far'> = computed(() => (this.drawn.value.scale < nearScale ? 'far' : 'near'));
+  /** Names and marks are drawn in all of the scene, as pictures of it need them. */
+  readonly complete = signal(false);
+  /** The part of the scene in which names and marks are drawn: what is visible, and what a gesture may show. Undefined at small scales. */
+  readonly detailed: ReadonlySignal<Box | undefined> = computed(() => {
+    if (this.complete.value) return everywhere;
+    if (this.detail.value === 'far') return undefined;
+    const { x, y, scale } = this.drawn.value;
+    const { width, height } = this.area.value;
+    const { beyond } = glideLimits;
+    const part = (1 + 2 * beyond) / scale;
+    return { x: (-x - beyond * width) / scale, y: (-y - beyond * height) / scale, width: width * part, height: height * part };
+  });
+  readonly #held = signal<ViewportState | undefined>(undefined);
+  #pause: ReturnType<typeof setTimeout> | undefined;
 
   /** Converts a point of the window, such as a pointer's, to the scene. */
   toScene(clientX: number, clientY: number): Point {
@@ -94,6 +116,36 @@ export class Viewport {
     const { x, y, scale } = this.state.value;
     const seen = this.seen.value;
     return { x: (seen.x - x) / scale, y: (seen.y - y) / scale, width: seen.width / scale, height: seen.height / scale };
+  }
+
+  /** The position and scale of the drawn picture on the canvas. Undefined: it is drawn for the present state. */
+  shift(): ViewportState | undefined {
+    const { state, drawn } = this;
+    if (state.value === drawn.value) return undefined;
+    const scale = state.value.scale / drawn.value.scale;
+    return { x: state.value.x - drawn.value.x * scale, y: state.value.y - drawn.value.y * scale, scale };
+  }
+
+  /** Makes a change that others follow in the next frames. */
+  glide(change: () => void): void {
+    clearTimeout(this.#pause);
+    batch(() => {
+      this.#held.value ??= this.state.peek();
+      change();
+      if (!this.#isDrawn()) this.#held.value = undefined;
+    });
+    this.#pause = setTimeout(() => {
+      this.#held.value = undefined;
+    }, glidePauseMs);
+  }
+
+  #isDrawn(): boolean {
+    const { x, y, scale } = this.shift() ?? { x: 0, y: 0, scale: 1 };
+    const { width, height } = this.area.peek();
+    const { beyond } = glideLimits;
+    const isInside = (place: number, size: number) =>
+      -place / scale >= -beyond * size && (size - place) / scale <= (1 + beyond) * size;
+    return scale <= glideLimits.scale && isInside(x, width) && isInside(y, height);
   }
 
   pan(dx: number, dy: number): void {

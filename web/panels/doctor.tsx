@@ -37,10 +37,16 @@ export function DoctorDetails({ computeId, name }: { readonly computeId: string;
 export const findingsOf = (findings: readonly Finding[] | undefined, nodeType: string): readonly Finding[] =>
   (findings ?? []).filter(({ state, node_types }) => state !== 'good' && node_types?.some((type) => type === nodeType));
 
-/** Missing or slow programs of this node type, for a node's panel. */
-export function NodeFindings({ computeId, nodeType }: { readonly computeId: string; readonly nodeType: string }) {
-  const findings = useFindings(computeId, true);
-  return <FindingList findings={findingsOf(findings.value, nodeType)} />;
+interface NodeFindingsProps {
+  readonly computeId: string;
+  readonly nodeType: string;
+  readonly isRunning: boolean;
+}
+
+/** Missing programs of this node type, for a node's panel; before it runs those that make it slow, too. */
+export function NodeFindings({ computeId, nodeType, isRunning }: NodeFindingsProps) {
+  const findings = findingsOf(useFindings(computeId, true).value, nodeType);
+  return <FindingList findings={isRunning ? findings.filter(({ state }) => state === 'missing') : findings} />;
 }
 
 function FindingList({ findings }: { readonly findings: readonly Finding[] }) {

@@ -40,7 +40,7 @@ export function findingsFor(app: App, node: Node): ComponentChildren {
           <Notice level="warning">{texts.kindMissing(texts.kind[node.node_type], compute.name)}</Notice>
         )
       )}
-      <NodeFindings computeId={compute.compute_id} nodeType={node.node_type} />
+      <NodeFindings computeId={compute.compute_id} nodeType={node.node_type} isRunning={node.status !== 'stopped'} />
     </>
   );
 }

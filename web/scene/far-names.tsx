@@ -20,7 +20,7 @@ export function FarNames() {
   const { nodes, linksOf, groups } = useProject();
   const scale = useComputed(() => {
     if (viewport.detail.value !== 'far') return 0;
-    return step ** Math.round(Math.log(viewport.state.value.scale) / Math.log(step));
+    return step ** Math.round(Math.log(viewport.drawn.value.scale) / Math.log(step));
   });
   const names = useComputed(() => {
     if (scale.value === 0) return [];

@@ -198,27 +198,33 @@ export class Gestures {
 
   #wheel(event: WheelEvent): void {
     event.preventDefault();
+    const { viewport } = this.#app;
     if (event.shiftKey) {
-      this.#app.viewport.pan(-event.deltaY - event.deltaX, 0);
+      viewport.glide(() => viewport.pan(-event.deltaY - event.deltaX, 0));
       return;
     }
     // A trackpad reports a pinch as a wheel with Ctrl held, in small steps; a wheel that counts lines reports large steps.
     const step = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 30 : event.deltaY * (event.ctrlKey ? 6 : 1);
-    this.#app.viewport.zoom(Math.exp(-Math.max(-400, Math.min(400, step)) * wheelZoom), { x: event.clientX, y: event.clientY });
+    const factor = Math.exp(-Math.max(-400, Math.min(400, step)) * wheelZoom);
+    viewport.glide(() => viewport.zoom(factor, { x: event.clientX, y: event.clientY }));
   }
 
   #pinch(before: PointerEvent, now: PointerEvent): void {
     const other = [...this.#pointers.values()].find(({ pointerId }) => pointerId !== now.pointerId);
     if (!other) return;
     const apart = (event: PointerEvent) => Math.max(1, Math.hypot(event.clientX - other.clientX, event.clientY - other.clientY));
-    this.#app.viewport.pan((now.clientX - before.clientX) / 2, (now.clientY - before.clientY) / 2);
     const middle = { x: (now.clientX + other.clientX) / 2, y: (now.clientY + other.clientY) / 2 };
-    this.#app.viewport.zoom(apart(now) / apart(before), middle);
+    const { viewport } = this.#app;
+    viewport.glide(() => {
+      viewport.pan((now.clientX - before.clientX) / 2, (now.clientY - before.clientY) / 2);
+      viewport.zoom(apart(now) / apart(before), middle);
+    });
   }
 
   #panning(): Drag {
+    const { viewport } = this.#app;
     const move = (now: PointerEvent, before: PointerEvent) =>
-      this.#app.viewport.pan(now.clientX - before.clientX, now.clientY - before.clientY);
+      viewport.glide(() => viewport.pan(now.clientX - before.clientX, now.clientY - before.clientY));
     return { move, end: () => undefined, cancel: () => undefined };
   }
 

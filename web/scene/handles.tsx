@@ -17,7 +17,7 @@ export function Handles() {
   const isAlone = drawing && others.length === 0 && selection.ids.value.size === 1;
   if (!isAlone || drawing.locked || tools.tool.value.name !== 'select') return null;
   if (tools.editing.value === drawing.drawing_id || groups.isCollapsed(drawing.drawing_id)) return null;
-  const { scale } = viewport.state.value;
+  const { scale } = viewport.drawn.value;
   const picture = pictures.of(drawing.svg);
   const [size, reach] = [sizePx / scale, reachPx / scale];
   return (

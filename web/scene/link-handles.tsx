@@ -20,7 +20,7 @@ export function LinkHandles() {
   if (groups.hidden.value.has(one.node_id) || groups.hidden.value.has(other.node_id)) return null;
   const end = (node: typeof one) => ({ id: node.node_id, node, symbol: symbolBox(node, isFlat) });
   const { ends } = linkPath([end(one), end(other)], bulges.value.get(link.link_id));
-  const { scale } = viewport.state.value;
+  const { scale } = viewport.drawn.value;
   return (
     <g class="handles link-handles" data-id={link.link_id}>
       {ends.map(({ x, y }, place) => (

@@ -3,11 +3,12 @@ import { computed, useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
-import { useProject } from '../state/app.ts';
+import { useApp, useProject } from '../state/app.ts';
 import type { CollapsedGroup } from '../state/groups.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
+import { isDetailed, labelledBoxes } from './detail.ts';
 import { labelLook } from './label.ts';
 import { LinkFlow, LinkTitle } from './link-flow.tsx';
 import { linkEnd, linkPath } from './link-path.ts';
@@ -26,6 +27,7 @@ export function LinkView({ id }: { readonly id: string }) {
   const bulge = useComputed(() => bulges.value.get(id)).value;
   const inGroup = useGroupOf(a?.node_id);
   const otherInGroup = useGroupOf(b?.node_id);
+  const inDetail = useDetail(id);
   if (!link || !one || !other || (inGroup && inGroup.id === otherInGroup?.id)) return null;
   const ends = [linkEnd(one, symbolBox(one, isFlat), inGroup), linkEnd(other, symbolBox(other, isFlat), otherInGroup)] as const;
   const path = linkPath(ends, bulge);
@@ -44,8 +46,8 @@ export function LinkView({ id }: { readonly id: string }) {
       <path class="hit" d={path.d} />
       <path class="line" d={path.d} style={lineStyle(link)} />
       <LinkFlow id={id} path={path} />
-      <EndView node={one} link={link} end={0} at={path.ends[0]} selected={label === 0} />
-      <EndView node={other} link={link} end={1} at={path.ends[1]} selected={label === 1} />
+      {inDetail && <EndView node={one} link={link} end={0} at={path.ends[0]} selected={label === 0} />}
+      {inDetail && <EndView node={other} link={link} end={1} at={path.ends[1]} selected={label === 1} />}
       {(states.length > 0 || failure.value) && (
         <g class={failure.value ? 'badge failed' : 'badge'} transform={`translate(${path.middle.x} ${path.middle.y})`}>
           {failure.value && <title>{failure.value}</title>}
@@ -57,6 +59,19 @@ export function LinkView({ id }: { readonly id: string }) {
       )}
     </g>
   );
+}
+
+/** Whether its ports are named. */
+function useDetail(id: string): boolean {
+  const { viewport } = useApp();
+  const { links, nodes, groups } = useProject();
+  const boxes = () =>
+    (links.signalOf(id)?.value?.nodes ?? []).flatMap(({ node_id, label }) => {
+      const group = groups.hidden.value.get(node_id);
+      const node = nodes.find(node_id);
+      return [...(group ? [group.box] : []), ...(node ? labelledBoxes(node, label) : [])];
+    });
+  return useComputed(() => isDetailed(viewport, boxes)).value;
 }
 
 /** The collapsed group of a node. A link may come to another node: a computed signal would keep the group of the one before. */

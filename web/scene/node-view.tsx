@@ -5,17 +5,22 @@ import type { Box } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
+import { isDetailed, labelledBoxes } from './detail.ts';
 import { labelLook } from './label.ts';
 import { standardTop } from './labels.ts';
 
 export function NodeView({ id }: { readonly id: string }) {
-  const { server } = useApp();
+  const { server, viewport } = useApp();
   const { nodes, selection, work, groups } = useProject();
   const isHidden = useComputed(() => groups.hidden.value.has(id)).value;
   const selected = useComputed(() => selection.ids.value.has(id));
   const labelSelected = useComputed(() => selection.labelOf(id) !== undefined);
   const busy = useComputed(() => work.busy.value.get(id));
   const failure = useComputed(() => work.failures.value.get(id));
+  const inDetail = useComputed(() => {
+    const node = nodes.signalOf(id)?.value;
+    return isDetailed(viewport, () => (node ? labelledBoxes(node, node.label) : []));
+  }).value;
   const isFlat = useFlatSymbols();
   const node = nodes.signalOf(id)?.value;
   if (!node || isHidden) return null;
@@ -32,16 +37,16 @@ export function NodeView({ id }: { readonly id: string }) {
     >
       {selected.value && <rect class="halo" x={box.x - 6} y={box.y - 6} width={box.width + 12} height={box.height + 12} rx={12} />}
       <rect class="plate" x={box.x - 4} y={box.y - 4} width={box.width + 8} height={box.height + 8} rx={8} />
-      <SceneSymbol node={isFlat ? { ...node, symbol: server.symbolOf(node) } : node} />
-      <Status node={node} box={box} failure={failure.value} />
-      {locked && (
+      <SceneSymbol node={isFlat ? { ...node, symbol: server.symbolOf(node) } : node} hasGlyph={inDetail} />
+      <Status node={node} box={box} failure={failure.value} isBusy={busy.value !== undefined} inDetail={inDetail} />
+      {locked && inDetail && (
         <path
           class="lock"
           d="M-1 6v-2a3 3 0 0 1 6 0v2h1v6h-8v-6z"
           transform={`translate(${box.x + box.width - 6} ${box.y + box.height - 8})`}
         />
       )}
-      <NodeLabel node={node} top={box.y} selected={labelSelected.value} />
+      {inDetail && <NodeLabel node={node} top={box.y} selected={labelSelected.value} />}
     </g>
   );
 }
@@ -50,19 +55,20 @@ interface StatusProps {
   readonly node: Node;
   readonly box: Box;
   readonly failure: string | undefined;
+  readonly isBusy: boolean;
+  readonly inDetail: boolean;
 }
 
-function Status({ node, box, failure }: StatusProps) {
+/** Each element with a transformation costs as much of a frame as several without, so it has none. */
+function Status({ node, box, failure, isBusy, inDetail }: StatusProps) {
+  const [x, y] = [box.x + box.width - 4, box.y + 4];
+  const mark = failure ? `M${x} ${y - 4.2}v5m0 2.8v0.4` : node.status === 'suspended' && `M${x - 1.4} ${y - 2}v4m2.8 -4v4`;
   return (
-    <g class="status" transform={`translate(${box.x + box.width - 4} ${box.y + 4})`}>
+    <g class="status">
       {failure && <title>{failure}</title>}
-      <circle class={failure ? 'dot failed' : `dot ${node.status}`} r={failure ? 8 : 5.5} />
-      {failure ? (
-        <path class="mark" d="M0 -4.2V0.8M0 3.6V4" />
-      ) : (
-        node.status === 'suspended' && <path class="mark" d="M-1.4 -2V2M1.4 -2V2" />
-      )}
-      <circle class="spinner" r={8} />
+      <circle class={failure ? 'dot failed' : `dot ${node.status}`} cx={x} cy={y} r={failure ? 8 : 5.5} />
+      {inDetail && mark && <path class="mark" d={mark} />}
+      {isBusy && <circle class="spinner" cx={x} cy={y} r={8} />}
     </g>
   );
 }

@@ -3,6 +3,7 @@
  * takes the computed styles of its elements as attributes, and the files of its images as data.
  */
 import type { Api } from '../api.ts';
+import type { App } from '../state/app.ts';
 
 export interface ScenePicture {
   readonly svg: Blob;
@@ -27,9 +28,13 @@ const longestPngSide = 8_192;
 const pngScale = 2;
 
 /** @throws Error when the canvas is empty */
-export async function scenePicture(api: Pick<Api, 'download'>): Promise<ScenePicture> {
+export async function scenePicture({ api, viewport }: Pick<App, 'api' | 'viewport'>): Promise<ScenePicture> {
   const shown = document.querySelector<SVGSVGElement>('.scene > svg.canvas');
+  viewport.complete.value = true;
+  // Rendering follows in microtasks.
+  await new Promise((resolve) => setTimeout(resolve));
   const content = shown?.querySelector(':scope > g')?.cloneNode(true);
+  viewport.complete.value = false;
   if (!shown || !(content instanceof SVGGElement)) throw new Error('The canvas is not shown');
   const box = drawnApart(shown, content);
   if (box.width <= 0 && box.height <= 0) throw new Error('The canvas is empty');

@@ -38,15 +38,21 @@ export function Scene() {
     return () => gestures.end();
   }, [app, project]);
   useSignalEffect(() => {
-    const { x, y, scale } = app.viewport.state.value;
+    const { x, y, scale } = app.viewport.drawn.value;
     content.current?.setAttribute('transform', `translate(${x} ${y}) scale(${scale})`);
+  });
+  useSignalEffect(() => {
+    const shift = app.viewport.shift();
+    // Meanwhile it is a layer of its own, which the browser moves without painting it.
+    svg.current?.classList.toggle('gliding', shift !== undefined);
+    svg.current?.style.setProperty('transform', shift ? `translate(${shift.x}px, ${shift.y}px) scale(${shift.scale})` : 'none');
   });
   useEffect(() => project.traffic.watch(), [project]);
   useSignalEffect(() => {
     svg.current?.classList.toggle('busy', project.traffic.busy.value > mostMoving);
   });
   // A change computes the styles of all elements anew. At small scales the names are hidden.
-  const nameSize = useComputed(() => nameSizePx(Math.max(nearScale, app.viewport.state.value.scale)));
+  const nameSize = useComputed(() => nameSizePx(Math.max(nearScale, app.viewport.drawn.value.scale)));
   useSignalEffect(() => svg.current?.style.setProperty('--name-size', `${nameSize.value}px`));
   useSignalEffect(() => {
     svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');
@@ -146,15 +152,16 @@ function Grid() {
   const { viewport } = useApp();
   const { project } = useProject();
   const settings: Project | undefined = project.value;
-  const { x, y, scale } = viewport.state.value;
+  const { x, y, scale } = viewport.drawn.value;
   const size = gridStep(settings?.grid_size ?? 75, scale);
-  if (!settings?.show_grid || size === 0) return null;
+  const isShown = settings?.show_grid && size > 0;
+  // Also takes the pointer beyond the edges while the canvas glides.
   return (
     <>
       <pattern id="grid" width={size} height={size} patternUnits="userSpaceOnUse" patternTransform={`translate(${x} ${y})`}>
         <circle class="grid-dot" cx={0.75} cy={0.75} r={1} />
       </pattern>
-      <rect width="100%" height="100%" fill="url(#grid)" />
+      <rect x="-50%" y="-50%" width="200%" height="200%" fill={isShown ? 'url(#grid)' : 'transparent'} />
     </>
   );
 }

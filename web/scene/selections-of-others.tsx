@@ -15,7 +15,7 @@ const stepPx = 3;
 export function SelectionsOfOthers() {
   const { viewport } = useApp();
   const { presence } = useProject();
-  const fontSize = useComputed(() => nameSizePx(viewport.state.value.scale)).value;
+  const fontSize = useComputed(() => nameSizePx(viewport.drawn.value.scale)).value;
   const others = presence.others.value.filter(({ selected }) => selected.length > 0);
   if (others.length === 0) return null;
   return (

@@ -11,7 +11,7 @@ export function WireHandle() {
   const node = hovered.value === undefined ? undefined : nodes.find(hovered.value);
   const isBusy = tools.tool.value.name !== 'select' || tools.pressing.value || sketch.value.wire !== undefined;
   if (!node || isBusy || node.ports.length === 0 || viewport.detail.value === 'far') return null;
-  const { scale } = viewport.state.value;
+  const { scale } = viewport.drawn.value;
   return (
     <g
       class="wire-handle"

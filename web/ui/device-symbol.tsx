@@ -33,29 +33,37 @@ export function DeviceSymbol({ symbol, size = 32 }: { readonly symbol: string; r
     );
   return (
     <svg class={`device-symbol tile ${shape.role}`} width={size} height={size} viewBox="0 0 48 48" aria-hidden="true">
-      <Tile shape={shape} />
+      <Tile shape={shape} x={0} y={0} hasGlyph={true} />
     </svg>
   );
 }
 
 /** On the canvas. */
-export function SceneSymbol({ node }: { readonly node: Placed }) {
+export function SceneSymbol({ node, hasGlyph }: { readonly node: Placed; readonly hasGlyph: boolean }) {
   const isFlat = useFlatSymbols();
   const shape = isFlat ? shapeOf(node.symbol) : undefined;
   if (!shape) return <image class="symbol" href={symbolAddress(node.symbol)} width={node.width} height={node.height} />;
   const { x, y } = symbolBox(node, isFlat);
   return (
-    <g class={`symbol tile ${shape.role}`} transform={`translate(${x} ${y})`}>
-      <Tile shape={shape} />
+    <g class={`symbol tile ${shape.role}`}>
+      <Tile shape={shape} x={x} y={y} hasGlyph={hasGlyph} />
     </g>
   );
 }
 
-function Tile({ shape: { round, glyph } }: { readonly shape: SymbolShape }) {
+interface TileProps {
+  readonly shape: SymbolShape;
+  readonly x: number;
+  readonly y: number;
+  /** At a small scale it would be too small. */
+  readonly hasGlyph: boolean;
+}
+
+function Tile({ shape: { round, glyph }, x, y, hasGlyph }: TileProps) {
   return (
     <>
-      <rect class="ground" x={2} y={2} width={44} height={44} rx={round ? 22 : 11} />
-      <path class="glyph" d={glyph} transform="translate(12 12)" />
+      <rect class="ground" x={x + 2} y={y + 2} width={44} height={44} rx={round ? 22 : 11} />
+      {hasGlyph && <path class="glyph" d={glyph} transform={`translate(${x + 12} ${y + 12})`} />}
     </>
   );
 }

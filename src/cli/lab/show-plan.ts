@@ -1,5 +1,5 @@
 /** Plans and drift as people read them. */
-import type { DriftLine, PlanLine } from '../../lab/plan/lab-plan.ts';
+import type { DriftLine, PlanLine, WarmStart } from '../../lab/plan/lab-plan.ts';
 import type { CliOutput } from '../command.ts';
 
 const signs = { create: '+', update: '~', replace: '±', delete: '-' } as const;
@@ -8,12 +8,12 @@ const styles = { create: 'green', update: 'yellow', replace: 'red', delete: 'red
 const longest = 60;
 
 export function showPlan(lines: readonly PlanLine[], out: CliOutput): void {
-  for (const { what, action, name, changes, restart } of lines) {
+  for (const { what, action, name, changes, restart, warm } of lines) {
     const fields = changes.map(({ field, from, to }) =>
       action === 'create' ? `${field} ${short(to)}` : `${field} ${short(from)} → ${short(to)}`,
     );
     const remark = action === 'replace' ? ' (made anew: its files and disks are lost)' : restart ? ' (restarts)' : '';
-    const head = `  ${signs[action]} ${what} ${name}${remark}`;
+    const head = `  ${signs[action]} ${what} ${name}${remark}${warm ? ` (${startOf(warm)})` : ''}`;
     out.print(out.style(styles[action], head));
     for (const field of fields) out.print(out.style('dim', `      ${field}`));
   }
@@ -41,6 +41,11 @@ export function showDrift(lines: readonly DriftLine[], out: CliOutput): void {
       ? 'No drift: the project is as the file says.'
       : `${lines.length} difference${lines.length === 1 ? '' : 's'}.`,
   );
+}
+
+function startOf({ template, differs }: WarmStart): string {
+  if (differs.length === 0) return `continues from the memory of ${template}`;
+  return `boots, as it differs from the machine of ${template}: ${differs.join(', ')}`;
 }
 
 function short(value: unknown): string {

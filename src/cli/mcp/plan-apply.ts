@@ -116,7 +116,7 @@ function filesBefore({ nodes }: LabPlan, state: LabProjectState | undefined): Fi
   return nodes.flatMap(({ action, id, files }) => {
     const before = action === 'update' && id !== undefined ? state.files.get(id) : undefined;
     if (id === undefined || action !== 'update') return [];
-    return [...files.keys()].map((file) => ({ path: filePath(path, id, file), text: before?.get(file) ?? '' }));
+    return [...files.keys()].map((file) => ({ path: filePath(path, id, file), text: before?.get(file) }));
   });
 }
 

@@ -3,10 +3,10 @@ import type { History, HistoryEntry } from '../../schema/history.ts';
 import { RequestError, type ServerClient } from '../server-client.ts';
 import type { Undo } from './change.ts';
 
-/** Contents of a file of a node before it was changed. */
+/** Contents of a file of a node before it was changed; undefined: there was none. */
 export interface FileBefore {
   readonly path: string;
-  readonly text: string;
+  readonly text: string | undefined;
 }
 
 /** @returns undefined when the client changed nothing */
@@ -24,7 +24,7 @@ export async function undoOfSteps(
     run: async () => {
       // Of an interrupted call there may be more by now.
       for (const step of await stepsOf(api, path, client)) await undoStep(api, path, step);
-      for (const { path: file, text } of files) await api.upload(file, text);
+      for (const { path: file, text } of files) await (text === undefined ? removeFile(api, file) : api.upload(file, text));
       return 'Undone.';
     },
   };
@@ -45,6 +45,16 @@ export async function stepsOf(api: ServerClient, path: string, client: string): 
   const { entries } = await api.json<History>('GET', `${path}/history?limit=1000`);
   const own = entries.filter(({ by, inverts, step }) => by === client && inverts === null && step !== null);
   return [...new Set(own.map(({ step }) => step ?? 0))].toSorted((a, b) => b - a);
+}
+
+/** It may have gone meanwhile. A node on a stock GNS3 compute keeps an empty file. */
+async function removeFile(api: ServerClient, path: string): Promise<void> {
+  try {
+    await api.json('DELETE', path);
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.status !== 404) throw error;
+    if ((await api.text(path)) !== undefined) await api.upload(path, '');
+  }
 }
 
 async function undoStep(api: ServerClient, path: string, step: number): Promise<void> {

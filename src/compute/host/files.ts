@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileAnswer, fileFault } from '../../api/file-answers.ts';
 import type { Stream } from '../../api/route.ts';
 import { kindFolders } from '../../emulators/kinds.ts';
-import { readInside, writeInside } from '../../lib/folder-files.ts';
+import { readInside, removeInside, writeInside } from '../../lib/folder-files.ts';
 import { writeProblem } from '../../schema/folders.ts';
 
 export interface FileEntry {
@@ -43,6 +43,14 @@ export function writeProjectFile(project: FilesPlace, path: string, source: Read
   return writeInside(project.path, path, source, { whileThere, problemOf }).catch((cause) =>
     Promise.reject(fileFault(path, cause)),
   );
+}
+
+/** @throws path_forbidden, file_not_found, project_not_found */
+export async function removeProjectFile(project: FilesPlace, path: string): Promise<void> {
+  const problemOf = (place: string) => writeProblem(place, kindFolders);
+  await project
+    .whileThere(() => removeInside(project.path, path, { problemOf }))
+    .catch((cause) => Promise.reject(fileFault(path, cause)));
 }
 
 /** Links to folders are not followed; memory images of other emulators are not files of the project. */

@@ -142,7 +142,7 @@ export class ComputeNode {
   stop(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
-      if (!this.#run && this.driver.memory) await discardMemory(this.directory);
+      if (this.driver.memory) await discardMemory(this.directory);
       await this.#stop(options);
     });
   }
@@ -285,7 +285,9 @@ export class ComputeNode {
     this.#departed = record.departed === true;
     // It was paused for a copy, or for a move, when the server died.
     if (record.status === 'started' && !this.#departed && run.emulator.state === 'suspended')
-      await run.emulator.resume().catch(() => undefined);
+      await run.emulator.resume().catch((error: Error) => {
+        this.context.log('error', `node ${this.name} stays paused: it could not be resumed: ${error.message}`);
+      });
     this.#state.status = run.emulator.state;
     if (this.status !== record.status || run.emulator.openPort) await this.noteRun();
   }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { route } from '../../api/route.ts';
 import { FileEntry } from '../../schema/compute-node.ts';
 import { Type } from '../../schema/type.ts';
-import { listFiles, readProjectFile, writeProjectFile } from '../host/files.ts';
+import { listFiles, readProjectFile, removeProjectFile, writeProjectFile } from '../host/files.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 export function fileRoutes({ projects }: ComputeRouteContext) {
@@ -21,6 +21,11 @@ export function fileRoutes({ projects }: ComputeRouteContext) {
       'POST /v2/compute/projects/{project_id}/files/{path:.+}',
       { summary: 'Write a file of a project', empty: true, raw: true, status: 201 },
       ({ path, stream }) => writeProjectFile(projects.get(path.project_id), path.path, stream ?? Readable.from([])),
+    ),
+    route(
+      'DELETE /v2/compute/projects/{project_id}/files/{path:.+}',
+      { summary: 'Delete a file of a project', status: 204, own: true },
+      ({ path }) => removeProjectFile(projects.get(path.project_id), path.path),
     ),
   ];
 }

@@ -38,6 +38,11 @@ function routesOf({ kind, images, claims, nodes }: ImageRoutes) {
       images.upload(path.filename, stream ?? Readable.from([])),
     ),
     route(
+      `POST /v2/compute/${type}/new_images/{filename}`,
+      { summary: `Upload an image for ${title} nodes whose name no other one has`, raw: true, status: 204, own: true },
+      ({ path, stream }) => images.add(path.filename, stream ?? Readable.from([])),
+    ),
+    route(
       `GET /v2/compute/${type}/images/{filename:.+}`,
       { summary: 'Download an image', replyType: 'application/octet-stream' },
       async ({ path }) => {

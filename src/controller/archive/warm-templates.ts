@@ -6,12 +6,14 @@ import { randomUUID } from 'node:crypto';
 import { fault } from '../../api/faults.ts';
 import { templateFacts } from '../../emulators/kinds.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import type { BulkNode } from '../../schema/bulk.ts';
 import type { Template, TemplateCreate, TemplateUse, TemplateWarm, WarmTemplateCreate } from '../../schema/template.ts';
 import { nodeFrom } from '../../schema/template-node.ts';
 import type { Templates } from '../catalog/templates.ts';
 import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import type { Fill } from '../live/nodes/node-plan.ts';
 import type { NodeObject } from '../model/node.ts';
 import type { NodeEntry } from '../model/topology.ts';
 import type { KnownProject } from '../projects/project.ts';
@@ -71,17 +73,31 @@ export class WarmTemplates {
   }
 
   /** A node from a template; from the memory of one that holds a machine. @throws what making a node does, and disk_floor */
-  async use(live: LiveProject, template: Template, use: TemplateUse, computeId: string): Promise<NodeObject> {
+  use(live: LiveProject, template: Template, use: TemplateUse, computeId: string): Promise<NodeObject> {
     const { warm, name } = template;
     const body = nodeFrom(template, use, computeId);
-    if (!warm || computeId !== localComputeId) return live.nodes.create(body);
-    return live.nodes.create(body, async (node) => {
+    return live.nodes.create(body, warm && computeId === localComputeId ? this.#fillFrom(name, warm) : undefined);
+  }
+
+  /** For a node that is made by another way, with the template that it names. @throws template_not_found, invalid_request */
+  fillOf({ warm_template, node_type, compute_id }: BulkNode): Fill | undefined {
+    if (warm_template === undefined) return undefined;
+    const { name, warm, template_type } = this.#parts.templates.get(warm_template);
+    const refuse = (reason: string) => fault('invalid_request', { reason: `the template "${name}" ${reason}` });
+    if (!warm) throw refuse('holds no machine');
+    if (template_type !== node_type) throw refuse(`is for nodes of the type ${template_type}`);
+    if (compute_id !== localComputeId) throw refuse(`has its memory on the compute ${localComputeId}`);
+    return this.#fillFrom(name, warm);
+  }
+
+  #fillFrom(template: string, { machine_id }: TemplateWarm): Fill {
+    return async ({ projectId, id }) => {
       await this.#parts.computes.local.transport.send('POST /v2/compute/projects/{project_id}/warm_machines/{machine_id}/copy', {
-        path: { project_id: node.projectId, machine_id: warm.machine_id },
-        body: { node_id: node.id, template: name },
+        path: { project_id: projectId, machine_id },
+        body: { node_id: id, template },
         timeoutMs: 0,
       });
-    });
+    };
   }
 
   /** With the machine that it holds; nodes that were made from it stay. @throws `template_not_found`, `template_built_in`, `storage_failed` */
@@ -93,7 +109,12 @@ export class WarmTemplates {
 
   /** At the start of the server, before templates are changed. Never rejects. */
   async prune(): Promise<void> {
-    if (!this.#parts.templates.hasFile) return;
+    const { hasFile, damagedCopies } = this.#parts.templates;
+    if (damagedCopies.length > 0)
+      this.#parts.warn(
+        `machines of lost templates are kept on this server: ${damagedCopies.join(' and ')} may name them. Stop the server, repair the list and move it back, or remove it; then the next start frees their space`,
+      );
+    if (!hasFile || damagedCopies.length > 0) return;
     const kept = [...this.#parts.templates.heldMachines()];
     await this.#parts.computes.local.transport
       .send('POST /v2/compute/warm_machines/prune', { body: { kept } })

@@ -43,6 +43,7 @@ export class Appliances {
   readonly #folders: ApplianceFolders;
   readonly #log: Log;
   readonly #writing = new Mutex();
+  #downloadHosts: Promise<readonly string[]> | undefined;
 
   constructor(folders: ApplianceFolders, log: Log) {
     this.#folders = folders;
@@ -59,6 +60,25 @@ export class Appliances {
       if (content && content.status !== 'broken') appliances.push(shown(content, symbols, builtin));
     }
     return appliances;
+  }
+
+  /** `https://HOST` of the files that the built-in appliances offer for download. */
+  downloadHosts(): Promise<readonly string[]> {
+    this.#downloadHosts ??= this.#readDownloadHosts();
+    return this.#downloadHosts;
+  }
+
+  async #readDownloadHosts(): Promise<readonly string[]> {
+    const { builtIn } = this.#folders;
+    const hosts = new Set<string>();
+    for (const path of builtIn === undefined ? [] : await this.#filesIn(builtIn)) {
+      const { images } = (await this.#read(path)) ?? {};
+      for (const image of Array.isArray(images) ? images : []) {
+        const url = URL.parse(String((image as Appliance | null)?.direct_download_url ?? ''));
+        if (url && /^https?:$/.test(url.protocol)) hosts.add(`https://${url.hostname}`);
+      }
+    }
+    return [...hosts].sort();
   }
 
   /** There is nothing that this server would fetch. @throws `appliances_not_fetched` */

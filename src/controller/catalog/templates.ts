@@ -8,7 +8,7 @@ import { problemsOf } from '../../api/validate.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
-import { readOwnJson } from '../../lib/set-aside.ts';
+import { findAside, readOwnJson } from '../../lib/set-aside.ts';
 import { type Template, type TemplateCreate, type TemplateUpdate, TemplateWarm } from '../../schema/template.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
@@ -44,6 +44,7 @@ export class Templates {
   /** What else stands in the file: keys that are not ours, entries that cannot be used, and the machines of those, by template. */
   #kept: Kept = { keys: {}, entries: [], machines: new Map() };
   #hasFile = false;
+  #damagedCopies: readonly string[] = [];
 
   private constructor(options: TemplatesOptions) {
     this.#options = options;
@@ -107,9 +108,14 @@ export class Templates {
     return new Set([...ofOwn, ...this.#kept.machines.values()].map(({ machine_id }) => machine_id));
   }
 
-  /** False: the file was missing or damaged when the server started, so that machines may belong to templates that it does not know. */
+  /** False: the file was missing or damaged when the server started. */
   get hasFile(): boolean {
     return this.#hasFile;
+  }
+
+  /** Of this file, set aside at this start or an earlier one: machines may belong to templates that only they name. */
+  get damagedCopies(): readonly string[] {
+    return this.#damagedCopies;
   }
 
   /** @throws `template_not_found`, `template_built_in`, `storage_failed` */
@@ -175,6 +181,7 @@ export class Templates {
       return { keys, templates, warm: warm_templates };
     };
     const stored = await readOwnJson(this.#file, take, (message) => this.#options.log.error(message));
+    this.#damagedCopies = await findAside(this.#file);
     if (!stored) return;
     const machines = new Map<string, TemplateWarm>();
     for (const [id, warm] of Object.entries(Object(stored.warm)))

@@ -13,6 +13,7 @@ import { type Prepared, revertAll } from './host/prepared.ts';
 import type { Commit } from './host/project-context.ts';
 import type { LinkObject } from './links/link.ts';
 import type { LiveProject } from './live-project.ts';
+import type { Fill } from './nodes/node-plan.ts';
 import type { OpenNode } from './nodes/open-node.ts';
 
 /** @throws what is wrong with one of them, after its place in the request; nothing has moved then */
@@ -49,8 +50,11 @@ interface Made {
 /** How many things are made at once: many, as their records share a sync. */
 const atOnce = 32;
 
+/** What gives a new node files before it is stored and announced; undefined: nothing. @throws why it has none for it */
+type FillOf = (wanted: BulkNode) => Fill | undefined;
+
 /** @throws what is wrong with one of them, after its place in the request; nothing is left then */
-export async function makeAll(project: LiveProject, body: BulkCreate): Promise<Made> {
+export async function makeAll(project: LiveProject, body: BulkCreate, fillOf: FillOf): Promise<Made> {
   const wanted = (body.nodes ?? []).map((node) => ({ ...node, node_id: node.node_id ?? crypto.randomUUID() }));
   const ids = idsByRef(wanted);
   const links = (body.links ?? []).map((link, index) => ({ ...link, nodes: link.nodes.map((end) => endOf(end, ids, index)) }));
@@ -61,7 +65,7 @@ export async function makeAll(project: LiveProject, body: BulkCreate): Promise<M
   return project.nodes.locks.runAll(concerned, async () => {
     const prepared: Prepared<unknown>[] = [];
     try {
-      const nodes = await each('nodes', wanted, prepared, (node) => project.nodes.prepare(node));
+      const nodes = await each('nodes', wanted, prepared, async (node) => project.nodes.prepare(node, fillOf(node)));
       const fresh = new Map(nodes.map(({ node }) => [node.id, node]));
       const joined = await each('links', links, prepared, (link) => prepareLink(project, link, fresh));
       const drawings = await each('drawings', body.drawings ?? [], prepared, (drawing) => project.drawings.prepare(drawing));

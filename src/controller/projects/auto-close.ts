@@ -1,14 +1,29 @@
-/** Calls back when the last listener has been gone for a while, and again after each such time, until there is a listener or the callback ends it. */
+/**
+ * Calls back when the last listener has been gone for a while, and again after each such time, until there is a listener or the callback ends
+ * it. After a failure it waits longer, each time twice as long.
+ */
+
+/** `busy`: it is called again. `failed`: as well, later. */
+type IdleOutcome = 'done' | 'busy' | 'failed';
+
+const longestWaitMs = 600_000;
+
 export class AutoClose {
   readonly #graceMs: number;
-  readonly #onIdle: () => boolean;
+  /** Never rejects. */
+  readonly #onIdle: () => Promise<IdleOutcome>;
   #listeners = 0;
+  #failures = 0;
+  #hasEnded = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onIdle` returns whether it is to be called again. */
-  constructor(graceMs: number, onIdle: () => boolean) {
+  constructor(graceMs: number, onIdle: () => Promise<IdleOutcome>) {
     this.#graceMs = graceMs;
     this.#onIdle = onIdle;
+  }
+
+  get hasListeners(): boolean {
+    return this.#listeners > 0;
   }
 
   /** There is one more listener; `left` is called once, when it leaves. */
@@ -18,7 +33,6 @@ export class AutoClose {
     return {
       left: () => {
         this.#listeners--;
-        if (this.#listeners > 0) return;
         this.#wait();
       },
     };
@@ -26,13 +40,23 @@ export class AutoClose {
 
   #wait(): void {
     this.cancel();
-    const isIdle = () => {
-      if (this.#onIdle()) this.#wait();
+    if (this.hasListeners || this.#hasEnded) return;
+    const isIdle = async () => {
+      const outcome = await this.#onIdle();
+      this.#failures = outcome === 'failed' ? this.#failures + 1 : 0;
+      if (outcome !== 'done') this.#wait();
     };
-    this.#timer = setTimeout(isIdle, this.#graceMs).unref();
+    const ms = this.#graceMs * 2 ** this.#failures;
+    this.#timer = setTimeout(() => void isIdle(), Math.max(this.#graceMs, Math.min(ms, longestWaitMs))).unref();
   }
 
   cancel(): void {
     clearTimeout(this.#timer);
+  }
+
+  /** For good. */
+  end(): void {
+    this.#hasEnded = true;
+    this.cancel();
   }
 }

@@ -45,6 +45,12 @@ export async function writeNodeFile(live: LiveProject, target: { nodeId: string;
   if (!(body instanceof Uint8Array)) await buffer(body);
 }
 
+/** @throws path_forbidden, file_not_found, and what the compute throws; `compute_route_missing` for a stock GNS3 compute */
+export async function removeNodeFile(live: LiveProject, nodeId: string, path: string): Promise<void> {
+  const { transport, way } = await nodeFile(live, nodeId, path);
+  await transport.raw('DELETE', way);
+}
+
 /** Where the compute has it. Leading dots are refused as well: so are hidden files of a node, as in GNS3. */
 async function nodeFile(live: LiveProject, nodeId: string, path: string) {
   const node = live.nodes.get(nodeId);

@@ -63,6 +63,8 @@ export class KnownProject {
   #entry: ProjectEntry;
   #object: Readonly<ProjectObject> | undefined;
   readonly #autoClose: AutoClose;
+  /** For the next listener. */
+  #unread: Notice | undefined;
 
   constructor(entry: ProjectEntry, place: ProjectPlace, environment: ProjectEnvironment) {
     this.id = entry.project_id;
@@ -236,7 +238,7 @@ export class KnownProject {
     return this.#life.run(async () => {
       const live = this.liveNow;
       if (!live || this.#entry.on_close !== 'freeze') return;
-      this.#autoClose.cancel();
+      this.#autoClose.end();
       await this.#resuming;
       await live.gate
         .hold(() => keepMemory(live))
@@ -247,7 +249,7 @@ export class KnownProject {
   /** Leaves everything running: the server ends. */
   release(): Promise<void> {
     return this.#life.run(async () => {
-      this.#autoClose.cancel();
+      this.#autoClose.end();
       await this.liveNow?.release();
     });
   }
@@ -272,6 +274,8 @@ export class KnownProject {
   listen(listener: (notice: Notice) => void): () => void {
     const { left } = this.#autoClose.listen();
     const unsubscribe = this.notices.subscribe(listener);
+    if (this.#unread) listener(this.#unread);
+    this.#unread = undefined;
     return () => {
       unsubscribe();
       left();
@@ -337,11 +341,24 @@ export class KnownProject {
     announce('project.deleted', this);
   }
 
-  /** Running nodes are not stopped because a page was closed, unless that is wanted. Returns whether it is worth looking again. */
-  #closeIfIdle(): boolean {
-    if (!this.#entry.auto_close || !this.liveNow) return false;
-    if (this.liveNow.nodes.isRunning && !this.#environment.autoClose.evenRunning) return true;
-    this.close().catch((error: unknown) => this.#environment.log.error({ err: error }, 'auto_close failed'));
-    return false;
+  /**
+   * Running nodes are not stopped because a page was closed, unless that is wanted. Where they cannot be frozen, the project stays open and
+   * they run on; the reason is logged, and sent to listeners or to the next one.
+   */
+  async #closeIfIdle(): Promise<'done' | 'busy' | 'failed'> {
+    if (!this.#entry.auto_close || !this.liveNow) return 'done';
+    if (this.liveNow.nodes.isRunning && !this.#environment.autoClose.evenRunning) return 'busy';
+    try {
+      await this.close();
+      this.#unread = undefined;
+      return 'done';
+    } catch (error) {
+      const message = `The project "${this.name}" stays open, and its nodes run on. It could not be closed after its last user had left, and the server tries again: ${(error as Error).message}`;
+      this.#environment.log.error({ err: error }, message);
+      const notice: Notice = { action: 'log.error', event: { message } };
+      if (this.#autoClose.hasListeners) this.notices.emit(notice);
+      else this.#unread = notice;
+      return 'failed';
+    }
   }
 }

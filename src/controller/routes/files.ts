@@ -4,7 +4,7 @@ import { CaptureFile } from '../../schema/capture.ts';
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { deleteCaptureFile, listCaptureFiles, readCaptureFile } from '../projects/capture-files.ts';
-import { readFile, readNodeFile, writeFile, writeNodeFile } from '../projects/project-files.ts';
+import { readFile, readNodeFile, removeNodeFile, writeFile, writeNodeFile } from '../projects/project-files.ts';
 
 export function fileRoutes({ projects }: Controller): Route[] {
   const live = (path: { project_id: string }) => projects.get(path.project_id).live();
@@ -29,6 +29,11 @@ export function fileRoutes({ projects }: Controller): Route[] {
       'POST /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
       { summary: 'Write a file of a node on its compute; folders are made', empty: true, raw: true, status: 201 },
       async ({ path, stream }) => writeNodeFile(await live(path), { nodeId: path.node_id, path: path.path }, stream ?? none()),
+    ),
+    route(
+      'DELETE /v2/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
+      { summary: 'Delete a file of a node on its compute', status: 204, own: true },
+      async ({ path }) => removeNodeFile(await live(path), path.node_id, path.path),
     ),
     route(
       'GET /v2/projects/{project_id}/captures',

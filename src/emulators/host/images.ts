@@ -13,7 +13,7 @@ import { DiskImageError } from '../../lib/disk-image/image.ts';
 import { checkArrival } from '../../lib/disk-image/references.ts';
 import { FormError, takeUpload } from '../../lib/form-upload.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
-import { writeStream } from '../../lib/stream-file.ts';
+import { removeTemporary, writeStream } from '../../lib/stream-file.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { ImageFacts } from '../kind.ts';
 import { Checksums } from './checksums.ts';
@@ -153,6 +153,18 @@ export class ImageFolder {
     await this.#arrived(target);
   }
 
+  /** Takes plain bytes as an image of a new name; what breaks off changes nothing. @throws path_forbidden, image_refused, storage_failed */
+  async add(filename: string, source: Readable): Promise<void> {
+    source.on('error', () => undefined);
+    const target = await this.uploadTarget(filename);
+    const check = (file: string) => checkArrival(file, this.folders());
+    await writeStream(target, source, { check, isNew: true }).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'EEXIST') throw uploadFault(filename, cause);
+      throw fault('image_refused', { image: filename, reason: 'there is a file of this name already: choose another name' });
+    });
+    await this.#arrived(target);
+  }
+
   /** Makes a file of the image folder an image, in place of one that had the name. @throws path_forbidden, image_refused, storage_failed */
   async adopt(filename: string, file: string): Promise<void> {
     const target = await this.uploadTarget(filename);
@@ -173,6 +185,12 @@ export class ImageFolder {
     await this.#checksums.forget(target);
     if (from !== undefined) this.#checksums.renamed(from, target);
     await this.#checksums.get(target, quickSumBytes);
+  }
+
+  /** Removes what a server that was killed left of uploads, unless other servers use the folder as well. Never rejects. */
+  async removeLeftovers(): Promise<void> {
+    const isOwn = await isReallyBelow(this.#settings().dataDirectory, this.directory).catch(() => false);
+    if (isOwn) await removeTemporary(this.directory);
   }
 
   /** Removes an image of the folder that uploads go to, with its checksum. @throws path_forbidden, image_missing, storage_failed */

@@ -6,6 +6,7 @@ import type { NodeView } from '../driver.ts';
 import type { Plan } from './command.ts';
 import { savedStateName } from './disks.ts';
 import { describeOutcome, type Limits, type QemuEmulator } from './emulator.ts';
+import { discardRestored, type SavedMemory } from './memory/restore.ts';
 import { Monitor } from './monitor.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -20,15 +21,17 @@ interface Assembled {
   readonly limits: Limits;
   /** Gives a machine that continues its memory. */
   readonly fill: ((monitor: Monitor) => Promise<void>) | undefined;
+  /** Undefined for one that comes from another compute: it is resumed by its controller. */
+  readonly saved: SavedMemory | undefined;
 }
 
 /** Waits for QEMU's first answer and sets what can only be set then. A failure ends it. */
-export async function bringUp(node: NodeView, { emulator, throttle, plan, child, limits, fill }: Assembled): Promise<void> {
+export async function bringUp(node: NodeView, { emulator, throttle, plan, child, limits, fill, saved }: Assembled): Promise<void> {
   try {
     const monitor = await Monitor.connect(plan.sockets.qmp, emulator, { limitMs: limits.startMs, ended: child.outcome });
     await fill?.(monitor);
-    // One that comes from another compute is resumed by its controller.
-    await emulator.attach(monitor, { awaitsLinks: plan.memory?.folder !== undefined && !plan.memory.facts.suspended });
+    const restored = saved && { suspended: saved.facts.suspended, discard: () => discardRestored(saved) };
+    await emulator.attach(monitor, restored);
     // Restored once, a state is gone: starting from it again after a crash would undo what was written to the disks since.
     if (plan.savedState !== undefined) await monitor.human(`delvm ${savedStateName}`).catch(() => {});
     for (const index of plan.adapters.keys()) {

@@ -124,6 +124,30 @@ test('files of the folder `config` are on the disk, for cloud-init under its lab
   assert.deepEqual(warnings, []);
 });
 
+test('a file that is deleted from the folder `config` goes from the disk and the zip, and nothing else does', async () => {
+  await mkdir(join(directory, 'config'));
+  for (const name of ['user-data', 'meta-data']) await writeFile(join(directory, 'config', name), `first ${name}`);
+  assert.equal(await disk.prepare(undefined), true);
+  const saved = join(directory, 'saved');
+  await writeFile(saved, 'by the machine');
+  await run('mcopy', ['-i', `${disk.file}@@${partition}`, saved, '::saved.cfg']);
+  const later = new Date(Date.now() + 60_000);
+  await utimes(disk.file, later, later);
+  await rm(join(directory, 'config', 'user-data'));
+  assert.equal(await disk.prepare(undefined), true);
+  await assert.rejects(mtype('/user-data'));
+  assert.deepEqual([await mtype('/meta-data'), await mtype('/saved.cfg')], ['first meta-data', 'by the machine']);
+  assert.deepEqual(Object.keys(await unzip(configZip())).sort(), ['meta-data', 'saved.cfg']);
+  // A machine may make one of that name: it stays.
+  await run('mcopy', ['-i', `${disk.file}@@${partition}`, saved, '::user-data']);
+  await disk.export();
+  await rm(join(directory, 'config', 'meta-data'));
+  await disk.prepare(undefined);
+  await assert.rejects(mtype('/meta-data'));
+  assert.equal(await mtype('/user-data'), 'by the machine');
+  assert.deepEqual(warnings, []);
+});
+
 test('a folder `config` that is a link is not read', async () => {
   await symlink('/etc', join(directory, 'config'));
   assert.equal(await disk.prepare(undefined), true);

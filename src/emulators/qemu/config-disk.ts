@@ -2,7 +2,8 @@
  * The small disk that carries start-up configurations into a machine and out again: FAT in the first partition, or on the whole disk.
  * Beside it in the node's folder stands `config.zip`, the same files for people and other programs: what is newer of the two counts at
  * a start, and after each run the zip is made anew. Files of the folder `config` count like the zip, and the newer of two with one name is
- * taken. The tools are those of the package mtools; without them the disk is attached as it is.
+ * taken; `config.names` lists those on the disk, so that one that was deleted from the folder goes from disk and zip as well. The tools
+ * are those of the package mtools; without them the disk is attached as it is.
  */
 import { constants, createWriteStream } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -14,10 +15,11 @@ import { openedPath, openFolder } from '../../lib/open-folder.ts';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Binaries } from './binaries.ts';
-import { type ConfigFile, readConfigFiles } from './config-files.ts';
+import { type ConfigFile, readConfigFiles, readConfigNames } from './config-files.ts';
 
 const diskName = 'config.img';
 const zipName = 'config.zip';
+const namesName = 'config.names';
 /** Of the disk that is made where the image folder has none: its partition begins at 1 MiB, as is usual. */
 const diskBytes = 16 * 2 ** 20;
 const sectorBytes = 512;
@@ -30,6 +32,15 @@ const toolLimitMs = 20_000;
 const seedLabel = 'CIDATA';
 /** Types of partitions with FAT. */
 const fatTypes = new Set([0x01, 0x04, 0x06, 0x0b, 0x0c, 0x0e]);
+
+interface WantedFiles {
+  /** With those of the zip. */
+  readonly given: readonly ConfigFile[];
+  /** Not these of the zip. */
+  readonly removed: readonly string[];
+  /** Of the folder `config`; undefined: as before. */
+  readonly names: readonly string[] | undefined;
+}
 
 export type ConfigNode = Pick<NodeView, 'directory' | 'name' | 'warn'>;
 
@@ -57,8 +68,14 @@ export class ConfigDisk {
     const disk = await changedAt(this.file);
     if (zip !== undefined && disk === undefined) await copyFile(zip, this.#zip, constants.COPYFILE_EXCL).catch(() => undefined);
     const given = await this.#given();
+    const names = given?.map(({ name }) => name);
+    const placed = await readConfigNames(join(this.#node.directory, namesName));
+    const removed = names ? placed.filter((name) => !names.includes(name)) : [];
+    // A machine may have ended while no server ran: what it wrote stays.
+    if (removed.length > 0 && (disk ?? 0) > ((await changedAt(this.#zip)) ?? 0)) await this.export();
     const zipped = (await changedAt(this.#zip)) ?? 0;
-    const isWanted = Math.max(zipped, ...given.map(({ changedMs }) => changedMs)) > (disk ?? 0);
+    const isNewer = Math.max(zipped, ...(given ?? []).map(({ changedMs }) => changedMs)) > (disk ?? 0);
+    const isWanted = isNewer || removed.length > 0;
     if (disk !== undefined && !isWanted) return true;
     if (template === undefined && !hasTools) {
       this.#warn('it starts without a config disk: install mtools, or put a config.img into the image folder');
@@ -66,7 +83,7 @@ export class ConfigDisk {
     }
     if (isWanted && !hasTools) this.#warn(`its configuration is not on its config disk: install mtools`);
     try {
-      const files = given.filter(({ changedMs }) => changedMs > zipped);
+      const files = { given: (given ?? []).filter(({ changedMs }) => changedMs > zipped), removed, names };
       await this.#makeAnew(template, isWanted && hasTools ? files : undefined);
     } catch (error) {
       this.#warn(`its config disk was not made: ${(error as Error).message}`);
@@ -83,36 +100,47 @@ export class ConfigDisk {
       await mkdir(files);
       const copied = await this.#tool('mcopy', folder, ['-s', '-n', '-Q', '-i', await onPartition(this.file), '::*', files]);
       await this.#tools.reclaim(opened);
-      const names = await filesBelow(join(opened, 'files'));
-      if (names.length === 0) return rm(this.#zip, { force: true });
-      if (copied !== '') this.#warn(`not all of its config disk could be read: ${copied}`);
-      await pack(join(opened, 'files'), names, join(opened, zipName));
-      await rename(join(opened, zipName), this.#zip);
+      const isSome = await this.#pack(opened);
+      if (isSome && copied !== '') this.#warn(`not all of its config disk could be read: ${copied}`);
     }).catch((error: Error) => this.#warn(`its config disk was not written to ${zipName}: ${error.message}`));
+  }
+
+  /** Makes the zip anew of `files` in the scratch folder; false: there are none, and no zip. */
+  async #pack(opened: string): Promise<boolean> {
+    const names = await filesBelow(join(opened, 'files'));
+    if (names.length === 0) {
+      await rm(this.#zip, { force: true });
+      return false;
+    }
+    await pack(join(opened, 'files'), names, join(opened, zipName));
+    await rename(join(opened, zipName), this.#zip);
+    return true;
   }
 
   get #zip(): string {
     return join(this.#node.directory, zipName);
   }
 
-  /** None, with a warning, where they cannot be used. */
-  async #given(): Promise<ConfigFile[]> {
+  /** Undefined, with a warning, where they cannot be used. */
+  async #given(): Promise<ConfigFile[] | undefined> {
     try {
       return await readConfigFiles(this.#node.directory);
     } catch (error) {
       this.#warn(`${(error as Error).message}: they are not on its config disk`);
-      return [];
+      return undefined;
     }
   }
 
-  /** `files`: with those of the zip; undefined: it stays empty. */
-  async #makeAnew(template: string | undefined, files: readonly ConfigFile[] | undefined): Promise<void> {
+  /** Without `files` it stays empty. */
+  async #makeAnew(template: string | undefined, files: WantedFiles | undefined): Promise<void> {
     await this.#inScratch(async (folder, opened) => {
       const disk = join(folder, diskName);
-      if (template === undefined) await this.#format(disk, files?.some(({ name }) => name === 'meta-data') ?? false);
+      if (template === undefined) await this.#format(disk, files?.given.some(({ name }) => name === 'meta-data') ?? false);
       else await copyFile(template, disk);
       if (files) await this.#fill(disk, opened, files);
       await rename(disk, this.file);
+      const hasNames = (await changedAt(join(opened, namesName))) !== undefined;
+      if (hasNames) await rename(join(opened, namesName), join(this.#node.directory, namesName));
     });
   }
 
@@ -132,12 +160,16 @@ export class ConfigDisk {
     if (failed !== '') throw new Error(failed);
   }
 
-  async #fill(disk: string, opened: string, given: readonly ConfigFile[]): Promise<void> {
+  async #fill(disk: string, opened: string, { given, removed, names: placed = [] }: WantedFiles): Promise<void> {
     await this.#tools.reclaim(opened);
-    await mkdir(join(opened, 'files'));
-    if ((await changedAt(this.#zip)) !== undefined) await unpack(this.#zip, join(opened, 'files'));
-    for (const { name, content } of given) await writeFile(join(opened, 'files', name), content);
-    const names = (await readdir(join(opened, 'files'))).map((name) => join(dirname(disk), 'files', name));
+    const files = join(opened, 'files');
+    await mkdir(files);
+    if ((await changedAt(this.#zip)) !== undefined) await unpack(this.#zip, files);
+    for (const name of removed) await rm(join(files, name), { recursive: true, force: true });
+    for (const { name, content } of given) await writeFile(join(files, name), content);
+    if (removed.length > 0) await this.#pack(opened);
+    if (removed.length + placed.length > 0) await writeFile(join(opened, namesName), JSON.stringify(placed));
+    const names = (await readdir(files)).map((name) => join(dirname(disk), 'files', name));
     if (names.length === 0) return;
     const failed = await this.#tool('mcopy', dirname(disk), ['-s', '-o', '-Q', '-i', await onPartition(disk), ...names, '::/']);
     if (failed !== '') throw new Error(failed);

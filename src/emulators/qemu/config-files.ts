@@ -39,6 +39,21 @@ export async function readConfigFiles(directory: string): Promise<ConfigFile[]> 
   }
 }
 
+/** Names that were stored when files of the folder were used; none where the list cannot be read. */
+export async function readConfigNames(path: string): Promise<string[]> {
+  const list = await readOne(path, mostBytes).catch(() => undefined);
+  try {
+    const names: unknown = JSON.parse(list?.content.toString() ?? '[]');
+    return Array.isArray(names) ? names.filter((name) => typeof name === 'string' && isPlain(name)).slice(0, mostFiles) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isPlain(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !/[/\0]/.test(name);
+}
+
 /** Undefined: it is not a regular file, or has another name elsewhere. */
 async function readOne(path: string, most: number): Promise<Omit<ConfigFile, 'name'> | undefined> {
   // O_NONBLOCK: a named pipe is not waited for.

@@ -44,6 +44,14 @@ export interface QemuEmulatorParts {
   freed(): void;
 }
 
+/** A machine that continues from memory: until `runRestored` it is paused, and its memory is there. */
+interface RestoredMachine {
+  /** Also afterwards. */
+  readonly suspended: boolean;
+  /** Called before its guest runs. */
+  readonly discard: () => Promise<void>;
+}
+
 export class QemuEmulator implements Emulator, MonitorListener {
   readonly ended: Promise<Ending>;
   readonly #parts: QemuEmulatorParts;
@@ -59,6 +67,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
   #hasShutDown = false;
   /** Restored from memory: paused until its links are connected. */
   #awaitsLinks = false;
+  #discardMemory: RestoredMachine['discard'] | undefined;
   /** Commands of ours that change the state are under way: their events are not news. */
   #busy = 0;
   #failure = '';
@@ -91,14 +100,16 @@ export class QemuEmulator implements Emulator, MonitorListener {
     return this.#state;
   }
 
-  /** To be called once, before anything is asked of it. `awaitsLinks`: it is paused until `runRestored`. */
-  async attach(monitor: Monitor, { awaitsLinks = false } = {}): Promise<void> {
+  /** To be called once, before anything is asked of it. `restored`: it continues from memory. */
+  async attach(monitor: Monitor, restored?: RestoredMachine): Promise<void> {
     this.#monitor = monitor;
-    this.#awaitsLinks = awaitsLinks;
+    this.#awaitsLinks = restored !== undefined && !restored.suspended;
+    this.#discardMemory = restored?.discard;
     this.status(await monitor.status());
   }
 
   async runRestored(connect?: () => Promise<void>): Promise<void> {
+    await this.#discardRestored();
     if (!this.#awaitsLinks) return;
     await connect?.();
     // Its main loop accepts connections before it answers.
@@ -221,10 +232,17 @@ export class QemuEmulator implements Emulator, MonitorListener {
     void this.#parts.child.stop({ graceMs: 1000 });
   }
 
+  /** From it the machine would continue again. */
+  async #discardRestored(): Promise<void> {
+    await this.#discardMemory?.();
+    this.#discardMemory = undefined;
+  }
+
   /** Events of the change arrive before its answer: they are not news. */
   async #changeState(state: 'started' | 'suspended', change: (monitor: Monitor) => Promise<unknown>): Promise<void> {
     const monitor = this.#monitor;
     if (monitor === undefined) return;
+    if (state === 'started') await this.#discardRestored();
     this.#busy += 1;
     this.#awaitsLinks = false;
     try {

@@ -52,7 +52,7 @@ export async function launch(node: NodeView, launcher: Launcher, arrival?: Machi
   taken.move();
   const complete = { ...record, ports, ...(tpm && { tpm: { pid: tpm.pid, startTime: tpm.startTime } }) };
   const { emulator, throttle } = assemble(node, launcher, { child, record: complete, tpm, cpulimit: checked.cpulimit });
-  await bringUp(node, { emulator, throttle, plan, child, limits, fill: fillingFrom(node, saved, arrival) });
+  await bringUp(node, { emulator, throttle, plan, child, limits, saved, fill: fillingFrom(node, saved, arrival) });
   if (saved) warnOfAddresses(saved, node, ownAddresses(node, ports.length));
   return emulator;
 }

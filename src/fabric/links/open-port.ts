@@ -20,7 +20,8 @@ type Openers = {
 };
 const openers: Openers = {
   stream: openStream,
-  udp: (spec, owner) => (spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner) : openUdp(spec, owner)),
+  udp: (spec, owner, { taps }) =>
+    spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner, taps?.native) : openUdp(spec, owner, taps?.native),
   datagrams: (spec, owner, { taps }) => openDatagrams(spec, owner, taps),
   tap: (spec, owner, { taps }) => openTap(spec, owner, taps),
   packet: ({ interface: name }, owner, { taps }) => openPacket(name, owner, taps),

@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
 import { runTool } from '../../process/tool.ts';
-import { loadNative, maxPieces, type Native } from './native.ts';
+import { type Ipv4Address, ipv4Address, maxDatagrams } from './datagram-messages.ts';
+import { loadNative, maxPieces, type Native, type ReadableWatch } from './native.ts';
 
-const { EAGAIN, EBADF, EINVAL, ENODEV } = constants.errno;
+const { EADDRINUSE, EAGAIN, EBADF, EINVAL, ENODEV } = constants.errno;
 const native = await loadNative();
 const isRoot = process.geteuid?.() === 0;
 const skip = native === undefined ? 'koffi is not installed' : isRoot ? false : 'TAP interfaces need root';
@@ -90,5 +91,64 @@ describe('native', { skip }, () => {
     let length = 1;
     while (length > 0) length = calls.read(descriptor, { buffer, at: 0, room: buffer.length });
     assert.equal(length, -EAGAIN, 'and nothing waits');
+  });
+});
+
+describe('native sockets of UDP', { skip: native === undefined && 'koffi is not installed' }, () => {
+  const calls = native as Native;
+  const [one, other] = ['127.77.0.1', '127.77.0.2'].map((host) => ipv4Address(host, 20_000 + (process.pid % 10_000))) as [
+    Ipv4Address,
+    Ipv4Address,
+  ];
+
+  it('send and receive as many datagrams in one call as there is room for', async (context) => {
+    const [near, far] = [calls.openUdp(one, 1 << 20), calls.openUdp(other, 1 << 20)];
+    let watch: ReadableWatch | undefined;
+    context.after(() => {
+      watch?.close();
+      for (const descriptor of [near, far]) calls.close(descriptor);
+    });
+    assert.ok(near > 0 && far > 0, `${near} ${far}`);
+    assert.equal(calls.openUdp(one, 1 << 20), -EADDRINUSE);
+    assert.equal(calls.receiveDatagrams(far), -EAGAIN);
+    const { outgoing, incoming } = calls;
+    const buffer = Buffer.from(Array.from({ length: 300 }, (_, index) => index));
+    outgoing.clear();
+    outgoing.addressTo(other);
+    for (const [start, end] of [
+      [0, 301],
+      [-1, 5],
+      [7, 7],
+    ] as const)
+      assert.equal(outgoing.add(buffer, start, end), false, `${start} to ${end}`);
+    assert.equal(calls.sendDatagrams(near, 0), -EINVAL, 'nothing');
+    for (let index = 0; index < maxDatagrams; index += 1) assert.equal(outgoing.add(buffer, index, 2 * index + 1), true);
+    assert.equal(outgoing.add(buffer, 0, 1), false, 'no more than there is room for');
+    assert.equal(calls.sendDatagrams(-1, 0), -EBADF);
+    for (const from of [-1, maxDatagrams, Number.NaN]) assert.equal(calls.sendDatagrams(near, from), -EINVAL, `from ${from}`);
+    assert.equal(calls.sendDatagrams(near, 1), maxDatagrams - 1);
+    const target = Buffer.alloc(1000);
+    let received = 0;
+    const complete = Promise.withResolvers<void>();
+    const check = (index: number) => {
+      const [start, length] = [received + 1, received + 2];
+      received += 1;
+      assert.equal(incoming.length(index), length);
+      assert.deepEqual([incoming.isFrom(index, one), incoming.isFrom(index, other)], [true, false]);
+      incoming.copy(index, target.fill(0xee), 10);
+      assert.ok(target.subarray(10, 10 + length).equals(buffer.subarray(start, start + length)));
+      assert.deepEqual([target[9], target[10 + length]], [0xee, 0xee]);
+    };
+    watch = calls.watch(far, () => {
+      calls.receiveDatagrams(far);
+      try {
+        for (let index = 0; index < incoming.count; index += 1) check(index);
+      } catch (error) {
+        complete.reject(error);
+      }
+      if (received === maxDatagrams - 1) complete.resolve();
+    });
+    await complete.promise;
+    assert.equal(calls.receiveDatagrams(far), -EAGAIN, 'and nothing waits');
   });
 });

@@ -8,6 +8,8 @@
  */
 import { constants as files } from 'node:fs';
 import { constants, endianness } from 'node:os';
+import { IncomingDatagrams, type Ipv4Address, ipv4Family, maxDatagrams, OutgoingDatagrams } from './datagram-messages.ts';
+import { type AddressIn, type Pieces, Vectors } from './io-vectors.ts';
 import { PacketMessage, packetAuxData } from './packet-message.ts';
 
 /** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
@@ -18,17 +20,24 @@ export interface ReadableWatch {
   close(): void;
 }
 
-/** Ranges of buffers that are written as one frame. */
-export interface Pieces {
-  clear(): void;
-  /** False: there is no room for it, or the range is not within the buffer. */
-  add(buffer: Buffer, start: number, end: number): boolean;
-}
-
 /** So many pieces fit. */
 export const maxPieces = 72;
 
-export interface Native {
+/** Datagrams of UDP over IPv4, as many in one call as are waiting. All sockets share the memory: it holds until the next call. */
+export interface UdpCalls {
+  /** What `sendDatagrams` sends. */
+  readonly outgoing: OutgoingDatagrams;
+  /** What `receiveDatagrams` has brought. */
+  readonly incoming: IncomingDatagrams;
+  /** Bound to an address, without blocking; the kernel grants at most so much memory as it allows. The descriptor, or an errno, negative. */
+  openUdp(local: Ipv4Address, bufferBytes: number): number;
+  /** Those of `outgoing` from this one on. How many were sent, or the errno of the first, negative. */
+  sendDatagrams(descriptor: number, from: number): number;
+  /** How many there are in `incoming`, or an errno, negative. */
+  receiveDatagrams(descriptor: number): number;
+}
+
+export interface Native extends UdpCalls {
   /**
    * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. With
    * `hasOffloadHeader` each frame is preceded by a header of its own (`offload-frames.ts`). The descriptor, or an errno, negative.
@@ -146,7 +155,14 @@ function bindCalls(koffi: Koffi) {
   const writev: (descriptor: number, vectors: number, count: number) => number = libc.func(
     'intptr_t writev(int fd, uintptr_t vectors, int count)',
   );
-  return { open, close, ioctl, ioctlNumber, socket, setsockopt, bind, read, write, readv, recvmsg, writev, sendto };
+  const sendmmsg: (descriptor: number, messages: number, count: number, flags: number) => number = libc.func(
+    'int sendmmsg(int fd, uintptr_t messages, unsigned int count, int flags)',
+  );
+  const recvmmsg: (descriptor: number, messages: number, count: number, flags: number, limit: null) => number = libc.func(
+    'int recvmmsg(int fd, uintptr_t messages, unsigned int count, int flags, void *limit)',
+  );
+  const calls = { open, close, ioctl, ioctlNumber, read, write, readv, writev };
+  return { ...calls, socket, setsockopt, bind, recvmsg, sendto, sendmmsg, recvmmsg };
 }
 
 function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
@@ -155,6 +171,7 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   const reading = new Vectors(addressIn, 2);
   const message = new PacketMessage(addressIn, reading.address);
   return {
+    ...udpCalls(calls, addressIn, failure),
     openTap: (name, { isTemporary = false, hasOffloadHeader = false } = {}) =>
       openTap(calls, { name, isTemporary, hasOffloadHeader }, failure),
     setOffloads: (descriptor, areTaken) => calls.ioctlNumber(descriptor, tunSetOffload, areTaken ? takenOffloads : 0) === 0,
@@ -192,42 +209,6 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   };
 }
 
-/** `struct iovec` of a 64-bit system: address and length, 8 bytes each. @see readv(2) */
-const vectorWords = 4;
-
-/** An array of `struct iovec`. The buffers are kept, so their memory is there while the array is. */
-class Vectors implements Pieces {
-  readonly address: number;
-  count = 0;
-  readonly #addressIn: (buffer: Buffer) => number;
-  readonly #words: Uint32Array;
-  readonly #buffers: Buffer[] = [];
-
-  constructor(addressIn: (buffer: Buffer) => number, room: number) {
-    const memory = Buffer.allocUnsafeSlow(room * vectorWords * Uint32Array.BYTES_PER_ELEMENT);
-    this.#words = new Uint32Array(memory.buffer);
-    this.#addressIn = addressIn;
-    this.address = addressIn(memory);
-  }
-
-  clear(): void {
-    this.count = 0;
-  }
-
-  add(buffer: Buffer, start: number, end: number): boolean {
-    const at = this.count * vectorWords;
-    if (!(start >= 0 && start < end && end <= buffer.length) || at >= this.#words.length) return false;
-    const address = this.#addressIn(buffer) + start;
-    this.#words[at] = address;
-    this.#words[at + 1] = address / 0x1_0000_0000;
-    this.#words[at + 2] = end - start;
-    this.#words[at + 3] = 0;
-    this.#buffers[this.count] = buffer;
-    this.count += 1;
-    return true;
-  }
-}
-
 interface WantedTap {
   readonly name: string;
   readonly isTemporary: boolean;
@@ -262,7 +243,9 @@ const addMembership = 1;
 const promiscuous = 1;
 const socketLevel = 1;
 const offloadHeaders = 15;
-const receiveBuffer = 33;
+const forcedReceiveBuffer = 33;
+const receiveBuffer = 8;
+const sendBuffer = 7;
 const receiveBufferBytes = 4 * 1024 * 1024;
 /** `struct sockaddr_ll`: family, protocol (big-endian), index; `struct packet_mreq`: index, type. */
 const addressBytes = 20;
@@ -275,7 +258,7 @@ function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, inde
   const size = Buffer.alloc(4);
   size.writeInt32LE(receiveBufferBytes);
   // Needs a privilege that it may do without.
-  setsockopt(descriptor, socketLevel, receiveBuffer, size, size.length);
+  setsockopt(descriptor, socketLevel, forcedReceiveBuffer, size, size.length);
   const on = Buffer.alloc(4);
   on.writeInt32LE(1);
   const membership = Buffer.alloc(membershipBytes);
@@ -309,6 +292,40 @@ function openDatagrams({ socket, bind, close }: SystemCalls, path: string, failu
   return result;
 }
 
+function udpCalls(
+  { socket, setsockopt, bind, close, sendmmsg, recvmmsg }: SystemCalls,
+  addressIn: AddressIn,
+  failure: () => number,
+): UdpCalls {
+  const outgoing = new OutgoingDatagrams(addressIn);
+  const incoming = new IncomingDatagrams(addressIn);
+  return {
+    outgoing,
+    incoming,
+    openUdp({ bytes }, bufferBytes) {
+      const descriptor = socket(ipv4Family, datagramNonBlocking, 0);
+      if (descriptor < 0) return failure();
+      const size = Buffer.alloc(4);
+      size.writeInt32LE(bufferBytes);
+      for (const option of [receiveBuffer, sendBuffer]) setsockopt(descriptor, socketLevel, option, size, size.length);
+      if (bind(descriptor, bytes, bytes.length) === 0) return descriptor;
+      const result = failure();
+      close(descriptor);
+      return result;
+    },
+    sendDatagrams(descriptor, from) {
+      if (!(from >= 0 && from < outgoing.count)) return -constants.errno.EINVAL;
+      const sent = sendmmsg(descriptor, outgoing.addressFrom(from), outgoing.count - from, 0);
+      return sent < 0 ? failure() : sent;
+    },
+    receiveDatagrams(descriptor) {
+      const received = recvmmsg(descriptor, incoming.address, maxDatagrams, 0, null);
+      incoming.count = Math.max(0, received);
+      return received < 0 ? failure() : received;
+    },
+  };
+}
+
 /** The callback runs outside of Node's own scopes, in which promises and ticks have their turn: the work is done right after it. */
 function watch(koffi: Koffi, descriptor: number, onReadable: () => void): ReadableWatch {
   let isWaiting = false;
@@ -334,7 +351,7 @@ function watch(koffi: Koffi, descriptor: number, onReadable: () => void): Readab
 }
 
 /** Where a buffer begins. Asking costs more than a call; memory of a buffer never moves. */
-function addresses(koffi: Koffi): (buffer: Buffer) => number {
+function addresses(koffi: Koffi): AddressIn {
   const known = new WeakMap<ArrayBufferLike, number>();
   return (buffer) => {
     const found = known.get(buffer.buffer);

@@ -7,7 +7,8 @@ import { constants } from 'node:os';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import type { FrameRange, InterfaceAccess, Taken, Written } from './interface-access.ts';
-import { maxPieces, type Native, type Pieces } from './native.ts';
+import type { Pieces } from './io-vectors.ts';
+import { maxPieces, type Native } from './native.ts';
 import { onesSum } from './ones-sum.ts';
 import { completeChecksum, SegmentCutter } from './segment-cutter.ts';
 import { SegmentRun } from './segment-run.ts';
@@ -78,7 +79,7 @@ export class OffloadFrames implements InterfaceAccess {
   readonly #cutter = new SegmentCutter();
   /** The VLAN tag that the kernel took out of the frame that was read. */
   readonly #tag = Buffer.alloc(tagBytes);
-  readonly #target: { buffer: Buffer; at: number; room: number; tag?: Buffer };
+  readonly #target: { readonly buffer: Buffer; readonly at: number; readonly room: number; readonly tag?: Buffer };
   readonly #taken: Mutable<Taken> = { result: 0, frames: 0, end: 0 };
   /** Of several segments: the header about offloads, and all headers of the packet. */
   readonly #head = Buffer.allocUnsafeSlow(offloadHeaderBytes + mostHeadersBytes);
@@ -86,7 +87,7 @@ export class OffloadFrames implements InterfaceAccess {
   readonly #run = new SegmentRun();
   readonly #search = { start: 0, end: 0, most: maxPieces - 1 };
   readonly #written: Mutable<Written> = { result: 0, frames: 0, next: 0 };
-  /** Shared by all such ports: a packet that is being cut. */
+  /** Shared by all such ports: the packet that was read. */
   readonly #packet: Buffer;
   #merges: boolean;
   readonly #source = new ViewOf();
@@ -98,8 +99,8 @@ export class OffloadFrames implements InterfaceAccess {
     this.name = device.name;
     this.hasQueue = device.hasQueue;
     this.#merges = device.merges;
-    const room = { buffer: this.#notes, at: 0, room: maxFrameBytes };
-    this.#target = device.losesTags ? { ...room, room: maxFrameBytes - tagBytes, tag: this.#tag } : room;
+    const room = device.losesTags ? maxFrameBytes - tagBytes : maxFrameBytes;
+    this.#target = { buffer: packet, at: 0, room, ...(device.losesTags && { tag: this.#tag }) };
     this.#native = native;
     this.#pieces = native.pieces();
   }
@@ -117,46 +118,45 @@ export class OffloadFrames implements InterfaceAccess {
   }
 
   read(descriptor: number, buffer: Buffer, at: number): Taken {
-    const [taken, target, notes] = [this.#taken, this.#target, this.#notes];
-    target.buffer = buffer;
-    target.at = at + headerBytes;
-    const read = this.#native.readBehind(descriptor, notes, target);
-    const length = read > tagAt && this.#tag.readUInt16BE(0) !== 0 ? this.#insertTag(buffer, target.at, read) : read;
+    const [taken, notes] = [this.#taken, this.#notes];
+    const read = this.#native.readBehind(descriptor, notes, this.#target);
+    const length = read > tagAt && this.#tag.readUInt16BE(0) !== 0 ? this.#insertTag(read) : read;
     // A packet of which the kernel cannot say how to cut it was dropped.
     const isUnknown = length === -EINVAL;
     taken.result = length > 0 || isUnknown ? 0 : length || -EAGAIN;
     taken.frames = isUnknown ? 0 : 1;
-    taken.end = isUnknown ? at : target.at + length;
+    taken.end = at;
     if (length <= 0) return taken;
+    if ((notes[1] as number) !== 0 && this.#cut(buffer, at, length)) return taken;
+    const start = at + headerBytes;
     putFrameLength(buffer, at, length);
-    if ((notes[1] as number) !== 0) this.#cut(buffer, at, length);
-    else if (((notes[0] as number) & needsChecksum) !== 0) {
-      const from = target.at + notes.readUInt16LE(6);
+    taken.end = start + this.#packet.copy(buffer, start, 0, length);
+    if ((notes[1] as number) === 0 && ((notes[0] as number) & needsChecksum) !== 0) {
+      const from = start + notes.readUInt16LE(6);
       completeChecksum(this.#source.view(buffer), from + notes.readUInt16LE(8), { from, end: taken.end });
     }
     return taken;
   }
 
   /** The length with the tag. */
-  #insertTag(buffer: Buffer, at: number, length: number): number {
-    buffer.copyWithin(at + tagAt + tagBytes, at + tagAt, at + length);
-    this.#tag.copy(buffer, at + tagAt);
+  #insertTag(length: number): number {
+    const packet = this.#packet;
+    packet.copyWithin(tagAt + tagBytes, tagAt, length);
+    this.#tag.copy(packet, tagAt);
     // Where the checksum begins.
     this.#notes.writeUInt16LE(this.#notes.readUInt16LE(6) + tagBytes, 6);
     return length + tagBytes;
   }
 
-  /** What cannot be cut is passed on as it is. */
-  #cut(buffer: Buffer, at: number, length: number): void {
+  /** False for what cannot be cut: it is passed on as it is. */
+  #cut(buffer: Buffer, at: number, length: number): boolean {
     const notes = this.#notes;
-    const packet = this.#packet.subarray(0, length);
-    buffer.copy(packet, 0, at + headerBytes, at + headerBytes + length);
-    const view = this.#source.view(buffer);
     const found = { tcp: notes.readUInt16LE(6), payloadBytes: notes.readUInt16LE(4) };
-    const end = this.#cutter.cut(packet, found, { buffer, view, at });
-    if (end === 0) return;
+    const end = this.#cutter.cut(this.#packet.subarray(0, length), found, { buffer, view: this.#source.view(buffer), at });
+    if (end === 0) return false;
     this.#taken.frames = this.#cutter.frames;
     this.#taken.end = end;
+    return true;
   }
 
   write(descriptor: number, { buffer, start, end }: FrameRange): Written {

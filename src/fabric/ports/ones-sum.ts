@@ -11,15 +11,15 @@ export function onesSum(view: DataView, from: number, to: number, initial = 0): 
     first += view.getUint32(at, true) + view.getUint32(at + 4, true);
     second += view.getUint32(at + 8, true) + view.getUint32(at + 12, true);
   }
-  const swapped = folded(first + second - 1);
+  const swapped = foldedSum(first + second - 1);
   let sum = ((swapped & 0xff) << 8) + (swapped >>> 8) + initial;
   for (; at + 2 <= to; at += 2) sum += view.getUint16(at);
   if (at < to) sum += view.getUint8(at) << 8;
-  return folded(sum);
+  return foldedSum(sum);
 }
 
 /** Words of 16 bits added, with their carries. */
-function folded(sum: number): number {
+export function foldedSum(sum: number): number {
   const high = Math.floor(sum / 0x10000);
   let rest = sum - high * 0x10000 + high;
   while (rest > 0xffff) rest = (rest & 0xffff) + (rest >>> 16);

@@ -30,7 +30,7 @@ const { EAGAIN, ENOBUFS, EINVAL, EMSGSIZE, ENODEV, ENETDOWN } = constants.errno;
 /** What all ports on TAP interfaces share. */
 export class InterfaceMemory {
   readonly native: Native;
-  /** For the one packet that is being cut. */
+  /** For the one packet that was just read. */
   readonly packet = Buffer.allocUnsafeSlow(maxFrameBytes);
   #spare: Buffer | undefined;
 

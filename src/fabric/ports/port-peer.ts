@@ -5,6 +5,7 @@
  */
 
 import type { PeerCarrier, PeerPath, PortSpec } from '../protocol.ts';
+import type { Native } from './native.ts';
 import { type PeerSpec, PeerStream } from './peer-stream.ts';
 import type { FabricPort, PortOwner } from './port.ts';
 import { openUdp } from './port-udp.ts';
@@ -14,8 +15,8 @@ function dropReceived(owner: PortOwner): PortOwner {
   return { received: () => true, drained: () => owner.drained() };
 }
 
-export function openPeer(spec: PeerSpec, owner: PortOwner): FabricPort {
-  return new PeerPort(spec, owner);
+export function openPeer(spec: PeerSpec, owner: PortOwner, native: Native | undefined): FabricPort {
+  return new PeerPort(spec, owner, native);
 }
 
 class PeerPort implements FabricPort {
@@ -24,9 +25,9 @@ class PeerPort implements FabricPort {
   /** Only frames of the stream are taken and sent. */
   readonly #isPrivate: boolean;
 
-  constructor(spec: PeerSpec, owner: PortOwner) {
+  constructor(spec: PeerSpec, owner: PortOwner, native: Native | undefined) {
     this.#isPrivate = spec.stream.encryption === 'required';
-    this.#datagrams = openUdp(spec, this.#isPrivate ? dropReceived(owner) : owner);
+    this.#datagrams = openUdp(spec, this.#isPrivate ? dropReceived(owner) : owner, native);
     this.#stream = new PeerStream(spec, owner);
   }
 
@@ -45,6 +46,10 @@ class PeerPort implements FabricPort {
 
   get opened(): Promise<void> {
     return this.#datagrams.opened;
+  }
+
+  get refused(): Readonly<Record<string, number>> {
+    return this.#datagrams.refused ?? {};
   }
 
   /** The stream takes every length. */

@@ -4,11 +4,14 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
+import { constants } from 'node:os';
 import { Retry } from '../../lib/retry.ts';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
+import type { Native } from './native.ts';
 import { type FabricPort, type PortOwner, portRetry } from './port.ts';
+import { BatchedUdp, type UdpOwner } from './udp-batches.ts';
 
 type UdpSpec = Extract<PortSpec, { type: 'udp' }>;
 
@@ -21,9 +24,12 @@ const maxDatagramBytes = 65_507;
 const etherBytes = 14;
 const vlanBytes = 4;
 const vlanType = 0x8100;
+const { EMSGSIZE, ENOBUFS } = constants.errno;
+const nothing: Buffer = Buffer.alloc(0);
 
-export function openUdp(spec: UdpSpec, owner: PortOwner): FabricPort {
-  return new UdpPort(spec, owner);
+/** Without `native`, and with IPv6, each datagram is a system call. */
+export function openUdp(spec: UdpSpec, owner: PortOwner, native: Native | undefined): FabricPort {
+  return new UdpPort(spec, owner, native);
 }
 
 class UdpPort implements FabricPort {
@@ -31,13 +37,26 @@ class UdpPort implements FabricPort {
   connected = false;
   oversized = 0;
   problem: string | undefined;
+  readonly refused = { no_peer: 0, queue_full: 0 };
   readonly #spec: UdpSpec;
   readonly #owner: PortOwner;
+  readonly #native: Native | undefined;
   readonly #retry = new Retry(portRetry, () => {
     this.opened = this.#open();
   });
   readonly #onSent = () => this.#sent();
   readonly #onTurn = () => this.#flush();
+  /** Of `#batched`. */
+  readonly #calls: UdpOwner = {
+    fits: (buffer, from, to) => this.#fits(buffer, from, to),
+    failed: (error) => this.#failed(error),
+    sent: () => this.#sent(),
+    place: (length) => this.#place(length),
+    received: () => this.#flush(),
+  };
+  readonly #placed = { buffer: nothing, at: 0 };
+  /** One of the two is open while the port is connected. */
+  #batched: BatchedUdp | undefined;
   #socket: Socket | undefined;
   /** Made at the first datagram; replaced when the link holds it. */
   #batch: Buffer | undefined;
@@ -46,9 +65,10 @@ class UdpPort implements FabricPort {
   #writing = false;
   #closed = false;
 
-  constructor(spec: UdpSpec, owner: PortOwner) {
+  constructor(spec: UdpSpec, owner: PortOwner, native: Native | undefined) {
     this.#spec = spec;
     this.#owner = owner;
+    this.#native = native;
     this.opened = this.#open();
   }
 
@@ -57,19 +77,8 @@ class UdpPort implements FabricPort {
   }
 
   send(buffer: Buffer, start: number, end: number): boolean {
-    const socket = this.#socket as Socket;
-    let at = start;
-    while (at < end) {
-      const length = frameLength(buffer, at);
-      const from = at + headerBytes;
-      at = from + length;
-      const frame = buffer.subarray(from, at);
-      if (this.#fits(frame)) this.#post(socket, frame, at === end);
-      else this.oversized += 1;
-    }
-    if (socket.getSendQueueCount() === 0) return true;
-    this.#writing = true;
-    return false;
+    this.#writing = !(this.#batched ? this.#batched.send(buffer, start, end) : this.#sendEach(buffer, start, end));
+    return !this.#writing;
   }
 
   /** The batch that was held has been replaced, so there is nothing to wait for. */
@@ -81,11 +90,23 @@ class UdpPort implements FabricPort {
     this.#drop();
   }
 
-  #fits(frame: Buffer): boolean {
+  #sendEach(buffer: Buffer, start: number, end: number): boolean {
+    const socket = this.#socket as Socket;
+    for (let at = start; at < end; ) {
+      const from = at + headerBytes;
+      at = from + frameLength(buffer, at);
+      if (this.#fits(buffer, from, at)) this.#post(socket, buffer.subarray(from, at), at === end);
+      else this.oversized += 1;
+    }
+    return socket.getSendQueueCount() === 0;
+  }
+
+  #fits(buffer: Buffer, from: number, to: number): boolean {
     const { mtu } = this.#spec;
-    if (mtu === undefined) return frame.length <= maxDatagramBytes;
-    if (frame.length < etherBytes || frame.length > maxDatagramBytes) return false;
-    return frame.length <= mtu + etherBytes + (frame.readUInt16BE(12) === vlanType ? vlanBytes : 0);
+    const length = to - from;
+    if (mtu === undefined) return length <= maxDatagramBytes;
+    if (length < etherBytes || length > maxDatagramBytes) return false;
+    return length <= mtu + etherBytes + (buffer.readUInt16BE(from + 12) === vlanType ? vlanBytes : 0);
   }
 
   /** A callback costs: only the last datagram of a run has one. Refusals and unreachable networks are the peer's absence. */
@@ -95,8 +116,15 @@ class UdpPort implements FabricPort {
     else socket.send(frame, this.#spec.rport, this.#spec.rhost, callback);
   }
 
+  /** A network that cannot be reached is the peer's absence. */
+  #failed(error: number): void {
+    if (error === -EMSGSIZE) this.oversized += 1;
+    else if (error === -ENOBUFS) this.refused.queue_full += 1;
+    else this.refused.no_peer += 1;
+  }
+
   #sent(): void {
-    if (!this.#writing || this.#socket?.getSendQueueCount() !== 0) return;
+    if (!this.#writing || (this.#socket && this.#socket.getSendQueueCount() !== 0)) return;
     this.#writing = false;
     this.#owner.drained();
   }
@@ -106,7 +134,7 @@ class UdpPort implements FabricPort {
     try {
       const { address, family } = await resolve(this.#spec.rhost);
       if (this.#closed) return;
-      await this.#bind(address, family === 6 ? 'udp6' : 'udp4');
+      if (!this.#bindBatched(address)) await this.#bind(address, family === 6 ? 'udp6' : 'udp4');
       this.connected = !this.#closed;
       this.problem = undefined;
       this.#retry.succeeded();
@@ -115,6 +143,18 @@ class UdpPort implements FabricPort {
       this.#drop();
       if (!this.#closed) this.#retry.failed();
     }
+  }
+
+  /** False where Node's socket is needed. */
+  #bindBatched(address: string): boolean {
+    const { lport, rport, bind = '0.0.0.0', strict = false } = this.#spec;
+    if (!this.#native || !isIPv4(address) || !isIPv4(bind)) return false;
+    const [local, peer] = [
+      { host: bind, port: lport },
+      { host: address, port: rport },
+    ];
+    this.#batched = new BatchedUdp(this.#native, this.#calls, { local, peer, isStrict: strict, bufferBytes: kernelBufferBytes });
+    return true;
   }
 
   async #bind(address: string, type: 'udp4' | 'udp6'): Promise<void> {
@@ -140,6 +180,8 @@ class UdpPort implements FabricPort {
 
   #drop(): void {
     this.connected = false;
+    this.#batched?.close();
+    this.#batched = undefined;
     const socket = this.#socket;
     this.#socket = undefined;
     try {
@@ -155,13 +197,21 @@ class UdpPort implements FabricPort {
   #arrived(socket: Socket, frame: Buffer): void {
     const length = frame.length;
     if (socket !== this.#socket || length === 0 || length > maxFrameBytes) return;
+    if (this.#frames === 0) setImmediate(this.#onTurn);
+    const { buffer, at } = this.#place(length);
+    frame.copy(buffer, at);
+  }
+
+  /** Makes room for a frame at the end of the batch. */
+  #place(length: number): { readonly buffer: Buffer; readonly at: number } {
     if (this.#filled + headerBytes + length > batchBytes) this.#flush();
     this.#batch ??= Buffer.allocUnsafeSlow(batchBytes);
-    if (this.#frames === 0) setImmediate(this.#onTurn);
     putFrameLength(this.#batch, this.#filled, length);
-    frame.copy(this.#batch, this.#filled + headerBytes);
+    this.#placed.buffer = this.#batch;
+    this.#placed.at = this.#filled + headerBytes;
     this.#filled += headerBytes + length;
     this.#frames += 1;
+    return this.#placed;
   }
 
   #flush(): void {

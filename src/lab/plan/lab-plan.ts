@@ -39,8 +39,18 @@ export interface NodeStep {
   readonly rewired?: boolean;
   readonly create?: BulkNode;
   readonly update?: NodeUpdate;
+  /** Of a new one. */
+  readonly warm?: WarmStart;
   /** Path in its folder to content. */
   readonly files: ReadonlyMap<string, string>;
+}
+
+/** A new node of a template that holds a booted machine. */
+export interface WarmStart {
+  /** Its name. */
+  readonly template: string;
+  /** What makes it another machine, so that it boots: fields and properties of the node. Empty: it continues from the memory. */
+  readonly differs: readonly string[];
 }
 
 export interface PortRef {
@@ -96,6 +106,7 @@ export interface PlanLine {
   readonly changes: readonly Change[];
   /** A running node that is stopped and started. */
   readonly restart: boolean;
+  readonly warm?: WarmStart;
 }
 
 export function linesOf({ project, nodes, links, drawings }: LabPlan): PlanLine[] {
@@ -113,7 +124,14 @@ export function linesOf({ project, nodes, links, drawings }: LabPlan): PlanLine[
       : [];
   return [
     ...own,
-    ...nodes.map(({ action, name, changes, restart }) => ({ what: 'node' as const, action, name, changes, restart })),
+    ...nodes.map(({ action, name, changes, restart, warm }) => ({
+      what: 'node' as const,
+      action,
+      name,
+      changes,
+      restart,
+      ...(warm && { warm }),
+    })),
     ...links.map(({ action, name, changes }) => ({ what: 'link' as const, action, name, changes, restart: false })),
     ...drawings.map(({ action, name, changes }) => ({ what: 'drawing' as const, action, name, changes, restart: false })),
   ];

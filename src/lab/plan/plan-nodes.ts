@@ -5,13 +5,18 @@ import type { Label, Node, NodeUpdate } from '../../schema/node.ts';
 import { ShapeChecks } from '../file/check-shape.ts';
 import type { Lab } from '../file/lab.ts';
 import { LabError } from '../file/lab-error.ts';
-import { layOut, type Point } from '../layout.ts';
+import { layOut } from '../layout.ts';
+import type { Point } from '../layout-shapes.ts';
 import type { LabCatalog, LabProjectState } from '../state/lab-state.ts';
-import type { Change, NodeStep } from './lab-plan.ts';
+import type { Change, NodeStep, WarmStart } from './lab-plan.ts';
 import { demandsOf, type WantedContext, type WantedNode, wantedNode } from './wanted-node.ts';
 
 /** Properties that take effect without a restart. */
 const liveProperties: ReadonlySet<string> = new Set(['usage', 'on_close']);
+/** Fields that make another machine. */
+const machineFields = ['console_type', 'custom_adapters'] as const;
+/** Properties that do not: a machine keeps the addresses that it had. */
+const notOfMachine: ReadonlySet<string> = new Set([...liveProperties, 'mac_address']);
 /** Of all switches and hubs of a lab: a plan of so many takes the event loop some 50 ms. */
 const mostPorts = 200_000;
 /** Fields that need one when they change. */
@@ -58,7 +63,26 @@ function deletion(node: Node): NodeStep {
 
 function creation(wanted: WantedNode, point: Point | undefined): NodeStep {
   const { node, files } = wanted;
-  return { action: 'create', name: node.name, changes: [], restart: false, create: bodyOf(wanted, point), files };
+  return { action: 'create', name: node.name, changes: [], restart: false, files, ...making(wanted, point) };
+}
+
+function making(wanted: WantedNode, point: Point | undefined): Pick<NodeStep, 'create' | 'warm'> {
+  const warm = warmStart(wanted);
+  const create = bodyOf(wanted, point);
+  if (!wanted.warm || !warm) return { create };
+  // The memory of a template is on its compute.
+  return { warm, create: warm.differs.includes('compute') ? create : { ...create, warm_template: wanted.warm.template_id } };
+}
+
+function warmStart({ warm, node: { fields }, base, baseProperties, computeId, properties }: WantedNode): WarmStart | undefined {
+  if (!warm) return undefined;
+  const isOther = (from: unknown, to: unknown) => !isSame(withoutAddresses(from ?? ''), withoutAddresses(to ?? ''));
+  const differs = [
+    ...(computeId === warm.compute_id ? [] : ['compute']),
+    ...machineFields.filter((field) => Object.hasOwn(fields, field) && isOther(base[field], fields[field])),
+    ...Object.keys(properties).filter((key) => !notOfMachine.has(key) && isOther(baseProperties[key], properties[key])),
+  ];
+  return { template: warm.name, differs };
 }
 
 function bodyOf({ node, facts, nodeType, computeId, base, baseProperties, properties }: WantedNode, point?: Point): BulkNode {
@@ -81,9 +105,8 @@ function changeOf(wanted: WantedNode, node: Node, state: LabProjectState | undef
   const identity = identityChanges(wanted, node);
   if (identity.length > 0) {
     const restart = isRunning(wanted, node);
-    const create = bodyOf(wanted, { x: node.x, y: node.y });
     const common = { name, id: node.node_id, locked: node.locked, files: wanted.files };
-    return { action: 'replace', changes: identity, restart, create, ...common };
+    return { action: 'replace', changes: identity, restart, ...common, ...making(wanted, { x: node.x, y: node.y }) };
   }
   const fields = fieldChanges(wanted, node);
   const properties = propertyChanges(wanted.properties, node.properties);
@@ -109,6 +132,11 @@ function changeOf(wanted: WantedNode, node: Node, state: LabProjectState | undef
     rewired: wanted.facts.lab.port_list === undefined && properties.some(({ field }) => field === 'ports_mapping'),
     files: files.changed,
   };
+}
+
+/** Of adapters. */
+function withoutAddresses(value: unknown): unknown {
+  return Array.isArray(value) ? value.map((one) => ({ ...Object(one), mac_address: undefined })) : value;
 }
 
 function isRunning({ facts }: WantedNode, { status }: Node): boolean {

@@ -3,6 +3,7 @@
 import { strict } from '../../schema/common.ts';
 import type { KindFacts } from '../../schema/kind.ts';
 import type { Node, NodeType } from '../../schema/node.ts';
+import type { Template } from '../../schema/template.ts';
 import { nodeFrom } from '../../schema/template-node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import type { ShapeChecks } from '../file/check-shape.ts';
@@ -20,6 +21,8 @@ export interface WantedNode {
   /** What the template gives beyond the lab file; used when the node is made. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly baseProperties: Readonly<Record<string, unknown>>;
+  /** The template, where it holds a booted machine. */
+  readonly warm: Template | undefined;
   /** What the file gives. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly files: ReadonlyMap<string, string>;
@@ -77,7 +80,7 @@ export function wantedNode(node: LabNode, present: Node | undefined, context: Wa
   const nodeType = (node.kind ?? template?.template_type) as NodeType;
   const facts = catalog.kinds.get(nodeType);
   if (!facts) throw new LabError(`this server has no nodes of kind "${nodeType}"`, node.place);
-  const computeId = computeOf(node, template?.compute_id, catalog);
+  const computeId = computeOf(node, template, catalog);
   const { properties: baseProperties = {}, ...base } = template
     ? nodeFrom(template, { x: 0, y: 0, name: node.name }, computeId)
     : {};
@@ -93,13 +96,15 @@ export function wantedNode(node: LabNode, present: Node | undefined, context: Wa
     computeId,
     base,
     baseProperties: { ...ofImage, ...baseProperties },
+    warm: template?.warm && template,
     properties,
     files: filesOf(node, facts),
   };
 }
 
-function computeOf({ compute, place }: LabNode, ofTemplate: string | null | undefined, { computes }: LabCatalog): string {
-  if (compute === 'auto') return compute;
+function computeOf({ compute, place }: LabNode, template: Template | undefined, { computes }: LabCatalog): string {
+  const ofTemplate = template?.compute_id;
+  if (compute === 'auto') return template?.warm && ofTemplate ? ofTemplate : compute;
   const found = computes.find(({ compute_id }) => compute_id === compute) ?? computes.find(({ name }) => name === compute);
   if (found) return compute === 'local' && ofTemplate ? ofTemplate : found.compute_id;
   const known = computes.map(({ compute_id }) => compute_id);

@@ -60,6 +60,9 @@ interface CapturedEnd {
   readonly link: OpenLink;
   readonly end: 0 | 1;
 }
+/** Of a link, GNS3's included: each frame is written for each of them. */
+const mostCaptures = 32;
+
 type Lists = ReadonlyMap<string, readonly StoredCapture[]>;
 
 export class ProjectCaptures {
@@ -90,11 +93,14 @@ export class ProjectCaptures {
 
   /**
    * @param id a new one; without it, GNS3's capture is started.
-   * @throws `capture_link_active`, `capture_no_end`, `capture_file_invalid`, `storage_failed`, and what the compute answers
+   * @throws `capture_link_active`, `captures_full`, `capture_no_end`, `capture_file_invalid`, `storage_failed`, and what the compute answers
    */
   start(linkId: string, body: LinkCaptureStart, id: string = gns3CaptureId): Promise<LinkCapture> {
     return this.#links.exclusively(linkId, async (link) => {
-      if (find(this.#lists, linkId, id)?.state === 'capturing') throw fault('capture_link_active', { link_id: linkId });
+      const known = find(this.#lists, linkId, id);
+      if (known?.state === 'capturing') throw fault('capture_link_active', { link_id: linkId });
+      const others = (this.#lists.get(linkId) ?? []).filter((one) => one !== known && one.state !== 'ended');
+      if (others.length >= mostCaptures) throw fault('captures_full', { link_id: linkId, most: mostCaptures });
       return linkCapture(this.#host, link, await this.#start(link, id, body));
     });
   }

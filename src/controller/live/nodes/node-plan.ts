@@ -33,8 +33,11 @@ export async function planNode(
   return { node, create: () => node.createOnCompute(createBody(node.entry, contents)) };
 }
 
+/** Gives a node files. */
+export type Fill = (node: OpenNode) => Promise<void>;
+
 /** The node with files that it gets when its compute has made it. */
-export function filledBy({ node, create }: NodePlan, fill: (node: OpenNode) => Promise<void>): NodePlan {
+export function filledBy({ node, create }: NodePlan, fill: Fill): NodePlan {
   const createFilled = async () => {
     const made = await create();
     await fill(node);

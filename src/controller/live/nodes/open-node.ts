@@ -16,6 +16,7 @@ import {
   portsOf,
   unknownLive,
 } from '../../model/node.ts';
+import { withNamedImages } from '../../model/node-images.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 
 /** Booting, and shutting down politely, may take this long. Milliseconds. */
@@ -119,9 +120,14 @@ export class OpenNode {
     return true;
   }
 
-  /** What it would be after this answer of its compute. */
-  merged(answer: ComputeNodeObject): { entry: NodeEntry; live: NodeLive } {
-    return merge(this.#entry, this.#live, answer);
+  /** What it would be after this answer of its compute, which may have been sent other properties. */
+  merged(answer: ComputeNodeObject, sent: Readonly<Record<string, unknown>> = {}): { entry: NodeEntry; live: NodeLive } {
+    return merge(this.#entry, this.#live, this.compute?.isLocal ? answer : withNamedImages(this.withProperties(sent), answer));
+  }
+
+  withProperties(more: Readonly<Record<string, unknown>>): Pick<NodeEntry, 'node_type' | 'properties'> {
+    const { node_type, properties } = this.#entry;
+    return { node_type, properties: { ...properties, ...more } };
   }
 
   mergeLive(answer: ComputeNodeObject): boolean {

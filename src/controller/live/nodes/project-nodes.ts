@@ -26,7 +26,7 @@ import type { NodeEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { withImages } from './missing-images.ts';
-import { checkDuplicable, filledBy, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
+import { checkDuplicable, type Fill, filledBy, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
@@ -66,7 +66,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Makes a node; one that has this id already is returned as it is. `fill`: gives it files, before it is stored and announced. */
-  async create(body: NodeCreate, fill?: (node: OpenNode) => Promise<void>): Promise<NodeObject> {
+  async create(body: NodeCreate, fill?: Fill): Promise<NodeObject> {
     const compute = this.#context.computes.resolve(body);
     const nodeId = body.node_id ?? crypto.randomUUID();
     return this.locks.run(nodeId, async () => {
@@ -80,13 +80,16 @@ export class ProjectNodes extends NodeSet {
     });
   }
 
-  /** Makes a new node on its compute; its lock is held. @throws `node_id_taken` and why it cannot be made */
-  async prepare({ ref: _ref, ...body }: BulkNode & { node_id: string }): Promise<PreparedNode> {
+  /** Makes a new node on its compute; its lock is held. `fill` as for `create`. @throws `node_id_taken` and why it cannot be made */
+  async prepare({ ref: _ref, warm_template: _warm, ...body }: BulkNode & { node_id: string }, fill?: Fill): Promise<PreparedNode> {
     const compute = this.#context.computes.resolve(body);
     if (this.find(body.node_id)) throw fault('node_id_taken', { node_id: body.node_id });
     kindOf(body.node_type);
     const name = this.names.allocate(body.name);
-    return this.#prepare(compute, name, () => planNode(this.#context, compute, { ...body, compute_id: compute.id }, name));
+    return this.#prepare(compute, name, async () => {
+      const plan = await planNode(this.#context, compute, { ...body, compute_id: compute.id }, name);
+      return fill ? filledBy(plan, fill) : plan;
+    });
   }
 
   /** Makes a copy of a node that does not run, files included and links not. */
@@ -353,8 +356,8 @@ export class ProjectNodes extends NodeSet {
   }
 
   async #updateOnCompute(node: OpenNode, wanted: NodeEntry, sent: Record<string, unknown>): Promise<NodeEntry> {
-    const answer = await withImages(this.#context, node, () => node.update(sent));
-    const { entry, live } = node.merged(answer);
+    const answer = await withImages(this.#context, node, () => node.update(sent), sent);
+    const { entry, live } = node.merged(answer, sent);
     node.setLive(live);
     return canonical({ ...wanted, console: entry.console, console_type: entry.console_type, properties: entry.properties });
   }

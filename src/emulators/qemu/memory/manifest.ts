@@ -90,7 +90,7 @@ function damaged(path: string, name: string): Error {
 
 /** From here on the memory cannot be restored again: the guest is about to write to its disks. */
 export async function consume(folder: string): Promise<void> {
-  await rm(memoryFiles(folder).manifest);
+  await rm(memoryFiles(folder).manifest, { force: true });
   await syncFolder(folder);
 }
 

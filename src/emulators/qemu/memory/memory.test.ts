@@ -84,6 +84,8 @@ test('a machine runs on after its memory was saved, and another one continues fr
   const place = join(view.directory, savedMemoryName);
   await cp(saved, place, { recursive: true });
   const again = await start(properties);
+  // A server that dies before it has noted the machine continues from the memory.
+  await stat(memoryFiles(place).manifest);
   await again.emulator.runRestored?.();
   await recalls(again.emulator);
   assert.equal(again.emulator.state, 'started');

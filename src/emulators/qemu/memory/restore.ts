@@ -132,7 +132,13 @@ async function restoreFrom(monitor: Monitor, folder: string, runtimeDirectory: s
   await monitor.execute('migrate-incoming', { uri: `unix:${socket}` });
   await sendFile(memoryFiles(folder).state, socket);
   await migrated(monitor);
+}
+
+/**
+ * Before the guest runs, and after the compute has noted the machine: a server that dies before finds the memory or the machine. Its pages stay
+ * mapped, and the space on the disk is free when the machine ends.
+ */
+export async function discardRestored({ folder }: SavedMemory): Promise<void> {
   await consume(folder);
-  // Its pages stay mapped, and the space on the disk is free when the machine ends.
   await rm(folder, { recursive: true, force: true });
 }
