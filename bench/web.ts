@@ -84,12 +84,22 @@ async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]
   ];
 }
 
+/** Pixels of the window. */
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Of the first nodes, or of all if there are less. */
 async function dragging(page: Page): Promise<number> {
   await page.keyboard.press('f');
   await page.keyboard.press('Escape');
   const nodes = page.locator('.node .symbol');
-  const places = await nodes.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as DOMRect));
+  const places = await nodes.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().toJSON() as Box));
   // Nodes in the first rows of the grid: a box around those of a square of ten by ten.
   const [first, ...others] = places;
   const corner = others.findLast((_, place) => (place + 1) % columns < square && place + 1 < columns * square);

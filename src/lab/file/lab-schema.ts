@@ -64,7 +64,11 @@ export const passedNodeFields = {
 
 const nodeFields = {
   kind: optional(oneOf(nodeTypes, { description: 'Type of the node' })),
-  template: optional(Name({ description: 'Name or id of a template of the server, in place of `kind`; nodes of a warm one continue from its memory' })),
+  template: optional(
+    Name({
+      description: 'Name or id of a template of the server, in place of `kind`; nodes of a warm one continue from its memory',
+    }),
+  ),
   name: optional(Name({ description: 'Name of the node as it is, in place of the key: brackets in it have no meaning' })),
   count: optional(
     Type.Integer({ minimum: 1, maximum: 1000, description: 'So many nodes, with 1, 2, 3, … behind the name; as `NAME[1-count]`' }),
