@@ -93,9 +93,7 @@ export class ComputeNode {
     return this.exclusively(() => this.#nios.showCarriers()).catch(() => undefined);
   }
 
-  showScheduledLinks(): Promise<void> {
-    return this.exclusively(() => this.#nios.showScheduled()).catch(() => undefined);
-  }
+  showScheduledLinks = (): Promise<void> => this.exclusively(() => this.#nios.showScheduled()).catch(() => undefined);
 
   start(options?: StartOptions): Promise<void> {
     return this.exclusively(async () => {
@@ -235,9 +233,7 @@ export class ComputeNode {
     return this.#run && this.status === 'started' ? screenOf(this.view(), this.#run.screen) : undefined;
   }
 
-  async resetConsole(): Promise<void> {
-    await this.exclusively(() => this.#run?.resetConsole());
-  }
+  resetConsole = async (): Promise<void> => this.exclusively(() => this.#run?.resetConsole());
 
   /** Runs something while nothing else happens to the node. @throws node_not_found when it was deleted meanwhile */
   exclusively<T>(fn: () => Promise<T> | T): Promise<T> {

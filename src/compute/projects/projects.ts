@@ -32,7 +32,7 @@ export interface NodeInput {
   readonly [property: string]: unknown;
 }
 
-interface WantedNode {
+interface NodeToMake {
   readonly project: ComputeProject;
   readonly driver: Driver;
   readonly nodeId: string;
@@ -202,7 +202,7 @@ export class ComputeProjects {
     return node;
   }
 
-  async #makeNode({ project, driver, nodeId, input, isInProcess }: WantedNode): Promise<ComputeNode> {
+  async #makeNode({ project, driver, nodeId, input, isInProcess }: NodeToMake): Promise<ComputeNode> {
     const { store, ports } = this.#context;
     const inform = (message: string) => this.#context.emit({ action: 'log.info', event: { message }, project_id: project.id });
     const taken: NodeNumbers['taken'] = (property, where) => {
