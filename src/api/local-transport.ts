@@ -98,7 +98,7 @@ export class LocalTransport<A> implements Transport<A> {
 
   async #handle(route: Route, given: Pick<Call, 'path' | 'body' | 'stream'>): Promise<{ status: number; body: unknown }> {
     if (!route.spec.raw) await validateBody(route, given.body);
-    const call: Call = { ...given, query: {}, signal: new AbortController().signal, userAgent };
+    const call: Call = { ...given, query: {}, signal: new AbortController().signal, userAgent, isInProcess: true };
     const value = await route.handle(call);
     if (value instanceof Answer) return { status: value.status, body: value.body };
     return { status: route.spec.status ?? 200, body: value instanceof Tagged ? value.body : value };

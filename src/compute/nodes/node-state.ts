@@ -22,6 +22,7 @@ export class NodeState {
   status: NodeStatus = 'stopped';
   /** Of the last start. */
   commandLine: string;
+  #stored = Promise.resolve();
 
   constructor(context: Context, project: ProjectView, driver: Driver, { record, commandLine }: KnownNode) {
     this.context = context;
@@ -116,6 +117,19 @@ export class NodeState {
     await this.driver.renamed?.(this.directory, from, this.name).catch((error: Error) => {
       this.emit('log.warning', { message: `The files of ${this.name} could not be changed to its new name: ${error.message}` });
     });
+  }
+
+  /** Writes the record of a node that was just made. */
+  storeNew(): Promise<void> {
+    this.#stored = this.context.store.setNode(this.record);
+    // `requireStored` tries again.
+    this.#stored.catch(() => undefined);
+    return this.#stored;
+  }
+
+  /** Resolves when the node is durable. @throws storage_failed */
+  requireStored(): Promise<void> {
+    return this.#stored.catch(() => this.storeNew());
   }
 
   /** Makes a record the node's, durably. The console port that is not used, the old or the new one, goes back. */

@@ -74,6 +74,9 @@ export class ComputeNode {
     return this.#state.present();
   }
 
+  /** Makes it durable; a start waits for it, and tries again when that failed. @throws storage_failed */
+  storeNew = (): Promise<void> => this.#state.storeNew();
+
   openPorts = (emulator: Emulator): Promise<Error[]> => this.#nios.openAll(emulator);
 
   /** Keeps what the emulator is found again by. */
@@ -90,9 +93,7 @@ export class ComputeNode {
     return this.exclusively(() => this.#nios.showCarriers()).catch(() => undefined);
   }
 
-  showScheduledLinks(): Promise<void> {
-    return this.exclusively(() => this.#nios.showScheduled()).catch(() => undefined);
-  }
+  showScheduledLinks = (): Promise<void> => this.exclusively(() => this.#nios.showScheduled()).catch(() => undefined);
 
   start(options?: StartOptions): Promise<void> {
     return this.exclusively(async () => {
@@ -232,9 +233,7 @@ export class ComputeNode {
     return this.#run && this.status === 'started' ? screenOf(this.view(), this.#run.screen) : undefined;
   }
 
-  async resetConsole(): Promise<void> {
-    await this.exclusively(() => this.#run?.resetConsole());
-  }
+  resetConsole = async (): Promise<void> => this.exclusively(() => this.#run?.resetConsole());
 
   /** Runs something while nothing else happens to the node. @throws node_not_found when it was deleted meanwhile */
   exclusively<T>(fn: () => Promise<T> | T): Promise<T> {
@@ -308,6 +307,7 @@ export class ComputeNode {
 
   async #start(begin: (view: NodeView) => Promise<Emulator> = (view) => this.driver.start(view)): Promise<void> {
     this.#requireLease();
+    await this.#state.requireStored();
     const run = await NodeRun.start(this, begin);
     this.#take(run);
     this.#stale = false;

@@ -32,6 +32,14 @@ export interface NodeInput {
   readonly [property: string]: unknown;
 }
 
+interface NodeToMake {
+  readonly project: ComputeProject;
+  readonly driver: Driver;
+  readonly nodeId: string;
+  readonly input: NodeInput;
+  readonly isInProcess: boolean;
+}
+
 /** From here on people are warned. */
 const fullDiskPercent = 90;
 
@@ -118,7 +126,13 @@ export class ComputeProjects {
     });
   }
 
-  createNode(project: ComputeProject, type: NodeType, input: NodeInput): Promise<ComputeNode> {
+  /** `isInProcess`: the caller keeps the node, too, and makes it again after a crash. It is durable before it is started, not when this resolves. */
+  createNode(
+    project: ComputeProject,
+    type: NodeType,
+    input: NodeInput,
+    { isInProcess }: { readonly isInProcess: boolean },
+  ): Promise<ComputeNode> {
     const driver = this.#driver(type);
     const nodeId = typeof input.node_id === 'string' ? input.node_id : randomUUID();
     const key = idOf(nodeId, 'node_id');
@@ -126,7 +140,8 @@ export class ComputeProjects {
       this.#locks.run(key, async () => {
         const known = this.#nodes.get(key);
         const user = { kind: driver.kind, name: input.name, properties: own(input) };
-        const make = () => this.#context.imageClaims.during(user, () => this.#makeNode({ project, driver, nodeId, input }));
+        const make = () =>
+          this.#context.imageClaims.during(user, () => this.#makeNode({ project, driver, nodeId, input, isInProcess }));
         if (!known) return driver.numbered ? this.#locks.run(`numbers of ${type}`, make) : make();
         if (known.project !== project || known.node.driver !== driver) throw fault('node_id_taken', { node_id: nodeId });
         await known.node.createdAgain(changeable(driver, input));
@@ -187,8 +202,7 @@ export class ComputeProjects {
     return node;
   }
 
-  async #makeNode(wanted: { project: ComputeProject; driver: Driver; nodeId: string; input: NodeInput }): Promise<ComputeNode> {
-    const { project, driver, nodeId, input } = wanted;
+  async #makeNode({ project, driver, nodeId, input, isInProcess }: NodeToMake): Promise<ComputeNode> {
     const { store, ports } = this.#context;
     const inform = (message: string) => this.#context.emit({ action: 'log.info', event: { message }, project_id: project.id });
     const taken: NodeNumbers['taken'] = (property, where) => {
@@ -209,7 +223,8 @@ export class ComputeProjects {
     const record: NodeRecord = Object.freeze({ ...identity, console, console_type, properties: Object.freeze(properties) });
     const node = new ComputeNode(this.#context, project, driver, { record, commandLine: '' });
     try {
-      await store.setNode(record);
+      const stored = node.storeNew();
+      if (!isInProcess) await stored;
       await driver.populate?.(node.directory, own(input), input.name);
       await node.begin();
     } catch (error) {

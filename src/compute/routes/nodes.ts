@@ -62,7 +62,10 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
     route(
       `POST /v2/compute/projects/{project_id}/${type}/nodes`,
       { summary: `Create a ${title} node`, reply: ComputeNode, body: kind.create, status: 201 },
-      async ({ path, body }) => (await projects.createNode(projects.get(path.project_id), type, body as NodeInput)).present(),
+      async ({ path, body, isInProcess = false }) => {
+        const project = projects.get(path.project_id);
+        return (await projects.createNode(project, type, body as NodeInput, { isInProcess })).present();
+      },
     ),
     route(
       `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,

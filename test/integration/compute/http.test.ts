@@ -10,9 +10,15 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
+import { fault } from '../../../src/api/faults.ts';
+import { LocalTransport } from '../../../src/api/local-transport.ts';
+import type { ComputeApi } from '../../../src/compute/api.ts';
 import { HostCompute } from '../../../src/compute/compute.ts';
+import { Store } from '../../../src/compute/store.ts';
 import { implementedTypes } from '../../../src/emulators/kinds.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
+import type { Capabilities } from '../../../src/schema/compute.ts';
+import type { Static } from '../../../src/schema/type.ts';
 import { readSettings } from '../../../src/settings.ts';
 import { RawClient } from '../../support/raw-http.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -122,6 +128,32 @@ describe('routes of the compute', () => {
     console.close();
     assert.equal((await call('POST', `${node}/console/reset`)).status, 204);
     assert.equal((await call('DELETE', node)).status, 204);
+    assert.equal((await call('DELETE', `/projects/${project_id}`)).status, 204);
+  });
+
+  it('answer their own controller before a node is stored, and start no node that is not; others wait', async (context) => {
+    const transport = new LocalTransport<ComputeApi>({
+      routes: compute.routes(),
+      events: compute.events,
+      capabilities: (await call('GET', '/capabilities')).body as Static<typeof Capabilities>,
+    });
+    const project_id = randomUUID();
+    await transport.send('POST /v2/compute/projects', { body: { name: 'p', project_id } });
+    const path = { project_id };
+    const full = fault('storage_failed', { reason: 'the disk is full' });
+    const setNode = context.mock.method(Store.prototype, 'setNode', () => Promise.reject(full));
+    const made = await transport.call('POST /v2/compute/projects/{project_id}/vpcs/nodes', { path, body: { name: 'PC1' } });
+    const node = { ...path, node_id: String(made.node_id) };
+    const nodes = `/projects/${project_id}/vpcs/nodes`;
+    assert.equal((await call('POST', nodes, { name: 'PC2' })).status, 507);
+    assert.equal((await call('POST', `${nodes}/${node.node_id}/start`)).status, 507);
+    setNode.mock.restore();
+    const stored = context.mock.method(Store.prototype, 'setNode');
+    for (const _ of [1, 2]) assert.equal((await call('POST', `${nodes}/${node.node_id}/start`)).status, 200);
+    assert.deepEqual(
+      stored.mock.calls.map(({ arguments: [record] }) => record?.node_id),
+      [node.node_id],
+    );
     assert.equal((await call('DELETE', `/projects/${project_id}`)).status, 204);
   });
 
