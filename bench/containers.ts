@@ -161,6 +161,7 @@ async function ours(): Promise<Subject[]> {
   const subjects = [
     await join('link without filters (kernel)', 3, (a, b) => [{ a: a.port, b: b.port }]),
     await join('link, by the fabric', 4, (a, b) => [{ a: slow(a), b: slow(b) }]),
+    await join('link, 1 ms', 10, (a, b) => [{ a: a.port, b: b.port, filters: { delay: [1] } }]),
     await join('link, 10 ms and 1 % loss', 5, (a, b) => [{ a: a.port, b: b.port, filters: { delay: [10], packet_loss: [1] } }]),
     await join('two links and a switch', 6, (a, b) => [
       { a: a.port, b: plugged(0) },

@@ -58,7 +58,7 @@ export async function addCredentials(app: FastifyInstance, parts: CredentialPart
     }
     return refuse(request, reply, pageFolder);
   });
-  await addLogin(app, { sessions, tickets, check, limitMs });
+  await addLogin(app, { user, sessions, tickets, check, limitMs });
 }
 
 /** `expected` and what it is given: user and password as HTTP Basic encodes them. */

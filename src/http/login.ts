@@ -28,6 +28,8 @@ const basicChallenge = 'Basic realm="GNS3 server"';
 export type CheckLogin = (request: FastifyRequest, reply: FastifyReply, pair: string) => Promise<boolean>;
 
 interface LoginParts {
+  /** Of this server. */
+  readonly user: string;
   readonly sessions: Sessions;
   /** Sessions may have requested some. */
   readonly tickets: Tickets;
@@ -40,7 +42,10 @@ interface LoginParts {
  * `GET /login` answers whether the browser is signed in, `POST /login` signs in, `POST /logout` signs out. `POST /logout/everywhere` needs
  * credentials or a session, and ends all sessions of the user.
  */
-export async function addLogin(app: FastifyInstance, { sessions, tickets, check, limitMs }: LoginParts): Promise<void> {
+export async function addLogin(
+  app: FastifyInstance,
+  { user: owner, sessions, tickets, check, limitMs }: LoginParts,
+): Promise<void> {
   const config = { isPublic: true } as const;
   await app.register(async (context) => {
     parseJson(context, limitMs);
@@ -61,9 +66,10 @@ export async function addLogin(app: FastifyInstance, { sessions, tickets, check,
         throw fault('wrong_login', {});
       }
       endSession(request, sessions);
+      // A colon of the password may have been given with the user: they are one text to HTTP Basic.
       return reply
         .code(204)
-        .headers({ 'set-cookie': cookieOf(request, sessions.open(user)), 'cache-control': 'no-store' })
+        .headers({ 'set-cookie': cookieOf(request, sessions.open(owner)), 'cache-control': 'no-store' })
         .send();
     });
     context.post('/logout', { config }, async (request, reply) => {

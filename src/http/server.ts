@@ -1,7 +1,7 @@
 /** The HTTP server: how bytes become calls of routes and answers become bytes. Fastify is known in this folder and nowhere else. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import websocket from '@fastify/websocket';
+import websocket, { type WebSocket } from '@fastify/websocket';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -117,7 +117,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
     await addCredentials(app, { credentials, isKnownHost, pageFolder: options.pageFolder, limitMs: limits.requestMs });
   app.setNotFoundHandler(replyNotFound(routes));
   if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
-  await app.register(websocket, { options: webSockets });
+  await app.register(websocket, { options: webSockets, errorHandler: endSocket });
   endSilentSockets(app, pingMs);
   await mountRoutes(app, { routes, texts, limits });
   return app;
@@ -245,4 +245,11 @@ function replyNotFound(routes: readonly Route[]) {
     const allowed = [...new Set([...methods, 'OPTIONS'])].sort().join(',');
     return reply.code(405).header('Allow', allowed).send('405: Method Not Allowed');
   };
+}
+
+/** A frame against the protocol, or a client that has gone, is no error of the server. */
+function endSocket(error: NodeJS.ErrnoException, socket: WebSocket, request: FastifyRequest): void {
+  const isClients = /^(?:WS_ERR_|ECONNRESET$|EPIPE$)/.test(error.code ?? '');
+  request.log[isClients ? 'info' : 'error'](error);
+  socket.terminate();
 }

@@ -16,6 +16,7 @@ const contentOf = async (path: string) => expectStatus(await client.send(`GET ${
 const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
 const dialog = page.getByRole('dialog', { name: 'Configuration of PC1' });
 const text = dialog.getByLabel('Content of the file');
+const reads = (value: string) => waitFor(async () => (await text.inputValue()) === value, { what: `the text ${value}` });
 
 describe('configuration files in the browser', () => {
   it('are written, and compared with the version before', async () => {
@@ -84,7 +85,6 @@ describe('configuration files in the browser', () => {
   it('keep an unsaved text when their dialog is closed, until it is saved or discarded', async () => {
     await dialog.getByLabel('File', { exact: true }).fill('startup.vpc');
     await page.keyboard.press('Tab');
-    const reads = (value: string) => waitFor(async () => (await text.inputValue()) === value, { what: `the text ${value}` });
     await reads('ip dhcp\n');
     await text.fill('ip 10.0.0.9 24\n');
     await dialog.getByText('Not saved').waitFor();
@@ -120,6 +120,14 @@ describe('configuration files in the browser', () => {
     await loaded;
     await dialog.waitFor({ state: 'detached' });
     await page.unroute('**/files/**');
+    // What was typed is there after the login, too.
+    await canvas(page).node('PC1').click();
+    await page.getByRole('button', { name: 'Configuration files' }).click();
+    await reads('ip 10.0.0.7 24\n');
+    assert.equal(await contentOf('startup.vpc'), 'ip 10.0.0.8 24\n');
+    await dialog.getByRole('button', { name: 'Discard changes' }).click();
+    await reads('ip 10.0.0.8 24\n');
+    assert.equal(await page.evaluate("Object.keys(sessionStorage).filter((key) => key.includes('draft')).length"), 0);
   });
 
   it('cause no error in the page', () => assert.deepEqual(problems, []));

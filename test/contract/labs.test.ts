@@ -1,5 +1,8 @@
 /** Labs as files: planned, applied, exported and changed on a real server; a second plan is empty, an export applies to the same thing. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { planApply } from '../../src/cli/mcp/plan-apply.ts';
@@ -20,6 +23,7 @@ import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { ScheduleOfLink } from '../../src/schema/schedule.ts';
 import type { TSchema } from '../../src/schema/type.ts';
+import { sampleTexts } from '../../web/dialogs/sample-texts.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { freshName, withServer } from '../support/with-server.ts';
 
@@ -460,6 +464,26 @@ describe('labs over HTTP', () => {
     assert.deepEqual(checked.steps, []);
     await client.post(`/v2/projects/${project_id}/undo`, {}, 200);
     assert.deepEqual(await client.get(`/v2/projects/${project_id}/nodes`), []);
+  });
+
+  it('samples of the page are planned as they are, without an engine or an image', async () => {
+    const root = join(import.meta.dirname, '../..');
+    const ids = Object.keys(sampleTexts.labs);
+    for (const id of ids) {
+      const file = [`labs/${id}.yaml`, `web/dialogs/samples/${id}.yaml`].map((path) => join(root, path)).find(existsSync);
+      const lab = await readFile(file ?? assert.fail(`no lab file of ${id}`), 'utf8');
+      const { steps, picture } = await client.post<{ steps: { action: string; what: string }[]; picture: { nodes: unknown[] } }>(
+        '/v2/labs/plan',
+        { lab, file: `${id}.yaml` },
+        200,
+      );
+      assert.ok(picture.nodes.length >= 2 && steps.some(({ what }) => what === 'link'), id);
+      assert.ok(
+        steps.every(({ action }) => action === 'create'),
+        id,
+      );
+    }
+    assert.ok(ids.length >= 7);
   });
 
   it('read no file of the server, and answer 400 with the place of an error, also for hostile ones', async () => {

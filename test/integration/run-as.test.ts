@@ -4,7 +4,8 @@ import { chmod, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
-import { atPrompt } from '../support/ipxe.ts';
+import type { Snapshot } from '../../src/schema/snapshot.ts';
+import { atPrompt, setWord, showsWord } from '../support/ipxe.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { type RunningServer, serverProgram, startServer } from '../support/server.ts';
@@ -79,6 +80,23 @@ async function hasUplink({ client, project }: Place, pc: NodeBody, lines: Dialog
   assert.equal(String((await stat(join(String(node_directory), 'startup.vpc'))).uid), uid);
 }
 
+/** A machine at its prompt continues from its memory, and its TPM with it. */
+async function isRewound({ client, project }: Place, { node_id, name }: NodeBody): Promise<void> {
+  const node = () => client.get<NodeBody>(`${project.path}/nodes/${node_id}`);
+  const before = await openTelnet((await node()).console as number);
+  await setWord(before, 'kept');
+  const { snapshot_id, memory } = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'warm', memory: true });
+  assert.deepEqual(memory?.nodes, [node_id], JSON.stringify(memory));
+  await setWord(before, 'later');
+  before.close();
+  await client.post(`${project.path}/snapshots/${snapshot_id}/restore`);
+  const after = await openTelnet((await node()).console as number);
+  await showsWord(after, 'kept');
+  after.close();
+  const { node_directory } = await client.get<{ node_directory: string }>(`${project.path}/nodes/${node_id}`);
+  await assert.rejects(stat(`${node_directory}/saved-memory`), { code: 'ENOENT' }, `${name} has its memory`);
+}
+
 test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and are adopted', { skip }, async (t) => {
   const place = await startAs('qemu', t);
   const { server, client, project } = place;
@@ -97,6 +115,7 @@ test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and 
   const { link_id } = await link([one, two]);
   await link([pc, nat]);
   await client.post(`${project.path}/nodes/start`, {}, 204);
+  (await atPrompt(one)).close();
   const programs = ['qemu-system-x86_64', 'swtpm', ...vpcsPrograms];
   await assertUsers(server, programs);
   await hasUplink(place, pc, pings);
@@ -109,7 +128,9 @@ test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and 
   await assertUsers(server, programs);
   const { running } = await client.get<{ running: boolean }>(`${project.path}/links/${link_id}/stats`);
   assert.equal(running, true);
-  (await atPrompt(one)).close();
+  await client.post(`${project.path}/nodes/${two.node_id}/stop`, {}, 200);
+  await isRewound(place, one);
+  await assertUsers(server, programs);
   await hasUplink(place, pc, pings);
   const { node_directory } = await client.get<{ node_directory: string }>(`${project.path}/nodes/${one.node_id}`);
   assert.match(await readFile(`${node_directory}/qemu.log`, 'utf8'), /-sandbox on/);

@@ -3,6 +3,12 @@ import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import type { Action } from './action.ts';
 
+/** What the user has not saved is for no other user of this tab. */
+function leave(): void {
+  sessionStorage.clear();
+  location.assign('/');
+}
+
 export const sessionActions: readonly Action[] = [
   {
     id: 'sign-out',
@@ -13,7 +19,7 @@ export const sessionActions: readonly Action[] = [
     enabled: () => true,
     run: async ({ app }) => {
       await app.api.post('/logout');
-      location.assign('/');
+      leave();
     },
   },
   {
@@ -26,7 +32,7 @@ export const sessionActions: readonly Action[] = [
     run: async ({ app }) => {
       if (!(await ask(app, { ...texts.signOutEverywhere, yes: texts.actions.signOutEverywhere }))) return;
       await app.api.post('/logout/everywhere');
-      location.assign('/');
+      leave();
     },
   },
 ];

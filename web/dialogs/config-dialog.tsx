@@ -9,7 +9,8 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { SwitchField, TextField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
-import { type ConfigContent, configFiles, useConfigFile } from './config-files.ts';
+import { type ConfigContent, useConfigFile } from './config-files.ts';
+import { configFiles } from './config-paths.ts';
 import { DiffView } from './diff-view.tsx';
 import { withLineEnds } from './line-ends.ts';
 
@@ -26,12 +27,11 @@ export function ConfigDialog({ project, node, close }: ConfigDialogProps) {
   const now = content.value;
   const draft = `${node.node_id} ${path.value}`;
   useEffect(() => {
-    text.value = now?.isBinary ? '' : (project.configDrafts.get(draft) ?? now?.stored ?? '');
+    text.value = now?.isBinary ? '' : (project.drafts.of(draft) ?? now?.stored ?? '');
   }, [now]);
   const change = (value: string) => {
     text.value = value;
-    if (value === (now?.stored ?? '')) project.configDrafts.delete(draft);
-    else project.configDrafts.set(draft, value);
+    project.drafts.set(draft, value === (now?.stored ?? '') ? undefined : value);
   };
   const isEdited = now !== undefined && !now.isBinary && text.value !== (now.stored ?? '');
   const footer = (
@@ -49,11 +49,11 @@ export function ConfigDialog({ project, node, close }: ConfigDialogProps) {
       </Button>
     </>
   );
-  const replace = (body: Blob) => write(body, () => project.configDrafts.delete(draft));
+  const replace = (body: Blob) => write(body, () => project.drafts.set(draft, undefined));
   const save = () => {
     const saved = text.value;
     // What was typed meanwhile is not saved.
-    const forget = () => project.configDrafts.get(draft) === saved && project.configDrafts.delete(draft);
+    const forget = () => project.drafts.of(draft) === saved && project.drafts.set(draft, undefined);
     return isEdited && write(new Blob([saved]), forget);
   };
   return (

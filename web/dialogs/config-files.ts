@@ -6,15 +6,7 @@ import { ApiError } from '../api.ts';
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
-
-const startupFile = (app: App, { node_type }: Node) => app.server.kinds.value.get(node_type)?.lab.startup_file;
-
-/** Files that a node of its kind has: its start-up configuration, the folders that a container keeps, a config disk's files. */
-export function configFiles(app: App, node: Node): string[] {
-  const { extra_volumes, create_config_disk } = node.properties as { extra_volumes?: unknown; create_config_disk?: unknown };
-  const volumes = Array.isArray(extra_volumes) ? extra_volumes.map((one) => `${String(one).replace(/^\/+|\/+$/g, '')}/`) : [];
-  return [startupFile(app, node) ?? '', ...volumes, create_config_disk === true ? 'config.zip' : ''].filter(Boolean);
-}
+import { configFiles, startupFile } from './config-paths.ts';
 
 /** Larger files are only uploaded and downloaded. Bytes. */
 const largestText = 512 * 1024;

@@ -14,12 +14,18 @@ import { withLineEnds } from './line-ends.ts';
 import { Markdown } from './markdown.tsx';
 import { notesTexts } from './notes-texts.ts';
 
+/** Notes that are not saved, and the stored text that they were made of. */
+function notesDraft({ drafts }: ProjectState): { readonly text: string; readonly base: string } | undefined {
+  const draft = drafts.of('notes');
+  return draft === undefined ? undefined : JSON.parse(draft);
+}
+
 /** The file and its edited text. */
 function useNotes(app: App, project: ProjectState) {
   const address = `${project.path}/files/README.txt`;
   /** As stored; undefined while it is loading. */
   const stored = useSignal<string | undefined>(undefined);
-  const draft = useComputed(() => project.notesDraft.value?.text ?? stored.value ?? '');
+  const draft = useComputed(() => notesDraft(project)?.text ?? stored.value ?? '');
   const isEdited = useSignal(false);
   const read = async (): Promise<string> => {
     const file = await app.api.stream(address, new AbortController().signal).catch((error: Error) => {
@@ -34,22 +40,22 @@ function useNotes(app: App, project: ProjectState) {
     () =>
       void app.toasts.attempt(async () => {
         stored.value = await read();
-        isEdited.value = draft.peek().trim() === '' || project.notesDraft.peek() !== undefined;
+        isEdited.value = draft.peek().trim() === '' || notesDraft(project) !== undefined;
       }),
     [],
   );
   const edit = (text: string) => {
-    const base = project.notesDraft.peek()?.base ?? stored.peek() ?? '';
-    project.notesDraft.value = text === stored.peek() ? undefined : { text, base };
+    const base = notesDraft(project)?.base ?? stored.peek() ?? '';
+    project.drafts.set('notes', text === stored.peek() ? undefined : JSON.stringify({ text, base }));
   };
   const save = () =>
     app.toasts.attempt(async () => {
-      const base = project.notesDraft.peek()?.base;
+      const base = notesDraft(project)?.base;
       if (base !== undefined && (await read()) !== base && !(await ask(app, notesTexts.changed))) return;
       const text = draft.peek();
       await app.api.upload(address, { body: new Blob([text]) });
       stored.value = text;
-      project.notesDraft.value = undefined;
+      project.drafts.set('notes', undefined);
       isEdited.value = false;
       app.toasts.show('done', notesTexts.saved);
     });

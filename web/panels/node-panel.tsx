@@ -3,7 +3,7 @@ import type { Node, NodeUpdate } from '../../src/schema/node.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { actionsAt } from '../actions/actions.ts';
 import { impossibleFor } from '../actions/power.ts';
-import { configFiles } from '../dialogs/config-files.ts';
+import { configFiles } from '../dialogs/config-paths.ts';
 import { renameNode } from '../scene/rename-node.ts';
 import { portsOf } from '../scene/wiring.ts';
 import { type App, useApp, useProject } from '../state/app.ts';

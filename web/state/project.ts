@@ -8,6 +8,7 @@ import { type Api, ApiError } from '../api.ts';
 import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { Pictures } from '../geometry/picture.ts';
 import { Batches } from './batches.ts';
+import { Drafts } from './drafts.ts';
 import { Groups } from './groups.ts';
 import { Keyed } from './keyed.ts';
 import { linkBulges } from './link-bulges.ts';
@@ -74,10 +75,8 @@ export class ProjectState {
   readonly bulges: ReadonlySignal<ReadonlyMap<string, number>> = computed(() =>
     linkBulges(this.links.all.value, this.groups.hidden.value),
   );
-  /** Notes that are not saved, and the stored text that they were made of. Closing their dialog loses nothing. */
-  readonly notesDraft = signal<{ readonly text: string; readonly base: string } | undefined>(undefined);
-  /** Texts of configuration files that are not saved, by node and path. Closing their dialog loses nothing. */
-  readonly configDrafts = new Map<string, string>();
+  /** Notes (`notes`), and texts of configuration files by node and path, that are not saved. */
+  readonly drafts: Drafts;
   readonly #api: Api;
   readonly #notices = new Batches<Notice>({
     apply: (notice) => this.#onNotice(notice),
@@ -92,6 +91,7 @@ export class ProjectState {
     this.#api = api;
     this.id = id;
     this.path = `/v2/projects/${id}`;
+    this.drafts = new Drafts(id);
     this.selection = new Selection(this);
     this.work = new Work();
     this.groups = new Groups(this);

@@ -6,7 +6,10 @@ export type ImageSource = Omit<ImageFetch, 'bytes'>;
 /** A piece has this long, connecting included. */
 const pieceLimitMs = 100_000;
 
-/** Gives at most the bytes that are wanted. Redirects are refused. @throws why no more came, without a word of the other side */
+/**
+ * Gives at most the bytes that are wanted. Redirects are refused. @throws why no more came, without a word of the other side: the caller
+ * learns neither whether anything listens there nor what it answered
+ */
 export async function* fetchPiece(
   { protocol, host, port, departure_id, secret }: ImageSource,
   wanted: { readonly from: number; readonly bytes: number },
@@ -20,11 +23,11 @@ export async function* fetchPiece(
     redirect: 'error',
     signal: AbortSignal.any([signal, AbortSignal.timeout(pieceLimitMs)]),
   }).catch((cause: Error) => {
-    throw new Error(`${host} port ${port} does not answer`, { cause });
+    throw new Error(`${host} port ${port} did not give it`, { cause });
   });
   if (answer.status !== 200) {
     await answer.body?.cancel();
-    throw new Error(`${host} port ${port} answered with status ${answer.status}`);
+    throw new Error(`${host} port ${port} did not give it`);
   }
   let left = wanted.bytes;
   for await (const chunk of answer.body ?? []) {

@@ -60,7 +60,18 @@ describe('links of a project that continues', () => {
     assert.deepEqual(asked.slice(-3), ['connected VM', 'run, held: false', 'release']);
   });
 
+  it('lose their frames where they could not be held', async (context) => {
+    const { path, links, asked } = await resuming(context);
+    const folder = join(path, resumedLinksName);
+    await mkdir(folder);
+    await links.release('P');
+    assert.deepEqual(asked, ['connected VM', 'run, held: false']);
+    await assert.rejects(access(folder), { code: 'ENOENT' });
+  });
+
   it('are released when their frames are damaged, which are gone then', async (context) => {
+    // On a busy host the hold would be prolonged meanwhile.
+    context.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
     const { path, links, asked, warnings } = await resuming(context);
     const folder = join(path, resumedLinksName);
     await mkdir(folder);

@@ -3,6 +3,7 @@
  * the links get what was in flight when the project was frozen, the machines run, and the links are released: nothing that a machine
  * sends meets a link that is not connected yet. A client that never releases them has them released.
  */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resumedLinksName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
@@ -44,12 +45,14 @@ export class ResumedLinks {
     project.holdsMachines = true;
   }
 
-  /** Nothing happens to links that are not held. @throws project_not_found, fabric_unavailable */
+  /** Where the links could not be held, what was in flight is dropped. @throws project_not_found, fabric_unavailable */
   async release(projectId: string): Promise<void> {
     const links = this.#forget(projectId);
     try {
       const project = this.#projects.get(projectId);
-      await links?.restore(join(project.path, resumedLinksName)).catch((error: Error) => {
+      const frames = join(project.path, resumedLinksName);
+      const settled = links ? links.restore(frames) : rm(frames, { recursive: true, force: true });
+      await settled.catch((error: Error) => {
         this.#context.log('warning', `frames in flight are not restored: ${error.message}`);
       });
       await this.#runMachines(project);

@@ -171,7 +171,8 @@ test('an upload is there whole, with its sum; a name that cannot be a file is re
   await assert.rejects(images().upload('sub/new.img', broken), is('storage_failed'));
   assert.equal(await readFile(join(folder, 'images/QEMU/sub/new.img'), 'utf8'), 'seven bytes');
   for (const name of ['sub', 'sub/new.img/x', 'n'.repeat(300)]) {
-    await assert.rejects(images().upload(name, Readable.from([])), is('path_forbidden'), name);
+    const refused = (error: unknown) => is('path_forbidden')(error) && !(error as Error).message.includes(folder);
+    await assert.rejects(images().upload(name, Readable.from([])), refused, name);
   }
 });
 

@@ -283,10 +283,14 @@ export function refuseImageName(name: string): string | undefined {
 function uploadFault(image: string, cause: NodeJS.ErrnoException): Fault {
   if (cause instanceof DiskImageError) return fault('image_refused', { image, reason: cause.message }, { cause });
   if (cause instanceof FormError) return fault('form_invalid', { reason: cause.message }, { cause });
-  const badName = ['EISDIR', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ENOTEMPTY'].includes(cause.code ?? '');
-  if (badName) return fault('path_forbidden', { path: image, reason: cause.message }, { cause });
+  // The system's own words name the whole path on this host.
+  const reason =
+    cause.code === 'ENAMETOOLONG' ? 'it is too long' : inTheWay.has(cause.code) ? 'a folder or a file is in its place' : undefined;
+  if (reason !== undefined) return fault('path_forbidden', { path: image, reason }, { cause });
   return fault('storage_failed', { reason: cause.message }, { cause });
 }
+
+const inTheWay: ReadonlySet<string | undefined> = new Set(['EISDIR', 'ENOTDIR', 'EEXIST', 'ENOTEMPTY']);
 
 /** Mode of uploaded programs. */
 const executable = 0o755;

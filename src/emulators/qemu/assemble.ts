@@ -13,6 +13,7 @@ import { placesOf } from './places.ts';
 import { asQemu } from './properties.ts';
 import type { QemuRecord } from './record.ts';
 import { Throttle } from './throttle.ts';
+import { findTpm } from './tpm.ts';
 
 export interface Launcher {
   readonly facilities: QemuFacilities;
@@ -46,7 +47,8 @@ export function assemble(node: NodeView, { facilities, limits }: Launcher, { chi
     exportConfig: async () => {
       if (asQemu(node.properties).create_config_disk) await new ConfigDisk(node, binaries, tools).export();
     },
-    prepareSaving: (monitor, folder, suspended) => prepareSaving({ node, host, ...memory, record, monitor, suspended }, folder),
+    prepareSaving: (monitor, folder, suspended) =>
+      prepareSaving({ node, host, ...memory, record, monitor, suspended, findTpm: () => findTpm(binaries) }, folder),
     prepareDeparture: (monitor) => prepareDeparture({ node, host, record, monitor }),
     freed: () => freePorts(host.udpPorts, record.ports),
   });

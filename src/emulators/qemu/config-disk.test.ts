@@ -138,6 +138,15 @@ test('a file that is deleted from the folder `config` goes from the disk and the
   await assert.rejects(mtype('/user-data'));
   assert.deepEqual([await mtype('/meta-data'), await mtype('/saved.cfg')], ['first meta-data', 'by the machine']);
   assert.deepEqual(Object.keys(await unzip(configZip())).sort(), ['meta-data', 'saved.cfg']);
+  // A list that someone else wrote removes nothing outside, and holds nothing up.
+  const victim = join(data, 'victim');
+  await writeFile(victim, 'x');
+  for (const list of [JSON.stringify([victim, `../../${victim}`, '..', 5]), '['.repeat(2 ** 23)]) {
+    await writeFile(join(directory, 'config.names'), list);
+    assert.equal(await disk.prepare(undefined), true);
+  }
+  assert.equal(await readFile(victim, 'utf8'), 'x');
+  await writeFile(join(directory, 'config.names'), '["meta-data"]');
   // A machine may make one of that name: it stays.
   await run('mcopy', ['-i', `${disk.file}@@${partition}`, saved, '::user-data']);
   await disk.export();

@@ -17,6 +17,8 @@ const folderName = 'config';
 /** As the disk that is made has. */
 const mostBytes = 15 * 2 ** 20;
 const mostFiles = 100;
+/** Of the list of their names: clients can write it, and it is parsed. */
+const mostNameBytes = 2 ** 16;
 
 /** Regular files directly in the folder; none without it. @throws Error when they are too many or too large */
 export async function readConfigFiles(directory: string): Promise<ConfigFile[]> {
@@ -41,7 +43,7 @@ export async function readConfigFiles(directory: string): Promise<ConfigFile[]> 
 
 /** Names that were stored when files of the folder were used; none where the list cannot be read. */
 export async function readConfigNames(path: string): Promise<string[]> {
-  const list = await readOne(path, mostBytes).catch(() => undefined);
+  const list = await readOne(path, mostNameBytes).catch(() => undefined);
   try {
     const names: unknown = JSON.parse(list?.content.toString() ?? '[]');
     return Array.isArray(names) ? names.filter((name) => typeof name === 'string' && isPlain(name)).slice(0, mostFiles) : [];

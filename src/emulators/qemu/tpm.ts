@@ -27,7 +27,11 @@ export async function findTpm(binaries: Binaries): Promise<string> {
 }
 
 /** Starts it and waits for its socket. @throws qemu_failed with its last words */
-export async function startTpm(program: string, node: NodeView, { runDirectory, runAs, table }: Identity): Promise<Child> {
+export async function startTpm(
+  program: string,
+  node: Pick<NodeView, 'directory' | 'runtimeDirectory'>,
+  { runDirectory, runAs, table }: Identity,
+): Promise<Child> {
   const state = join(node.directory, 'tpm');
   await mkdir(state, { recursive: true });
   if (runAs) await own(runAs, [state]);

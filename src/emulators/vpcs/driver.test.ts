@@ -96,6 +96,8 @@ test('MAC ids: unique in a project, kept, free again when the folder has gone; a
   assert.deepEqual([await ids.of(alone), from('vpcs -m 300'), from('')], [7, undefined, undefined]);
   await writeFile(join(alone, 'mac-id.json'), '{"mac_id":');
   assert.equal(await ids.of(alone), 0);
+  await writeFile(join(alone, 'mac-id.json'), JSON.stringify({ node_id: 'new', mac_id: 9 }).padEnd(2000));
+  assert.equal(await ids.of(alone), 0);
   const far = (name: string, from: number) => newFolder('far', 'vpcs', name).then((directory) => ids.of(directory, from));
   assert.deepEqual(
     [await far('one', 128), await far('two', 128), await far('three', 254), await far('four', 254)],

@@ -56,10 +56,13 @@ async function takenBeside(directory: string): Promise<Set<number>> {
   return new Set(notes.flatMap(({ name, note }) => (note !== undefined && note.node_id === name ? [note.mac_id] : [])));
 }
 
+/** Clients can write the file. */
+const largestNote = 1024;
+
 /** Undefined when there is none, or none that makes sense. */
 async function readNote(directory: string): Promise<Note | undefined> {
   try {
-    const { node_id, mac_id } = JSON.parse(String(await readRegularFile(join(directory, macNoteName)))) as Partial<
+    const { node_id, mac_id } = JSON.parse(String(await readRegularFile(join(directory, macNoteName), largestNote))) as Partial<
       Record<keyof Note, unknown>
     >;
     const sound = typeof node_id === 'string' && Number.isInteger(mac_id) && Number(mac_id) >= 0 && Number(mac_id) <= lastMacId;

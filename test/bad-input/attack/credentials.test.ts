@@ -11,12 +11,12 @@ import { type RunningServer, startServer } from '../../support/server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const basic = (password: string, scheme = 'Basic') => `${scheme} ${Buffer.from(`teacher:${password}`).toString('base64')}`;
-const authorization = basic('right');
+const authorization = basic('ri:ght');
 
 let server: RunningServer;
 let client: RawClient;
 before(async () => {
-  const account = { auth: true, user: 'teacher', password: 'right' };
+  const account = { auth: true, user: 'teacher', password: 'ri:ght' };
   server = await startServer({ config: { Server: account, Qemu: { acceleration: 'off' } } });
   client = new RawClient(server.url);
 });
@@ -75,11 +75,11 @@ describe('a ticket', () => {
 
 test('the name of the scheme may be written in any case', async () => {
   for (const scheme of ['basic', 'BASIC', 'Basic', 'bAsIc ']) {
-    expectStatus(await client.send('GET /v2/version', { headers: { authorization: basic('right', scheme) } }), 200);
+    expectStatus(await client.send('GET /v2/version', { headers: { authorization: basic('ri:ght', scheme) } }), 200);
     expectFault(await client.send('GET /v2/version', { headers: { authorization: basic('wrong', scheme) } }), 401);
   }
   for (const other of ['Bearer', 'Digest', 'xBasic', 'Basic,'])
-    expectFault(await client.send('GET /v2/version', { headers: { authorization: basic('right', other) } }), 401);
+    expectFault(await client.send('GET /v2/version', { headers: { authorization: basic('ri:ght', other) } }), 401);
 });
 
 test('a refusal has the body of every error', async () => {
@@ -124,7 +124,7 @@ test('a program with an old password is refused at once, however often it asks',
 
 describe('a session', () => {
   const own = () => `http://127.0.0.1:${server.port}`;
-  const signIn = async (body: unknown = { user: 'teacher', password: 'right' }) => {
+  const signIn = async (body: unknown = { user: 'teacher', password: 'ri:ght' }) => {
     const reply = expectStatus(await client.send('POST /login', { headers: { origin: own() }, body }), 204);
     const header = String(reply.headers['set-cookie']);
     return { header, cookie: header.split(';', 1)[0] ?? '' };
@@ -170,7 +170,8 @@ describe('a session', () => {
   });
 
   test('ends with the sign-out of all browsers, which needs credentials or a session of the same origin', async () => {
-    const [mine, others] = [await signIn(), await signIn()];
+    // The same credentials, to HTTP Basic.
+    const [mine, others] = [await signIn(), await signIn({ user: 'teacher:ri', password: 'ght' })];
     const path = 'POST /logout/everywhere';
     const status = async (headers: Record<string, string>) => (await client.send(path, { headers })).status;
     const reads = async ({ cookie }: typeof mine) => (await client.send('GET /v2/version', { headers: { cookie } })).status;
@@ -190,13 +191,13 @@ describe('a session', () => {
     assert.deepEqual([await reads(mine), await reads(others)], [401, 401]);
     assert.equal((await send(`GET /v2/notifications/ws?ticket=${ticket}`, upgrade)).status, 401);
     const again = await signIn();
-    assert.equal(await status({ authorization: basic('right') }), 204);
+    assert.equal(await status({ authorization: basic('ri:ght') }), 204);
     assert.equal(await reads(again), 401);
   });
 
   test('is kept apart by the port of the address, for servers behind one proxy', async () => {
     const headers = (port: number) => ({ host: `lab.example:${port}`, origin: `https://lab.example:${port}` });
-    const body = { user: 'teacher', password: 'right' };
+    const body = { user: 'teacher', password: 'ri:ght' };
     const reply = expectStatus(await client.send('POST /login', { headers: headers(8443), body }), 204);
     const cookie = String(reply.headers['set-cookie']).split(';', 1)[0] ?? '';
     assert.match(cookie, /^__Host-patchbay-8443=/);
@@ -209,7 +210,7 @@ describe('a session', () => {
     const refused = await client.send('POST /login', { headers: { origin: own() }, body: wrong });
     assert.equal(refused.headers['set-cookie'], undefined);
     expectFault(refused, 401, /user or the password is wrong/);
-    for (const body of [{}, { user: 'teacher' }, { user: 1, password: ['right'] }, [], 'teacher'])
+    for (const body of [{}, { user: 'teacher' }, { user: 1, password: ['ri:ght'] }, [], 'teacher'])
       expectFault(await client.send('POST /login', { body }), 400);
     const name = (await signIn()).cookie.split('=', 1)[0];
     for (const value of ['', 'x', 'a'.repeat(43), 'a'.repeat(5_000)])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectFault } from '../../support/raw-http.ts';
-import { ask, BareConnection } from '../../support/raw-socket.ts';
+import { ask, BareConnection, requestText, upgrade } from '../../support/raw-socket.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { withServer } from '../../support/with-server.ts';
 
@@ -127,4 +127,16 @@ describe('requests that are sent by halves', () => {
     assert.equal((await connection.reply()).status, 204);
     connection.close();
   });
+});
+
+test('frames against the protocol end their WebSocket, and are no error in the log', async () => {
+  // Not masked; longer than any message may be; of an unknown kind.
+  for (const frame of ['8105aaaaaaaaaa', '81ff7fffffffffffffff00000000', '8780aaaaaaaa']) {
+    const socket = new BareConnection(server.port);
+    socket.write(requestText('GET /v2/notifications/ws', { Host: '127.0.0.1', ...upgrade }));
+    await waitFor(() => socket.received.includes('101 '), { what: 'the WebSocket' });
+    socket.write(Buffer.from(frame, 'hex'));
+    await waitFor(() => socket.ended, { what: 'its end' });
+  }
+  assert.doesNotMatch(server.log(), /"level":50[^\n]*WS_ERR/);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
@@ -30,7 +30,9 @@ it('text is taken as it is, whatever its file is called; what is no drawing, or 
   await writeFile(join(images, 'bbbb.svgxml'), svg);
   await writeFile(join(images, 'cccc.png'), 'no picture');
   assert.equal(await readPicture(folder, 'bbbb.svgxml'), svg);
-  for (const name of ['cccc.png', 'none.png', '']) assert.equal(await readPicture(folder, name), '<svg></svg>');
+  await writeFile(join(images, 'huge.png'), png);
+  await truncate(join(images, 'huge.png'), 2 ** 26 + 1);
+  for (const name of ['cccc.png', 'huge.png', 'none.png', '']) assert.equal(await readPicture(folder, name), '<svg></svg>');
 });
 
 it('long drawings go into a file and come back as they were', async () => {

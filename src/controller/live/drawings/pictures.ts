@@ -1,12 +1,15 @@
 /** Large drawings are kept in files of their own, named after their content, in `project-files/images`. Source: GNS3's format. */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { writeFileAtomic } from '../../../lib/atomic-file.ts';
 import { imageSize } from '../../../lib/image-size.ts';
+import { readRegularFile } from '../../../lib/regular-file.ts';
 
 /** Longer drawings go into a file. Characters. */
 const inlineLimit = 1000;
+/** Clients can write such files; a larger one, which no drawing of a project file can be, is shown as an empty drawing. Bytes. */
+const largestPicture = 2 ** 26;
 const emptySvg = '<svg></svg>';
 /** First bytes of pictures that are no text, and what they are called. */
 const imageTypes: readonly (readonly [string, string])[] = [
@@ -38,7 +41,7 @@ export async function readPicture(projectFolder: string, stored: string): Promis
   if (stored.includes('<svg')) return stored;
   const name = basename(stored);
   try {
-    const bytes = await readFile(join(picturesFolder(projectFolder), name));
+    const bytes = await readRegularFile(join(picturesFolder(projectFolder), name), largestPicture);
     const head = bytes.toString('latin1', 0, 4);
     const type = imageTypes.find(([begin]) => head.startsWith(begin))?.[1];
     if (!type) return shownSvg(bytes.toString('utf8'));

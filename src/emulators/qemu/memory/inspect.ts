@@ -20,13 +20,12 @@ const permitted = new Set([
 ]);
 
 /** Why the memory of this machine cannot be saved, as far as its start tells; for people. */
-export function findObstacle({ args, program, options = [], tpm, hasScreenSocket }: QemuRecord): string | undefined {
+export function findObstacle({ args, program, options = [], hasScreenSocket }: QemuRecord): string | undefined {
   if (args === undefined || program === undefined) return 'it was started by an earlier version: stop and start it';
   const words = options.filter((word) => word.startsWith('-')).map((word) => word.replace(/^--?/, ''));
   const other = words.find((word) => !permitted.has(word));
   if (other === 'snapshot') return 'its option -snapshot discards what it writes to its disks';
   if (other !== undefined) return `its memory cannot be saved with the option -${other}`;
-  if (tpm !== undefined) return 'the state of its TPM cannot be saved';
   if (hasScreenSocket && hasOption(args, 'spice')) return 'its console is SPICE';
   return undefined;
 }

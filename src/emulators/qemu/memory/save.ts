@@ -25,6 +25,8 @@ export interface SaveParts {
   readonly verified: VerifiedFiles;
   readonly record: QemuRecord;
   readonly monitor: Monitor;
+  /** Path of the TPM emulator. @throws qemu_failed */
+  readonly findTpm: () => Promise<string>;
   /** Its user has paused it. QEMU does not tell that from a pause of ours, for its links or for an earlier save. */
   readonly suspended: boolean;
 }
@@ -34,12 +36,13 @@ export interface SaveParts {
  * @returns the reason, for people, where the memory cannot be saved. @throws qemu_failed, run_as_failed, and errors of the system
  */
 export async function prepareSaving(parts: SaveParts, folder: string): Promise<MemorySaver | string> {
-  const { node, host, key, verified, record, monitor, suspended } = parts;
+  const { node, host, key, verified, record, monitor, suspended, findTpm } = parts;
   const inspected = findObstacle(record) ?? (await inspect(monitor, record, node));
   if (typeof inspected === 'string') return inspected;
   await mkdir(folder, { recursive: true });
   await chmod(folder, 0o700);
-  const shadow = await Shadow.start({ node, host, record, inspected, folder });
+  const swtpm = record.tpm && (await findTpm());
+  const shadow = await Shadow.start({ node, host, record, inspected, folder, swtpm });
   return {
     ramBytes: inspected.facts.ramBytes,
     async settle() {

@@ -14,9 +14,11 @@ import type { NodeView } from '../../driver.ts';
 import { openFolders, withOpenFolders } from '../../host/confinement/open-folders.ts';
 import type { Host } from '../../host/host.ts';
 import { commandAs, findRunAs, giveFolders, own, type RunAs } from '../../host/run-as.ts';
+import type { Identity } from '../give-files.ts';
 import { Monitor } from '../monitor.ts';
 import { placesOf } from '../places.ts';
 import type { QemuRecord } from '../record.ts';
+import { startTpm } from '../tpm.ts';
 import { filesOf, memoryArguments, shadowArguments } from './arguments.ts';
 import type { Inspected } from './inspect.ts';
 import { memoryFiles } from './manifest.ts';
@@ -36,6 +38,8 @@ export interface ShadowParts {
   readonly inspected: Inspected;
   /** Where the memory is saved; exists. */
   readonly folder: string;
+  /** The TPM emulator, where the machine has one: its state is part of that of the devices. */
+  readonly swtpm: string | undefined;
 }
 
 interface Started {
@@ -43,6 +47,7 @@ interface Started {
   readonly runtime: string;
   readonly runAs: RunAs | undefined;
   readonly child: Child;
+  readonly tpm: Child | undefined;
   readonly monitor: Monitor;
 }
 
@@ -54,6 +59,7 @@ export class Shadow {
   readonly #runtime: string;
   readonly #runAs: RunAs | undefined;
   readonly #child: Child;
+  readonly #tpm: Child | undefined;
   readonly #monitor: Monitor;
 
   private constructor(parts: ShadowParts, rest: Started) {
@@ -61,6 +67,7 @@ export class Shadow {
     this.#runtime = rest.runtime;
     this.#runAs = rest.runAs;
     this.#child = rest.child;
+    this.#tpm = rest.tpm;
     this.#monitor = rest.monitor;
     this.socket = rest.socket;
   }
@@ -79,7 +86,11 @@ export class Shadow {
     const runAs = await findRunAs(host.settings);
     await (await open(memoryFiles(folder).ram, 'wx', 0o600)).close();
     if (runAs) await giveFolders(runAs, { directory: folder, runtimeDirectory: runtime }, runtimeDirectory);
-    const child = await spawnShadow(parts, runtime, runAs);
+    const identity = await identityOf(parts, runtime, runAs);
+    const place = { directory: join(runtime, 'state'), runtimeDirectory: runtime };
+    const tpm = parts.swtpm === undefined ? undefined : await startTpm(parts.swtpm, place, identity);
+    made.defer(async () => void (await tpm?.stop({ graceMs: 0 })));
+    const child = await spawnShadow(parts, runtime, identity);
     made.defer(async () => void (await child.stop({ graceMs: 0 })));
     const listener = { status: () => {}, shutdown: () => {} };
     const qmp = placesOf({ directory: runtime, runtimeDirectory: runtime }).qmp;
@@ -88,7 +99,7 @@ export class Shadow {
       throw fault('qemu_failed', { reason: `the memory of ${node.name} could not be received: ${words}` }, { cause });
     });
     made.defer(() => monitor.close());
-    const shadow = new Shadow(parts, { socket, runtime, runAs, child, monitor });
+    const shadow = new Shadow(parts, { socket, runtime, runAs, child, tpm, monitor });
     await unthrottle(monitor);
     await monitor.execute('migrate-incoming', { uri: `unix:${shadow.socket}` });
     made.move();
@@ -127,21 +138,35 @@ export class Shadow {
   async dispose(): Promise<void> {
     this.#monitor.close();
     await this.#child.stop({ graceMs: 0 });
+    await this.#tpm?.stop({ graceMs: 0 });
     for (const path of [this.#runtime, this.socket]) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
-async function spawnShadow({ node, host, record, inspected, folder }: ShadowParts, runtime: string, runAs: RunAs | undefined) {
+async function identityOf(
+  { node, host, record, folder, swtpm }: ShadowParts,
+  runtime: string,
+  runAs: RunAs | undefined,
+): Promise<Identity> {
+  const { runtimeDirectory: runDirectory } = host.settings;
+  const { program = '', args = [] } = record;
+  const reached = [program, ...filesOf(args), folder, runtime, node.runtimeDirectory, ...(swtpm === undefined ? [] : [swtpm])];
+  return { runDirectory, runAs, table: runAs && (await openFolders(runAs, reached, runDirectory)) };
+}
+
+async function spawnShadow(
+  { node, record, inspected, folder }: ShadowParts,
+  runtime: string,
+  { runDirectory, runAs, table }: Identity,
+): Promise<Child> {
   const { program = '', args = [] } = record;
   const { directory, runtimeDirectory } = node;
   const own = shadowArguments(args, inspected.driveBytes, { directory, runtimeDirectory, shadow: runtime });
   const all = [...own, ...memoryArguments(inspected.facts, { path: memoryFiles(folder).ram, isShared: true })];
-  const reached = [program, ...filesOf(args), folder, runtime, runtimeDirectory];
-  const table = runAs && (await openFolders(runAs, reached, host.settings.runtimeDirectory));
   const logFile = join(runtime, 'qemu.log');
   await beginLog(logFile, '');
   const command = withOpenFolders(table, commandAs(runAs, program, all));
-  return spawnChild({ ...command, cwd: runtime, logFile, runDirectory: host.settings.runtimeDirectory });
+  return spawnChild({ ...command, cwd: runtime, logFile, runDirectory });
 }
 
 async function synced(path: string): Promise<void> {

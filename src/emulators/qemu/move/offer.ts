@@ -22,7 +22,8 @@ export interface RunningMachine {
 
 /** @returns the reason, for people, where it cannot be moved. @throws qemu_failed */
 export async function offerOf({ node, host, record, monitor }: RunningMachine): Promise<MoveOffer | string> {
-  const obstacle = findObstacle(record) ?? findDiskObstacle(node);
+  const ofTpm = record.tpm && 'the state of its TPM cannot be moved';
+  const obstacle = ofTpm ?? findObstacle(record) ?? findDiskObstacle(node);
   if (obstacle !== undefined) return obstacle;
   const inspected = await inspect(monitor, record, node);
   if (typeof inspected === 'string') return inspected;
