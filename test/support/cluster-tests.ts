@@ -76,6 +76,7 @@ export function clusterTests(lab: ClusterLab): void {
     for (const slice of lab.slices) await lab.client.delete(`/v2/slices/${slice}`);
     await waitFor(async () => (await lab.hosts.placed()) === 0, { what: 'the end of all slices', everyMs: 200 });
     assert.deepEqual(await lab.client.get('/v2/slices'), []);
-    for (const slice of lab.slices) assert.deepEqual(await lab.processes(slice), []);
+    for (const slice of lab.slices)
+      await waitFor(async () => (await lab.processes(slice)).length === 0, { what: 'the end of its processes', everyMs: 200 });
   });
 }
