@@ -1,8 +1,10 @@
 /** A lab over hosts that Slurm gives: slices join, links between them keep their delay, and a slice survives the loss of its host. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
+import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import type { SliceObject } from '../../src/schema/slice.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -14,6 +16,13 @@ import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody } from '../support/with-server.ts';
 
 const skip = (await noSlurm()) ?? false;
+/** Of a slice. */
+const folderOf = (id: string) => join(tmpdir(), `patchbay-${id}`);
+const isThere = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 const root = resolve(import.meta.dirname, '../..');
 
 describe('a lab on Slurm', { skip }, async () => {
@@ -22,15 +31,14 @@ describe('a lab on Slurm', { skip }, async () => {
   const slurm = await TestSlurm.start(Array.from({ length: 3 }, () => ({ cpus: 2, memory: 2000 })));
   started.defer(() => slurm.stop());
   const work = join(slurm.folder, 'work');
-  const data = join(work, 'slices');
-  await mkdir(data);
   const server = await startServer({
     args: ['--host', slurm.network.address],
     env: slurm.env,
     config: {
       Qemu: { acceleration: 'off' },
       Cluster: { engine: 'slurm', lease_seconds: 5 },
-      Slurm: { command: `${process.execPath} ${root}/src/main.ts`, data_folder: data, output_folder: work, grace: 20 },
+      // Without `data_folder`: the files of a slice end with its job.
+      Slurm: { command: `${process.execPath} ${root}/src/main.ts`, output_folder: work, grace: 20 },
     },
   });
   started.defer(() => server.stop());
@@ -90,8 +98,13 @@ describe('a lab on Slurm', { skip }, async () => {
 
   it('continues on another host after a power cut', async () => {
     const before = await hostOf(1);
-    await slurm.powerOff(Number(before?.slice(1)) - 1);
     const id = ordered[1]?.compute_id ?? '';
+    const placed = async () =>
+      (await client.get<ProjectPlacement>(`${project.path}/placement`)).nodes.find(({ node_id }) => node_id === nodes[1]?.node_id);
+    await waitFor(async () => (await placed())?.copied_at, { what: 'a copy of its files', everyMs: 200, limitMs: 120_000 });
+    await slurm.powerOff(Number(before?.slice(1)) - 1);
+    // All hosts of this test have one disk.
+    await rm(folderOf(id), { recursive: true });
     await waitFor(
       async () => {
         const slice = await findSlice(client, id);
@@ -103,7 +116,9 @@ describe('a lab on Slurm', { skip }, async () => {
       what: 'its node that starts',
       everyMs: 500,
     });
+    // It has the address of its start-up file.
     await waitFor(ping, { what: 'a ping that is answered', everyMs: 200 });
+    assert.ok((await placed())?.started_from);
   });
 
   it('leaves no job when its slices are deleted', async () => {
@@ -113,6 +128,7 @@ describe('a lab on Slurm', { skip }, async () => {
       everyMs: 200,
     });
     assert.deepEqual(await client.get('/v2/slices'), []);
-    await waitFor(async () => (await readdir(data)).length === 0, { what: 'the removal of their folders', everyMs: 200 });
+    const left = async () => (await Promise.all(ordered.map(({ compute_id }) => isThere(folderOf(compute_id))))).some(Boolean);
+    await waitFor(async () => !(await left()), { what: 'the removal of their folders', everyMs: 200 });
   });
 });
