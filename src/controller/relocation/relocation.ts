@@ -23,6 +23,7 @@ import { readResumeList, writeResumeList } from '../projects/resume-nodes.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
 import { writeCarriedFile } from './carried-file.ts';
+import { agesOf } from './copy-ages.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
 import type { Placer } from './placer.ts';
 import { type WaitingNode, WaitingNodes } from './waiting-nodes.ts';
@@ -45,8 +46,6 @@ interface Move {
 
 /** Nodes that are moved or started at a time. */
 const rate = 4;
-/** Nodes in a message. */
-const namedAtMost = 10;
 
 export class Relocation {
   readonly #options: RelocationOptions;
@@ -83,7 +82,7 @@ export class Relocation {
     });
     live.forgetOn(compute);
     await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
-    const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${this.#ages(moved)}`;
+    const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${agesOf(moved, this.#options.copies)}`;
     live.notify('log.warning', { message });
     await startRemembered(live);
   }
@@ -163,7 +162,7 @@ export class Relocation {
       };
       await live.nodes.locks.run(node.id, give);
     });
-    const message = `${compute.record.name} has lost the files of ${given.length} nodes. ${this.#ages(given)}`;
+    const message = `${compute.record.name} has lost the files of ${given.length} nodes. ${agesOf(given, copies)}`;
     if (given.length > 0) live.notify('log.warning', { message });
     return given;
   }
@@ -301,19 +300,6 @@ export class Relocation {
       await live.linkRecovery.release(node.id);
     };
     await live.nodes.move(node.id, target, () => whileMoving(node, prepare));
-  }
-
-  /** Of when the files are with which nodes of a lost slice start. */
-  #ages(nodes: readonly OpenNode[]): string {
-    const named = nodes.map(({ id, entry }) => ({ name: entry.name, from: this.#options.copies.describe(id).started_from }));
-    const copied = named.filter(({ from }) => from !== null);
-    const shown = copied.slice(0, namedAtMost).map(({ name, from }) => `${name} ${from}`);
-    const rest = copied.length > shown.length ? ` and ${copied.length - shown.length} more` : '';
-    const without = nodes.length - copied.length;
-    return [
-      ...(copied.length > 0 ? [`They start with the files that were copied last: ${shown.join(', ')}${rest}.`] : []),
-      ...(without > 0 ? [`There is no copy of the files of ${without}.`] : []),
-    ].join(' ');
   }
 
   async #forEachOpen(work: (live: LiveProject) => Promise<unknown>): Promise<void> {
