@@ -125,6 +125,8 @@ function checkRanges({ Server: server, Cluster: cluster }: SettingsSections): vo
   checkImageHosts(server.image_hosts);
   if (cluster.lease_seconds < 5 || cluster.lease_seconds > 3600)
     throw new SettingsError(`[Cluster] lease_seconds is 5 to 3600 seconds, not ${cluster.lease_seconds}`);
+  if (cluster.copy_seconds < 0 || cluster.copy_seconds > 86_400)
+    throw new SettingsError(`[Cluster] copy_seconds is 0 to 86400 seconds, not ${cluster.copy_seconds}`);
   if (!engineNames.includes(cluster.engine))
     throw new SettingsError(`[Cluster] engine is ${engineNames.slice(1).join(', ')} or empty, not "${cluster.engine}"`);
   if (cluster.join_url !== '' && !/^https?:$/.test(URL.parse(cluster.join_url)?.protocol ?? ''))

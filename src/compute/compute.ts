@@ -42,6 +42,7 @@ import { computeMetrics } from './nodes/metrics.ts';
 import type { ComputeNode } from './nodes/node.ts';
 import { removeHalfCopies } from './projects/copy.ts';
 import { ProjectFreezes } from './projects/freeze.ts';
+import { NodeFileLists } from './projects/node-file-lists.ts';
 import { ComputeProjects } from './projects/projects.ts';
 import { ResumedLinks } from './projects/resumed-links.ts';
 import { WarmMachines } from './projects/warm-machines.ts';
@@ -104,7 +105,12 @@ export class HostCompute {
       ...{ fabric: rest.fabric, wiring: context.wiring, folder: join(context.settings.runtimeDirectory, 'm') },
       log: (message) => context.log('warning', message),
     });
-    const moves = { departures: this.#departures, arrivals: this.#arrivals, movedPorts };
+    const moves = {
+      departures: this.#departures,
+      arrivals: this.#arrivals,
+      movedPorts,
+      files: new NodeFileLists(context, this.#projects),
+    };
     this.#warmMachines = new WarmMachines(context, this.#projects);
     const ofProjects = { projects: this.#projects, freezes: this.#freezes, resumedLinks: this.#resumedLinks, moves };
     this.#routes = computeRoutes({ context, ...ofProjects, warmMachines: this.#warmMachines, events, host, figures, ...rest });

@@ -32,11 +32,12 @@ import { ImageDownloads } from './computes/image-downloads.ts';
 import { describeLocalCompute, type LocalCompute } from './computes/local-compute.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
+import { NodeCopies, type NodeCopyEntries } from './copies/node-copies.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-context.ts';
 import { canonical } from './model/canonical.ts';
 import type { ComputeNodeObject } from './model/node.ts';
-import { ComputeWatch } from './projects/compute-watch.ts';
+import type { ComputeWatch } from './projects/compute-watch.ts';
 import { type Duplicated, duplicateProject } from './projects/duplicate.ts';
 import { keepProjects } from './projects/keep-projects.ts';
 import { controllerMetrics } from './projects/metrics.ts';
@@ -46,8 +47,9 @@ import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
 import { makeRelay } from './relay/link-relay.ts';
-import { Placer } from './relocation/placer.ts';
-import { Relocation } from './relocation/relocation.ts';
+import { makeRelocation } from './relocation/make-relocation.ts';
+import type { Placer } from './relocation/placer.ts';
+import type { Relocation } from './relocation/relocation.ts';
 import { Cluster } from './slices/cluster.ts';
 
 export interface ControllerOptions {
@@ -73,6 +75,7 @@ interface ControllerParts {
   readonly captures: CaptureStore;
   readonly restores: Restores;
   readonly kept: KeptSettings;
+  readonly copyEntries: NodeCopyEntries;
   readonly computes: Computes;
   readonly templates: Templates;
   readonly cluster: Cluster;
@@ -108,6 +111,7 @@ export class Controller {
   readonly computes: Computes;
   readonly cluster: Cluster;
   readonly placer: Placer;
+  readonly copies: NodeCopies;
   readonly relocation: Relocation;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
@@ -159,15 +163,17 @@ export class Controller {
         this.notices.emit({ action, event: project.object });
         this.checkpoints.follow(project);
         if (action === 'project.opened' && project.liveNow) this.relocation.opened(project.liveNow);
+        this.relocation.follow(action, project);
       },
     });
     const { computes, projects } = this;
-    this.placer = new Placer({ computes, projects, slices: parts.cluster.slices });
-    computes.chooseBy((node) => this.placer.choose(node));
-    this.relocation = new Relocation({ projects, placer: this.placer, slices: parts.cluster.slices, log: options.log });
-    parts.cluster.fences.subscribe((fenced) => void this.relocation.fenced(fenced));
-    const onBack = (compute: RegisteredCompute) => this.relocation.returned(compute);
-    this.watch = new ComputeWatch({ projects, registry: parts.registry, log: options.log, onBack });
+    const { settings, log } = options;
+    const { cluster, registry, copyEntries } = parts;
+    const moving = makeRelocation({ settings, log, projects, computes, cluster, registry, copyEntries });
+    this.placer = moving.placer;
+    this.copies = moving.copies;
+    this.relocation = moving.relocation;
+    this.watch = moving.watch;
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
     const { staging, restores } = parts;
@@ -184,11 +190,12 @@ export class Controller {
     const replies = replySchemas(options.compute.routes());
     const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
-    const [staging, captures, restores, kept, local] = await Promise.all([
+    const [staging, captures, restores, kept, copyEntries, local] = await Promise.all([
       StagingFolders.open(stateDirectory, log),
       CaptureStore.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
       KeptSettings.open(stateDirectory, warn),
+      NodeCopies.openEntries(stateDirectory, warn),
       describeLocalCompute(settings, options.compute),
     ]);
     const notices = new EventStream<Notice>();
@@ -224,6 +231,7 @@ export class Controller {
       captures,
       restores,
       kept,
+      copyEntries,
       computes,
       templates,
       cluster,
@@ -265,6 +273,7 @@ export class Controller {
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.checkpoints.close();
+    this.copies.stop();
     this.imageDownloads.close();
     await this.cluster.stop();
     await this.relocation.close();
@@ -277,7 +286,7 @@ export class Controller {
     await this.computes.close();
     await released;
     const { registry, staging, captures, restores, cluster } = this.#parts;
-    await Promise.all([cluster, registry, staging, captures, restores, this.kept].map((part) => part.close()));
+    await Promise.all([cluster, registry, staging, captures, restores, this.kept, this.copies].map((part) => part.close()));
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {

@@ -161,6 +161,11 @@ export interface Emulator {
   saveMemory?(folder: string): Promise<MemorySaver | string>;
   /** Prepares to continue on another compute. @returns the reason, for people, where this machine cannot */
   depart?(): Promise<Departure | string>;
+  /**
+   * Brings copies of its disks, which are files in the node's folder that nothing else writes to, to one instant, while it runs. One call at a
+   * time. @returns names of files: of the disk, and of its copy
+   */
+  copyDisks?(): Promise<ReadonlyMap<string, string>>;
   /** Properties changed while running: what can take effect at once does. */
   changed(properties: Properties): Promise<void>;
   /** Lets go without stopping it: the server ends, the emulator keeps running. */

@@ -19,6 +19,9 @@ export const savedMemoryName = 'saved-memory';
 /** In that folder: the name of the template that the memory comes from. A node that cannot continue from such memory starts cold. */
 export const memorySourceName = 'template';
 
+/** In the folder of a running machine: copies of its disks that its controller copies in turn. */
+export const diskCopyPrefix = `${stagingPrefix}copy-`;
+
 /** Directly in the project's folder. Copies of `project-files` and uploads grow under the last two names. */
 const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.memory|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;
 /** Project file, log, history, and what comes and goes beside them. */
@@ -32,6 +35,7 @@ export function writeProblem(path: string, kindFolders: ReadonlySet<string>): st
   const parts = path.split('/');
   // QEMU trusts what it restores. Anywhere, as links may lead to it.
   if (parts.includes(savedMemoryName)) return 'the server keeps the memory of machines there';
+  if (parts.some((part) => part.startsWith(diskCopyPrefix))) return 'the server keeps copies of disks there';
   const [top = '', kind = '', node = '', ...inNode] = parts;
   if (top === 'project-files') {
     const isPicture = kind === 'images' && node !== '' && !node.startsWith('.') && inNode.length === 0;

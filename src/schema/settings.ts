@@ -108,6 +108,10 @@ const table = {
       20,
       'A slice (`patchbay compute --join`) that has not reached the controller for so long pauses its machines; after twice as long it ends them; after three times they are started elsewhere; 5 to 3600',
     ),
+    copy_seconds: ours(
+      300,
+      'While a node runs on a slice whose disks end with its host, its files are copied to this server after so many seconds; 0: only when it stops; up to 86400',
+    ),
     engine: ours(
       '',
       '`kubernetes`, `slurm` or `process` (this host): slices are ordered there, as its section says; empty: slices are started by hand',

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
-import { processesOf } from '../support/leftovers.ts';
-import { startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
+import { diskGuestImage, diskGuestProperties, readDisk, untouched, writeDisk } from '../support/disk-guest.ts';
+import { killProcesses, processesOf } from '../support/leftovers.ts';
+import { clientOfSlice, startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 
-const { server: controller, client } = await withServer({ config: { Cluster: { lease_seconds: 5 } } });
+const { server: controller, client } = await withServer({ config: { Cluster: { lease_seconds: 5, copy_seconds: 1 } } });
 let slices: [TestSlice, TestSlice];
 let project: ProjectHandle;
 let nodes: [NodeBody, NodeBody];
@@ -210,4 +211,60 @@ test('a node for which no compute has room is refused', async () => {
   const reply = await client.send(`POST ${project.path}/nodes`, { body });
   assert.equal(reply.status, 409);
   assert.match(reply.text(), /No compute has room/);
+});
+
+test('a machine of a slice that has lost its power starts elsewhere with what it had written until its disk was copied', async () => {
+  const [lost, other] = slices;
+  const image = 'copied-disk.img';
+  assert.equal((await client.send(`POST /v2/compute/qemu/images/${image}`, { raw: diskGuestImage() })).status, 204);
+  const lab = await createProject(client);
+  const properties = { ...diskGuestProperties, hda_disk_image: image };
+  const vm = await createNode(client, lab, 'qemu', { compute_id: lost.id, properties });
+  // The other slice has more room.
+  await createNode(client, lab, 'qemu', { compute_id: 'local', properties: { ram: 1_024 } });
+  const node = `${lab.path}/nodes/${vm.node_id}`;
+  const console = `${client.base.origin}${node}/console/ws`;
+  const placed = async () => {
+    const { nodes: all } = await client.get<ProjectPlacement>(`${lab.path}/placement`);
+    return all.find(({ node_id }) => node_id === vm.node_id);
+  };
+  const untilCopied = (since: number) =>
+    waitFor(
+      async () => {
+        const at = (await placed())?.copied_at;
+        return at && Date.parse(at) >= since && at;
+      },
+      { what: 'a copy', everyMs: 100, limitMs: 120_000 },
+    );
+  await client.post(`${node}/start`, {}, 200);
+  assert.equal(await readDisk(console), untouched);
+  await untilCopied(Date.now());
+  let copiedAt = '';
+  // In the first copy with what was written, and in what has changed since.
+  for (const character of ['a', 'b']) {
+    await writeDisk(console, character);
+    copiedAt = await untilCopied(Date.now());
+  }
+  // What the copies are taken from is shown nowhere.
+  const onSlice = await clientOfSlice(lost);
+  const listed = await onSlice.get<{ path: string }[]>(`${lab.computePath}/files`);
+  onSlice.close();
+  assert.deepEqual(
+    listed.map(({ path }) => path).filter((path) => !path.endsWith('.log')),
+    [`project-files/qemu/${vm.node_id}/hda_disk.qcow2`],
+  );
+  killProcesses(processesOf(lost.server.dataDir, lost.server.runtimeDirectory));
+  await lost.server.kill9();
+  await waitFor(
+    async () => {
+      const { compute_id, status } = await client.get<{ compute_id: string; status: string }>(node);
+      return compute_id !== lost.id && status === 'started';
+    },
+    { what: 'a machine that runs on another compute', everyMs: 200, limitMs: 120_000 },
+  );
+  assert.equal(await readDisk(console), 'b');
+  const now = await placed();
+  assert.equal(now?.compute_id, other.id);
+  assert.ok(Date.parse(now?.started_from ?? '') >= Date.parse(copiedAt), `${now?.started_from} is not after ${copiedAt}`);
+  await client.delete(lab.path);
 });

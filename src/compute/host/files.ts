@@ -8,7 +8,7 @@ import { fileAnswer, fileFault } from '../../api/file-answers.ts';
 import type { Stream } from '../../api/route.ts';
 import { kindFolders } from '../../emulators/kinds.ts';
 import { readInside, removeInside, writeInside } from '../../lib/folder-files.ts';
-import { writeProblem } from '../../schema/folders.ts';
+import { diskCopyPrefix, writeProblem } from '../../schema/folders.ts';
 
 export interface FileEntry {
   readonly path: string;
@@ -57,6 +57,7 @@ export async function removeProjectFile(project: FilesPlace, path: string): Prom
 async function* walk(folder: string): AsyncGenerator<string> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     const path = join(folder, entry.name);
+    if (entry.name.startsWith(diskCopyPrefix)) continue;
     if (entry.isDirectory()) yield* walk(path);
     else if (!entry.name.endsWith('.ghost') && (entry.isFile() || entry.isSymbolicLink())) yield path;
   }

@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
+import { removeDiskCopies } from '../../emulators/host/disk-copies.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { spawnChild } from '../../process/child.ts';
@@ -96,6 +97,7 @@ async function copyTo({ context, project, wanted, work }: ComputeCopying, destin
       const copy = async () => {
         const source = join(project.path, 'project-files');
         const without = new Set(['tmp', ...(wanted.leave_out ?? [])]);
+        for (const { directory } of project.nodes.values()) await removeDiskCopies(directory);
         const names = (await readdir(source).catch(() => [])).filter((name) => !without.has(name));
         if (names.length > 0) await copyTrees(context, source, names, folder);
       };
@@ -132,6 +134,7 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
     stopped();
     await makeFolders(dirname(destination.directory));
     await grow(context, destination.directory, async (folder) => {
+      await removeDiskCopies(source.directory);
       if (await exists(source.directory)) await copyTrees(context, source.directory, ['.'], folder);
       await rm(join(folder, savedMemoryName), { recursive: true, force: true });
     });

@@ -9,6 +9,7 @@ import type { MovedPorts } from '../links/moved-ports.ts';
 import type { Arrivals } from '../nodes/arrivals.ts';
 import type { Departures } from '../nodes/departures.ts';
 import type { ProjectFreezes } from '../projects/freeze.ts';
+import type { NodeFileLists } from '../projects/node-file-lists.ts';
 import type { ComputeProjects } from '../projects/projects.ts';
 import type { ResumedLinks } from '../projects/resumed-links.ts';
 import type { WarmMachines } from '../projects/warm-machines.ts';
@@ -18,6 +19,8 @@ export interface ComputeMoves {
   readonly departures: Departures;
   readonly arrivals: Arrivals;
   readonly movedPorts: MovedPorts;
+  /** Of nodes that start elsewhere when this host is lost. */
+  readonly files: NodeFileLists;
 }
 
 export interface ComputeRouteContext {

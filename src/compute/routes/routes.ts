@@ -6,6 +6,7 @@ import { imageTransferRoutes } from './image-transfers.ts';
 import { imageRoutes } from './images.ts';
 import { linkStatsRoutes } from './link-stats.ts';
 import { moveRoutes } from './moves.ts';
+import { nodeCopyRoutes } from './node-copies.ts';
 import { nodeRoutes, routesOfKinds } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
 import { projectCopyRoutes } from './project-copies.ts';
@@ -26,6 +27,7 @@ export function sharedRoutes(parts: ComputeRouteContext) {
     ...projectRoutes(parts),
     ...projectCopyRoutes(parts),
     ...warmMachineRoutes(parts),
+    ...nodeCopyRoutes(parts),
     ...moveRoutes(parts),
     ...fileRoutes(parts),
     ...imageRoutes(parts),

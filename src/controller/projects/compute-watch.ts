@@ -18,6 +18,8 @@ export interface ComputeWatchOptions {
   readonly projects: WatchedProjects;
   readonly registry: Pick<Registry, 'get'>;
   readonly log: Log;
+  /** It answers again; the project's nodes are made there next. Never rejects. */
+  readonly onReturn: (live: LiveProject, compute: RegisteredCompute) => Promise<void>;
   /** Its nodes are there again. */
   readonly onBack: (compute: RegisteredCompute) => Promise<void>;
 }
@@ -57,9 +59,14 @@ export class ComputeWatch {
 
   async #back(compute: RegisteredCompute): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
-    await forEachBounded(open, concurrency, (project) => project.change((live) => recoverNodes(live, compute)));
+    await forEachBounded(open, concurrency, (project) => project.change((live) => this.#recover(live, compute)));
     await this.#options.onBack(compute);
     await this.#closeThere(compute);
+  }
+
+  async #recover(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+    await this.#options.onReturn(live, compute);
+    await recoverNodes(live, compute);
   }
 
   /** Projects that were closed while it was away run on there. */

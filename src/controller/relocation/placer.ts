@@ -16,6 +16,12 @@ export interface PlacedNode {
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** What of a placement others know. */
+export interface PlacementFacts {
+  readonly hostOf: (computeId: string) => string | null;
+  readonly copyOf: (nodeId: string) => Pick<ProjectPlacement['nodes'][number], 'copied_at' | 'started_from'>;
+}
+
 export class Placer {
   readonly #computes: Computes;
   readonly #projects: KnownProjects;
@@ -76,7 +82,7 @@ export class Placer {
   }
 
   /** Where the nodes of an open project are and why, and what those that cannot run there wait for. */
-  describe(live: LiveProject, hostOf: (computeId: string) => string | null): ProjectPlacement {
+  describe(live: LiveProject, { hostOf, copyOf }: PlacementFacts): ProjectPlacement {
     const used = this.#used();
     const all = this.#computes.all();
     const unusable = new Map(all.map((compute) => [compute, this.#whyNot(compute)]));
@@ -98,6 +104,7 @@ export class Placer {
         host: compute ? (hostOf(compute.id) ?? compute.record.host) : null,
         state: problem === undefined ? 'placed' : 'pending',
         reason: problem === undefined ? whyThere(compute, unusable) : `${problem}. ${others()}`,
+        ...copyOf(node.id),
         needs,
       };
     });

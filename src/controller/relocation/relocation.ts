@@ -1,6 +1,6 @@
 /**
- * Nodes that leave their compute: a client moves one, a slice was lost (its nodes are started again on others, without the disks that were on
- * it), or is drained. A machine that can is moved while it runs (`live-move.ts`); others are stopped, and their files come along.
+ * Nodes that leave their compute: a client moves one, a slice was lost (its nodes are started again on others, from the last copies of their
+ * files), or is drained. A machine that can is moved while it runs (`live-move.ts`); others are stopped, and their files come along.
  *
  * Theory of operation. Which nodes ran is written to the project's folder first (`resume-nodes.ts`): a server that dies in between starts
  * them when it opens the project. A node that moves gets its new compute in the project's log, its links are connected anew by the new
@@ -12,15 +12,18 @@ import type { Log } from '../../lib/log.ts';
 import type { NodeMigration } from '../../schema/move.ts';
 import { fetchFolders } from '../archive/remote-files.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
+import type { NodeCopies } from '../copies/node-copies.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { findKind } from '../model/node.ts';
 import { settleBefore, settleMoves } from '../projects/pending-moves.ts';
+import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import { readResumeList, writeResumeList } from '../projects/resume-nodes.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
 import { writeCarriedFile } from './carried-file.ts';
+import { agesOf } from './copy-ages.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
 import type { Placer } from './placer.ts';
 import { type WaitingNode, WaitingNodes } from './waiting-nodes.ts';
@@ -29,6 +32,7 @@ export interface RelocationOptions {
   readonly projects: KnownProjects;
   readonly slices: Slices;
   readonly placer: Placer;
+  readonly copies: NodeCopies;
   readonly log: Log;
 }
 
@@ -59,6 +63,8 @@ export class Relocation {
 
   /** Nothing of the slice runs any more. Never rejects. */
   async fenced({ compute, entry }: FencedSlice): Promise<void> {
+    // By then it may be placed on another host.
+    if (entry.order && this.#options.copies.losesFiles(compute.id)) await this.#options.copies.lost(compute.id);
     await this.#forEachOpen(async (live) => {
       await remember(live, runningOn(live, compute));
       // One that ended by itself, or that its engine places again, returns with its disks.
@@ -89,7 +95,8 @@ export class Relocation {
     });
     live.forgetOn(compute);
     await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
-    live.notify('log.warning', { message: `${moved.length} nodes of ${compute.record.name} were moved to other computes` });
+    const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${agesOf(moved, this.#options.copies)}`;
+    live.notify('log.warning', { message });
     await startRemembered(live);
   }
 
@@ -126,6 +133,51 @@ export class Relocation {
       await removeStrays(live, compute);
       await startRemembered(live);
     });
+  }
+
+  /** The compute answers again, and its nodes are not made there yet. Never rejects. */
+  async returning(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+    if (!nodesOn(live, compute).some(({ id }) => this.#options.copies.isLost(id))) return;
+    live.forgetOn(compute);
+    await this.#giveBack(live, compute).catch((error: Error) => live.notify('log.error', { message: error.message }));
+  }
+
+  /** A project was made, opened, changed, closed or deleted. */
+  follow(action: string, project: KnownProject): void {
+    this.#options.copies.follow(action, project);
+    if (action === 'project.opened') void this.#opened(project);
+  }
+
+  /** Nodes of the project may be on slices that were placed again while it was closed. Never rejects. */
+  async #opened({ liveNow: live }: KnownProject): Promise<void> {
+    for (const compute of live?.usedComputes() ?? []) {
+      if (!live || !compute.transport.state.connected) continue;
+      const given = await this.#giveBack(live, compute).catch((): OpenNode[] => []);
+      await forEachBounded(given, rate, (node) => live.nodes.open(node, 'node.updated'));
+    }
+  }
+
+  /** The disks of the slice ended with its host: its nodes are sent the files of their last copies when they are made there. */
+  async #giveBack(live: LiveProject, compute: RegisteredCompute): Promise<OpenNode[]> {
+    const { copies } = this.#options;
+    const lost = nodesOn(live, compute).filter(({ id }) => copies.isLost(id));
+    if (lost.length === 0) return [];
+    await live.announceTo(compute);
+    const path = { project_id: live.projectId };
+    const files = await compute.transport.call('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
+    const present = new Set(files.map(({ path: file }) => file.split('/')[2]));
+    const given: OpenNode[] = [];
+    await forEachBounded(lost, rate, async (node) => {
+      const give = async () => {
+        if (present.has(node.id) || (await copies.place(live, node)) === null) return copies.found(node.id);
+        node.isPresent = false;
+        given.push(node);
+      };
+      await live.nodes.locks.run(node.id, give);
+    });
+    const message = `${compute.record.name} has lost the files of ${given.length} nodes. ${agesOf(given, copies)}`;
+    if (given.length > 0) live.notify('log.warning', { message });
+    return given;
   }
 
   /**
@@ -254,7 +306,10 @@ export class Relocation {
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Those of the compute in this process are in this folder.
         if (!from.isLocal) await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
-      } else await writeCarriedFile(live, node);
+      } else {
+        await this.#options.copies.place(live, node);
+        await writeCarriedFile(live, node);
+      }
       await live.linkRecovery.release(node.id);
     };
     await live.nodes.move(node.id, target, () => whileMoving(node, prepare));

@@ -72,7 +72,7 @@ export function sliceRoutes(controller: Controller): Route[] {
   ];
 }
 
-export function placementRoutes({ placer, projects, cluster }: Controller): Route[] {
+export function placementRoutes({ placer, projects, cluster, copies }: Controller): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/placement',
@@ -82,7 +82,10 @@ export function placementRoutes({ placer, projects, cluster }: Controller): Rout
         own: true,
       },
       async ({ path }) =>
-        placer.describe(await projects.get(path.project_id).live(), (id) => cluster.engineSlices.reportOf(id)?.host ?? null),
+        placer.describe(await projects.get(path.project_id).live(), {
+          hostOf: (id) => cluster.engineSlices.reportOf(id)?.host ?? null,
+          copyOf: (id) => copies.describe(id),
+        }),
     ),
     route(
       'POST /v2/placement',

@@ -53,6 +53,12 @@ export class Cluster {
     return cluster;
   }
 
+  /** Whether what nodes keep there ends with its host, so that it is copied to the controller. */
+  losesFiles(computeId: string): boolean {
+    const slice = this.slices.find(computeId);
+    return slice !== undefined && (!slice.order || this.engineSlices.losesDisks(slice));
+  }
+
   /** The server listens here. */
   begin(url: string): void {
     this.engineSlices.begin(this.#joinUrl || url);

@@ -39,6 +39,8 @@ export class EngineSlices {
   readonly #problems = new Map<string, string>();
   /** By id; the epoch of the slice when it was placed: one that has joined since has another. */
   readonly #attempts = new Map<string, { readonly epoch: number; readonly retry: Retry }>();
+  /** Names of engines that keep no disks. */
+  readonly #diskless = new Set<string>();
   readonly #stop = new AbortController();
   #joinUrl = '';
   #watching: Promise<unknown> = Promise.resolve();
@@ -81,10 +83,23 @@ export class EngineSlices {
   begin(joinUrl: string): void {
     this.#joinUrl = joinUrl;
     const { signal } = this.#stop;
+    for (const engine of this.#options.engines.values()) void this.#askLimits(engine);
     const watches = Array.from(this.#options.engines.values(), (engine) =>
       engine.watch(this.#owner, this.#listener(engine), signal),
     );
     this.#watching = Promise.all(watches);
+  }
+
+  /** Until it answers. Never rejects. */
+  async #askLimits(engine: Engine): Promise<void> {
+    const retry = new Retry(retryTimes);
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const limits = await engine.limits().catch(() => undefined);
+      if (limits?.disks === 'none') this.#diskless.add(engine.name);
+      if (limits) return;
+      await retry.pause(signal);
+    }
   }
 
   async close(): Promise<void> {
@@ -151,6 +166,11 @@ export class EngineSlices {
   replace(id: string, entry: SliceEntry): void {
     const engine = this.engineOf(entry);
     if (engine && this.#reports.get(id)?.state !== 'suspended') this.#place(id, engine);
+  }
+
+  /** Its data folder ends with it, as far as its engine has said. */
+  losesDisks({ order }: SliceEntry): boolean {
+    return order !== null && this.#diskless.has(order.engine);
   }
 
   engineOf({ order }: SliceEntry): Engine | undefined {

@@ -3,10 +3,13 @@
  * reports an internal error, after which the process stays but never runs its guest again.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { fault } from '../../api/faults.ts';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child, Outcome } from '../../process/child.ts';
 import type { ConsoleSource, Departure, Emulator, Ending, MemorySaver, NodeView, Properties, ScreenSource } from '../driver.ts';
+import { removeDiskCopies } from '../host/disk-copies.ts';
 import { cardNames, netdevId } from './adapters.ts';
+import { copyDisks, endDiskCopies } from './copy/copy-disks.ts';
 import { savedStateName } from './disks.ts';
 import { isRunningState, type Monitor, type MonitorListener } from './monitor.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
@@ -76,10 +79,16 @@ export class QemuEmulator implements Emulator, MonitorListener {
   constructor(parts: QemuEmulatorParts) {
     this.#parts = parts;
     this.#properties = asQemu(parts.node.properties);
+    const { directory } = parts.node;
     this.ended = parts.child.outcome.then(async (outcome) => {
       this.#hasEnded = true;
       this.#monitor?.close();
-      await Promise.all([parts.throttle.stop(), parts.tpm?.stop({ graceMs: 1000 }), parts.exportConfig()]);
+      await Promise.all([
+        parts.throttle.stop(),
+        parts.tpm?.stop({ graceMs: 1000 }),
+        parts.exportConfig(),
+        removeDiskCopies(directory),
+      ]);
       parts.freed();
       return this.#endingOf(outcome);
     });
@@ -179,6 +188,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
   /** What its move does to its state is no news; a machine that stays has the one that it had. */
   async depart(): Promise<Departure | string> {
     if (!this.#monitor) return 'QEMU does not answer';
+    await endDiskCopies(this.#monitor);
     const departure = await this.#parts.prepareDeparture(this.#monitor);
     if (typeof departure === 'string') return departure;
     this.#busy += 1;
@@ -188,6 +198,11 @@ export class QemuEmulator implements Emulator, MonitorListener {
       this.#busy -= 1;
     };
     return { ...movingVerbs(departure), abort };
+  }
+
+  async copyDisks(): Promise<ReadonlyMap<string, string>> {
+    if (!this.#monitor || this.#busy > 0) throw fault('qemu_failed', { reason: 'QEMU is busy' });
+    return copyDisks(this.#monitor, this.#parts.node);
   }
 
   async changed(properties: Properties): Promise<void> {
@@ -267,6 +282,8 @@ export class QemuEmulator implements Emulator, MonitorListener {
     const { record, limits } = this.#parts;
     if (!record.canSaveState) return this.#warn('its state was not saved: that needs a disk in qcow2 format');
     try {
+      // QEMU before 3.0 has no such jobs.
+      if (this.#monitor) await endDiskCopies(this.#monitor).catch(() => undefined);
       await this.#monitor?.execute('stop');
       await this.#monitor?.human(`savevm ${savedStateName}`, limits.saveMs);
     } catch (error) {

@@ -1,0 +1,137 @@
+/**
+ * Files by the hashes of their blocks: what of them has changed is found without the other side, and the reader of a block sees whether it is
+ * still the one that was listed.
+ */
+import { createHash, hash } from 'node:crypto';
+import { type BigIntStats, constants } from 'node:fs';
+import { type FileHandle, lstat, readdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { isOpenedBelow } from '../../lib/open-folder.ts';
+import { openRegular } from '../../lib/regular-file.ts';
+import { copyBlockBytes, copyEntryBytes, copyHashBytes } from '../../schema/node-copy.ts';
+
+export interface HashedFile {
+  /** In the folder, under which it is listed. */
+  readonly path: string;
+  /** Where it is read, absolute. */
+  readonly file: string;
+  readonly size: number;
+  readonly sum: string;
+  readonly hashes: Buffer;
+  /** Changes with the file. */
+  readonly identity: string;
+  /** What was listed before. */
+  readonly earlier: Pick<HashedFile, 'sum' | 'hashes'> | undefined;
+}
+
+const readBytes = 8 * copyBlockBytes;
+
+/** Regular files below the folder; links are not followed. `isWanted`: of its path there. */
+export async function filesBelow(folder: string, isWanted: (path: string) => boolean): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries.flatMap((entry) => (entry.isFile() ? relative(folder, join(entry.parentPath, entry.name)) : []));
+  return paths.filter(isWanted).sort();
+}
+
+/** Reads nothing of a file that has not changed since `known`. @throws node_failed when it changes meanwhile, and errors of the system */
+export async function hashFile(
+  {
+    folder,
+    path,
+    name,
+  }: { readonly folder: string; readonly path: string /** Of the file that is read. */; readonly name: string },
+  known: HashedFile | undefined,
+): Promise<HashedFile> {
+  const file = join(folder, name);
+  const identity = identityOf(await lstat(file, { bigint: true }));
+  if (known?.identity === identity && known.file === file) return known;
+  const hashes: Buffer[] = [];
+  let size = 0;
+  await withFile(folder, file, async (handle) => {
+    const buffer = Buffer.allocUnsafe(readBytes);
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, readBytes, size);
+      if (bytesRead === 0) return;
+      size += bytesRead;
+      for (let at = 0; at < bytesRead; at += copyBlockBytes)
+        hashes.push(hashOf(buffer.subarray(at, Math.min(bytesRead, at + copyBlockBytes))));
+      if (bytesRead < readBytes) return;
+    }
+  });
+  if (!(await isUnchanged({ file, identity }))) throw fault('node_failed', { name: path, reason: 'it changes while it is read' });
+  const all = Buffer.concat(hashes);
+  return { path, file, size, sum: sumOf(all, size), hashes: all, identity, earlier: known };
+}
+
+export async function isUnchanged({ file, identity }: Pick<HashedFile, 'file' | 'identity'>): Promise<boolean> {
+  return lstat(file, { bigint: true }).then(
+    (facts) => identityOf(facts) === identity,
+    () => false,
+  );
+}
+
+export function hashOf(block: Uint8Array): Buffer {
+  return hash('sha256', block, 'buffer');
+}
+
+export function sumOf(hashes: Uint8Array, size: number): string {
+  return createHash('sha256').update(hashes).update(String(size)).digest('hex');
+}
+
+/** Numbers and hashes of the blocks that differ from what had this sum; of all blocks where that is not known. */
+export function differences({ sum, hashes, earlier }: HashedFile, known: string): Buffer {
+  if (known === sum) return Buffer.alloc(0);
+  const before = earlier?.sum === known ? earlier.hashes : undefined;
+  const entries: Buffer[] = [];
+  for (let at = 0; at < hashes.length; at += copyHashBytes) {
+    const own = hashes.subarray(at, at + copyHashBytes);
+    if (before?.subarray(at, at + copyHashBytes).equals(own)) continue;
+    const entry = Buffer.allocUnsafe(copyEntryBytes);
+    entry.writeUInt32BE(at / copyHashBytes);
+    own.copy(entry, 4);
+    entries.push(entry);
+  }
+  return Buffer.concat(entries);
+}
+
+/** Blocks one after the other, by ranges of `[first, count]`. */
+export async function* readBlocks(
+  folder: string,
+  { file, size }: HashedFile,
+  ranges: readonly (readonly [number, number])[],
+): AsyncGenerator<Buffer> {
+  const { file: handle } = await openRegular(file, { noFollow: true });
+  try {
+    await requireBelow(folder, handle);
+    for (const [first, count] of ranges) {
+      for (let block = first; block < first + count; block += 1) {
+        const length = Math.min(copyBlockBytes, size - block * copyBlockBytes);
+        if (length <= 0) return;
+        const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(length), 0, length, block * copyBlockBytes);
+        yield buffer.subarray(0, bytesRead);
+      }
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function withFile(folder: string, path: string, read: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const { file } = await openRegular(path, { noFollow: true });
+  try {
+    await requireBelow(folder, file);
+    await read(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** A container may have put a link in place of a folder. */
+async function requireBelow(folder: string, handle: FileHandle): Promise<void> {
+  if (await isOpenedBelow(folder, handle)) return;
+  throw fault('path_forbidden', { path: folder, reason: 'what it leads to is outside of the folder' });
+}
+
+const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs, mode }: BigIntStats) =>
+  (Number(mode) & constants.S_IFMT) === constants.S_IFREG ? `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}` : '';

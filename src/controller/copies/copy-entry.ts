@@ -1,0 +1,31 @@
+/** What is known of the copy of a node's files without looking at it. */
+import { flag, nullable, object, text } from '../../lib/shape.ts';
+
+export interface CopyEntry {
+  readonly project_id: string;
+  readonly node_type: string;
+  /** Whose files they are. */
+  readonly compute_id: string;
+  /** ISO 8601; null: there is no copy yet. */
+  readonly copied_at: string | null;
+  /** They may have changed since. */
+  readonly is_due: boolean;
+  /** The host was lost with the files: the copy is what is left of them. */
+  readonly is_lost: boolean;
+  /** Its last compute was lost, and it began here with the files of that time. */
+  readonly started_from: string | null;
+}
+
+const shape = object({
+  project_id: text,
+  node_type: text,
+  compute_id: text,
+  copied_at: nullable(text),
+  is_due: flag,
+  is_lost: flag,
+  started_from: nullable(text),
+});
+
+export function isCopyEntry(value: unknown): value is CopyEntry {
+  return shape.problem(value, 'the copy') === undefined;
+}

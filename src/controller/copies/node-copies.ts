@@ -1,0 +1,307 @@
+/**
+ * Copies of the files of nodes on slices whose disks end with their host: brought up to date when a node stops, also as its project is closed,
+ * and every `copy_seconds` while it runs. A node of a lost slice starts elsewhere from its copy.
+ *
+ * Theory of operation. The journal says of each node of when its copy is, and whether its files may have changed since: that is written when a
+ * node starts, so that after `kill -9` of the server nothing is forgotten, also of projects that are closed by then. Few copies are under way
+ * at a time, no request waits for them, and what fails is tried again later and later.
+ */
+import { cp, mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { Limit } from '../../lib/bounded.ts';
+import { DiskFloor } from '../../lib/disk-floor.ts';
+import { DurableMap } from '../../lib/durable-map.ts';
+import { sizeOnDisk } from '../../lib/folder-size.ts';
+import type { Log } from '../../lib/log.ts';
+import { KeyedMutex } from '../../lib/mutex.ts';
+import { isUuid } from '../../schema/common.ts';
+import { stagingPrefix } from '../../schema/folders.ts';
+import type { NodeType } from '../../schema/node.ts';
+import type { Settings } from '../../schema/settings.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+import { findKind } from '../model/node.ts';
+import { copyOptions } from '../projects/copy-files.ts';
+import type { KnownProject } from '../projects/project.ts';
+import type { KnownProjects } from '../projects/projects.ts';
+import { type CopyEntry, isCopyEntry } from './copy-entry.ts';
+import { CopyFolder } from './copy-folder.ts';
+import { type CopySource, updateCopy } from './update-copy.ts';
+
+export interface NodeCopiesOptions {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly projects: KnownProjects;
+  readonly findCompute: (id: string) => RegisteredCompute | undefined;
+  /** Whether files on this compute end with its host. */
+  readonly losesFiles: (computeId: string) => boolean;
+}
+
+export type NodeCopyEntries = DurableMap<CopyEntry>;
+
+interface SeenNode {
+  readonly node_id: string;
+  readonly node_type: string;
+  readonly compute_id: string;
+  readonly status: string;
+  readonly project_id: string;
+}
+
+/** Under way at a time. */
+const atOnce = 2;
+/** After a failure; twice as long after each further one. */
+const firstPauseMs = 5_000;
+const longestPauseMs = 600_000;
+const longestTickMs = 10_000;
+
+export class NodeCopies {
+  readonly #options: NodeCopiesOptions;
+  readonly #entries: NodeCopyEntries;
+  readonly #folder: string;
+  /** By node: what works in the folder of its copy. */
+  readonly #locks = new KeyedMutex();
+  readonly #turns = new Limit(atOnce);
+  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #failures = new Map<string, { readonly count: number; readonly notBefore: number }>();
+  readonly #followed = new Map<string, () => void>();
+  readonly #timer: NodeJS.Timeout;
+  #isClosed = false;
+
+  constructor(options: NodeCopiesOptions, entries: NodeCopyEntries) {
+    this.#options = options;
+    this.#entries = entries;
+    this.#folder = join(options.settings.dataDirectory, 'node-copies');
+    this.#timer = setInterval(() => this.#look(), Math.min(longestTickMs, Math.max(250, this.#intervalMs / 5))).unref();
+  }
+
+  static openEntries(stateDirectory: string, warn: (message: string) => void): Promise<NodeCopyEntries> {
+    return DurableMap.open<CopyEntry>(join(stateDirectory, 'node-copies.log'), warn, isCopyEntry);
+  }
+
+  losesFiles(computeId: string): boolean {
+    return this.#options.losesFiles(computeId);
+  }
+
+  /** ISO 8601: of when its copy is, and of when the files were with which it began after a loss. */
+  describe(nodeId: string): Pick<CopyEntry, 'copied_at' | 'started_from'> {
+    const { copied_at = null, started_from = null } = this.#entries.get(nodeId) ?? {};
+    return { copied_at, started_from };
+  }
+
+  /** A project was made, opened, changed, closed or deleted. */
+  follow(action: string, project: KnownProject): void {
+    if (this.#isClosed) return;
+    if (action === 'project.deleted') {
+      this.#forgetProject(project.id);
+      return;
+    }
+    if (!this.#followed.has(project.id)) {
+      const listener = ({ action: what, event }: { action: string; event: unknown }) => {
+        if (what === 'node.created' || what === 'node.updated') this.#seen(event as SeenNode);
+        if (what === 'node.deleted') this.#drop((event as SeenNode).node_id);
+      };
+      this.#followed.set(project.id, project.notices.subscribe(listener));
+    }
+    if (action !== 'project.updated') for (const node of project.liveNow?.nodes.all() ?? []) this.#seen(node.object);
+  }
+
+  /**
+   * The files of the copy lie in the project's folder, from where the next compute of the node is sent them. What lies there already stays.
+   * @returns of when they are, ISO 8601; null: there is no copy. @throws DiskFloorError, and errors of the system
+   */
+  async place(live: LiveProject, { id, entry: { node_type } }: OpenNode): Promise<string | null> {
+    const known = this.#entries.get(id);
+    const kindFolder = findKind(node_type)?.folder;
+    if (!known?.copied_at || kindFolder === undefined) return null;
+    return this.#locks.run(id, async () => {
+      const folder = this.#folderOf(known.project_id, id);
+      const copy = await folder.read();
+      if (!copy || copy.files.length === 0) return null;
+      const own = join(live.folder, 'project-files', kindFolder, id);
+      if (!(await stat(own).catch(() => undefined))) {
+        const staged = join(live.folder, `${stagingPrefix}copied-${id}`);
+        await rm(staged, { recursive: true, force: true });
+        await this.#requireRoom(live.folder, await sizeOnDisk(folder.file('.')));
+        await cp(folder.file('.'), staged, copyOptions);
+        await mkdir(dirname(own), { recursive: true });
+        await rename(staged, own);
+      }
+      await this.#set(id, { ...known, is_lost: false, copied_at: copy.copied_at, started_from: copy.copied_at });
+      return copy.copied_at;
+    });
+  }
+
+  /** The slice is placed again, without its disks: until its nodes have their files again, nothing replaces the copies. */
+  async lost(computeId: string): Promise<void> {
+    const entries = [...this.#entries.entries()].filter(([, { compute_id, copied_at }]) => compute_id === computeId && copied_at);
+    await Promise.all(entries.map(([id, entry]) => this.#set(id, { ...entry, is_lost: true })));
+  }
+
+  /** Whether its compute has to be given the files of the copy. */
+  isLost(nodeId: string): boolean {
+    return this.#entries.get(nodeId)?.is_lost ?? false;
+  }
+
+  /** Its files are at its compute after all. */
+  async found(nodeId: string): Promise<void> {
+    const entry = this.#entries.get(nodeId);
+    if (entry?.is_lost) await this.#set(nodeId, { ...entry, is_lost: false });
+  }
+
+  /** Nothing more is copied. */
+  stop(): void {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    for (const unsubscribe of this.#followed.values()) unsubscribe();
+    this.#followed.clear();
+  }
+
+  /** Connections to computes are closed by now. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#underWay.values());
+    await this.#entries.close();
+  }
+
+  get #intervalMs(): number {
+    return this.#options.settings.Cluster.copy_seconds * 1000;
+  }
+
+  #seen({ node_id: id, node_type, compute_id, status, project_id }: SeenNode): void {
+    const kind = findKind(node_type as NodeType);
+    if (!kind || kind.alwaysRunning || kind.folder === undefined) return;
+    const entry = this.#entries.get(id);
+    const isMoved = entry !== undefined && entry.compute_id !== compute_id;
+    if (!this.#options.losesFiles(compute_id)) {
+      if (isMoved) void this.#leave(id, { ...entry, compute_id });
+      return;
+    }
+    const runs = status !== 'stopped';
+    if (!entry || isMoved || (runs && !entry.is_due)) {
+      const { copied_at = null, started_from = null } = entry ?? {};
+      void this.#set(id, { project_id, node_type, compute_id, copied_at, is_due: true, is_lost: false, started_from });
+    }
+    if (!runs && this.#entries.get(id)?.is_due) this.#begin(id);
+  }
+
+  /** Its files are safe where it is now: they are not copied. */
+  async #leave(id: string, entry: CopyEntry): Promise<void> {
+    await this.#removeFolder(id, entry.project_id);
+    if (entry.started_from === null) await this.#delete(id);
+    else await this.#set(id, { ...entry, copied_at: null, is_due: false, is_lost: false });
+  }
+
+  #drop(id: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    void this.#delete(id).then(() => this.#removeFolder(id, entry.project_id));
+  }
+
+  #forgetProject(projectId: string): void {
+    this.#followed.get(projectId)?.();
+    this.#followed.delete(projectId);
+    for (const [id, { project_id }] of [...this.#entries.entries()]) if (project_id === projectId) this.#drop(id);
+  }
+
+  #look(): void {
+    for (const [id, { project_id, copied_at, is_due, is_lost }] of this.#entries.entries()) {
+      if (!is_due || is_lost || (this.#failures.get(id)?.notBefore ?? 0) > performance.now()) continue;
+      const isRecent = copied_at !== null && Date.now() - Date.parse(copied_at) < this.#intervalMs;
+      if (this.#runs(project_id, id) && (this.#intervalMs === 0 || isRecent)) continue;
+      this.#begin(id);
+    }
+  }
+
+  #runs(projectId: string, id: string): boolean {
+    const live = this.#options.projects.find(projectId)?.liveNow;
+    return (live?.nodes.find(id)?.live.status ?? 'stopped') !== 'stopped';
+  }
+
+  #begin(id: string): void {
+    if (this.#isClosed || this.#underWay.has(id)) return;
+    const copying = this.#turns.run(() => this.#copy(id)).finally(() => this.#underWay.delete(id));
+    this.#underWay.set(id, copying);
+  }
+
+  /** Never rejects. */
+  async #copy(id: string): Promise<void> {
+    const entry = this.#entries.get(id);
+    const compute = entry && this.#options.findCompute(entry.compute_id);
+    if (!entry || entry.is_lost || !compute?.transport.state.connected || this.#isClosed) return;
+    const { project_id, compute_id } = entry;
+    if (!this.#options.projects.find(project_id)) return this.#drop(id);
+    if (this.#options.projects.find(project_id)?.liveNow?.nodes.find(id)?.isMoving) return;
+    const ran = this.#runs(project_id, id);
+    try {
+      const done = await this.#locks.run(id, () => this.#update(id, entry, compute));
+      this.#failures.delete(id);
+      const now = this.#entries.get(id);
+      // It was deleted or moved meanwhile.
+      if (!now || now.compute_id !== compute_id) return;
+      await this.#set(id, { ...now, copied_at: done.copiedAt, is_due: ran || this.#runs(project_id, id) });
+      this.#options.log.debug(`the files of node ${id} were copied: ${done.bytes} bytes were sent`);
+    } catch (error) {
+      if (!this.#isClosed) this.#failed(id, error as Error);
+    }
+  }
+
+  #update(id: string, entry: CopyEntry, compute: RegisteredCompute) {
+    const folder = this.#folderOf(entry.project_id, id);
+    return updateCopy(sourceOf(compute, entry, id), folder, (bytes) => this.#requireRoom(folder.path, bytes));
+  }
+
+  #failed(id: string, error: Error): void {
+    const count = (this.#failures.get(id)?.count ?? 0) + 1;
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (count - 1));
+    this.#failures.set(id, { count, notBefore: performance.now() + pauseMs });
+    if (count === 3) this.#options.log.warn({ err: error }, `the files of node ${id} cannot be copied`);
+  }
+
+  async #requireRoom(folder: string, bytes: number): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await mkdir(folder, { recursive: true });
+    await new DiskFloor([folder], this.#options.settings.Server.min_free_bytes).check(bytes);
+  }
+
+  #folderOf(projectId: string, id: string): CopyFolder {
+    if (!isUuid(projectId) || !isUuid(id)) throw new Error(`the node ${id} has no usable id`);
+    return new CopyFolder(join(this.#folder, projectId, id));
+  }
+
+  #removeFolder(id: string, projectId: string): Promise<void> {
+    const removed = this.#locks.run(id, async () => {
+      await this.#folderOf(projectId, id).remove();
+      // The last one of its project.
+      await rmdir(join(this.#folder, projectId)).catch(() => undefined);
+    });
+    return removed.catch((error: Error) => this.#options.log.warn({ err: error }, `the copy of node ${id} could not be removed`));
+  }
+
+  /** Never rejects: what is not on disk is found out again, or copied once more. */
+  #set(id: string, entry: CopyEntry): Promise<void> {
+    return this.#entries.set(id, entry).catch((error: Error) => this.#options.log.warn({ err: error }, 'a copy was not noted'));
+  }
+
+  #delete(id: string): Promise<void> {
+    this.#failures.delete(id);
+    return this.#entries.delete(id).catch((error: Error) => this.#options.log.warn({ err: error }, 'a copy was not noted'));
+  }
+}
+
+function sourceOf({ transport }: RegisteredCompute, { project_id, node_type }: CopyEntry, node_id: string): CopySource {
+  const place = `/v2/compute/projects/${project_id}/node_copies/${node_type}/${node_id}`;
+  const get = async (path: string) => {
+    const { body } = await transport.raw('GET', `${place}/${path}`);
+    return body instanceof Readable ? body : Readable.from([Buffer.from(body)]);
+  };
+  return {
+    list: () =>
+      transport.call('POST /v2/compute/projects/{project_id}/node_copies/{node_type}/{node_id}', {
+        path: { project_id, node_type, node_id },
+        timeoutMs: 0,
+      }),
+    hashes: (path, known) => get(`hashes/${known}/${path}`),
+    blocks: (path, ranges) => get(`blocks/${ranges}/${path}`),
+  };
+}

@@ -1,0 +1,244 @@
+/** Brings the copy of a node's files up to date: only blocks that are nowhere in the copy cross the network. */
+import { createHash, hash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { isAbsolute, normalize } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Turns } from '../../lib/turns.ts';
+import {
+  type CopiedFile,
+  copyBlockBytes,
+  copyEntryBytes,
+  copyHashBytes,
+  mostCopyBlocks,
+  mostCopyRanges,
+  type NodeFiles,
+} from '../../schema/node-copy.ts';
+import type { CopyFacts, CopyFolder } from './copy-folder.ts';
+
+/** The compute that the node is on. Nothing that it answers is trusted. */
+export interface CopySource {
+  list(): Promise<NodeFiles>;
+  /** Of the blocks that differ from what has this sum; `-`: from nothing. */
+  hashes(path: string, known: string): Promise<Readable>;
+  /** `ranges`: first and count, as `0-16,40-1`. */
+  blocks(path: string, ranges: string): Promise<Readable>;
+}
+
+export interface CopyDone {
+  readonly copiedAt: string;
+  /** That crossed the network, without lists. */
+  readonly bytes: number;
+}
+
+interface Updating {
+  readonly source: CopySource;
+  readonly folder: CopyFolder;
+  readonly before: CopyFacts | undefined;
+  /** Throws where there is no room for so many bytes. */
+  readonly requireRoom: (bytes: number) => Promise<void>;
+}
+
+/** A failure leaves the copy that was there. @throws what the compute answers, DiskFloorError, and errors of the system */
+export async function updateCopy(
+  source: CopySource,
+  folder: CopyFolder,
+  requireRoom: (bytes: number) => Promise<void>,
+): Promise<CopyDone> {
+  const before = await folder.read();
+  const copiedAt = new Date().toISOString();
+  const { files } = await source.list();
+  for (const { path } of files) requirePlain(path);
+  // Its host has lost them: that is what the copy is for.
+  if (before && before.files.length > 0 && files.length === 0) return { copiedAt: before.copied_at, bytes: 0 };
+  const sums = new Map(before?.files.map((file) => [file.path, file.sum]));
+  const changed = files.filter(({ path, sum }) => sums.get(path) !== sum);
+  const update = await folder.begin();
+  let bytes = 0;
+  for (const file of changed) {
+    const fetched = await planFile({ source, folder, before, requireRoom }, file);
+    await update.add(fetched.file, fetched.hashes, async (data) => {
+      bytes += await fetched.write(data);
+    });
+  }
+  await update.complete({ copied_at: copiedAt, files });
+  await folder.read();
+  return { copiedAt, bytes };
+}
+
+/** It becomes a path below the copy. @throws Error */
+function requirePlain(path: string): void {
+  const isPlain = normalize(path) === path && !isAbsolute(path) && path !== '.' && path.split('/')[0] !== '..';
+  if (!isPlain || path.includes('\0')) throw new Error(`the compute lists a file "${path}"`);
+}
+
+async function planFile({ source, folder, before, requireRoom }: Updating, { path, size, sum }: CopiedFile) {
+  const had = before?.files.find((file) => file.path === path);
+  const old = had ? await folder.hashes(had) : Buffer.alloc(0);
+  const known = old.length > 0 && had ? had.sum : '-';
+  // Before memory is taken for its hashes.
+  await requireRoom(Math.max(0, size - (had?.size ?? 0)));
+  const entries = async (from: string) =>
+    atMost(await source.hashes(path, from), copyEntryBytes * Math.ceil(size / copyBlockBytes));
+  let hashes = withEntries(old, await entries(known), size);
+  // The list may be of a file that was listed in between.
+  if (sumOf(hashes, size) !== sum) hashes = withEntries(Buffer.alloc(0), await entries('-'), size);
+  if (sumOf(hashes, size) !== sum) throw new Error(`the hashes of "${path}" are not those of the file`);
+  const count = hashes.length / copyHashBytes;
+  const differ: number[] = [];
+  const turns = new Turns();
+  for (let block = 0; block < count; block += 1) {
+    if (!hashAt(hashes, block).equals(hashAt(old, block))) differ.push(block);
+    if (turns.isOver) await turns.next();
+  }
+  const isWhole = old.length === 0 || differ.length * 2 > count;
+  const wanted = isWhole ? Array.from({ length: count }, (_, block) => block) : differ;
+  await requireRoom(wanted.length * copyBlockBytes);
+  const blocks = new BlockWriter({ path, size, hashes, wanted, isWhole });
+  const write = async (data: FileHandle) => {
+    if (isWhole) await data.truncate(size);
+    for (const file of before?.files ?? []) await blocks.takeFrom(folder.file(file.path), await folder.hashes(file), data);
+    return blocks.fetch(source, data);
+  };
+  return { file: { path, size, sum, ...(!isWhole && { blocks: wanted }) }, hashes, write };
+}
+
+interface WantedBlocks extends Pick<CopiedFile, 'path' | 'size'> {
+  readonly hashes: Buffer;
+  readonly wanted: readonly number[];
+  readonly isWhole: boolean;
+}
+
+/** Writes blocks to where they belong in the data of an update, each as soon as it is found. */
+class BlockWriter {
+  readonly #file: WantedBlocks;
+  /** By hash: their places among those that are wanted. */
+  readonly #missing = new Map<string, number[]>();
+
+  constructor(file: WantedBlocks) {
+    this.#file = file;
+    for (const [place, block] of file.wanted.entries()) {
+      const key = keyOf(hashAt(file.hashes, block));
+      const places = this.#missing.get(key);
+      if (places) places.push(place);
+      else this.#missing.set(key, [place]);
+    }
+  }
+
+  /** From a file of the copy: what has only moved, as when an overlay is written anew, does not cross the network. */
+  async takeFrom(path: string, hashes: Buffer, data: FileHandle): Promise<void> {
+    if (this.#missing.size === 0) return;
+    const file = await open(path, 'r').catch(() => undefined);
+    if (!file) return;
+    const turns = new Turns();
+    try {
+      for (let at = 0; at < hashes.length; at += copyHashBytes) {
+        if (turns.isOver) await turns.next();
+        if (!this.#missing.has(keyOf(hashes.subarray(at, at + copyHashBytes)))) continue;
+        const position = (at / copyHashBytes) * copyBlockBytes;
+        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(copyBlockBytes), 0, copyBlockBytes, position);
+        await this.#put(buffer.subarray(0, bytesRead), data);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** @returns the bytes that were sent */
+  async fetch(source: CopySource, data: FileHandle): Promise<number> {
+    const { wanted, path, size } = this.#file;
+    const blocks = Array.from(this.#missing.values(), ([place = 0]) => wanted[place] ?? 0).sort((one, other) => one - other);
+    let bytes = 0;
+    for (const ranges of rangesOf(blocks)) {
+      const lengths = ranges.flatMap(([first, count]) =>
+        Array.from({ length: count }, (_, index) => Math.min(copyBlockBytes, size - (first + index) * copyBlockBytes)),
+      );
+      const stream = await source.blocks(path, ranges.map((range) => range.join('-')).join(','));
+      for await (const block of cut(stream, lengths)) {
+        await this.#put(block, data);
+        bytes += block.length;
+      }
+    }
+    if (this.#missing.size > 0) throw new Error(`the file "${path}" changes while it is copied`);
+    return bytes;
+  }
+
+  /** Another block than the listed one is dropped: that one stays missing. */
+  async #put(block: Buffer, data: FileHandle): Promise<void> {
+    const key = keyOf(hash('sha256', block, 'buffer'));
+    const places = this.#missing.get(key) ?? [];
+    // A new file has holes where it has no data.
+    const isHole = this.#file.isWhole && isZero(block);
+    for (const place of places) if (!isHole) await data.write(block, 0, block.length, place * copyBlockBytes);
+    this.#missing.delete(key);
+  }
+}
+
+/** Requests of limited size. */
+function rangesOf(blocks: readonly number[]): [number, number][][] {
+  const requests: [number, number][][] = [];
+  let count = 0;
+  for (const block of blocks) {
+    const last = requests.at(-1)?.at(-1);
+    const isNext = last !== undefined && last[0] + last[1] === block;
+    const isFull = count === mostCopyBlocks || (!isNext && requests.at(-1)?.length === mostCopyRanges);
+    if (requests.length === 0 || isFull) {
+      requests.push([[block, 1]]);
+      count = 0;
+    } else if (isNext) last[1] += 1;
+    else requests.at(-1)?.push([block, 1]);
+    count += 1;
+  }
+  return requests;
+}
+
+/** A stream in pieces of these lengths; the last one may be shorter than wanted. */
+async function* cut(stream: Readable, lengths: readonly number[]): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  let piece = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    held.push(chunk);
+    bytes += chunk.length;
+    while (piece < lengths.length && bytes >= (lengths[piece] ?? 0)) {
+      const all = Buffer.concat(held);
+      const length = lengths[piece] ?? 0;
+      yield all.subarray(0, length);
+      held = [all.subarray(length)];
+      bytes -= length;
+      piece += 1;
+    }
+    // What follows was not asked for.
+    if (piece === lengths.length) return;
+  }
+}
+
+/** @throws Error when there is more */
+async function atMost(stream: Readable, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let left = bytes;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    left -= chunk.length;
+    if (left < 0) throw new Error('the compute sends more hashes than the file has blocks');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function withEntries(old: Buffer, entries: Buffer, size: number): Buffer {
+  const hashes = Buffer.alloc(copyHashBytes * Math.ceil(size / copyBlockBytes));
+  old.copy(hashes);
+  for (let at = 0; at + copyEntryBytes <= entries.length; at += copyEntryBytes) {
+    const target = entries.readUInt32BE(at) * copyHashBytes;
+    if (target < hashes.length) entries.copy(hashes, target, at + 4, at + copyEntryBytes);
+  }
+  return hashes;
+}
+
+function sumOf(hashes: Buffer, size: number): string {
+  return createHash('sha256').update(hashes).update(String(size)).digest('hex');
+}
+
+const hashAt = (hashes: Buffer, block: number) => hashes.subarray(block * copyHashBytes, (block + 1) * copyHashBytes);
+const keyOf = (bytes: Buffer) => bytes.toString('latin1');
+const zeros = Buffer.alloc(copyBlockBytes);
+const isZero = (block: Buffer) => block.equals(zeros.subarray(0, block.length));

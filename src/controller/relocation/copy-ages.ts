@@ -1,0 +1,18 @@
+import type { NodeCopies } from '../copies/node-copies.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+
+/** Nodes in a message. */
+const namedAtMost = 10;
+
+/** Of when the files are with which nodes of a lost slice start, for people. */
+export function agesOf(nodes: readonly OpenNode[], copies: Pick<NodeCopies, 'describe'>): string {
+  const named = nodes.map(({ id, entry }) => ({ name: entry.name, from: copies.describe(id).started_from }));
+  const copied = named.filter(({ from }) => from !== null);
+  const shown = copied.slice(0, namedAtMost).map(({ name, from }) => `${name} ${from}`);
+  const rest = copied.length > shown.length ? ` and ${copied.length - shown.length} more` : '';
+  const without = nodes.length - copied.length;
+  return [
+    ...(copied.length > 0 ? [`They start with the files that were copied last: ${shown.join(', ')}${rest}.`] : []),
+    ...(without > 0 ? [`There is no copy of the files of ${without}.`] : []),
+  ].join(' ');
+}

@@ -1,0 +1,38 @@
+/** The parts that place nodes on computes, copy their files, and move them. */
+import type { Log } from '../../lib/log.ts';
+import type { Settings } from '../../schema/settings.ts';
+import type { Computes } from '../computes/computes.ts';
+import { NodeCopies, type NodeCopyEntries } from '../copies/node-copies.ts';
+import { ComputeWatch } from '../projects/compute-watch.ts';
+import type { KnownProjects } from '../projects/projects.ts';
+import type { Registry } from '../projects/registry.ts';
+import type { Cluster } from '../slices/cluster.ts';
+import { Placer } from './placer.ts';
+import { Relocation } from './relocation.ts';
+
+export interface RelocationParts {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly projects: KnownProjects;
+  readonly computes: Computes;
+  readonly cluster: Cluster;
+  readonly registry: Registry;
+  readonly copyEntries: NodeCopyEntries;
+}
+
+export function makeRelocation({ settings, log, projects, computes, cluster, registry, copyEntries }: RelocationParts) {
+  const { slices } = cluster;
+  const placer = new Placer({ computes, projects, slices });
+  computes.chooseBy((node) => placer.choose(node));
+  const findCompute = (id: string) => computes.find(id);
+  const losesFiles = (id: string) => cluster.losesFiles(id);
+  const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, copyEntries);
+  const relocation = new Relocation({ projects, copies, placer, slices, log });
+  cluster.fences.subscribe((fenced) => void relocation.fenced(fenced));
+  const watch = new ComputeWatch({
+    ...{ projects, registry, log },
+    onReturn: (live, compute) => relocation.returning(live, compute),
+    onBack: (compute) => relocation.returned(compute),
+  });
+  return { placer, copies, relocation, watch };
+}
