@@ -157,6 +157,27 @@ test('a file that is deleted from the folder `config` goes from the disk and the
   assert.deepEqual(warnings, []);
 });
 
+test('the disk of a machine that continues from memory stays as its guest knows it', async () => {
+  await zip(configZip(), { 'ios_config.txt': 'old' });
+  await disk.prepare(undefined);
+  const before = await readFile(disk.file);
+  // A freeze ends the machine, whose disk is read into the zip.
+  await disk.export();
+  const later = new Date(Date.now() + 60_000);
+  await utimes(configZip(), later, later);
+  await mkdir(join(directory, 'config'));
+  await writeFile(join(directory, 'config', 'user-data'), 'new');
+  const memory = join(directory, 'saved-memory');
+  await mkdir(memory);
+  await writeFile(join(memory, 'manifest.json'), '');
+  assert.equal(await disk.prepare(undefined), true);
+  assert.ok(before.equals(await readFile(disk.file)));
+  await rm(memory, { recursive: true });
+  assert.equal(await disk.prepare(undefined), true);
+  assert.equal(await mtype('/ios_config.txt'), 'old');
+  assert.ok(!before.equals(await readFile(disk.file)));
+});
+
 test('a folder `config` that is a link is not read', async () => {
   await symlink('/etc', join(directory, 'config'));
   assert.equal(await disk.prepare(undefined), true);
