@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { isFault } from '../../api/faults.ts';
 import { Journal } from '../../lib/journal.ts';
+import { LiveProject } from '../live/live-project.ts';
 import type { NodeObject } from '../model/node.ts';
 import { Registry } from './registry.ts';
 
@@ -43,6 +44,32 @@ describe('projects', () => {
     });
     await bench.inProject('POST /open');
     assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).status, 'started');
+  });
+
+  it('tell the next listener why they could not be closed, unless they were closed since', async (context) => {
+    const project = bench.controller.projects.get(bench.project.project_id);
+    const failToClose = async () => {
+      const fails = async () => Promise.reject(new Error('not now'));
+      const failed = context.mock.method(LiveProject.prototype, 'shutDown', fails, { times: 1 });
+      const leave = project.listen(() => undefined);
+      context.mock.timers.enable({ apis: ['setTimeout'] });
+      leave();
+      context.mock.timers.tick(60_000);
+      context.mock.timers.reset();
+      await bench.inProject('GET /nodes');
+      assert.equal(failed.mock.callCount(), 1);
+    };
+    const heard = () => {
+      const notices: unknown[] = [];
+      project.listen(({ event }) => notices.push((event as { message: string }).message))();
+      return notices.map((message) => /stays open.*not now/.test(String(message)));
+    };
+    await failToClose();
+    assert.deepEqual([heard(), heard()], [[true], []]);
+    await failToClose();
+    await bench.inProject('POST /close');
+    await bench.inProject('POST /open');
+    assert.deepEqual(heard(), []);
   });
 
   it('are refused with names that cannot be files, and leave no folder', async () => {
