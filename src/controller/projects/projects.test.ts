@@ -59,17 +59,17 @@ describe('projects', () => {
       await bench.inProject('GET /nodes');
       assert.equal(failed.mock.callCount(), 1);
     };
-    const heard = () => {
+    const received = () => {
       const notices: unknown[] = [];
       project.listen(({ event }) => notices.push((event as { message: string }).message))();
       return notices.map((message) => /stays open.*not now/.test(String(message)));
     };
     await failToClose();
-    assert.deepEqual([heard(), heard()], [[true], []]);
+    assert.deepEqual([received(), received()], [[true], []]);
     await failToClose();
     await bench.inProject('POST /close');
     await bench.inProject('POST /open');
-    assert.deepEqual(heard(), []);
+    assert.deepEqual(received(), []);
   });
 
   it('are refused with names that cannot be files, and leave no folder', async () => {
