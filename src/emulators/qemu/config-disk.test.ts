@@ -180,6 +180,24 @@ test('the disk of a machine that continues from memory stays as its guest knows 
   assert.deepEqual([await mtype('/ios_config.txt'), await mtype('/user-data')], ['old', 'new']);
 });
 
+test('without the tools the disk stays as it is, whatever was deleted', async () => {
+  const config = join(directory, 'config');
+  await mkdir(config);
+  await writeFile(join(config, 'user-data'), '#cloud-config\n');
+  await disk.prepare(undefined);
+  const before = await readFile(disk.file);
+  await rm(join(config, 'user-data'));
+  const template = join(data, 'template.img');
+  await writeFile(template, 'empty');
+  const bare = new ConfigDisk(
+    { directory, name: 'R1', warn: (message) => void warnings.push(message) },
+    { inPath: async () => undefined },
+    new ConfinedTools(() => contractHost(data, 31_945).settings),
+  );
+  assert.equal(await bare.prepare(template), true);
+  assert.deepEqual(await readFile(disk.file), before);
+});
+
 test('a folder `config` that is a link is not read', async () => {
   await symlink('/etc', join(directory, 'config'));
   assert.equal(await disk.prepare(undefined), true);

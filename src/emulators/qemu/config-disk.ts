@@ -74,7 +74,7 @@ export class ConfigDisk {
     const given = await this.#given();
     const names = given?.map(({ name }) => name);
     const placed = await readConfigNames(join(this.#node.directory, namesName));
-    const removed = names ? placed.filter((name) => !names.includes(name)) : [];
+    const removed = names && hasTools ? placed.filter((name) => !names.includes(name)) : [];
     // A machine may have ended while no server ran: what it wrote stays.
     if (removed.length > 0 && (disk ?? 0) > ((await changedAt(this.#zip)) ?? 0)) await this.export();
     const zipped = (await changedAt(this.#zip)) ?? 0;
