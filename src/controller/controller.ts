@@ -262,6 +262,7 @@ export class Controller {
     local.replace(canonical(record), local.transport);
     this.computes.changed(local);
     this.cluster.begin(url);
+    this.copies.begin();
   }
 
   /** The server is about to end. */
