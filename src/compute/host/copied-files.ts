@@ -10,7 +10,7 @@ import { fault } from '../../api/faults.ts';
 import { isOpenedBelow } from '../../lib/open-folder.ts';
 import { openRegular } from '../../lib/regular-file.ts';
 import { Turns } from '../../lib/turns.ts';
-import { copyBlockBytes, copyEntryBytes, copyHashBytes } from '../../schema/node-copy.ts';
+import { copyBlockBytes, copyEntryBytes, copyHashBytes, largestCopiedBytes } from '../../schema/node-copy.ts';
 
 export interface HashedFile {
   /** In the folder, under which it is listed. */
@@ -47,26 +47,32 @@ export async function hashFile(
   known: HashedFile | undefined,
 ): Promise<HashedFile> {
   const file = join(folder, name);
-  const identity = identityOf(await lstat(file, { bigint: true }));
+  const facts = await lstat(file, { bigint: true });
+  const identity = identityOf(facts);
   if (known?.identity === identity && known.file === file) return known;
-  const hashes: Buffer[] = [];
-  let size = 0;
+  const changes = () => fault('node_failed', { name: path, reason: 'it changes while it is read' });
+  // A guest of a container makes a file of any size that takes no space.
+  if (facts.size > largestCopiedBytes)
+    throw fault('node_failed', { name: path, reason: `it has more than ${largestCopiedBytes / 2 ** 30} GiB` });
+  const size = Number(facts.size);
+  const hashes = Buffer.alloc(copyHashBytes * Math.ceil(size / copyBlockBytes));
   await withFile(folder, file, async (handle) => {
     const buffer = Buffer.allocUnsafe(readBytes);
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, readBytes, size);
-      if (bytesRead === 0) return;
-      size += bytesRead;
-      for (let at = 0; at < bytesRead; at += copyBlockBytes)
-        hashes.push(hashOf(buffer.subarray(at, Math.min(bytesRead, at + copyBlockBytes))));
-      if (bytesRead < readBytes) return;
+    for (let position = 0; position < size; position += readBytes) {
+      const wanted = Math.min(readBytes, size - position);
+      const { bytesRead } = await handle.read(buffer, 0, wanted, position);
+      if (bytesRead < wanted) throw changes();
+      for (let at = 0; at < wanted; at += copyBlockBytes)
+        hashOf(buffer.subarray(at, Math.min(wanted, at + copyBlockBytes))).copy(
+          hashes,
+          ((position + at) / copyBlockBytes) * copyHashBytes,
+        );
     }
   });
-  if (!(await isUnchanged({ file, identity }))) throw fault('node_failed', { name: path, reason: 'it changes while it is read' });
-  const all = Buffer.concat(hashes);
-  // Not `known` itself, which would keep all that were listed before it.
+  if (!(await isUnchanged({ file, identity }))) throw changes();
+  // Without what that one was compared with: a file that changes again and again would keep all its lists.
   const earlier = known && { sum: known.sum, hashes: known.hashes };
-  return { path, file, size, sum: sumOf(all, size), hashes: all, identity, earlier };
+  return { path, file, size, sum: sumOf(hashes, size), hashes, identity, earlier };
 }
 
 export async function isUnchanged({ file, identity }: Pick<HashedFile, 'file' | 'identity'>): Promise<boolean> {
