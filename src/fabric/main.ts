@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Control } from './control/control.ts';
 import { Fabric } from './control/fabric.ts';
+import { lockProgram } from './control/lock-program.ts';
 import { raisePriority } from './control/priority.ts';
 import { loadNative } from './ports/native.ts';
 
@@ -25,7 +26,9 @@ async function main(): Promise<void> {
   // The last net: an unforeseen error of one port must not take all the others down.
   process.on('uncaughtException', (error) => say('error', error));
   process.on('SIGHUP', () => undefined);
-  const fabric = new Fabric({ native: await loadNative(), runDirectory: dirname(values.socket) });
+  const native = await loadNative();
+  if (native) lockProgram(native);
+  const fabric = new Fabric({ native, runDirectory: dirname(values.socket) });
   let ending = false;
   const end = async (why: string): Promise<void> => {
     if (ending) return;

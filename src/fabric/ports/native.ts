@@ -68,6 +68,8 @@ export interface Native extends UdpCalls {
   write(descriptor: number, buffer: Buffer, start: number, end: number): number;
   close(descriptor: number): void;
   watch(descriptor: number, onReadable: () => void): ReadableWatch;
+  /** Keeps the pages in `[start, end)`, both at the edge of a page, in memory from their first use on. False when the kernel refuses. */
+  lockMemory(start: number, end: number): boolean;
 }
 
 /** `struct ifreq`: 16 bytes of name, then flags in the first two of 24 bytes. @see netdevice(7) */
@@ -85,6 +87,9 @@ const tunSetOffload = 0x400454d0;
 const takenOffloads = 0x01 | 0x02 | 0x04;
 /** O_CLOEXEC, which Node does not name. @see open(2), asm-generic/fcntl.h */
 const closeOnExec = 0o2000000;
+
+/** MLOCK_ONFAULT. @see mlock2(2) */
+const onFirstUse = 1;
 
 /** `struct sockaddr_un`: family, then the path with its final NUL. @see unix(7) */
 export interface SocketAddress {
@@ -161,8 +166,19 @@ function bindCalls(koffi: Koffi) {
   const recvmmsg: (descriptor: number, messages: number, count: number, flags: number, limit: null) => number = libc.func(
     'int recvmmsg(int fd, uintptr_t messages, unsigned int count, int flags, void *limit)',
   );
-  const calls = { open, close, ioctl, ioctlNumber, read, write, readv, writev };
+  const calls = { open, close, ioctl, ioctlNumber, read, write, readv, writev, mlock2: bindLock(libc) };
   return { ...calls, socket, setsockopt, bind, recvmsg, sendto, sendmmsg, recvmmsg };
+}
+
+type LockCall = (address: number, bytes: number, flags: number) => number;
+
+/** Undefined in libraries that lack it, such as musl. */
+function bindLock(libc: ReturnType<Koffi['load']>): LockCall | undefined {
+  try {
+    return libc.func('int mlock2(uintptr_t address, size_t bytes, unsigned int flags)');
+  } catch {
+    return undefined;
+  }
 }
 
 function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
@@ -206,6 +222,7 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
     },
     close: (descriptor) => void calls.close(descriptor),
     watch: (descriptor, onReadable) => watch(koffi, descriptor, onReadable),
+    lockMemory: (start, end) => calls.mlock2?.(start, end - start, onFirstUse) === 0,
   };
 }
 
