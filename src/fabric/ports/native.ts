@@ -37,7 +37,12 @@ export interface UdpCalls {
   receiveDatagrams(descriptor: number): number;
 }
 
-export interface Native extends UdpCalls {
+export interface MemoryCalls {
+  /** Keeps the pages in `[start, end)`, both at the edge of a page, in memory from their first use on. False when the kernel refuses. */
+  lockMemory(start: number, end: number): boolean;
+}
+
+export interface Native extends UdpCalls, MemoryCalls {
   /**
    * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. With
    * `hasOffloadHeader` each frame is preceded by a header of its own (`offload-frames.ts`). The descriptor, or an errno, negative.
@@ -68,8 +73,6 @@ export interface Native extends UdpCalls {
   write(descriptor: number, buffer: Buffer, start: number, end: number): number;
   close(descriptor: number): void;
   watch(descriptor: number, onReadable: () => void): ReadableWatch;
-  /** Keeps the pages in `[start, end)`, both at the edge of a page, in memory from their first use on. False when the kernel refuses. */
-  lockMemory(start: number, end: number): boolean;
 }
 
 /** `struct ifreq`: 16 bytes of name, then flags in the first two of 24 bytes. @see netdevice(7) */
