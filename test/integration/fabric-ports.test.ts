@@ -182,7 +182,8 @@ describe('datagram ports', () => {
     const [stream, udp, lport] = [await streamEnd(context, `${folder}/a`), await UdpEnd.bind(), await freeUdpPort()];
     context.after(() => udp.close());
     udp.peer = lport;
-    const port = { type: 'udp', lport, rhost: '127.0.0.1', rport: udp.number, strict } as const;
+    const rhost = strict && !native ? '0.0.0.0' : '127.0.0.1';
+    const port = { type: 'udp', lport, rhost, rport: udp.number, strict } as const;
     assert.deepEqual(await client.apply([linkOf(stream.port, port)]), []);
     await stream.connected();
     return { client, stream, udp, lport };

@@ -12,7 +12,8 @@ export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
   // A panel that opens over the canvas does not resize it.
   const panels = `${tools.paletteOpen.value} ${tools.inspectorOpen.value}`;
   useEffect(() => {
-    const element = svg.current;
+    // Its parent has the same box, which stays while a gesture moves the picture.
+    const element = svg.current?.parentElement;
     if (!element) return undefined;
     const measure = () => {
       const { left, top, right, bottom, width, height } = element.getBoundingClientRect();

@@ -151,6 +151,12 @@ test('a file that is deleted from the folder `config` goes from the disk and the
   await run('mcopy', ['-i', `${disk.file}@@${partition}`, saved, '::user-data']);
   await disk.export();
   await rm(join(directory, 'config', 'meta-data'));
+  // Without mtools the disk stays as it is: no template takes its place.
+  const warn = (message: string) => void warnings.push(message);
+  const bare = new ConfigDisk({ directory, name: 'R1', warn }, { inPath: async () => undefined }, {} as ConfinedTools);
+  assert.equal(await bare.prepare(victim), true);
+  assert.equal(await mtype('/user-data'), 'by the machine');
+  assert.match(warnings.splice(0).join(), /^R1: its configuration is not on its config disk: install mtools$/);
   await disk.prepare(undefined);
   await assert.rejects(mtype('/meta-data'));
   assert.equal(await mtype('/user-data'), 'by the machine');

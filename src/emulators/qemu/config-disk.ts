@@ -80,12 +80,12 @@ export class ConfigDisk {
     const zipped = (await changedAt(this.#zip)) ?? 0;
     const isNewer = Math.max(zipped, ...(given ?? []).map(({ changedMs }) => changedMs)) > (disk ?? 0);
     const isWanted = isNewer || removed.length > 0;
-    if (disk !== undefined && !isWanted) return true;
-    if (template === undefined && !hasTools) {
+    if (disk === undefined && template === undefined && !hasTools) {
       this.#warn('it starts without a config disk: install mtools, or put a config.img into the image folder');
-      return disk !== undefined;
+      return false;
     }
-    if (isWanted && !hasTools) this.#warn(`its configuration is not on its config disk: install mtools`);
+    if (isWanted && !hasTools) this.#warn('its configuration is not on its config disk: install mtools');
+    if (disk !== undefined && !(isWanted && hasTools)) return true;
     try {
       const files = { given: (given ?? []).filter(({ changedMs }) => changedMs > zipped), removed, names };
       await this.#makeAnew(template, isWanted && hasTools ? files : undefined);

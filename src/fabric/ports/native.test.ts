@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
+import { freeUdpPort } from '../../../test/support/frame-ends.ts';
 import { runTool } from '../../process/tool.ts';
-import { type Ipv4Address, ipv4Address, maxDatagrams } from './datagram-messages.ts';
+import { ipv4Address, maxDatagrams } from './datagram-messages.ts';
 import { loadNative, maxPieces, type Native, type ReadableWatch } from './native.ts';
 
 const { EADDRINUSE, EAGAIN, EBADF, EINVAL, ENODEV } = constants.errno;
@@ -96,12 +97,9 @@ describe('native', { skip }, () => {
 
 describe('native sockets of UDP', { skip: native === undefined && 'koffi is not installed' }, () => {
   const calls = native as Native;
-  const [one, other] = ['127.77.0.1', '127.77.0.2'].map((host) => ipv4Address(host, 20_000 + (process.pid % 10_000))) as [
-    Ipv4Address,
-    Ipv4Address,
-  ];
-
   it('send and receive as many datagrams in one call as there is room for', async (context) => {
+    const port = await freeUdpPort();
+    const [one, other] = [ipv4Address('127.77.0.1', port), ipv4Address('127.77.0.2', port)];
     const [near, far] = [calls.openUdp(one, 1 << 20), calls.openUdp(other, 1 << 20)];
     let watch: ReadableWatch | undefined;
     context.after(() => {

@@ -151,7 +151,8 @@ class UdpPort implements FabricPort {
     if (!this.#native || !isIPv4(address) || !isIPv4(bind)) return false;
     const [local, peer] = [
       { host: bind, port: lport },
-      { host: address, port: rport },
+      // What is sent to 0.0.0.0 comes to the loopback address, and is answered from there.
+      { host: address === '0.0.0.0' ? '127.0.0.1' : address, port: rport },
     ];
     this.#batched = new BatchedUdp(this.#native, this.#calls, { local, peer, isStrict: strict, bufferBytes: kernelBufferBytes });
     return true;
