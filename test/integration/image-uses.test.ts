@@ -144,6 +144,7 @@ test('an image is downloaded, verified and never in the place of another one', a
   assert.deepEqual(await client.get('/v2/image_hosts'), [
     ...[source.origin, `http://localhost:${named.port}`, `https://localhost:${secure.port}`, secure.origin],
     ...['https://download2.mikrotik.com', 'https://downloads.openwrt.org', 'https://sourceforge.net'],
+    `https://[::1]:${secure.port}`,
     ...[`http://localhost:${unlisted.port}`, `http://*.localhost:${source.port}`],
   ]);
   const filesize = imageBytes.length;

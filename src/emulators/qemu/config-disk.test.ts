@@ -201,7 +201,8 @@ test('without the tools the disk stays as it is, whatever was deleted', async ()
     new ConfinedTools(() => contractHost(data, 31_945).settings),
   );
   assert.equal(await bare.prepare(template), true);
-  assert.deepEqual(await readFile(disk.file), before);
+  // Their difference would be megabytes of text.
+  assert.ok(before.equals(await readFile(disk.file)));
 });
 
 test('a folder `config` that is a link is not read', async () => {
