@@ -48,12 +48,14 @@ class Node implements CopySource {
     const files = new Map<string, HashedFile>();
     for (const path of await filesBelow(this.folder, () => true))
       files.set(path, await hashFile({ folder: this.folder, path, name: path }, this.#files.get(path)));
+    // Of each listing that is kept, an earlier one would be kept as well.
+    for (const { earlier } of files.values()) assert.ok(earlier === undefined || !('earlier' in earlier));
     this.#files = files;
     return { files: Array.from(files.values(), ({ path, size, sum }) => ({ path, size, sum })) };
   }
 
   async hashes(path: string, known: string) {
-    return Readable.from([differences(this.#files.get(path) as HashedFile, known)]);
+    return Readable.from(differences(this.#files.get(path) as HashedFile, known), { objectMode: false });
   }
 
   async blocks(path: string, ranges: string) {

@@ -9,6 +9,7 @@ import { join, relative } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isOpenedBelow } from '../../lib/open-folder.ts';
 import { openRegular } from '../../lib/regular-file.ts';
+import { Turns } from '../../lib/turns.ts';
 import { copyBlockBytes, copyEntryBytes, copyHashBytes, largestCopiedBytes } from '../../schema/node-copy.ts';
 
 export interface HashedFile {
@@ -26,6 +27,8 @@ export interface HashedFile {
 }
 
 const readBytes = 8 * copyBlockBytes;
+/** In one piece of an answer. */
+const mostEntries = 1024;
 
 /** Regular files below the folder; links are not followed. `isWanted`: of its path there. */
 export async function filesBelow(folder: string, isWanted: (path: string) => boolean): Promise<string[]> {
@@ -87,20 +90,24 @@ export function sumOf(hashes: Uint8Array, size: number): string {
   return createHash('sha256').update(hashes).update(String(size)).digest('hex');
 }
 
-/** Numbers and hashes of the blocks that differ from what had this sum; of all blocks where that is not known. */
-export function differences({ sum, hashes, earlier }: HashedFile, known: string): Buffer {
-  if (known === sum) return Buffer.alloc(0);
+/** Numbers and hashes of the blocks that differ from what had this sum; of all blocks where that is not known. A terabyte has 16 million. */
+export async function* differences({ sum, hashes, earlier }: HashedFile, known: string): AsyncGenerator<Buffer> {
+  if (known === sum) return;
   const before = earlier?.sum === known ? earlier.hashes : undefined;
-  const entries: Buffer[] = [];
+  const turns = new Turns();
+  let entries: Buffer[] = [];
   for (let at = 0; at < hashes.length; at += copyHashBytes) {
+    if (turns.isOver) await turns.next();
     const own = hashes.subarray(at, at + copyHashBytes);
     if (before?.subarray(at, at + copyHashBytes).equals(own)) continue;
     const entry = Buffer.allocUnsafe(copyEntryBytes);
     entry.writeUInt32BE(at / copyHashBytes);
     own.copy(entry, 4);
-    entries.push(entry);
+    if (entries.push(entry) < mostEntries) continue;
+    yield Buffer.concat(entries);
+    entries = [];
   }
-  return Buffer.concat(entries);
+  if (entries.length > 0) yield Buffer.concat(entries);
 }
 
 /** Blocks one after the other, by ranges of `[first, count]`. */

@@ -60,8 +60,8 @@ export class NodeFileLists {
   }
 
   /** `known`: the sum of what the controller has. @throws file_not_found */
-  hashes(node: CopiedNode, path: string, known: string): Buffer {
-    return differences(this.#file(node, path).file, known);
+  hashes(node: CopiedNode, path: string, known: string): Readable {
+    return Readable.from(differences(this.#file(node, path).file, known), { objectMode: false });
   }
 
   /** `ranges`: first and count, as `0-16,40-1`. @throws file_not_found, invalid_request */
