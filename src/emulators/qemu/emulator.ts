@@ -9,7 +9,7 @@ import type { Child, Outcome } from '../../process/child.ts';
 import type { ConsoleSource, Departure, Emulator, Ending, MemorySaver, NodeView, Properties, ScreenSource } from '../driver.ts';
 import { removeDiskCopies } from '../host/disk-copies.ts';
 import { cardNames, netdevId } from './adapters.ts';
-import { copyDisks, endDiskCopies } from './copy/copy-disks.ts';
+import { DiskCopies, endDiskCopies } from './copy/copy-disks.ts';
 import { savedStateName } from './disks.ts';
 import { isRunningState, type Monitor, type MonitorListener } from './monitor.ts';
 import { asQemu, type QemuProperties } from './properties.ts';
@@ -71,6 +71,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
   /** Restored from memory: paused until its links are connected. */
   #awaitsLinks = false;
   #discardMemory: RestoredMachine['discard'] | undefined;
+  readonly #copies = new DiskCopies();
   /** Commands of ours that change the state are under way: their events are not news. */
   #busy = 0;
   #failure = '';
@@ -182,14 +183,18 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   async saveMemory(folder: string): Promise<MemorySaver | string> {
-    return this.#monitor ? this.#parts.prepareSaving(this.#monitor, folder, this.#state === 'suspended') : 'QEMU does not answer';
+    const monitor = this.#monitor;
+    if (!monitor) return 'QEMU does not answer';
+    const saver = await this.#parts.prepareSaving(monitor, folder, this.#state === 'suspended');
+    if (typeof saver === 'string') return saver;
+    return { ...saver, transfer: () => this.#copies.without(monitor, () => saver.transfer()) };
   }
 
   /** What its move does to its state is no news; a machine that stays has the one that it had. */
   async depart(): Promise<Departure | string> {
-    if (!this.#monitor) return 'QEMU does not answer';
-    await endDiskCopies(this.#monitor);
-    const departure = await this.#parts.prepareDeparture(this.#monitor);
+    const monitor = this.#monitor;
+    if (!monitor) return 'QEMU does not answer';
+    const departure = await this.#copies.without(monitor, () => this.#parts.prepareDeparture(monitor));
     if (typeof departure === 'string') return departure;
     this.#busy += 1;
     const abort = async () => {
@@ -202,7 +207,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
 
   async copyDisks(): Promise<ReadonlyMap<string, string>> {
     if (!this.#monitor || this.#busy > 0) throw fault('qemu_failed', { reason: 'QEMU is busy' });
-    return copyDisks(this.#monitor, this.#parts.node);
+    return this.#copies.make(this.#monitor, this.#parts.node);
   }
 
   async changed(properties: Properties): Promise<void> {

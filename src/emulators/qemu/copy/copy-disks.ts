@@ -58,11 +58,45 @@ const jobPrefix = 'copy-';
 const bitmapPrefix = 'patchbay-';
 const unfinishedPrefix = `${bitmapPrefix}new-`;
 
+/** Of one machine. QEMU sends its memory only while it copies no disk. */
+export class DiskCopies {
+  #isCopying = false;
+  /** What no copy may be made beside. */
+  #holds = 0;
+
+  /** One call at a time. @throws qemu_failed */
+  async make(monitor: CopyMonitor, node: Pick<NodeView, 'directory'>): Promise<Map<string, string>> {
+    if (this.#holds > 0) throw fault('qemu_failed', { reason: 'QEMU is busy' });
+    this.#isCopying = true;
+    try {
+      return await copyDisks(monitor, node);
+    } finally {
+      this.#isCopying = false;
+    }
+  }
+
+  /** A copy that is being made is ended: it is made again later. @throws what `fn` throws */
+  async without<T>(monitor: CopyMonitor, fn: () => Promise<T>): Promise<T> {
+    this.#holds += 1;
+    try {
+      // At least once, as a server that has died may have left one. QEMU before 3.0 has no such jobs.
+      for (;;) {
+        await endDiskCopies(monitor).catch(() => undefined);
+        if (!this.#isCopying) break;
+        await delay(pollMs);
+      }
+      return await fn();
+    } finally {
+      this.#holds -= 1;
+    }
+  }
+}
+
 /**
  * Overlays only: other disks are images, which are not the node's. One call at a time.
  * @returns names in the node's folder: of the disk's file, and of its copy. @throws qemu_failed; what was copied before stays usable
  */
-export async function copyDisks(monitor: CopyMonitor, { directory }: Pick<NodeView, 'directory'>): Promise<Map<string, string>> {
+async function copyDisks(monitor: CopyMonitor, { directory }: Pick<NodeView, 'directory'>): Promise<Map<string, string>> {
   await endDiskCopies(monitor);
   const disks = await findDisks(monitor, directory);
   const known = await findComplete(disks, directory);
