@@ -26,8 +26,9 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   const placed: { token: string; at: number }[] = [];
   const released: { id: string; keepDisks: boolean }[] = [];
   let listener: SliceListener | undefined;
-  const engine: Pick<Engine, 'name' | 'place' | 'release' | 'watch'> = {
+  const engine: Pick<Engine, 'limits' | 'name' | 'place' | 'release' | 'watch'> = {
     name: 'test',
+    limits: async () => ({ slices: null, walltime: null, grace: 1, disks: 'anywhere', remarks: [] }),
     async place({ id, token }: SliceOrder) {
       placed.push({ token, at: performance.now() });
       // The engine's list was made before.
