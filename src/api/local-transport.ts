@@ -62,7 +62,7 @@ export class LocalTransport<A> implements Transport<A> {
     if (!route) throw fault('compute_route_missing', { request: requestOf(key, path) });
     const texts: Record<string, string> = {};
     for (const [name, value] of Object.entries(path)) texts[name] = String(value);
-    return (await this.#handle(route, { path: texts, body })).body;
+    return (await this.#handle(route, { path: texts, body, isInProcess: true })).body;
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
@@ -96,9 +96,12 @@ export class LocalTransport<A> implements Transport<A> {
 
   async close(): Promise<void> {}
 
-  async #handle(route: Route, given: Pick<Call, 'path' | 'body' | 'stream'>): Promise<{ status: number; body: unknown }> {
+  async #handle(
+    route: Route,
+    given: Pick<Call, 'path' | 'body' | 'stream' | 'isInProcess'>,
+  ): Promise<{ status: number; body: unknown }> {
     if (!route.spec.raw) await validateBody(route, given.body);
-    const call: Call = { ...given, query: {}, signal: new AbortController().signal, userAgent, isInProcess: true };
+    const call: Call = { ...given, query: {}, signal: new AbortController().signal, userAgent };
     const value = await route.handle(call);
     if (value instanceof Answer) return { status: value.status, body: value.body };
     return { status: route.spec.status ?? 200, body: value instanceof Tagged ? value.body : value };

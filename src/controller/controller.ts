@@ -159,10 +159,10 @@ export class Controller {
       autoClose: { graceMs: Server.auto_close_grace * 1000, evenRunning: Server.auto_close_running },
       version: options.version,
       log: options.log,
+      opening: (live) => this.relocation.opening(live),
       announce: (action, project) => {
         this.notices.emit({ action, event: project.object });
         this.checkpoints.follow(project);
-        if (action === 'project.opened' && project.liveNow) this.relocation.opened(project.liveNow);
         this.relocation.follow(action, project);
       },
     });
@@ -262,6 +262,7 @@ export class Controller {
     local.replace(canonical(record), local.transport);
     this.computes.changed(local);
     this.cluster.begin(url);
+    this.copies.begin();
   }
 
   /** The server is about to end. */

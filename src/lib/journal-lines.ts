@@ -9,8 +9,19 @@ export function encode(record: unknown): string {
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
 }
 
+/** The lines of records, made in short turns: they may be those of a whole map. */
+export async function encodeAll(records: readonly unknown[]): Promise<Buffer> {
+  const turns = new Turns();
+  const lines: Buffer[] = [];
+  for (const record of records) {
+    lines.push(...(await encodeInTurns(record)));
+    if (turns.isOver) await turns.next();
+  }
+  return Buffer.concat(lines);
+}
+
 /** The line of a record, in pieces: a list becomes text in short turns, as the changes of one request may be thousands. */
-export async function encodeInTurns(record: unknown): Promise<Buffer[]> {
+async function encodeInTurns(record: unknown): Promise<Buffer[]> {
   if (!Array.isArray(record)) return [Buffer.from(encode(record))];
   const turns = new Turns();
   const pieces = [Buffer.from('[')];

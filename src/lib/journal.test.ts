@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { DurableMap } from './durable-map.ts';
 import { Journal, JournalDamaged } from './journal.ts';
+import { encode } from './journal-lines.ts';
 
 interface Entry {
   n: number;
@@ -96,6 +97,21 @@ describe('journal', () => {
     assert.equal(count, 2);
     await journal.close();
     assert.deepEqual(await Journal.read<Entry>(file), [{ n: 100 }, { n: 4 }]);
+  });
+
+  it('writes to the file that has its name when it could not be restarted', async () => {
+    const own = path();
+    await mkdir(own);
+    const { journal } = await Journal.open<Entry>(join(own, 'log'));
+    await journal.append({ n: 1 });
+    await rm(own, { recursive: true });
+    await assert.rejects(journal.restart(() => [{ n: 100 }]));
+    await assert.rejects(journal.append({ n: 2 }), { code: 'ENOENT' });
+    await mkdir(own);
+    await writeFile(join(own, 'log'), encode({ n: 3 }));
+    await journal.append({ n: 4 });
+    await journal.close();
+    assert.deepEqual(await Journal.read<Entry>(join(own, 'log')), [{ n: 3 }, { n: 4 }]);
   });
 
   it('refuses appends that cannot be written and leaves no part of them', async () => {

@@ -12,7 +12,7 @@
 import { constants, type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder, writeFileAtomic } from './atomic-file.ts';
-import { encode, encodeInTurns, readRecords, salvageRecords } from './journal-lines.ts';
+import { encode, encodeAll, readRecords, salvageRecords } from './journal-lines.ts';
 import { readRegularFile } from './regular-file.ts';
 import { isDamage, keepCopy, setAside, type Warn } from './set-aside.ts';
 
@@ -37,7 +37,7 @@ export interface OpenedJournal<R> {
 
 export class Journal<R> {
   readonly path: string;
-  readonly #make: () => Promise<FileHandle>;
+  #make: () => Promise<FileHandle>;
   /** Undefined until the file is made. */
   #file: FileHandle | undefined;
   #size: number;
@@ -132,7 +132,7 @@ export class Journal<R> {
    * old file, and those that wait will go into the new one; so it must return what is to be kept of the resolved ones.
    */
   restart(records: () => readonly R[]): Promise<void> {
-    return this.#between(() => this.#replace(records().map(encode).join('')));
+    return this.#between(async () => this.#replace(await encodeAll(records())));
   }
 
   /** Makes the file of a new journal, if that was not done yet. */
@@ -179,9 +179,7 @@ export class Journal<R> {
     this.#waiting = [];
     try {
       const file = await this.#opened();
-      const lines: Buffer[] = [];
-      for (const { record } of group) lines.push(...(await encodeInTurns(record)));
-      const bytes = Buffer.concat(lines);
+      const bytes = await encodeAll(group.map(({ record }) => record));
       for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
       this.#size += bytes.length;
       for (const entry of group) entry.resolve();
@@ -191,13 +189,33 @@ export class Journal<R> {
     }
   }
 
-  async #replace(text: string): Promise<void> {
+  async #replace(content: Buffer): Promise<void> {
     const old = await this.#opened();
-    await writeFileAtomic(this.path, text);
+    try {
+      await writeFileAtomic(this.path, content);
+      this.#file = await open(this.path, appendSynced);
+      this.#size = content.length;
+    } catch (error) {
+      // The new file may have the name already, and what is written to one without a name is lost.
+      this.#file = undefined;
+      this.#make = () => this.#openAgain();
+      throw error;
+    } finally {
+      await old.close();
+    }
+  }
+
+  /** Whichever file has the name now. */
+  async #openAgain(): Promise<FileHandle> {
     const file = await open(this.path, appendSynced);
-    await old.close();
-    this.#file = file;
-    this.#size = Buffer.byteLength(text);
+    try {
+      await syncFolder(dirname(this.path));
+      this.#size = (await file.stat()).size;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+    return file;
   }
 }
 

@@ -27,15 +27,19 @@ const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.memory|\.patchbay-.*|\.pro
 /** Project file, log, history, and what comes and goes beside them. */
 const projectFile = /\.gns3(?:\..*)?$/i;
 
+/** Whether a path in the folder of a node, by its names, is the server's alone. Anywhere in it, as links may lead to it. */
+export function isOwnInNode(names: readonly string[]): boolean {
+  // QEMU trusts what it restores.
+  return names.some((name) => name === savedMemoryName || name.startsWith(diskCopyPrefix));
+}
+
 /**
  * Why clients may not write a file at this place of a project; undefined when they may. `path`: relative, normalised. Below
  * `project-files` only files in the folder of a node and pictures of drawings may be written; beside it, what the server does not use.
  */
 export function writeProblem(path: string, kindFolders: ReadonlySet<string>): string | undefined {
   const parts = path.split('/');
-  // QEMU trusts what it restores. Anywhere, as links may lead to it.
-  if (parts.includes(savedMemoryName)) return 'the server keeps the memory of machines there';
-  if (parts.some((part) => part.startsWith(diskCopyPrefix))) return 'the server keeps copies of disks there';
+  if (isOwnInNode(parts)) return 'the server keeps the memory of machines, or copies of disks, there';
   const [top = '', kind = '', node = '', ...inNode] = parts;
   if (top === 'project-files') {
     const isPicture = kind === 'images' && node !== '' && !node.startsWith('.') && inNode.length === 0;

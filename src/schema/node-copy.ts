@@ -11,6 +11,10 @@ export const copyEntryBytes = 4 + copyHashBytes;
 /** Ranges of blocks in one request, and blocks. */
 export const mostCopyRanges = 64;
 export const mostCopyBlocks = 512;
+/** Of a node. */
+export const mostCopiedFiles = 10_000;
+/** Of a file: of each of its blocks, both sides hold the hash in memory. */
+export const largestCopiedBytes = 2 ** 37;
 
 /** Of the hashes of all blocks of a file, and its size; hexadecimal. */
 const Sum = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -19,10 +23,14 @@ export const NodeFiles = Type.Object(
   {
     files: Type.Array(
       Type.Object(
-        { path: Type.String({ description: "In the node's folder" }), size: Type.Integer({ minimum: 0 }), sum: Sum },
+        {
+          path: Type.String({ description: "In the node's folder" }),
+          size: Type.Integer({ minimum: 0, maximum: largestCopiedBytes }),
+          sum: Sum,
+        },
         named('CopiedFile'),
       ),
-      { description: 'As they were at one instant' },
+      { description: 'As they were at one instant', maxItems: mostCopiedFiles },
     ),
   },
   named('NodeFiles'),

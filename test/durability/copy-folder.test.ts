@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { differences, filesBelow, type HashedFile, hashFile, readBlocks } from '../../src/compute/host/copied-files.ts';
 import { CopyFolder } from '../../src/controller/copies/copy-folder.ts';
 import { type CopySource, updateCopy } from '../../src/controller/copies/update-copy.ts';
-import { copyBlockBytes } from '../../src/schema/node-copy.ts';
+import { copyBlockBytes, largestCopiedBytes } from '../../src/schema/node-copy.ts';
 
 const everything = async () => undefined;
 
@@ -48,12 +48,14 @@ class Node implements CopySource {
     const files = new Map<string, HashedFile>();
     for (const path of await filesBelow(this.folder, () => true))
       files.set(path, await hashFile({ folder: this.folder, path, name: path }, this.#files.get(path)));
+    // Of each listing that is kept, an earlier one would be kept as well.
+    for (const { earlier } of files.values()) assert.ok(earlier === undefined || !('earlier' in earlier));
     this.#files = files;
     return { files: Array.from(files.values(), ({ path, size, sum }) => ({ path, size, sum })) };
   }
 
   async hashes(path: string, known: string) {
-    return Readable.from([differences(this.#files.get(path) as HashedFile, known)]);
+    return Readable.from(differences(this.#files.get(path) as HashedFile, known), { objectMode: false });
   }
 
   async blocks(path: string, ranges: string) {
@@ -127,6 +129,30 @@ test('only blocks that are nowhere in the copy are sent', async (t) => {
   assert.equal((await copy.read())?.files.length, 2);
 });
 
+test('a folder takes the place of a file, and a file that of a folder', async (t) => {
+  const { node, update, isSame } = await copied(t);
+  await node.write('one', randomBytes(10));
+  await node.write('other/below', randomBytes(10));
+  await update();
+  for (const path of ['one', 'other']) await rm(join(node.folder, path), { recursive: true });
+  await node.write('one/below/it', randomBytes(20));
+  await node.write('other', randomBytes(20));
+  await update();
+  await isSame();
+});
+
+test('a file that changes again and again keeps one list beside its own', async (t) => {
+  const { node } = await copied(t);
+  let known: HashedFile | undefined;
+  for (let round = 0; round < 3; round++) {
+    await node.write('disk', randomBytes(1000 + round));
+    known = await hashFile({ folder: node.folder, path: 'disk', name: 'disk' }, known);
+  }
+  assert.deepEqual(Object.keys(known?.earlier ?? {}), ['sum', 'hashes']);
+  await truncate(join(node.folder, 'disk'), largestCopiedBytes + 1);
+  await assert.rejects(hashFile({ folder: node.folder, path: 'disk', name: 'disk' }, known), /more than 128 GiB/);
+});
+
 test('an update that breaks off leaves the copy before it, whose next update is complete', async (t) => {
   const { node, copy, update, isSame } = await copied(t);
   await node.write('disk', randomBytes(9 * copyBlockBytes));
@@ -140,14 +166,11 @@ test('an update that breaks off leaves the copy before it, whose next update is 
   node.breaksAfter = Number.POSITIVE_INFINITY;
   assert.equal((await update()).bytes, 3 * copyBlockBytes);
   await isSame();
-  await assert.rejects(
-    updateCopy(
-      { ...source(node), list: async () => ({ files: [{ path: '../x', size: 1, sum: '0'.repeat(64) }] }) },
-      copy,
-      everything,
-    ),
-    /lists a file/,
-  );
+  const file = { size: 1, sum: '0'.repeat(64) };
+  for (const paths of [['../x'], ['/x'], ['a/'], ['a//b'], ['./a'], [''], ['a\0'], ['a/b', 'a'], ['a', 'a/b/c'], ['a', 'a']]) {
+    const list = async () => ({ files: paths.map((path) => ({ path, ...file })) });
+    await assert.rejects(updateCopy({ ...source(node), list }, copy, everything), /the compute lists/);
+  }
   await copy.remove();
   assert.equal(await copy.read(), undefined);
 });

@@ -23,6 +23,8 @@ const unlisted = await withImageServer();
 const secure = await withImageServer({ cert: await readFile(certFile), key: await readFile(keyFile) });
 const image_hosts = [
   ...[source.origin, `http://localhost:${named.port}`, `localhost:${secure.port}`, secure.origin, 'appliances'],
+  // Where localhost is that, too.
+  `https://[::1]:${secure.port}`,
   ...[`http://localhost:${unlisted.port}`, `http://*.localhost:${source.port}`],
 ].join(', ');
 const { server, client } = await withServer({

@@ -1,5 +1,7 @@
 /** Nodes that leave a slice which is lost or drained, and nodes for which the server chooses a compute. */
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import { diskGuestImage, diskGuestProperties, readDisk, untouched, writeDisk } from '../support/disk-guest.ts';
@@ -245,6 +247,7 @@ test('a machine of a slice that has lost its power starts elsewhere with what it
     await writeDisk(console, character);
     copiedAt = await untilCopied(Date.now());
   }
+  assert.equal((await stat(join(controller.dataDir, 'node-copies'))).mode & 0o777, 0o700);
   // What the copies are taken from is shown nowhere.
   const onSlice = await clientOfSlice(lost);
   const listed = await onSlice.get<{ path: string }[]>(`${lab.computePath}/files`);

@@ -88,11 +88,16 @@ test('machines survive a crash of the slice’s server, which is the same comput
   assert.deepEqual(machines(), [machine]);
 });
 
-test('a slice that does not reach its controller pauses its machines, and starts nothing until it does', async () => {
+test('a slice that does not reach its controller pauses its machines, then ends them, and starts those that ran when it does', async () => {
   const direct = await clientOfSlice(slice);
   const other = await createNode(client, project, 'vpcs', { compute_id: slice.id });
   const startOther = () => direct.send(`POST ${project.computePath}/vpcs/nodes/${other.node_id}/start`);
   const stopOther = () => direct.send(`POST ${project.computePath}/vpcs/nodes/${other.node_id}/stop`);
+  const pcs = [await createNode(client, project, 'vpcs', { compute_id: slice.id }), await createNode(client, project, 'vpcs')];
+  await client.post(`${project.path}/links`, { nodes: pcs.map((pc) => end(pc)) });
+  for (const { node_id } of pcs) await client.post(`${project.path}/nodes/${node_id}/start`, {}, 200);
+  await start();
+  const [before] = machines();
   process.kill(controller.pid, 'SIGSTOP');
   try {
     // Not by the log: on a slow machine an earlier test has paused them, too.
@@ -108,26 +113,14 @@ test('a slice that does not reach its controller pauses its machines, and starts
     assert.equal(refused.status, 409);
     assert.match(refused.text(), /lost its controller/);
     assert.match(slice.server.log(), /machines pause/);
+    await waitFor(() => machines().length === 0, { what: 'the end of the machines', everyMs: 100 });
   } finally {
     process.kill(controller.pid, 'SIGCONT');
   }
   await waitFor(async () => (await startOther()).status < 300, { what: 'a node that may start again', everyMs: 200 });
   await stopOther();
   direct.close();
-});
-
-test('machines that were ended as the controller was away start again when it is back and has not declared the slice lost', async () => {
-  const pcs = [await createNode(client, project, 'vpcs', { compute_id: slice.id }), await createNode(client, project, 'vpcs')];
-  await client.post(`${project.path}/links`, { nodes: pcs.map((pc) => end(pc)) });
-  await client.post(`${project.path}/nodes/start`, {}, 204);
-  await start();
-  const [before] = machines();
-  process.kill(controller.pid, 'SIGSTOP');
-  try {
-    await waitFor(() => machines().length === 0, { what: 'the end of the machines', everyMs: 100 });
-  } finally {
-    process.kill(controller.pid, 'SIGCONT');
-  }
+  // It was not declared lost: they start where they were.
   await waitFor(async () => (await shown()) === 'started' && machines().length === 1, { what: 'the machine', everyMs: 200 });
   assert.notDeepEqual(machines(), [before]);
   for (const { node_id } of pcs) {

@@ -1,13 +1,18 @@
 /** A lab over hosts that Slurm gives: slices are batch jobs, and their folder is on a file system that all hosts share. */
+import assert from 'node:assert/strict';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
+import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
+import type { SliceObject } from '../../src/schema/slice.ts';
 import { ClusterLab } from '../support/cluster-lab.ts';
 import { clusterTests } from '../support/cluster-tests.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
+import { untilSlice } from '../support/slices.ts';
 import { noSlurm, TestSlurm } from '../support/slurm.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, type ProjectHandle } from '../support/with-server.ts';
 
 const skip = (await noSlurm()) ?? false;
 const root = resolve(import.meta.dirname, '../..');
@@ -20,15 +25,18 @@ describe('a lab on Slurm', { skip }, async () => {
   const work = join(slurm.folder, 'work');
   const data = join(work, 'slices');
   await mkdir(data);
-  const server = await startServer({
-    args: ['--host', slurm.network.address],
-    env: slurm.env,
-    config: {
-      Qemu: { acceleration: 'off' },
-      Cluster: { engine: 'slurm', lease_seconds: 5 },
-      Slurm: { command: `${process.execPath} ${root}/src/main.ts`, data_folder: data, output_folder: work, grace: 20 },
-    },
-  });
+  /** `more`: in the section of Slurm. */
+  const startController = (more: object) =>
+    startServer({
+      args: ['--host', slurm.network.address],
+      env: slurm.env,
+      config: {
+        Qemu: { acceleration: 'off' },
+        Cluster: { engine: 'slurm', lease_seconds: 5 },
+        Slurm: { command: `${process.execPath} ${root}/src/main.ts`, output_folder: work, grace: 20, ...more },
+      },
+    });
+  const server = await startController({ data_folder: data });
   started.defer(() => server.stop());
   const client = new RawClient(server.url);
   started.defer(() => client.close());
@@ -57,5 +65,39 @@ describe('a lab on Slurm', { skip }, async () => {
 
   it('leaves no folder', async () => {
     await waitFor(async () => (await readdir(data)).length === 0, { what: 'the removal of their folders', everyMs: 200 });
+  });
+
+  it('gives nodes the last copies of their files where slices end with their disks', async () => {
+    await using own = new AsyncDisposableStack();
+    const controller = await startController({});
+    own.defer(() => controller.stop());
+    const user = new RawClient(controller.url);
+    own.defer(() => user.close());
+    const { compute_id } = await user.post<SliceObject>('/v2/slices', { cpus: 1, memory: 1000 });
+    const before = (await untilSlice(user, compute_id, 'joined')).epoch;
+    const [open, closed] = [await createProject(user, { auto_close: false }), await createProject(user, { auto_close: false })];
+    const files = new Map<ProjectHandle, string>();
+    const placed = async ({ path }: ProjectHandle) => (await user.get<ProjectPlacement>(`${path}/placement`)).nodes[0];
+    for (const project of [open, closed]) {
+      const node = `${project.path}/nodes/${(await createNode(user, project, 'vpcs', { compute_id })).node_id}`;
+      files.set(project, `${node}/files/kept.txt`);
+      assert.equal((await user.send(`POST ${node}/files/kept.txt`, { raw: project.id })).status, 201);
+      const since = Date.now();
+      for (const verb of ['start', 'stop']) await user.post(`${node}/${verb}`, {}, 200);
+      const isCopied = async () => Date.parse((await placed(project))?.copied_at ?? '') >= since;
+      await waitFor(isCopied, { what: 'a copy of its files', everyMs: 100, limitMs: 120_000 });
+    }
+    const hasFile = async (project: ProjectHandle) => (await user.send(`GET ${files.get(project)}`)).text() === project.id;
+    await user.post(`${closed.path}/close`, {}, 204);
+    // Its job ends, and its folder with it: it is placed again.
+    await slurm.command('scancel', '--user=root');
+    const isBack = async () => (await untilSlice(user, compute_id, 'joined')).epoch > before;
+    await waitFor(isBack, { what: 'the slice with a new folder', everyMs: 100, limitMs: 120_000 });
+    await waitFor(() => hasFile(open), { what: 'the file of a node of an open project' });
+    await user.post(`${closed.path}/open`, {}, 201);
+    assert.ok(await hasFile(closed), 'the file of a node of a closed project');
+    for (const project of [open, closed]) assert.ok((await placed(project))?.started_from);
+    await user.delete(`/v2/slices/${compute_id}`);
+    await waitFor(async () => (await hosts.placed()) === 0, { what: 'the end of the slice', everyMs: 200 });
   });
 });

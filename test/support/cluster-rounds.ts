@@ -8,7 +8,7 @@ import { killProcesses } from './leftovers.ts';
 /** Of leases in these labs. */
 const leaseMs = 5_000;
 
-/** A host with a slice loses its cable, or only its way to the controller, for up to five times T. */
+/** A host with a slice loses its cable, or only its way to the controller, for up to four times T: after three it is lost. */
 export async function partition(lab: ClusterLab, chance: Chance, round: number): Promise<void> {
   const { network } = lab.hosts;
   const host = await lab.hostOf(chance.pick(lab.slices) ?? '');
@@ -19,7 +19,7 @@ export async function partition(lab: ClusterLab, chance: Chance, round: number):
     await network.cut(host, isCut);
   };
   await pass(chance.between(0, leaseMs / 2));
-  const ms = chance.between(500, 5 * leaseMs);
+  const ms = chance.between(500, 4 * leaseMs);
   console.log(`round ${round}: ${lab.hosts.names[host]} loses ${isWhole ? 'its cable' : 'the controller'} for ${ms} ms`);
   await set(true);
   try {

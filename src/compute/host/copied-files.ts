@@ -9,7 +9,8 @@ import { join, relative } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isOpenedBelow } from '../../lib/open-folder.ts';
 import { openRegular } from '../../lib/regular-file.ts';
-import { copyBlockBytes, copyEntryBytes, copyHashBytes } from '../../schema/node-copy.ts';
+import { Turns } from '../../lib/turns.ts';
+import { copyBlockBytes, copyEntryBytes, copyHashBytes, largestCopiedBytes } from '../../schema/node-copy.ts';
 
 export interface HashedFile {
   /** In the folder, under which it is listed. */
@@ -26,6 +27,8 @@ export interface HashedFile {
 }
 
 const readBytes = 8 * copyBlockBytes;
+/** In one piece of an answer. */
+const mostEntries = 1024;
 
 /** Regular files below the folder; links are not followed. `isWanted`: of its path there. */
 export async function filesBelow(folder: string, isWanted: (path: string) => boolean): Promise<string[]> {
@@ -44,24 +47,32 @@ export async function hashFile(
   known: HashedFile | undefined,
 ): Promise<HashedFile> {
   const file = join(folder, name);
-  const identity = identityOf(await lstat(file, { bigint: true }));
+  const facts = await lstat(file, { bigint: true });
+  const identity = identityOf(facts);
   if (known?.identity === identity && known.file === file) return known;
-  const hashes: Buffer[] = [];
-  let size = 0;
+  const changes = () => fault('node_failed', { name: path, reason: 'it changes while it is read' });
+  // A guest of a container makes a file of any size that takes no space.
+  if (facts.size > largestCopiedBytes)
+    throw fault('node_failed', { name: path, reason: `it has more than ${largestCopiedBytes / 2 ** 30} GiB` });
+  const size = Number(facts.size);
+  const hashes = Buffer.alloc(copyHashBytes * Math.ceil(size / copyBlockBytes));
   await withFile(folder, file, async (handle) => {
     const buffer = Buffer.allocUnsafe(readBytes);
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, readBytes, size);
-      if (bytesRead === 0) return;
-      size += bytesRead;
-      for (let at = 0; at < bytesRead; at += copyBlockBytes)
-        hashes.push(hashOf(buffer.subarray(at, Math.min(bytesRead, at + copyBlockBytes))));
-      if (bytesRead < readBytes) return;
+    for (let position = 0; position < size; position += readBytes) {
+      const wanted = Math.min(readBytes, size - position);
+      const { bytesRead } = await handle.read(buffer, 0, wanted, position);
+      if (bytesRead < wanted) throw changes();
+      for (let at = 0; at < wanted; at += copyBlockBytes)
+        hashOf(buffer.subarray(at, Math.min(wanted, at + copyBlockBytes))).copy(
+          hashes,
+          ((position + at) / copyBlockBytes) * copyHashBytes,
+        );
     }
   });
-  if (!(await isUnchanged({ file, identity }))) throw fault('node_failed', { name: path, reason: 'it changes while it is read' });
-  const all = Buffer.concat(hashes);
-  return { path, file, size, sum: sumOf(all, size), hashes: all, identity, earlier: known };
+  if (!(await isUnchanged({ file, identity }))) throw changes();
+  // Without what that one was compared with: a file that changes again and again would keep all its lists.
+  const earlier = known && { sum: known.sum, hashes: known.hashes };
+  return { path, file, size, sum: sumOf(hashes, size), hashes, identity, earlier };
 }
 
 export async function isUnchanged({ file, identity }: Pick<HashedFile, 'file' | 'identity'>): Promise<boolean> {
@@ -79,20 +90,24 @@ export function sumOf(hashes: Uint8Array, size: number): string {
   return createHash('sha256').update(hashes).update(String(size)).digest('hex');
 }
 
-/** Numbers and hashes of the blocks that differ from what had this sum; of all blocks where that is not known. */
-export function differences({ sum, hashes, earlier }: HashedFile, known: string): Buffer {
-  if (known === sum) return Buffer.alloc(0);
+/** Numbers and hashes of the blocks that differ from what had this sum; of all blocks where that is not known. A terabyte has 16 million. */
+export async function* differences({ sum, hashes, earlier }: HashedFile, known: string): AsyncGenerator<Buffer> {
+  if (known === sum) return;
   const before = earlier?.sum === known ? earlier.hashes : undefined;
-  const entries: Buffer[] = [];
+  const turns = new Turns();
+  let entries: Buffer[] = [];
   for (let at = 0; at < hashes.length; at += copyHashBytes) {
+    if (turns.isOver) await turns.next();
     const own = hashes.subarray(at, at + copyHashBytes);
     if (before?.subarray(at, at + copyHashBytes).equals(own)) continue;
     const entry = Buffer.allocUnsafe(copyEntryBytes);
     entry.writeUInt32BE(at / copyHashBytes);
     own.copy(entry, 4);
-    entries.push(entry);
+    if (entries.push(entry) < mostEntries) continue;
+    yield Buffer.concat(entries);
+    entries = [];
   }
-  return Buffer.concat(entries);
+  if (entries.length > 0) yield Buffer.concat(entries);
 }
 
 /** Blocks one after the other, by ranges of `[first, count]`. */

@@ -36,11 +36,20 @@ export class LeasedMachines {
     await this.#context.wiring.sync().catch((error: unknown) => this.#context.log('error', `the links are not up: ${error}`));
     const running = new Set(this.#nodes().map(({ emulator }) => emulator));
     await Promise.allSettled(paused.filter((emulator) => running.has(emulator)).map((emulator) => emulator.resume()));
-    const ended = [...this.#ended];
-    this.#ended.clear();
+    // The lease is renewed meanwhile: many machines take longer to start than it lasts.
+    void this.#startEnded();
+  }
+
+  /** Those that the next end of the lease comes before stay in the list. Never rejects. */
+  async #startEnded(): Promise<void> {
     const known = new Set(this.#nodes());
-    const errors = await forEachBounded(ended, rate, async (node) => {
-      if (known.has(node) && !this.#context.lease.isOver) await node.start();
+    const errors = await forEachBounded([...this.#ended], rate, async (node) => {
+      if (this.#context.lease.isOver || !this.#ended.has(node)) return;
+      try {
+        if (known.has(node)) await node.start();
+      } finally {
+        if (!this.#context.lease.isOver) this.#ended.delete(node);
+      }
     });
     for (const error of errors) this.#context.log('error', `a node could not be started again: ${(error as Error).message}`);
   }

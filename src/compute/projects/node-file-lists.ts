@@ -13,9 +13,9 @@ import { DiskFloor } from '../../lib/disk-floor.ts';
 import { sizeOnDisk } from '../../lib/folder-size.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { isUuid } from '../../schema/common.ts';
-import { diskCopyPrefix, savedMemoryName } from '../../schema/folders.ts';
+import { diskCopyPrefix, isOwnInNode } from '../../schema/folders.ts';
 import type { NodeType } from '../../schema/node.ts';
-import { mostCopyBlocks, type NodeFiles } from '../../schema/node-copy.ts';
+import { mostCopiedFiles, mostCopyBlocks, type NodeFiles } from '../../schema/node-copy.ts';
 import type { Context } from '../context.ts';
 import { differences, filesBelow, type HashedFile, hashFile, isUnchanged, readBlocks } from '../host/copied-files.ts';
 import { placeFor } from './project-folder.ts';
@@ -34,7 +34,6 @@ interface Listed {
 
 /** Their lists are kept: 32 bytes for each block of a file. What is forgotten is read again. */
 const mostListed = 100;
-const mostFiles = 10_000;
 
 export class NodeFileLists {
   readonly #context: Context;
@@ -61,8 +60,8 @@ export class NodeFileLists {
   }
 
   /** `known`: the sum of what the controller has. @throws file_not_found */
-  hashes(node: CopiedNode, path: string, known: string): Buffer {
-    return differences(this.#file(node, path).file, known);
+  hashes(node: CopiedNode, path: string, known: string): Readable {
+    return Readable.from(differences(this.#file(node, path).file, known), { objectMode: false });
   }
 
   /** `ranges`: first and count, as `0-16,40-1`. @throws file_not_found, invalid_request */
@@ -95,7 +94,8 @@ export class NodeFileLists {
     const known = this.#listed.get(node_id.toLowerCase())?.files;
     const files = new Map<string, HashedFile>();
     const paths = await filesBelow(folder, isCopied);
-    if (paths.length > mostFiles) throw fault('node_failed', { name: node_id, reason: `it has more than ${mostFiles} files` });
+    if (paths.length > mostCopiedFiles)
+      throw fault('node_failed', { name: node_id, reason: `it has more than ${mostCopiedFiles} files` });
     for (const path of paths) files.set(path, await hashFile({ folder, path, name: disks.get(path) ?? path }, known?.get(path)));
     // Read one after the other, they are those of one instant if none has changed since.
     const isSame = (await Promise.all(Array.from(files.values(), isUnchanged))).every(Boolean);
@@ -121,6 +121,6 @@ export class NodeFileLists {
 
 /** Paths in a node's folder. Sockets are no files. */
 function isCopied(path: string): boolean {
-  const [top = '', ...below] = path.split('/');
-  return !top.startsWith(diskCopyPrefix) && top !== savedMemoryName && !(below.length === 0 && top.endsWith('.log'));
+  const names = path.split('/');
+  return !isOwnInNode(names) && !(names.length === 1 && path.endsWith('.log'));
 }

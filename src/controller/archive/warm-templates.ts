@@ -24,6 +24,9 @@ export interface WarmTemplatesParts {
   readonly warn: (message: string) => void;
 }
 
+/** Characters of ids in a warning. */
+const mostShown = 1000;
+
 export class WarmTemplates {
   readonly #parts: WarmTemplatesParts;
   /** By template whose machine is replaced. */
@@ -109,12 +112,16 @@ export class WarmTemplates {
 
   /** At the start of the server, before templates are changed. Never rejects. */
   async prune(): Promise<void> {
-    const { hasFile, damagedCopies } = this.#parts.templates;
+    const { hasFile, damagedCopies, unknownMachines } = this.#parts.templates;
     if (damagedCopies.length > 0)
       this.#parts.warn(
         `machines of lost templates are kept on this server: ${damagedCopies.join(' and ')} may name them. Stop the server, repair the list and move it back, or remove it; then the next start frees their space`,
       );
-    if (!hasFile || damagedCopies.length > 0) return;
+    if (unknownMachines.length > 0)
+      this.#parts.warn(
+        `machines that no template holds are kept on this server: in templates.json, the entries of warm_templates for ${unknownMachines.join(', ').slice(0, mostShown)} cannot be used, and may mean them. Stop the server, and repair or remove these entries; then the next start frees their space`,
+      );
+    if (!hasFile || damagedCopies.length > 0 || unknownMachines.length > 0) return;
     const kept = [...this.#parts.templates.heldMachines()];
     await this.#parts.computes.local.transport
       .send('POST /v2/compute/warm_machines/prune', { body: { kept } })

@@ -30,6 +30,8 @@ interface Kept {
   readonly keys: Stored;
   readonly entries: readonly unknown[];
   readonly machines: ReadonlyMap<string, TemplateWarm>;
+  /** Entries of `warm_templates` that cannot be used, by template. */
+  readonly unreadable: ReadonlyMap<string, unknown>;
 }
 
 export class Templates {
@@ -42,7 +44,7 @@ export class Templates {
   readonly #builtIn: Map<string, Template>;
   #list: readonly Template[] | undefined;
   /** What else stands in the file: keys that are not ours, entries that cannot be used, and the machines of those, by template. */
-  #kept: Kept = { keys: {}, entries: [], machines: new Map() };
+  #kept: Kept = { keys: {}, entries: [], machines: new Map(), unreadable: new Map() };
   #hasFile = false;
   #damagedCopies: readonly string[] = [];
 
@@ -118,6 +120,11 @@ export class Templates {
     return this.#damagedCopies;
   }
 
+  /** Templates that hold a machine which is not known: their entries in the file cannot be used. */
+  get unknownMachines(): readonly string[] {
+    return [...this.#kept.unreadable.keys()];
+  }
+
   /** @throws `template_not_found`, `template_built_in`, `storage_failed` */
   delete(templateId: string): Promise<void> {
     return this.#changes.run(async () => {
@@ -184,13 +191,19 @@ export class Templates {
     this.#damagedCopies = await findAside(this.#file);
     if (!stored) return;
     const machines = new Map<string, TemplateWarm>();
+    const unreadable = new Map<string, unknown>();
     for (const [id, warm] of Object.entries(Object(stored.warm)))
       if ((await problemsOf(TemplateWarm, warm)) === undefined) machines.set(id, warm as TemplateWarm);
-    await this.#take(stored.keys, stored.templates, machines);
+      else unreadable.set(id, warm);
+    await this.#take(stored.keys, stored.templates, { machines, unreadable });
     this.#hasFile = true;
   }
 
-  async #take(keys: Stored, entries: readonly unknown[], machines: ReadonlyMap<string, TemplateWarm>): Promise<void> {
+  async #take(
+    keys: Stored,
+    entries: readonly unknown[],
+    { machines, unreadable }: Pick<Kept, 'machines' | 'unreadable'>,
+  ): Promise<void> {
     const own = new Map<string, Template>();
     const unusable: unknown[] = [];
     for (const entry of entries) {
@@ -205,7 +218,8 @@ export class Templates {
     }
     this.#own = own;
     const ids = new Set(unusable.map((entry) => Object(entry).template_id as unknown));
-    this.#kept = { keys, entries: unusable, machines: new Map([...machines].filter(([id]) => !own.has(id) && ids.has(id))) };
+    const others = new Map([...machines].filter(([id]) => !own.has(id) && ids.has(id)));
+    this.#kept = { keys, entries: unusable, machines: others, unreadable };
   }
 
   async #usable(entry: unknown): Promise<Template | string> {
@@ -219,7 +233,9 @@ export class Templates {
 
   async #save(own: ReadonlyMap<string, Template>): Promise<void> {
     const { keys, entries } = this.#kept;
-    const machines = new Map(this.#kept.machines);
+    const replaced = (id: string) => own.get(id)?.warm !== undefined || (this.#own.has(id) && !own.has(id));
+    const unreadable = new Map([...this.#kept.unreadable].filter(([id]) => !replaced(id)));
+    const machines = new Map<string, unknown>([...unreadable, ...this.#kept.machines]);
     for (const { template_id, warm } of own.values()) if (warm) machines.set(template_id, warm);
     // Beside the templates, whose form is that of GNS3.
     const warm = machines.size > 0 ? { warm_templates: Object.fromEntries(machines) } : {};
@@ -231,6 +247,7 @@ export class Templates {
       throw storageFailed(error, this.#file);
     }
     this.#own = own;
+    this.#kept = { ...this.#kept, unreadable };
   }
 }
 

@@ -81,13 +81,14 @@ export class CopyFolder {
     // Its removal was under way.
     if (text === undefined) return rm(complete, { recursive: true, force: true });
     const { copy, changed } = JSON.parse(text) as { copy: CopyFacts; changed: readonly ChangedFile[] };
+    // First: there may be a folder now where a file was.
+    await this.#removeOthers(new Set(copy.files.map(({ path }) => path)));
     for (const [number, file] of changed.entries()) {
       const data = join(complete, `${number}.data`);
       if (file.blocks) await mergeBlocks(data, this.file(file.path), { ...file, blocks: file.blocks });
       else await moveTo(data, this.file(file.path));
       await moveTo(join(complete, `${number}.hashes`), this.#hashesOf(file.path));
     }
-    await this.#removeOthers(new Set(copy.files.map(({ path }) => path)));
     await writeFileAtomic(join(this.path, 'copy.json'), JSON.stringify(copy));
     await rm(join(complete, 'update.json'), { force: true });
     await rm(complete, { recursive: true, force: true });
@@ -128,6 +129,11 @@ export class CopyUpdate {
     return this.#commit({ copy, changed: this.#changed });
   }
 
+  /** No effect once it is complete. */
+  discard(): Promise<void> {
+    return rm(this.#folder, { recursive: true, force: true });
+  }
+
   async #write(name: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
     const handle = await open(join(this.#folder, name), 'wx');
     try {
@@ -144,7 +150,7 @@ async function mergeBlocks(data: string, file: string, { blocks, size }: Require
   try {
     for (const [index, block] of blocks.entries()) {
       const length = Math.min(copyBlockBytes, size - block * copyBlockBytes);
-      const { buffer } = await source.read(Buffer.allocUnsafe(length), 0, length, index * copyBlockBytes);
+      const { buffer } = await source.read(Buffer.alloc(length), 0, length, index * copyBlockBytes);
       await target.write(buffer, 0, length, block * copyBlockBytes);
     }
     await target.truncate(size);

@@ -49,8 +49,8 @@ interface SeenNode {
   readonly project_id: string;
 }
 
-/** Under way at a time. */
-const atOnce = 2;
+/** Under way at a time, each from another compute: one that does not answer holds up its own alone. */
+const atOnce = 4;
 /** After a failure; twice as long after each further one. */
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
@@ -62,22 +62,28 @@ export class NodeCopies {
   readonly #folder: string;
   /** By node: what works in the folder of its copy. */
   readonly #locks = new KeyedMutex();
+  /** By compute. */
+  readonly #sources = new KeyedMutex();
   readonly #turns = new Limit(atOnce);
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, { readonly count: number; readonly notBefore: number }>();
   readonly #followed = new Map<string, () => void>();
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(options: NodeCopiesOptions, entries: NodeCopyEntries) {
     this.#options = options;
     this.#entries = entries;
     this.#folder = join(options.settings.dataDirectory, 'node-copies');
-    this.#timer = setInterval(() => this.#look(), Math.min(longestTickMs, Math.max(250, this.#intervalMs / 5))).unref();
   }
 
   static openEntries(stateDirectory: string, warn: (message: string) => void): Promise<NodeCopyEntries> {
     return DurableMap.open<CopyEntry>(join(stateDirectory, 'node-copies.log'), warn, isCopyEntry);
+  }
+
+  /** All projects are known now. */
+  begin(): void {
+    this.#timer = setInterval(() => this.#look(), Math.min(longestTickMs, Math.max(250, this.#intervalMs / 5))).unref();
   }
 
   losesFiles(computeId: string): boolean {
@@ -220,8 +226,12 @@ export class NodeCopies {
 
   #begin(id: string): void {
     if (this.#isClosed || this.#underWay.has(id)) return;
-    const copying = this.#turns.run(() => this.#copy(id)).finally(() => this.#underWay.delete(id));
-    this.#underWay.set(id, copying);
+    const computeId = this.#entries.get(id)?.compute_id ?? '';
+    const copying = this.#sources.run(computeId, () => this.#turns.run(() => this.#copy(id)));
+    this.#underWay.set(
+      id,
+      copying.finally(() => this.#underWay.delete(id)),
+    );
   }
 
   /** Never rejects. */
@@ -230,8 +240,9 @@ export class NodeCopies {
     const compute = entry && this.#options.findCompute(entry.compute_id);
     if (!entry || entry.is_lost || !compute?.transport.state.connected || this.#isClosed) return;
     const { project_id, compute_id } = entry;
-    if (!this.#options.projects.find(project_id)) return this.#drop(id);
-    if (this.#options.projects.find(project_id)?.liveNow?.nodes.find(id)?.isMoving) return;
+    const project = this.#options.projects.find(project_id);
+    // The folder of projects may not be mounted: the copy ends with its node, and not as that is not found.
+    if (!project || project.liveNow?.nodes.find(id)?.isMoving) return;
     const ran = this.#runs(project_id, id);
     try {
       const done = await this.#locks.run(id, () => this.#update(id, entry, compute));
@@ -246,7 +257,8 @@ export class NodeCopies {
     }
   }
 
-  #update(id: string, entry: CopyEntry, compute: RegisteredCompute) {
+  async #update(id: string, entry: CopyEntry, compute: RegisteredCompute) {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const folder = this.#folderOf(entry.project_id, id);
     return updateCopy(sourceOf(compute, entry, id), folder, (bytes) => this.#requireRoom(folder.path, bytes));
   }
@@ -259,7 +271,6 @@ export class NodeCopies {
   }
 
   async #requireRoom(folder: string, bytes: number): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await mkdir(folder, { recursive: true });
     await new DiskFloor([folder], this.#options.settings.Server.min_free_bytes).check(bytes);
   }

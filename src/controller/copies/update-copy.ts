@@ -1,9 +1,10 @@
 /** Brings the copy of a node's files up to date: only blocks that are nowhere in the copy cross the network. */
 import { createHash, hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { isAbsolute, normalize } from 'node:path';
 import type { Readable } from 'node:stream';
-import { Turns } from '../../lib/turns.ts';
+import { setImmediate } from 'node:timers/promises';
+import { mapInTurns, Turns } from '../../lib/turns.ts';
+import { isOwnInNode } from '../../schema/folders.ts';
 import {
   type CopiedFile,
   copyBlockBytes,
@@ -13,7 +14,7 @@ import {
   mostCopyRanges,
   type NodeFiles,
 } from '../../schema/node-copy.ts';
-import type { CopyFacts, CopyFolder } from './copy-folder.ts';
+import type { CopyFacts, CopyFolder, CopyUpdate } from './copy-folder.ts';
 
 /** The compute that the node is on. Nothing that it answers is trusted. */
 export interface CopySource {
@@ -29,6 +30,11 @@ export interface CopyDone {
   /** That crossed the network, without lists. */
   readonly bytes: number;
 }
+
+/** Written between two looks at the room on the disk. */
+const checkedBytes = 2 ** 25;
+/** Hashes in one turn of the event loop. */
+const summedBytes = 2 ** 21;
 
 interface Updating {
   readonly source: CopySource;
@@ -47,28 +53,51 @@ export async function updateCopy(
   const before = await folder.read();
   const copiedAt = new Date().toISOString();
   const { files } = await source.list();
-  for (const { path } of files) requirePlain(path);
+  requirePlain(files.map(({ path }) => path));
   // Its host has lost them: that is what the copy is for.
   if (before && before.files.length > 0 && files.length === 0) return { copiedAt: before.copied_at, bytes: 0 };
   const sums = new Map(before?.files.map((file) => [file.path, file.sum]));
   const changed = files.filter(({ path, sum }) => sums.get(path) !== sum);
   const update = await folder.begin();
+  try {
+    const bytes = await collect({ source, folder, before, requireRoom }, changed, update);
+    await update.complete({ copied_at: copiedAt, files });
+    await folder.read();
+    return { copiedAt, bytes };
+  } catch (error) {
+    await update.discard();
+    throw error;
+  }
+}
+
+/** @returns the bytes that were sent */
+async function collect(updating: Updating, changed: readonly CopiedFile[], update: CopyUpdate): Promise<number> {
   let bytes = 0;
+  // Of blocks that are merged in the end, when they take their space a second time where the file had holes.
+  let mergedBytes = 0;
+  const requireRoom = (more: number) => updating.requireRoom(mergedBytes + more);
   for (const file of changed) {
-    const fetched = await planFile({ source, folder, before, requireRoom }, file);
+    const fetched = await planFile({ ...updating, requireRoom }, file);
+    mergedBytes += (fetched.file.blocks?.length ?? 0) * copyBlockBytes;
     await update.add(fetched.file, fetched.hashes, async (data) => {
       bytes += await fetched.write(data);
     });
   }
-  await update.complete({ copied_at: copiedAt, files });
-  await folder.read();
-  return { copiedAt, bytes };
+  return bytes;
 }
 
-/** It becomes a path below the copy. @throws Error */
-function requirePlain(path: string): void {
-  const isPlain = normalize(path) === path && !isAbsolute(path) && path !== '.' && path.split('/')[0] !== '..';
-  if (!isPlain || path.includes('\0')) throw new Error(`the compute lists a file "${path}"`);
+/** They become paths below the copy. @throws Error */
+function requirePlain(paths: readonly string[]): void {
+  const seen = new Set<string>();
+  const folders = new Set<string>();
+  for (const path of paths) {
+    const names = path.split('/');
+    const isPlain = names.every((name) => name !== '' && name !== '.' && name !== '..' && !name.includes('\0'));
+    if (!isPlain || isOwnInNode(names) || seen.has(path)) throw new Error(`the compute lists a file "${path}"`);
+    seen.add(path);
+    for (let depth = 1; depth < names.length; depth += 1) folders.add(names.slice(0, depth).join('/'));
+  }
+  for (const path of paths) if (folders.has(path)) throw new Error(`the compute lists "${path}" as a file and as a folder`);
 }
 
 async function planFile({ source, folder, before, requireRoom }: Updating, { path, size, sum }: CopiedFile) {
@@ -79,10 +108,10 @@ async function planFile({ source, folder, before, requireRoom }: Updating, { pat
   await requireRoom(Math.max(0, size - (had?.size ?? 0)));
   const entries = async (from: string) =>
     atMost(await source.hashes(path, from), copyEntryBytes * Math.ceil(size / copyBlockBytes));
-  let hashes = withEntries(old, await entries(known), size);
+  let hashes = await withEntries(old, await entries(known), size);
   // The list may be of a file that was listed in between.
-  if (sumOf(hashes, size) !== sum) hashes = withEntries(Buffer.alloc(0), await entries('-'), size);
-  if (sumOf(hashes, size) !== sum) throw new Error(`the hashes of "${path}" are not those of the file`);
+  if ((await sumOf(hashes, size)) !== sum) hashes = await withEntries(Buffer.alloc(0), await entries('-'), size);
+  if ((await sumOf(hashes, size)) !== sum) throw new Error(`the hashes of "${path}" are not those of the file`);
   const count = hashes.length / copyHashBytes;
   const differ: number[] = [];
   const turns = new Turns();
@@ -92,11 +121,16 @@ async function planFile({ source, folder, before, requireRoom }: Updating, { pat
   }
   const isWhole = old.length === 0 || differ.length * 2 > count;
   const wanted = isWhole ? Array.from({ length: count }, (_, block) => block) : differ;
-  await requireRoom(wanted.length * copyBlockBytes);
-  const blocks = new BlockWriter({ path, size, hashes, wanted, isWhole });
+  await requireRoom(wanted.length * copyBlockBytes * (isWhole ? 1 : 2));
+  const blocks = await BlockWriter.make({ path, size, hashes, wanted, isWhole, requireRoom });
   const write = async (data: FileHandle) => {
     if (isWhole) await data.truncate(size);
-    for (const file of before?.files ?? []) await blocks.takeFrom(folder.file(file.path), await folder.hashes(file), data);
+    for (const file of before?.files ?? []) {
+      if (blocks.isComplete) break;
+      // Of many small files, each is not looked for in all the others.
+      const isWorth = file.path === path || Math.min(file.size, size) >= copyBlockBytes;
+      if (isWorth) await blocks.takeFrom(folder.file(file.path), await folder.hashes(file), data);
+    }
     return blocks.fetch(source, data);
   };
   return { file: { path, size, sum, ...(!isWhole && { blocks: wanted }) }, hashes, write };
@@ -106,6 +140,7 @@ interface WantedBlocks extends Pick<CopiedFile, 'path' | 'size'> {
   readonly hashes: Buffer;
   readonly wanted: readonly number[];
   readonly isWhole: boolean;
+  readonly requireRoom: (bytes: number) => Promise<void>;
 }
 
 /** Writes blocks to where they belong in the data of an update, each as soon as it is found. */
@@ -113,20 +148,32 @@ class BlockWriter {
   readonly #file: WantedBlocks;
   /** By hash: their places among those that are wanted. */
   readonly #missing = new Map<string, number[]>();
+  /** Since there was room the last time. */
+  #written = 0;
 
-  constructor(file: WantedBlocks) {
+  private constructor(file: WantedBlocks) {
     this.#file = file;
+  }
+
+  static async make(file: WantedBlocks): Promise<BlockWriter> {
+    const writer = new BlockWriter(file);
+    const turns = new Turns();
     for (const [place, block] of file.wanted.entries()) {
       const key = keyOf(hashAt(file.hashes, block));
-      const places = this.#missing.get(key);
+      const places = writer.#missing.get(key);
       if (places) places.push(place);
-      else this.#missing.set(key, [place]);
+      else writer.#missing.set(key, [place]);
+      if (turns.isOver) await turns.next();
     }
+    return writer;
+  }
+
+  get isComplete(): boolean {
+    return this.#missing.size === 0;
   }
 
   /** From a file of the copy: what has only moved, as when an overlay is written anew, does not cross the network. */
   async takeFrom(path: string, hashes: Buffer, data: FileHandle): Promise<void> {
-    if (this.#missing.size === 0) return;
     const file = await open(path, 'r').catch(() => undefined);
     if (!file) return;
     const turns = new Turns();
@@ -146,7 +193,8 @@ class BlockWriter {
   /** @returns the bytes that were sent */
   async fetch(source: CopySource, data: FileHandle): Promise<number> {
     const { wanted, path, size } = this.#file;
-    const blocks = Array.from(this.#missing.values(), ([place = 0]) => wanted[place] ?? 0).sort((one, other) => one - other);
+    // In the order of the file, as they were put in.
+    const blocks = await mapInTurns(this.#missing.values(), ([place = 0]) => wanted[place] ?? 0);
     let bytes = 0;
     for (const ranges of rangesOf(blocks)) {
       const lengths = ranges.flatMap(([first, count]) =>
@@ -168,27 +216,39 @@ class BlockWriter {
     const places = this.#missing.get(key) ?? [];
     // A new file has holes where it has no data.
     const isHole = this.#file.isWhole && isZero(block);
-    for (const place of places) if (!isHole) await data.write(block, 0, block.length, place * copyBlockBytes);
+    for (const place of places) {
+      if (isHole) break;
+      await data.write(block, 0, block.length, place * copyBlockBytes);
+      await this.#wrote(block.length);
+    }
     this.#missing.delete(key);
+  }
+
+  /** Others write to the same disk. */
+  async #wrote(bytes: number): Promise<void> {
+    this.#written += bytes;
+    if (this.#written < checkedBytes) return;
+    this.#written = 0;
+    await this.#file.requireRoom(0);
   }
 }
 
 /** Requests of limited size. */
-function rangesOf(blocks: readonly number[]): [number, number][][] {
-  const requests: [number, number][][] = [];
+function* rangesOf(blocks: readonly number[]): Generator<[number, number][]> {
+  let ranges: [number, number][] = [];
   let count = 0;
   for (const block of blocks) {
-    const last = requests.at(-1)?.at(-1);
+    const last = ranges.at(-1);
     const isNext = last !== undefined && last[0] + last[1] === block;
-    const isFull = count === mostCopyBlocks || (!isNext && requests.at(-1)?.length === mostCopyRanges);
-    if (requests.length === 0 || isFull) {
-      requests.push([[block, 1]]);
+    if (count === mostCopyBlocks || (!isNext && ranges.length === mostCopyRanges)) {
+      yield ranges;
+      ranges = [[block, 1]];
       count = 0;
     } else if (isNext) last[1] += 1;
-    else requests.at(-1)?.push([block, 1]);
+    else ranges.push([block, 1]);
     count += 1;
   }
-  return requests;
+  if (count > 0) yield ranges;
 }
 
 /** A stream in pieces of these lengths; the last one may be shorter than wanted. */
@@ -224,18 +284,25 @@ async function atMost(stream: Readable, bytes: number): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function withEntries(old: Buffer, entries: Buffer, size: number): Buffer {
+async function withEntries(old: Buffer, entries: Buffer, size: number): Promise<Buffer> {
   const hashes = Buffer.alloc(copyHashBytes * Math.ceil(size / copyBlockBytes));
   old.copy(hashes);
+  const turns = new Turns();
   for (let at = 0; at + copyEntryBytes <= entries.length; at += copyEntryBytes) {
     const target = entries.readUInt32BE(at) * copyHashBytes;
     if (target < hashes.length) entries.copy(hashes, target, at + 4, at + copyEntryBytes);
+    if (turns.isOver) await turns.next();
   }
   return hashes;
 }
 
-function sumOf(hashes: Buffer, size: number): string {
-  return createHash('sha256').update(hashes).update(String(size)).digest('hex');
+async function sumOf(hashes: Buffer, size: number): Promise<string> {
+  const sum = createHash('sha256');
+  for (let at = 0; at < hashes.length; at += summedBytes) {
+    sum.update(hashes.subarray(at, at + summedBytes));
+    await setImmediate();
+  }
+  return sum.update(String(size)).digest('hex');
 }
 
 const hashAt = (hashes: Buffer, block: number) => hashes.subarray(block * copyHashBytes, (block + 1) * copyHashBytes);

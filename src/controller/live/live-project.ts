@@ -52,6 +52,8 @@ export interface LiveProjectOptions {
   readonly version: string;
   readonly log: Log;
   readonly notices: EventStream<Notice>;
+  /** Before its nodes are made on their computes. Never rejects. */
+  readonly opening: (live: LiveProject) => Promise<void>;
   /** The project's own fields were changed. */
   readonly onEntry: (entry: ProjectEntry) => void;
 }
@@ -154,7 +156,7 @@ export class LiveProject {
         await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
       }
       await takeOwnSymbolSizes(state.nodes, options.symbols);
-      await live.#restore(state);
+      await live.#restore(state, options);
     } catch (error) {
       await live.#log.close();
       throw error;
@@ -290,8 +292,9 @@ export class LiveProject {
   }
 
   /** Listeners are sent all nodes, links and drawings. */
-  async #restore(state: ProjectState): Promise<void> {
+  async #restore(state: ProjectState, { opening }: Pick<LiveProjectOptions, 'opening'>): Promise<void> {
     const nodes = await mapInTurns(state.nodes.values(), (entry) => this.nodes.add(entry));
+    await opening(this);
     await forEachBounded(nodes, concurrency, (node) => this.nodes.open(node));
     const links = await mapInTurns(state.links.values(), (entry) => this.#addLink(entry) && entry);
     await forEachBounded(links, concurrency, async (entry) => {

@@ -10,8 +10,10 @@ import { lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFile, syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
+import { setAside } from '../../lib/set-aside.ts';
 import { ProjectLog, storageFailed } from '../log/project-log.ts';
 import { logPath } from '../log/project-state.ts';
 import { readTopology } from '../model/read-topology.ts';
@@ -97,42 +99,59 @@ export function newTopology(project: ProjectEntry): Topology {
   return { project, nodes: [], links: [], drawings: [], computes: [] };
 }
 
-/** Makes the files of a new project durable, before anything in it is changed. The copy in its record is dropped meanwhile. */
-export async function settle(registry: Registry, { id, path, filename }: ProjectPlace & { readonly id: string }): Promise<void> {
-  await Promise.all([syncFile(join(path, filename)), syncAll([path, dirname(path)])]);
+/**
+ * Makes the files of a new project durable, before anything in it is changed. The copy in its record is dropped meanwhile. A project file
+ * that another program removed is written again.
+ */
+export async function settle(
+  registry: Registry,
+  { id, path, filename }: ProjectPlace & { readonly id: string },
+  version: string,
+): Promise<void> {
+  const file = join(path, filename);
+  const entry = registry.get(id)?.unsettled;
+  const settled = syncFile(file).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || !entry) throw error;
+    await writeFileAtomic(file, await topologyText(newTopology(entry), version));
+  });
+  await Promise.all([settled, syncAll([path, dirname(path)])]);
   // A copy that is left beside a log does nothing.
   registry.settle(id).catch(() => undefined);
 }
 
 /** At the start: writes what of new projects is not on the disk. What cannot be written is reported, and tried again at the next start. */
 export async function recoverNew(registry: Registry, { version, log }: { version: string; log: Log }): Promise<void> {
-  for (const [id, place] of [...registry.entries()]) {
-    if (!place.unsettled) continue;
+  await forEachBounded([...registry.entries()], concurrency, async ([id, place]) => {
+    if (!place.unsettled) return;
+    const file = join(place.path, place.filename);
     try {
-      await writeMissing(place, place.unsettled, version);
-      await settle(registry, { id, ...place });
+      const aside = await writeMissing(place, place.unsettled, version);
+      if (aside !== undefined) log.warn({ file }, `${file} was incomplete and was written again. What was there is now ${aside}`);
+      await settle(registry, { id, ...place }, version);
     } catch (error) {
-      log.error(
-        { err: error },
-        `the project ${join(place.path, place.filename)} could not be written: ${(error as Error).message}`,
-      );
+      log.error({ err: error }, `the project ${file} could not be written: ${(error as Error).message}`);
     }
-  }
+  });
 }
 
-async function writeMissing({ path, filename }: RegistryEntry, entry: ProjectEntry, version: string): Promise<void> {
+/** Returns where it put a file that is not the project's, or not all of it: another program may have written it. */
+async function writeMissing({ path, filename }: RegistryEntry, entry: ProjectEntry, version: string): Promise<string | undefined> {
   const file = join(path, filename);
   // A log that has records is that of a settled project: the list was damaged.
   const log = await lstat(logPath(file)).catch(() => undefined);
-  if (log && log.size > 0) return;
+  if (log && log.size > 0) return undefined;
   const isWritten = await readTopology(file).then(
     () => true,
-    () => false,
+    // No loss of power makes one of a newer version.
+    (error: unknown) => isFault(error, 'project_newer'),
   );
-  if (isWritten) return;
+  if (isWritten) return undefined;
   const outermost = await makeFolders(path);
+  const found = await lstat(file).catch(() => undefined);
+  const aside = found && (found.size > 0 || !found.isFile()) ? await setAside(file) : undefined;
   await writeFileAtomic(file, await topologyText(newTopology(entry), version));
   if (outermost !== undefined) await syncAll([...foldersUpTo(outermost, path), dirname(outermost)]);
+  return aside;
 }
 
 async function syncAll(folders: readonly string[]): Promise<void> {

@@ -12,7 +12,16 @@ import type { KnownProject } from './project.ts';
 import type { Registry } from './registry.ts';
 import type { Restores } from './snapshot-restores.ts';
 
-export interface ProjectEnvironment {
+export interface ProjectFollower {
+  /** Before the nodes of a project that is being opened are made on their computes. Never rejects. */
+  readonly opening: (live: LiveProject) => Promise<void>;
+  /** Tells listeners of the controller. */
+  readonly announce: (action: string, project: KnownProject) => void;
+  /** The object of a project is another one. */
+  readonly onChange: () => void;
+}
+
+export interface ProjectEnvironment extends ProjectFollower {
   readonly computes: Computes;
   readonly registry: Registry;
   readonly captures: CaptureStore;
@@ -25,10 +34,6 @@ export interface ProjectEnvironment {
   readonly openings: Limit;
   /** How long after its last listener has left a project is closed, and whether its nodes may run then. */
   readonly autoClose: { readonly graceMs: number; readonly evenRunning: boolean };
-  /** Tells listeners of the controller. */
-  readonly announce: (action: string, project: KnownProject) => void;
-  /** The object of a project is another one. */
-  readonly onChange: () => void;
 }
 export interface ProjectPlace {
   readonly path: string;

@@ -48,7 +48,9 @@ export async function writeNodeFile(live: LiveProject, target: { nodeId: string;
 /** @throws path_forbidden, file_not_found, and what the compute throws; `compute_route_missing` for a stock GNS3 compute */
 export async function removeNodeFile(live: LiveProject, nodeId: string, path: string): Promise<void> {
   const { transport, way } = await nodeFile(live, nodeId, path);
-  await transport.raw('DELETE', way);
+  const { body } = await transport.raw('DELETE', way);
+  // Unread, an answer holds its connection.
+  if (!(body instanceof Uint8Array)) await buffer(body);
 }
 
 /** Where the compute has it. Leading dots are refused as well: so are hidden files of a node, as in GNS3. */

@@ -315,9 +315,11 @@ export class KnownProject {
     return live;
   }
 
-  #shutDown(before?: (live: LiveProject) => Promise<ReadonlySet<string> | undefined>): Promise<boolean> {
+  async #shutDown(before?: (live: LiveProject) => Promise<ReadonlySet<string> | undefined>): Promise<boolean> {
     this.#autoClose.cancel();
-    return this.#lifecycle.shutDown(before);
+    const wasOpen = await this.#lifecycle.shutDown(before);
+    if (wasOpen) this.#unread = undefined;
+    return wasOpen;
   }
 
   async #close({ keeps = false } = {}): Promise<boolean> {
@@ -353,7 +355,6 @@ export class KnownProject {
     if (this.liveNow.nodes.isRunning && !this.#environment.autoClose.evenRunning) return 'busy';
     try {
       await this.close();
-      this.#unread = undefined;
       return 'done';
     } catch (error) {
       const message = `The project "${this.name}" stays open, and its nodes run on. It could not be closed after its last user had left, and the server tries again: ${(error as Error).message}`;

@@ -1,13 +1,15 @@
 /** Projects: making, opening, deleting, and what becomes of damaged ones. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { isFault } from '../../api/faults.ts';
 import { Journal } from '../../lib/journal.ts';
+import { LiveProject } from '../live/live-project.ts';
 import type { NodeObject } from '../model/node.ts';
+import { NewProjectFiles } from './new-project.ts';
 import { Registry } from './registry.ts';
 
 /** The list of projects as it was when each had just been made. */
@@ -45,6 +47,32 @@ describe('projects', () => {
     assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).status, 'started');
   });
 
+  it('tell the next listener why they could not be closed, unless they were closed since', async (context) => {
+    const project = bench.controller.projects.get(bench.project.project_id);
+    const failToClose = async () => {
+      const fails = async () => Promise.reject(new Error('not now'));
+      const failed = context.mock.method(LiveProject.prototype, 'shutDown', fails, { times: 1 });
+      const leave = project.listen(() => undefined);
+      context.mock.timers.enable({ apis: ['setTimeout'] });
+      leave();
+      context.mock.timers.tick(60_000);
+      context.mock.timers.reset();
+      await bench.inProject('GET /nodes');
+      assert.equal(failed.mock.callCount(), 1);
+    };
+    const received = () => {
+      const notices: unknown[] = [];
+      project.listen(({ event }) => notices.push((event as { message: string }).message))();
+      return notices.map((message) => /stays open.*not now/.test(String(message)));
+    };
+    await failToClose();
+    assert.deepEqual([received(), received()], [[true], []]);
+    await failToClose();
+    await bench.inProject('POST /close');
+    await bench.inProject('POST /open');
+    assert.deepEqual(received(), []);
+  });
+
   it('are refused with names that cannot be files, and leave no folder', async () => {
     for (const name of ['a/b', '..', '.', 'a\\b', ' ', 'x'.repeat(250)]) {
       await assert.rejects(bench.ask('POST /projects', { name }), refusal('project_name_invalid'), name);
@@ -70,6 +98,41 @@ describe('projects', () => {
     assert.equal(await readFile(join(folder, 'b.gns3.log/own'), 'utf8'), 'of the user');
     const aside = (await readdir(folder)).filter((name) => name.startsWith('a.gns3.log.'));
     assert.deepEqual(await Promise.all(aside.map((name) => readFile(join(folder, name), 'utf8'))), ['of another project']);
+  });
+
+  it('are made one at a time in a folder, whatever links lead there', async () => {
+    const root = dirname(bench.project.path);
+    await mkdir(join(root, 'real'));
+    await symlink('real', join(root, 'link'));
+    const wanted = ['real/x', 'link/x'].map((path) =>
+      bench.ask('POST /projects', { name: path.slice(0, 4), path: join(root, path) }),
+    );
+    const results = await Promise.allSettled(wanted);
+    assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    assert.equal((await readdir(join(root, 'real/x'))).filter((name) => name.endsWith('.gns3')).length, 1);
+  });
+
+  it('that are being made are not found a second time', async (context) => {
+    const { projects, notices } = bench.controller;
+    const created: unknown[] = [];
+    notices.subscribe(({ action, event }) => void (action === 'project.created' && created.push((event as ProjectAnswer).name)));
+    const rename = context.mock.method(NewProjectFiles.prototype, 'reveal', async function (this: NewProjectFiles) {
+      rename.mock.restore();
+      await projects.reload();
+      await this.reveal();
+      await projects.reload();
+    });
+    const path = join(dirname(bench.project.path), 'elsewhere');
+    await bench.ask('POST /projects', { name: 'x', path });
+    await projects.reload();
+    assert.deepEqual(created, ['x']);
+  });
+
+  it('take changes although another program removed the file that was not changed yet', async () => {
+    const file = join(bench.project.path, bench.project.filename);
+    await rm(file);
+    await bench.addNode('PC1');
+    assert.equal((await lstat(file)).isFile(), true);
   });
 
   it('that cannot be made take only their own files with them', async (context) => {
@@ -121,6 +184,24 @@ describe('projects', () => {
     await bench.restart();
     for (const { project_id, name } of made)
       assert.equal((await bench.ask<unknown[]>(`GET /projects/${project_id}/nodes`)).length, 1, name);
+  });
+
+  it('replace no file of another program after a loss of power', async () => {
+    const { path, filename, project_id } = await bench.ask<ProjectAnswer>('POST /projects', { name: 'newer' });
+    const newer = JSON.stringify({ revision: 99 });
+    const file = join(bench.project.path, bench.project.filename);
+    await bench.restart(async () => {
+      await onlyUnsettled(join(dirname(path), '..', 'state', 'projects.log'));
+      for (const own of [file, join(path, filename)]) await truncate(`${own}.log`);
+      await writeFile(join(path, filename), newer);
+      await writeFile(file, 'of another program');
+    });
+    await assert.rejects(bench.ask(`POST /projects/${project_id}/open`), refusal('project_newer'));
+    assert.equal(await readFile(join(path, filename), 'utf8'), newer);
+    assert.equal((await bench.inProject<ProjectAnswer>('POST /open')).status, 'opened');
+    const aside = (await readdir(bench.project.path)).filter((name) => name.includes('.gns3.damaged-'));
+    const kept = await Promise.all(aside.map((name) => readFile(join(bench.project.path, name), 'utf8')));
+    assert.deepEqual(kept, ['of another program']);
   });
 
   it('keep what was changed in them when the list of projects is again as it was when they were made', async () => {

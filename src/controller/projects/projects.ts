@@ -3,7 +3,7 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { concurrency, Limit } from '../../lib/bounded.ts';
-import { isReallyBelow } from '../../lib/inside.ts';
+import { isReallyBelow, realExisting } from '../../lib/inside.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { mapInTurns } from '../../lib/turns.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
@@ -31,6 +31,8 @@ export class KnownProjects {
   /** Names of projects that are being made. */
   readonly #pending = new Set<string>();
   readonly #making = new KeyedMutex();
+  /** Ids of new projects that have a record and are not in `#projects` yet. */
+  readonly #recorded = new Set<string>();
   /** Ids of projects whose files could not be read when they were looked for: listed with what is known of them. */
   readonly #damaged = new Set<string>();
   #list: readonly Readonly<ProjectObject>[] | undefined;
@@ -57,12 +59,13 @@ export class KnownProjects {
     const { found, damaged } = await this.#options.registry.discover({ isStart: false });
     const wasDamaged = new Set(this.#damaged);
     for (const id of wasDamaged) if (!this.#projects.get(id)?.isOpen && !damaged.has(id)) this.#drop(id);
+    const isKnown = (projectId: string) => this.#projects.has(projectId) || this.#recorded.has(projectId);
     for (const [projectId, { project, ...place }] of found) {
-      if (this.#projects.has(projectId)) continue;
+      if (isKnown(projectId)) continue;
       this.#environment.announce(wasDamaged.has(projectId) ? 'project.updated' : 'project.created', this.add(project, place));
     }
     for (const [projectId, { project, ...place }] of damaged) {
-      if (!this.#projects.has(projectId)) this.#environment.announce('project.created', this.#addDamaged(project, place));
+      if (!isKnown(projectId)) this.#environment.announce('project.created', this.#addDamaged(project, place));
     }
     for (const project of [...this.#projects.values()]) if (!(await isThere(project.path))) await this.#forget(project);
     this.#openByThemselves();
@@ -201,8 +204,9 @@ export class KnownProjects {
 
   /** Makes and opens a project; one that has this id already is returned as it is. */
   async create(body: ProjectCreate): Promise<KnownProject> {
+    const folder = body.path || (body.project_id && join(this.#options.projectsPath, body.project_id));
     // In a folder that a client names, one is made at a time: each would take it for its own.
-    return body.path ? this.#making.run(resolve(body.path), () => this.#create(body)) : this.#create(body);
+    return folder ? this.#making.run(await realExisting(resolve(folder)), () => this.#create(body)) : this.#create(body);
   }
 
   async #create(body: ProjectCreate): Promise<KnownProject> {
@@ -232,13 +236,18 @@ export class KnownProjects {
   }
 
   async #openNew(entry: ProjectEntry, files: NewProjectFiles): Promise<KnownProject> {
-    const { registry } = this.#options;
+    const { registry, version } = this.#options;
     const { project_id } = entry;
     const { folder: path, filename } = files.place;
-    await registry.set(project_id, { path, filename, opened: true, unsettled: entry });
-    await files.reveal();
+    this.#recorded.add(project_id);
+    try {
+      await registry.set(project_id, { path, filename, opened: true, unsettled: entry });
+      await files.reveal();
+    } finally {
+      this.#recorded.delete(project_id);
+    }
     const project = this.add(entry, { path, filename });
-    await project.open({ created: { topology: newTopology(entry), settle: () => settle(registry, project) } });
+    await project.open({ created: { topology: newTopology(entry), settle: () => settle(registry, project, version) } });
     this.#environment.announce('project.created', project);
     return project;
   }

@@ -74,7 +74,7 @@ export class Relocation {
   }
 
   /** Nodes of slices that were lost while the project was closed, or while another server had it open, are moved as soon as there is room. */
-  opened(live: LiveProject): void {
+  #opened(live: LiveProject): void {
     for (const { id: nodeId, compute } of live.nodes.all()) {
       if (compute && this.#isLost(compute)) this.#waiting.add({ projectId: live.projectId, nodeId, compute });
     }
@@ -138,33 +138,28 @@ export class Relocation {
   /** The compute answers again, and its nodes are not made there yet. Never rejects. */
   async returning(live: LiveProject, compute: RegisteredCompute): Promise<void> {
     if (!nodesOn(live, compute).some(({ id }) => this.#options.copies.isLost(id))) return;
-    live.forgetOn(compute);
     await this.#giveBack(live, compute).catch((error: Error) => live.notify('log.error', { message: error.message }));
+  }
+
+  /** The project is being opened; its nodes, of slices that were placed again meanwhile, are not made yet. Never rejects. */
+  async opening(live: LiveProject): Promise<void> {
+    for (const compute of live.usedComputes()) await this.returning(live, compute);
   }
 
   /** A project was made, opened, changed, closed or deleted. */
   follow(action: string, project: KnownProject): void {
     this.#options.copies.follow(action, project);
-    if (action === 'project.opened') void this.#opened(project);
-  }
-
-  /** Nodes of the project may be on slices that were placed again while it was closed. Never rejects. */
-  async #opened({ liveNow: live }: KnownProject): Promise<void> {
-    for (const compute of live?.usedComputes() ?? []) {
-      if (!live || !compute.transport.state.connected) continue;
-      const given = await this.#giveBack(live, compute).catch((): OpenNode[] => []);
-      await forEachBounded(given, rate, (node) => live.nodes.open(node, 'node.updated'));
-    }
+    if (action === 'project.opened' && project.liveNow) this.#opened(project.liveNow);
   }
 
   /** The disks of the slice ended with its host: its nodes are sent the files of their last copies when they are made there. */
-  async #giveBack(live: LiveProject, compute: RegisteredCompute): Promise<OpenNode[]> {
+  async #giveBack(live: LiveProject, compute: RegisteredCompute): Promise<void> {
     const { copies } = this.#options;
     const lost = nodesOn(live, compute).filter(({ id }) => copies.isLost(id));
-    if (lost.length === 0) return [];
+    live.forgetOn(compute);
     await live.announceTo(compute);
     const path = { project_id: live.projectId };
-    const files = await compute.transport.call('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
+    const files = await compute.transport.call('GET /v2/compute/projects/{project_id}/files', { path });
     const present = new Set(files.map(({ path: file }) => file.split('/')[2]));
     const given: OpenNode[] = [];
     await forEachBounded(lost, rate, async (node) => {
@@ -177,7 +172,6 @@ export class Relocation {
     });
     const message = `${compute.record.name} has lost the files of ${given.length} nodes. ${agesOf(given, copies)}`;
     if (given.length > 0) live.notify('log.warning', { message });
-    return given;
   }
 
   /**

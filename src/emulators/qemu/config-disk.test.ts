@@ -157,6 +157,47 @@ test('a file that is deleted from the folder `config` goes from the disk and the
   assert.deepEqual(warnings, []);
 });
 
+test('the disk of a machine that continues from memory stays as its guest knows it', async () => {
+  await zip(configZip(), { 'ios_config.txt': 'old' });
+  await disk.prepare(undefined);
+  const before = await readFile(disk.file);
+  // A freeze ends the machine, whose disk is read into the zip.
+  await disk.export();
+  await mkdir(join(directory, 'config'));
+  await writeFile(join(directory, 'config', 'user-data'), 'new');
+  for (const [path, seconds] of [
+    [configZip(), 60],
+    [join(directory, 'config', 'user-data'), 120],
+  ] as const)
+    await utimes(path, Date.now() / 1000 + seconds, Date.now() / 1000 + seconds);
+  const memory = join(directory, 'saved-memory');
+  await mkdir(memory);
+  await writeFile(join(memory, 'manifest.json'), '');
+  assert.equal(await disk.prepare(undefined), true);
+  assert.ok(before.equals(await readFile(disk.file)));
+  await rm(memory, { recursive: true });
+  assert.equal(await disk.prepare(undefined), true);
+  assert.deepEqual([await mtype('/ios_config.txt'), await mtype('/user-data')], ['old', 'new']);
+});
+
+test('without the tools the disk stays as it is, whatever was deleted', async () => {
+  const config = join(directory, 'config');
+  await mkdir(config);
+  await writeFile(join(config, 'user-data'), '#cloud-config\n');
+  await disk.prepare(undefined);
+  const before = await readFile(disk.file);
+  await rm(join(config, 'user-data'));
+  const template = join(data, 'template.img');
+  await writeFile(template, 'empty');
+  const bare = new ConfigDisk(
+    { directory, name: 'R1', warn: (message) => void warnings.push(message) },
+    { inPath: async () => undefined },
+    new ConfinedTools(() => contractHost(data, 31_945).settings),
+  );
+  assert.equal(await bare.prepare(template), true);
+  assert.deepEqual(await readFile(disk.file), before);
+});
+
 test('a folder `config` that is a link is not read', async () => {
   await symlink('/etc', join(directory, 'config'));
   assert.equal(await disk.prepare(undefined), true);

@@ -12,10 +12,12 @@ import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
 import { openedPath, openFolder } from '../../lib/open-folder.ts';
+import { savedMemoryName } from '../../schema/folders.ts';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Binaries } from './binaries.ts';
 import { type ConfigFile, readConfigFiles, readConfigNames } from './config-files.ts';
+import { memoryFiles } from './memory/manifest.ts';
 
 const diskName = 'config.img';
 const zipName = 'config.zip';
@@ -60,17 +62,19 @@ export class ConfigDisk {
   }
 
   /**
-   * Makes the disk ready. `template`: an empty disk of the image folder; `zip`: files for a disk that is new. False, with a warning, when
-   * there can be none.
+   * Makes the disk ready. `template`: an empty disk of the image folder; `zip`: files for a disk that is new. The disk of a machine that
+   * continues from memory stays as its guest knows it. False, with a warning, when there can be none.
    */
   async prepare(template: string | undefined, zip?: string): Promise<boolean> {
     const hasTools = await this.#hasTools();
     const disk = await changedAt(this.file);
+    const { manifest } = memoryFiles(join(this.#node.directory, savedMemoryName));
+    if (disk !== undefined && (await changedAt(manifest)) !== undefined) return true;
     if (zip !== undefined && disk === undefined) await copyFile(zip, this.#zip, constants.COPYFILE_EXCL).catch(() => undefined);
     const given = await this.#given();
     const names = given?.map(({ name }) => name);
     const placed = await readConfigNames(join(this.#node.directory, namesName));
-    const removed = names ? placed.filter((name) => !names.includes(name)) : [];
+    const removed = names && hasTools ? placed.filter((name) => !names.includes(name)) : [];
     // A machine may have ended while no server ran: what it wrote stays.
     if (removed.length > 0 && (disk ?? 0) > ((await changedAt(this.#zip)) ?? 0)) await this.export();
     const zipped = (await changedAt(this.#zip)) ?? 0;

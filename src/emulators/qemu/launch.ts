@@ -43,6 +43,8 @@ export async function launch(node: NodeView, launcher: Launcher, arrival?: Machi
   const now = { qemu: qemuSeries(checked.version), accelerator: wanted.accelerator };
   const saved = found && (await isSameMachine(found, node, { ...now, args: commandArguments(wanted) })) ? found : undefined;
   const plan = found && !saved ? await planWith(undefined) : wanted;
+  // Its config disk was left as the memory knows it.
+  if (found && !saved) await findFiles(node, checked, facilities);
   if (arrival) await requireOffered(arrival.offer, { ...now, arguments: commandArguments(plan) }, { node, host });
   const identity = await giveFiles(node, checked, files, facilities);
   const tpm = checked.swtpm === undefined ? undefined : await startTpm(checked.swtpm, node, identity);

@@ -76,6 +76,7 @@ describe('an error names file, line, column and what to do', () => {
     ['nodes:\n  R1: {kind: vpcs}\nlinks:\n  - [R1, R1]', /^ring.yaml:4:5: a link joins two nodes/],
     [`nodes:\n  R1: {kind: vpcs, symbol: "\${sym}"}`, /^ring.yaml:2:20: there is no variable "sym"/],
     ['nodes:\n  R1: {kind: vpcs\n', /^ring.yaml:3:1: .*Correct the YAML$/],
+    ['nodes: {}\n---\nnodes: {}', /^ring.yaml:\d:1: another YAML document begins here, and a file holds one\. Remove/],
     ['nodes:\n  P: {kind: vpcs}\nlinks:\n  - [P[1-3], S]', /^ring.yaml:4:.*Quote ranges in lists/],
     ['nodes:\n  R1: {kind: vpcs}\n  R1: {kind: vpcs}', /^ring.yaml:3:3: .*unique/],
     ['nodes:\n  R[1-2]: {kind: vpcs}\n  R2: {kind: vpcs}', /^ring.yaml:3:3: there is another node "R2"/],

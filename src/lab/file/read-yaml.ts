@@ -72,6 +72,11 @@ export function readYaml(text: string, file: string, places = new Places()): Rea
   };
   const [error] = document.errors;
   if (error?.message.includes('call stack')) throw tooDeep(file);
+  if (error?.code === 'MULTIPLE_DOCS')
+    throw new LabError(
+      'another YAML document begins here, and a file holds one. Remove the line `---`, or move it to another file',
+      place(error.pos[0]),
+    );
   if (error) {
     const { line } = place(error.pos[0]);
     const isRange = /\w\[\d/.test(text.split('\n', line).at(-1) ?? '');

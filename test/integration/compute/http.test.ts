@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
-import { fault } from '../../../src/api/faults.ts';
+import { fault, isFault } from '../../../src/api/faults.ts';
 import { LocalTransport } from '../../../src/api/local-transport.ts';
 import type { ComputeApi } from '../../../src/compute/api.ts';
 import { HostCompute } from '../../../src/compute/compute.ts';
@@ -146,6 +146,9 @@ describe('routes of the compute', () => {
     const node = { ...path, node_id: String(made.node_id) };
     const nodes = `/projects/${project_id}/vpcs/nodes`;
     assert.equal((await call('POST', nodes, { name: 'PC2' })).status, 507);
+    // As its controller forwards requests of clients, which keep nothing.
+    const forwarded = transport.raw('POST', `/v2/compute${nodes}`, Buffer.from('{"name": "PC3"}'));
+    await assert.rejects(forwarded, (error) => isFault(error, 'storage_failed'));
     assert.equal((await call('POST', `${nodes}/${node.node_id}/start`)).status, 507);
     setNode.mock.restore();
     const stored = context.mock.method(Store.prototype, 'setNode');
