@@ -4,7 +4,7 @@
  * Theory of operation. Its memory is a journal (`store.ts`); what was answered with 2xx is in it. Emulators and the fabric are
  * processes of their own that outlive it. At the start it therefore (1) notes which marked processes run, before a driver starts
  * any, reads its journal, and finds or starts the fabric; (2) reserves the ports in the journal; (3) adopts the emulators, all at
- * once; (4) syncs the fabric's links; (5) ends the noted processes that have no owner. Only then it answers. At the end
+ * once; (4) syncs the fabric's links; (5) ends the noted processes that have no owner, and removes what was half copied. Only then it answers. At the end
  * it lets go of everything, or stops everything when asked to.
  */
 import { createHash } from 'node:crypto';
@@ -156,7 +156,7 @@ export class HostCompute {
     const compute = new HostCompute({ context, events, host, fabric, version, findings });
     try {
       const opening = new Opening(context);
-      await opening.restore(compute.#projects);
+      const halfCopies = await opening.restore(compute.#projects);
       const synced = opening.tellFabric();
       // Where nothing ran there is no fabric to find and no link to sync: it starts in parallel.
       if (leftovers.length > 0) {
@@ -166,6 +166,8 @@ export class HostCompute {
           ...compute.#projects.allNodes().flatMap((node) => pidsOf(node.emulator)),
         ]);
       }
+      // What copied into them has ended.
+      await removeHalfCopies(context, halfCopies);
       for (const { kind } of context.drivers.values()) if (kind.images) removeUnfinished(images.of(kind.images));
       await watchPeers(context, compute.#projects);
       watchCaptures({ context, stats: (ids) => fabric.stats(ids), nodes: () => compute.#projects.allNodes() });
@@ -227,20 +229,21 @@ class Opening {
     this.#context = context;
   }
 
-  async restore(projects: ComputeProjects): Promise<void> {
+  /** @returns folders of copies that are incomplete */
+  async restore(projects: ComputeProjects): Promise<readonly string[]> {
     const { store, log } = this.#context;
     const { projects: records, nodes, copies } = store.load();
     const loaded = projects.load(records, nodes);
     for (const [node, entry] of loaded) await this.#retake(node, entry);
-    await Promise.all([
-      removeHalfCopies(this.#context, copies),
-      ...[...loaded].map(([node, { run }]) => {
+    await Promise.all(
+      [...loaded].map(([node, { run }]) => {
         if (run) return node.adopt(run).catch((error) => this.#adoptionFailed(node, run, error));
         return node.begin().catch((error) => log('error', `node ${node.name}: ${error}`));
       }),
-    ]);
+    );
     await this.#removeOldSockets(projects.allNodes());
     await this.#removeOldInterfaces(projects.allNodes());
+    return copies;
   }
 
   /** Never rejects: without a fabric, nodes run and their links are made when it is there. */

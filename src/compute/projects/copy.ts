@@ -154,11 +154,12 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
   });
 }
 
-/** Folders that a server which died has left half copied. */
+/** Folders that a server which died has left half copied. What cannot be removed stays noted for the next start. */
 export async function removeHalfCopies(context: Context, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
-    await rm(folder, { recursive: true, force: true }).catch((error) => context.log('error', `removing ${folder}: ${error}`));
-    await context.store.endCopy(folder).catch((error) => context.log('error', `forgetting ${folder}: ${error}`));
+    await rm(folder, { recursive: true, force: true })
+      .then(() => context.store.endCopy(folder))
+      .catch((error) => context.log('error', `removing ${folder}: ${error}`));
   }
 }
 

@@ -1,11 +1,16 @@
 /** The life of nodes on a real compute with a real fabric, with the lightest emulator there is. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { access, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Store } from '../../../src/compute/store.ts';
+import { runMarker } from '../../../src/process/child.ts';
 import { listPids } from '../../../src/process/proc.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { makeProject, RemoteCompute, setUp } from './harness.ts';
 
 const nodes = 'POST /v2/compute/projects/{project_id}/vpcs/nodes';
@@ -215,12 +220,32 @@ describe('nodes on a compute', () => {
     await compute.call(`POST ${node}/start`, { ...pc });
     const pids = await pidsIn(pc.node_directory);
     await compute.kill();
-    await writeFile(join(folder, 'state', 'compute.journal'), '');
-    compute = await RemoteCompute.start(folder);
+    const journal = join(folder, 'state', 'compute.journal');
+    await writeFile(journal, '');
+    const half = join(folder, 'half');
+    const store = await Store.open(journal, assert.fail);
+    await store.beginCopy(half);
+    await store.close();
+    const copying = spawn(process.execPath, ['-e', copyForever, half], {
+      env: { ...process.env, [runMarker]: join(folder, 'run') },
+      stdio: 'ignore',
+    });
+    try {
+      await waitFor(() => existsSync(half), { what: 'the begin of a copy' });
+      compute = await RemoteCompute.start(folder);
+    } finally {
+      copying.kill('SIGKILL');
+    }
     assert.deepEqual(await pidsIn(pc.node_directory), []);
     assert.ok(pids.length > 0);
+    assert.equal(existsSync(half), false, 'a half copy stays, as something still copied when it was removed');
   });
 });
+
+/** A program that makes its folder again when that is removed. */
+const copyForever = `
+  setInterval(() => require('node:fs').mkdirSync(process.argv[1] + '/a', { recursive: true }), 1);
+`;
 
 /** Processes with this working folder. */
 async function pidsIn(folder: string): Promise<number[]> {
