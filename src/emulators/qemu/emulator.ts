@@ -182,7 +182,16 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   async saveMemory(folder: string): Promise<MemorySaver | string> {
-    return this.#monitor ? this.#parts.prepareSaving(this.#monitor, folder, this.#state === 'suspended') : 'QEMU does not answer';
+    const monitor = this.#monitor;
+    if (!monitor) return 'QEMU does not answer';
+    const saver = await this.#parts.prepareSaving(monitor, folder, this.#state === 'suspended');
+    if (typeof saver === 'string') return saver;
+    const transfer = async () => {
+      // QEMU sends no memory while a job writes to a disk. Before 3.0 it has no such jobs.
+      await endDiskCopies(monitor).catch(() => undefined);
+      await saver.transfer();
+    };
+    return { ...saver, transfer };
   }
 
   /** What its move does to its state is no news; a machine that stays has the one that it had. */
