@@ -20,8 +20,9 @@ ${Object.entries<Option>(serveOptions).map(optionRow).join('\n')}
 
 ## Settings
 
-\`npm start -- --config FILE\` reads a file in INI form. A configuration file of GNS3 2.2 can be used as it is; unknown sections and keys are
-ignored. True, yes, on and 1 mean on; False, no, off and 0 mean off. Settings marked ● are GNS3's, those marked ○ are Patchbay's.
+\`npm start -- --config FILE\` reads a file in INI form. A configuration file of GNS3 2.2 can be used as it is; unknown
+sections and keys are ignored. True, yes, on and 1 mean on; False, no, off and 0 mean off. Settings marked ● are GNS3's,
+those marked ○ are Patchbay's.
 
 ${Object.entries(settingsTable).map(sectionText).join('\n\n')}
 `;

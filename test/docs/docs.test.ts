@@ -1,6 +1,6 @@
 /** What the documents list is what the code has. */
 import assert from 'node:assert/strict';
-import { access, readdir, readFile } from 'node:fs/promises';
+import { access, glob, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { faultRows } from '../../src/api/faults.ts';
@@ -52,6 +52,21 @@ describe('documents', () => {
     const text = await read('docs/lab-file.md');
     const tables = /<!-- fields -->\n\n(.*?)\n\n<!-- \/fields -->/s.exec(text)?.[1];
     assert.equal(tables, fieldTables(), 'put the output of `npm start -- lab fields` between the marks');
+  });
+
+  it('wrap prose at 120 columns', async () => {
+    const long: string[] = [];
+    for (const path of (
+      await Array.fromAsync(glob('{*,docs/**/*,bench/*,src/**/*,web/**/*,clients/*/*}.md', { cwd: root }))
+    ).toSorted()) {
+      const prose = (await read(path)).replaceAll(/^```.*?^```/gms, (code) => code.replaceAll(/[^\n]/g, ''));
+      for (const [index, line] of prose.split('\n').entries()) {
+        // Not tables, titles, pictures, code and what has no place to break at.
+        if (line.length > 120 && !/^(\s*\||#|!\[|<| {4}\S)/.test(line) && / .* /.test(line.trim().slice(0, 121)))
+          long.push(`${path}:${index + 1}`);
+      }
+    }
+    assert.deepEqual(long, []);
   });
 
   it('name only npm scripts that exist', async () => {
