@@ -28,7 +28,7 @@ const options = {
 export const CaptureStart = Type.Object({ ...options, capture_file_name: Name() }, named('CaptureStart'));
 export type CaptureStart = Static<typeof CaptureStart>;
 
-/** Of a port, at a compute: any other. */
+/** Captures of a port at a compute beyond the one of GNS3's API. */
 export const CaptureStartWithId = Type.Object(
   { ...options, capture_file_name: Name(), capture_id: Uuid },
   named('CaptureStartWithId'),

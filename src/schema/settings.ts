@@ -56,10 +56,10 @@ const table = {
     upload_idle_timeout: ours(60, 'Seconds that an upload may pause'),
     max_connections_per_client: ours(
       2000,
-      'Connections of one client address at a time, WebSockets and event streams among them; 0: any number. A proxy in front is one client',
+      'Connections of one client address at a time, WebSockets and event streams among them; 0: unlimited. A proxy in front is one client',
     ),
-    max_requests_per_client: ours(2000, 'Requests of one client address that are answered at a time; 0: any number'),
-    max_uploads_per_client: ours(100, 'Uploads of one client address at a time; 0: any number'),
+    max_requests_per_client: ours(2000, 'Requests of one client address that are answered at a time; 0: unlimited'),
+    max_uploads_per_client: ours(100, 'Uploads of one client address at a time; 0: unlimited'),
     min_free_bytes: ours(268_435_456, 'Bytes that uploads, copies and captures leave free on the server’s disks; 0: none'),
     allow_remote_console: gns3(false, 'Consoles listen on all addresses, not only on `host`'),
     projects_path: gns3('', 'Folder of projects'),
@@ -118,7 +118,7 @@ const table = {
     ),
     relay_port: ours(
       0,
-      'TCP port of the relay for links between computes that do not reach each other; 0: any free one. It is opened when a link may need it',
+      'TCP port of the relay for links between computes that do not reach each other; 0: a free port. It is opened when a link may need it',
     ),
     join_url: ours('', 'Address of this server for slices that it places, such as `http://10.0.0.1:3080`; empty: where it listens'),
   },

@@ -19,7 +19,7 @@ export interface ImageDownloadOptions {
   readonly idleMs: number;
   /** Of this server's disks. */
   readonly floor: DiskFloor;
-  /** Downloads of one client at a time; 0: any number. */
+  /** Downloads of one client at a time; 0: unlimited. */
   readonly mostPerClient: number;
 }
 

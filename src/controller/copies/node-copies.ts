@@ -2,9 +2,9 @@
  * Copies of the files of nodes on slices whose disks end with their host: brought up to date when a node stops, also as its project is closed,
  * and every `copy_seconds` while it runs. A node of a lost slice starts elsewhere from its copy.
  *
- * Theory of operation. The journal says of each node of when its copy is, and whether its files may have changed since: that is written when a
- * node starts, so that after `kill -9` of the server nothing is forgotten, also of projects that are closed by then. Few copies are under way
- * at a time, no request waits for them, and what fails is tried again later and later.
+ * Theory of operation. The journal holds the time of each node's copy, and whether its files may have changed since. That is written when a
+ * node starts, so that `kill -9` of the server loses nothing, not even for projects that are closed by then. Few copies are under way at a
+ * time, no request waits for them, and a failed one is retried with growing pauses.
  */
 import { cp, mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -90,7 +90,7 @@ export class NodeCopies {
     return this.#options.losesFiles(computeId);
   }
 
-  /** ISO 8601: of when its copy is, and of when the files were with which it began after a loss. */
+  /** ISO 8601: the times of its copy, and of the files from which it was started after a loss. */
   describe(nodeId: string): Pick<CopyEntry, 'copied_at' | 'started_from'> {
     const { copied_at = null, started_from = null } = this.#entries.get(nodeId) ?? {};
     return { copied_at, started_from };
@@ -114,8 +114,8 @@ export class NodeCopies {
   }
 
   /**
-   * The files of the copy lie in the project's folder, from where the next compute of the node is sent them. What lies there already stays.
-   * @returns of when they are, ISO 8601; null: there is no copy. @throws DiskFloorError, and errors of the system
+   * Puts the files of the copy into the project's folder, from which they are sent to the node's next compute. Present files stay.
+   * @returns the time of the copy, ISO 8601; null without one. @throws DiskFloorError, and errors of the system
    */
   async place(live: LiveProject, { id, entry: { node_type } }: OpenNode): Promise<string | null> {
     const known = this.#entries.get(id);
@@ -139,7 +139,7 @@ export class NodeCopies {
     });
   }
 
-  /** The slice is placed again, without its disks: until its nodes have their files again, nothing replaces the copies. */
+  /** The slice is placed again without its disks: the copies are not replaced until its nodes have their files again. */
   async lost(computeId: string): Promise<void> {
     const entries = [...this.#entries.entries()].filter(([, { compute_id, copied_at }]) => compute_id === computeId && copied_at);
     await Promise.all(entries.map(([id, entry]) => this.#set(id, { ...entry, is_lost: true })));

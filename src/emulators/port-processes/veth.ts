@@ -126,7 +126,7 @@ export async function removeInterfaces(names: readonly string[]): Promise<void> 
   if (commands.length > 0) await runTool('ip', ['-force', '-batch', '-'], { timeoutMs: toolLimitMs, input: lines(commands) });
 }
 
-/** Removes the interfaces of this server that no node has any more; answers how many. Never rejects. */
+/** Removes the interfaces of this server that belong to no node; resolves with their count. Never rejects. */
 export async function removeUnowned(owner: string, owned: ReadonlySet<string>): Promise<number> {
   const names = await readdir('/sys/class/net').catch(() => []);
   const ours = names.filter((name) => !owned.has(name));

@@ -96,6 +96,6 @@ export class KernelRates {
 
 const secondMs = 950;
 const minuteMs = 60_000;
-/** Two samples closer than this say nothing, so none is taken: any number of clients may ask. */
+/** Samples closer together than this are not taken, however often clients ask: their difference would say nothing. */
 const shortestMs = 100;
 const pauseMs = 5000;

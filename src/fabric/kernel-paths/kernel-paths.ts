@@ -31,7 +31,7 @@ export class KernelPaths {
   readonly #wanted = new Set<string>();
   /** Actions of links of this process. */
   readonly #inUse = new Set<number>();
-  /** Actions that no link has any more. */
+  /** Actions that belong to no link. */
   readonly #unused = new Set<number>();
   #discarding: NodeJS.Timeout | undefined;
   #test: Promise<string | undefined> | undefined;

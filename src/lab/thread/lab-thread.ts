@@ -1,6 +1,6 @@
 /**
  * A thread that works on one lab file: a text of a megabyte takes seconds to read, and a plan of thousands of nodes tenths of a second.
- * It calls the server's API as any client does.
+ * It calls the server's API like every client.
  */
 import { getPriority, setPriority } from 'node:os';
 import { serialize } from 'node:v8';

@@ -12,7 +12,7 @@ const Answer = Type.Object(
     send: text('`{user}` and `{password}` stand for those of the node; the newline follows unless `raw`'),
     raw: optional(Type.Boolean()),
     secret: optional(Type.Boolean({ description: 'Hidden in reports' })),
-    most: optional(Type.Integer({ minimum: 1, description: 'How often at most; more is an error (default: any number)' })),
+    most: optional(Type.Integer({ minimum: 1, description: 'How often at most; more is an error (default: unlimited)' })),
   },
   strict,
 );

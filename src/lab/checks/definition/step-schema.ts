@@ -48,7 +48,7 @@ const StepExpect = Type.Object(
     open: optional(Type.Boolean({ description: '`tcp`: the port accepts connections (default true)' })),
     status: optional(range('`http`: status of the answer (default 200)')),
     body: optional(command('`http`: the answer matches this regular expression')),
-    address: optional(command('`dns`: an address in the answer; without it: any')),
+    address: optional(command('`dns`: an address that the answer must have (default: every answer counts)')),
     resolves: optional(Type.Boolean({ description: '`dns`: false: there must be no answer' })),
     via: optional(
       Type.Array(Name(), {
