@@ -41,6 +41,7 @@ describe('a first lab, in the browser', () => {
     await page.keyboard.press('Escape');
     await canvas(page).node('Hub1').click();
     await page.keyboard.press('Delete');
+    await page.getByRole('dialog').getByText('Hub1').first().waitFor();
     // In one complete run of five the hub stays: what the page asked and was answered says why.
     const seen: string[] = [];
     const record = (what: string) => (one: Request) => void seen.push(`${what} ${one.method()} ${new URL(one.url()).pathname}`);
