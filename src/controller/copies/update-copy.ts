@@ -1,4 +1,4 @@
-/** Brings the copy of a node's files up to date: only blocks that are nowhere in the copy cross the network. */
+/** Updates the copy of a node's files: only blocks that the copy lacks cross the network. */
 import { createHash, hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';

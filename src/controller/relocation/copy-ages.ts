@@ -1,10 +1,10 @@
 import type { NodeCopies } from '../copies/node-copies.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 
-/** Nodes in a message. */
+/** Nodes in one message. */
 const namedAtMost = 10;
 
-/** Of when the files are with which nodes of a lost slice start, for people. */
+/** The times of the copies from which nodes of a lost slice start, as a sentence. */
 export function agesOf(nodes: readonly OpenNode[], copies: Pick<NodeCopies, 'describe'>): string {
   const named = nodes.map(({ id, entry }) => ({ name: entry.name, from: copies.describe(id).started_from }));
   const copied = named.filter(({ from }) => from !== null);
@@ -12,7 +12,7 @@ export function agesOf(nodes: readonly OpenNode[], copies: Pick<NodeCopies, 'des
   const rest = copied.length > shown.length ? ` and ${copied.length - shown.length} more` : '';
   const without = nodes.length - copied.length;
   return [
-    ...(copied.length > 0 ? [`They start with the files that were copied last: ${shown.join(', ')}${rest}.`] : []),
-    ...(without > 0 ? [`There is no copy of the files of ${without}.`] : []),
+    ...(copied.length > 0 ? [`They start from the last copies of their files: ${shown.join(', ')}${rest}.`] : []),
+    ...(without > 0 ? [`${without} without a copy of their files start as new nodes.`] : []),
   ].join(' ');
 }

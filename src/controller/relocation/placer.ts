@@ -16,7 +16,7 @@ export interface PlacedNode {
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What of a placement others know. */
+/** Facts of a placement that slices and copies have. */
 export interface PlacementFacts {
   readonly hostOf: (computeId: string) => string | null;
   readonly copyOf: (nodeId: string) => Pick<ProjectPlacement['nodes'][number], 'copied_at' | 'started_from'>;
