@@ -17,6 +17,7 @@ import { EventStream } from '../../lib/event-stream.ts';
 import { Retry } from '../../lib/retry.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
 import type { TSchema } from '../../schema/type.ts';
+import { answerText } from './answer-text.ts';
 import { capabilitiesOf, checkReply, faultOfAnswer } from './remote-answers.ts';
 import { type RemoteAddress, RemoteConnections, type RemoteRequest } from './remote-connections.ts';
 import { makeEventReader } from './remote-events.ts';
@@ -95,10 +96,10 @@ export class RemoteTransport implements Transport<ComputeApi> {
   async call<K extends KeyOf<ComputeApi>>(key: K, ...[call]: CallArguments<ComputeApi, K>): Promise<ReplyOfKey<ComputeApi, K>> {
     const schema = this.#options.replies.get(key);
     const answer = await this.#call(key, call);
-    const text = await answer.body.text();
-    // Of a route without a reply nothing is read.
-    const reply =
-      schema && (await checkReply(schema, { name: this.#address.name, request: requestOf(key, call?.path ?? {}), text }));
+    const source = { name: this.#address.name, request: requestOf(key, call?.path ?? {}) };
+    const text = await answerText(answer.body, source);
+    // Of a route without a reply nothing is parsed.
+    const reply = schema && (await checkReply(schema, { ...source, text }));
     return reply as ReplyOfKey<ComputeApi, K>;
   }
 
@@ -180,7 +181,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
         timeoutMs: attemptMs,
         what: 'GET /capabilities',
       });
-      const capabilities = this.#check(await answer.body.text());
+      const capabilities = this.#check(await answerText(answer.body, { name: this.#address.name, request: 'GET /capabilities' }));
       await this.#listen();
       if (this.#held !== null) throw this.#abandoned(this.#held);
       this.#retry.succeeded();
@@ -289,7 +290,8 @@ export class RemoteTransport implements Transport<ComputeApi> {
     }
     if (answer.statusCode < 300) return answer;
     const { name } = this.#address;
-    throw faultOfAnswer({ name, request: what, status: answer.statusCode, text: await answer.body.text() });
+    const text = await answerText(answer.body, { name, request: what });
+    throw faultOfAnswer({ name, request: what, status: answer.statusCode, text });
   }
 
   #unreachable(what: string, reason: string, cause?: unknown): Fault {
