@@ -11,6 +11,7 @@ import { constants, endianness } from 'node:os';
 import { IncomingDatagrams, type Ipv4Address, ipv4Family, maxDatagrams, OutgoingDatagrams } from './datagram-messages.ts';
 import { type AddressIn, type Pieces, Vectors } from './io-vectors.ts';
 import { PacketMessage, packetAuxData } from './packet-message.ts';
+import { attachFilter, senderFilter } from './sender-filter.ts';
 
 /** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
 export interface ReadableWatch {
@@ -29,8 +30,11 @@ export interface UdpCalls {
   readonly outgoing: OutgoingDatagrams;
   /** What `receiveDatagrams` has brought. */
   readonly incoming: IncomingDatagrams;
-  /** Bound to an address, without blocking; the kernel grants at most so much memory as it allows. The descriptor, or an errno, negative. */
-  openUdp(local: Ipv4Address, bufferBytes: number): number;
+  /**
+   * Bound to an address, without blocking; the kernel grants at most so much memory as it allows. With `from`, a kernel that can filter
+   * drops what others send. The descriptor, or an errno, negative.
+   */
+  openUdp(local: Ipv4Address, options: { bufferBytes: number; from?: Ipv4Address }): number;
   /** Those of `outgoing` from this one on. How many were sent, or the errno of the first, negative. */
   sendDatagrams(descriptor: number, from: number): number;
   /** How many there are in `incoming`, or an errno, negative. */
@@ -322,9 +326,12 @@ function udpCalls(
   return {
     outgoing,
     incoming,
-    openUdp({ bytes }, bufferBytes) {
+    openUdp({ bytes }, { bufferBytes, from }) {
       const descriptor = socket(ipv4Family, datagramNonBlocking, 0);
       if (descriptor < 0) return failure();
+      const filter = from && senderFilter(from, addressIn);
+      // Before anything can arrive.
+      if (filter) setsockopt(descriptor, socketLevel, attachFilter, filter.program, filter.program.length);
       const size = Buffer.alloc(4);
       size.writeInt32LE(bufferBytes);
       for (const option of [receiveBuffer, sendBuffer]) setsockopt(descriptor, socketLevel, option, size, size.length);
