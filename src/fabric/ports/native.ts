@@ -73,7 +73,9 @@ export interface Native extends UdpCalls, MemoryCalls {
   pieces(): Pieces;
   /** Those that `pieces` of the same object has, as one frame. 0, or an errno, negative. */
   writePieces(descriptor: number, pieces: Pieces): number;
-  /** The bytes `buffer[start, end)` as one frame. 0, or an errno, negative. */
+  /** A Unix stream socket connected to one at a path, as above. Bytes that it has no room for are left out by `write`. */
+  openStream(path: string): number;
+  /** The bytes `buffer[start, end)`, to an interface as one frame. How many were written, or an errno, negative. */
   write(descriptor: number, buffer: Buffer, start: number, end: number): number;
   close(descriptor: number): void;
   watch(descriptor: number, onReadable: () => void): ReadableWatch;
@@ -150,6 +152,7 @@ function bindCalls(koffi: Koffi) {
   const bind: (descriptor: number, address: Buffer, bytes: number) => number = libc.func(
     'int bind(int fd, uint8_t *address, unsigned int bytes)',
   );
+  const connect: typeof bind = libc.func('int connect(int fd, uint8_t *address, unsigned int bytes)');
   const read: (descriptor: number, address: number, bytes: number) => number = libc.func(
     'intptr_t read(int fd, uintptr_t address, size_t bytes)',
   );
@@ -174,7 +177,7 @@ function bindCalls(koffi: Koffi) {
     'int recvmmsg(int fd, uintptr_t messages, unsigned int count, int flags, void *limit)',
   );
   const calls = { open, close, ioctl, ioctlNumber, read, write, readv, writev, mlock2: bindLock(libc) };
-  return { ...calls, socket, setsockopt, bind, recvmsg, sendto, sendmmsg, recvmmsg };
+  return { ...calls, socket, setsockopt, bind, connect, recvmsg, sendto, sendmmsg, recvmmsg };
 }
 
 type LockCall = (address: number, bytes: number, flags: number) => number;
@@ -199,7 +202,8 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
       openTap(calls, { name, isTemporary, hasOffloadHeader }, failure),
     setOffloads: (descriptor, areTaken) => calls.ioctlNumber(descriptor, tunSetOffload, areTaken ? takenOffloads : 0) === 0,
     openPacketSocket: (index) => openPacketSocket(calls, index, failure),
-    openDatagrams: (path) => openDatagrams(calls, path, failure),
+    openDatagrams: (path) => openUnix(calls, { path, type: datagramNonBlocking, join: calls.bind }, failure),
+    openStream: (path) => openUnix(calls, { path, type: streamNonBlocking, join: calls.connect }, failure),
     sendDatagram(descriptor, { buffer, start, end }, { bytes }) {
       if (!(start >= 0 && start < end && end <= buffer.length)) return -constants.errno.EINVAL;
       return calls.sendto(descriptor, addressIn(buffer) + start, end - start, 0, bytes, bytes.length) < 0 ? failure() : 0;
@@ -211,7 +215,8 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
     },
     write(descriptor, buffer, start, end) {
       if (!(start >= 0 && start < end && end <= buffer.length)) return -constants.errno.EINVAL;
-      return calls.write(descriptor, addressIn(buffer) + start, end - start) < 0 ? failure() : 0;
+      const written = calls.write(descriptor, addressIn(buffer) + start, end - start);
+      return written < 0 ? failure() : written;
     },
     readBehind(descriptor, header, { buffer, at, room, tag }) {
       reading.clear();
@@ -303,14 +308,18 @@ function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, inde
   return result;
 }
 
+const streamNonBlocking = 1 | files.O_NONBLOCK | closeOnExec;
 const datagramNonBlocking = 2 | files.O_NONBLOCK | closeOnExec;
 
-function openDatagrams({ socket, bind, close }: SystemCalls, path: string, failure: () => number): number {
+type WantedSocket = { path: string; type: number; join: SystemCalls['bind'] };
+
+/** `join` binds it to the path, or connects it. */
+function openUnix({ socket, close }: SystemCalls, { path, type, join }: WantedSocket, failure: () => number): number {
   const address = unixAddress(path);
   if (address === undefined) return -constants.errno.ENAMETOOLONG;
-  const descriptor = socket(unixFamily, datagramNonBlocking, 0);
+  const descriptor = socket(unixFamily, type, 0);
   if (descriptor < 0) return failure();
-  if (bind(descriptor, address.bytes, address.bytes.length) === 0) return descriptor;
+  if (join(descriptor, address.bytes, address.bytes.length) === 0) return descriptor;
   const result = failure();
   close(descriptor);
   return result;
