@@ -7,11 +7,12 @@
  * synchronous and on the main thread. Readiness comes from the event loop itself (`koffi.node.poll`, which is libuv's `uv_poll`).
  */
 import { constants as files } from 'node:fs';
-import { constants, endianness } from 'node:os';
+import { constants } from 'node:os';
 import { IncomingDatagrams, type Ipv4Address, ipv4Family, maxDatagrams, OutgoingDatagrams } from './datagram-messages.ts';
 import { type AddressIn, type Pieces, Vectors } from './io-vectors.ts';
 import { PacketMessage, packetAuxData } from './packet-message.ts';
 import { attachFilter, senderFilter } from './sender-filter.ts';
+import { type SocketAddress, unixAddress, unixFamily } from './unix-address.ts';
 
 /** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
 export interface ReadableWatch {
@@ -46,7 +47,17 @@ export interface MemoryCalls {
   lockMemory(start: number, end: number): boolean;
 }
 
-export interface Native extends UdpCalls, MemoryCalls {
+/** Sockets at paths of at most 107 bytes, without blocking. */
+export interface UnixCalls {
+  /** A datagram socket at a path where nothing may exist. The descriptor, or an errno, negative. */
+  openDatagrams(path: string): number;
+  /** The bytes `buffer[start, end)` as one datagram to the socket at a path. 0, or an errno, negative: `EAGAIN` when its queue is full. */
+  sendDatagram(descriptor: number, bytes: { buffer: Buffer; start: number; end: number }, to: SocketAddress): number;
+  /** A stream socket connected to the one at a path. `write` writes as many bytes as it has room for. The descriptor, or an errno, negative. */
+  openStream(path: string): number;
+}
+
+export interface Native extends UdpCalls, MemoryCalls, UnixCalls {
   /**
    * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. With
    * `hasOffloadHeader` each frame is preceded by a header of its own (`offload-frames.ts`). The descriptor, or an errno, negative.
@@ -59,10 +70,6 @@ export interface Native extends UdpCalls, MemoryCalls {
   setOffloads(descriptor: number, areTaken: boolean): boolean;
   /** A packet socket with all frames of the interface with this index, each with an offload header before it. The descriptor, or an errno, negative. */
   openPacketSocket(interfaceIndex: number): number;
-  /** A Unix datagram socket at a path of at most 107 bytes, where nothing may exist, without blocking. The descriptor, or an errno, negative. */
-  openDatagrams(path: string): number;
-  /** The bytes `buffer[start, end)` as one datagram to the socket at a path. 0, or an errno, negative: `EAGAIN` when its queue is full. */
-  sendDatagram(descriptor: number, bytes: { buffer: Buffer; start: number; end: number }, to: SocketAddress): number;
   /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
   read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
   /**
@@ -73,8 +80,6 @@ export interface Native extends UdpCalls, MemoryCalls {
   pieces(): Pieces;
   /** Those that `pieces` of the same object has, as one frame. 0, or an errno, negative. */
   writePieces(descriptor: number, pieces: Pieces): number;
-  /** A Unix stream socket connected to one at a path, as above. Bytes that it has no room for are left out by `write`. */
-  openStream(path: string): number;
   /** The bytes `buffer[start, end)`, to an interface as one frame. How many were written, or an errno, negative. */
   write(descriptor: number, buffer: Buffer, start: number, end: number): number;
   close(descriptor: number): void;
@@ -99,24 +104,6 @@ const closeOnExec = 0o2000000;
 
 /** MLOCK_ONFAULT. @see mlock2(2) */
 const onFirstUse = 1;
-
-/** `struct sockaddr_un`: family, then the path with its final NUL. @see unix(7) */
-export interface SocketAddress {
-  readonly bytes: Buffer;
-}
-const unixFamily = 1;
-const maxPathBytes = 107;
-
-/** Undefined for a path that is too long. */
-export function unixAddress(path: string): SocketAddress | undefined {
-  const text = Buffer.from(path);
-  if (text.length === 0 || text.length > maxPathBytes || text.includes(0)) return undefined;
-  const bytes = Buffer.alloc(2 + text.length + 1);
-  if (endianness() === 'LE') bytes.writeUInt16LE(unixFamily);
-  else bytes.writeUInt16BE(unixFamily);
-  text.copy(bytes, 2);
-  return { bytes };
-}
 
 type SystemCalls = ReturnType<typeof bindCalls>;
 type Koffi = typeof import('koffi');
