@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { isFault } from '../../api/faults.ts';
+import { DurableMap } from '../../lib/durable-map.ts';
 import { Journal } from '../../lib/journal.ts';
 import { LiveProject } from '../live/live-project.ts';
 import type { NodeObject } from '../model/node.ts';
@@ -150,6 +151,26 @@ describe('projects', () => {
     assert.deepEqual(others, []);
     assert.equal(await readFile(join(folder, aside, 'own'), 'utf8'), 'of the user');
     assert.deepEqual(await readdir(outer), ['own']);
+  });
+
+  it('that were refused are not made at the next start, although the disk had no room for the deletion of their record', async (context) => {
+    const names = async () => (await bench.ask<ProjectAnswer[]>('GET /projects')).map(({ name }) => name);
+    const full = () => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
+    const refuse = async (name: string) => {
+      const removal = context.mock.method(DurableMap.prototype, 'delete', full);
+      context.mock.method(NewProjectFiles.prototype, 'reveal', full, { times: 1 });
+      await assert.rejects(bench.ask('POST /projects', { name }), refusal('storage_failed'));
+      assert.equal(removal.mock.callCount(), 1);
+      removal.mock.restore();
+      await bench.controller.projects.reload();
+    };
+    await refuse('before another one');
+    await bench.ask('POST /projects', { name: 'made' });
+    const list = join(dirname(bench.project.path), '..', 'state', 'projects.log');
+    assert.match((await readFile(list, 'utf8')).trimEnd().split('\n').at(-1) ?? '', /^\S+ \{"k":"[^"]+"\}$/);
+    await refuse('before the end');
+    await bench.restart();
+    assert.deepEqual((await names()).sort(), ['made', 'the project']);
   });
 
   it('survive a loss of power right after they were made, whatever of their files it took', async () => {
