@@ -87,18 +87,26 @@ describe('projects', () => {
 
   it('are made one after the other in a folder that a client names; what lies there stays', async () => {
     const folder = join(dirname(bench.project.path), 'named');
-    await mkdir(join(folder, 'b.gns3.log'), { recursive: true });
-    await writeFile(join(folder, 'b.gns3.log/own'), 'of the user');
-    await writeFile(join(folder, 'a.gns3.log'), 'of another project');
-    const create = (name: string, path: string) => bench.ask('POST /projects', { name, path, project_id: randomUUID() });
-    const results = await Promise.allSettled([create('a', folder), create('b', folder), create('c', `${folder}/`)]);
+    const names = ['a', 'b', 'c'];
+    for (const name of names) {
+      await mkdir(join(folder, `${name}.gns3.log`), { recursive: true });
+      await writeFile(join(folder, `${name}.gns3.log/own`), 'of the user');
+    }
+    const create = (name: string) =>
+      bench.ask('POST /projects', { name, path: `${folder}${name === 'c' ? '/' : ''}`, project_id: randomUUID() });
+    const results = await Promise.allSettled(names.map(create));
+    // Whichever came first.
+    const winner = results.findIndex(({ status }) => status === 'fulfilled');
+    for (const [index, result] of results.entries()) {
+      if (index === winner) continue;
+      assert.ok(result.status === 'rejected' && isFault(result.reason, 'project_path_taken'), names[index]);
+    }
+    const logs = (await readdir(folder)).filter((name) => !name.endsWith('.gns3')).sort();
     assert.deepEqual(
-      results.map((result) => (result.status === 'fulfilled' ? undefined : isFault(result.reason) && result.reason.code)),
-      [undefined, 'project_path_taken', 'project_path_taken'],
+      logs.map((log) => [log[0], /^.\.gns3\.log\../.test(log)]),
+      names.map((name, index) => [name, index === winner]),
     );
-    assert.equal(await readFile(join(folder, 'b.gns3.log/own'), 'utf8'), 'of the user');
-    const aside = (await readdir(folder)).filter((name) => name.startsWith('a.gns3.log.'));
-    assert.deepEqual(await Promise.all(aside.map((name) => readFile(join(folder, name), 'utf8'))), ['of another project']);
+    for (const log of logs) assert.equal(await readFile(join(folder, log, 'own'), 'utf8'), 'of the user');
   });
 
   it('are made one at a time in a folder, whatever links lead there', async () => {
