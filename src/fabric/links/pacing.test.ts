@@ -52,7 +52,7 @@ describe('pacing of reads', () => {
     const timed = { turns: 100, framesAfter: () => 8, timedTurns: 100 };
     assert.deepEqual(await pausesOf(timed), []);
     const short = await pausesOf({ ...timed, apartMs: 0.01 });
-    assert.ok(short.length > 50 && short.every((ms) => ms === 0.04));
+    assert.ok(short.length > 50 && short.every((ms) => ms === 0.08));
     const after = await pausesOf({ ...timed, turns: 300 });
     assert.ok(after.length > 50 && after.every((ms) => ms === 0.15));
   });

@@ -19,8 +19,8 @@ const mostLeftOut = 4096;
 /** Shorter ones cost more than they bring. */
 const shortestMs = 0.03;
 /** In place of the first two, so long after a frame that is delayed. */
-const timedPauseMs = 0.04;
-const timedBusyMs = 0.02;
+const timedPauseMs = 0.08;
+const timedBusyMs = 0.035;
 const timedMs = 5;
 
 export interface PacingClock {
