@@ -9,15 +9,15 @@ import type { Warn } from './set-aside.ts';
 type MapChange<V> = { k: string; v: V } | { k: string };
 
 /** Undefined: deleted, or never set. */
-interface Version<V> {
+interface ValueVersion<V> {
   readonly value: V | undefined;
 }
 
 /** Of a key with changes that are not on disk yet. */
 interface Unsettled<V> {
-  onDisk: Version<V>;
+  onDisk: ValueVersion<V>;
   /** In the order of the journal. */
-  readonly changes: Version<V>[];
+  readonly changes: ValueVersion<V>[];
 }
 
 /** Below this many records the journal is not worth rewriting. */
@@ -88,7 +88,7 @@ export class DurableMap<V> {
     return this.#journal.close();
   }
 
-  async #change(change: MapChange<V>, version: Version<V>): Promise<void> {
+  async #change(change: MapChange<V>, version: ValueVersion<V>): Promise<void> {
     const key = change.k;
     const unsettled = this.#unsettled.get(key) ?? { onDisk: { value: this.#values.get(key) }, changes: [] };
     this.#unsettled.set(key, unsettled);
@@ -109,7 +109,7 @@ export class DurableMap<V> {
     if (hasOldRecords || hasOldBytes) void this.#shorten();
   }
 
-  #show(key: string, { value }: Version<V>): void {
+  #show(key: string, { value }: ValueVersion<V>): void {
     if (value === undefined) this.#values.delete(key);
     else if (this.#values.get(key) !== value) this.#values.set(key, value);
   }
