@@ -1,23 +1,28 @@
 /** Children that listen on a TCP port or a Unix socket and give no other sign of being ready. */
+import { readFileSync, readlinkSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Child, Outcome } from './child.ts';
 
-/** They are looked at this often, and for at most so long. */
+/** They are looked at this often at first, less often the longer they take (a busy machine), and for at most so long. */
 const lookMs = 10;
+const slowing = 8;
 const startLimitMs = 10_000;
 
-/** Waits until the child listens on this port, or on a socket at this path as it sees it; its outcome if it ends before, `timeout` if it does neither. */
+/**
+ * Waits until the child listens on this port, or on a socket at this path as it sees it; its outcome if it ends before, `timeout` if it does
+ * neither. In a network namespace of its own the first TCP socket is taken for that of the port.
+ */
 export async function whenListening(child: Child, at: number | string): Promise<'listening' | 'timeout' | Outcome> {
   let ended: Outcome | undefined;
   void child.outcome.then((outcome) => {
     ended = outcome;
   });
-  const limit = performance.now() + startLimitMs;
-  while (performance.now() < limit) {
+  const began = performance.now();
+  for (let passed = 0; passed < startLimitMs; passed = performance.now() - began) {
     if (ended !== undefined) return ended;
     if (await listens(child.pid, at)) return 'listening';
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    await new Promise((resolve) => setTimeout(resolve, Math.max(lookMs, passed / slowing)));
   }
   return ended ?? 'timeout';
 }
@@ -28,6 +33,7 @@ export async function whenListening(child: Child, at: number | string): Promise<
  */
 async function listens(pid: number, at: number | string): Promise<boolean> {
   if (process.platform !== 'linux') return answers(at);
+  if (typeof at === 'number' && hasOwnNetwork(pid)) return hasTcpSocket(pid);
   const folder = `/proc/${pid}/fd`;
   const names = await readdir(folder).catch(() => []);
   const links = await Promise.all(names.map((name) => readlink(`${folder}/${name}`).catch(() => '')));
@@ -36,6 +42,27 @@ async function listens(pid: number, at: number | string): Promise<boolean> {
   if (own.size === 0) return false;
   if (typeof at === 'string') return hasAny(own, await inodesOfPath(pid, at));
   return hasAny(own, await inodesOfPort(pid, 'tcp', at)) || hasAny(own, await inodesOfPort(pid, 'tcp6', at));
+}
+
+/** False also when that cannot be read. */
+function hasOwnNetwork(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`) !== readlinkSync('/proc/self/ns/net');
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether a socket listens or is connected in a network namespace in which nothing else runs. The tables would say the port as well, but take
+ * milliseconds each. @see proc(5), /proc/PID/net/sockstat: sockets that only exist are not "inuse"
+ */
+function hasTcpSocket(pid: number): boolean {
+  try {
+    return /^TCP: inuse [1-9]/m.test(readFileSync(`/proc/${pid}/net/sockstat`, 'latin1'));
+  } catch {
+    return false;
+  }
 }
 
 const hasAny = (own: ReadonlySet<string>, inodes: ReadonlySet<string>) => [...inodes].some((inode) => own.has(inode));

@@ -2,7 +2,7 @@
  * What the kernel reports about processes in `/proc`. Linux only: elsewhere nothing is found, and callers do without.
  * @see proc(5), /proc/PID/stat
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 
 export interface ProcessFacts {
@@ -86,6 +86,25 @@ export async function listProcesses(): Promise<ProcessFacts[]> {
     }
   }
   return found;
+}
+
+/** Processes that this one started and that run now; those of which it became the parent otherwise may be missing. */
+export async function childrenOf(pid: number): Promise<ProcessFacts[]> {
+  const pids = childPids(pid);
+  if (pids === undefined) return (await listProcesses()).filter(({ parent }) => parent === pid);
+  const found = pids.flatMap((child) => processFacts(child) ?? []);
+  return found.filter(({ parent, state }) => parent === pid && state !== 'Z' && state !== 'X');
+}
+
+/** Undefined on a kernel without these lists. @see proc(5), /proc/PID/task/TID/children */
+function childPids(pid: number): number[] | undefined {
+  try {
+    const folder = `/proc/${pid}/task`;
+    const lists = readdirSync(folder).map((thread) => readFileSync(`${folder}/${thread}/children`, 'latin1'));
+    return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Running members of a process group. */
