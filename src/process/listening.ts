@@ -9,11 +9,19 @@ const lookMs = 10;
 const slowing = 8;
 const startLimitMs = 10_000;
 
-/**
- * Waits until the child listens on this port, or on a socket at this path as it sees it; its outcome if it ends before, `timeout` if it does
- * neither. In a network namespace of its own the first TCP socket is taken for that of the port.
- */
-export async function whenListening(child: Child, at: number | string): Promise<'listening' | 'timeout' | Outcome> {
+type Listening = 'listening' | 'timeout' | Outcome;
+
+/** Waits until the child listens on this port, or on a socket at this path as it sees it; its outcome if it ends before, `timeout` if it does neither. */
+export function whenListening(child: Child, at: number | string): Promise<Listening> {
+  return whenHolds(child, () => listens(child.pid, at));
+}
+
+/** As `whenListening`, for a child that makes a network namespace and is alone in it: its first TCP socket there. Linux only. */
+export function whenListeningInside(child: Child): Promise<Listening> {
+  return whenHolds(child, async () => hasOwnNetwork(child.pid) && hasTcpSocket(child.pid));
+}
+
+async function whenHolds(child: Child, holds: () => Promise<boolean>): Promise<Listening> {
   let ended: Outcome | undefined;
   void child.outcome.then((outcome) => {
     ended = outcome;
@@ -21,7 +29,7 @@ export async function whenListening(child: Child, at: number | string): Promise<
   const began = performance.now();
   for (let passed = 0; passed < startLimitMs; passed = performance.now() - began) {
     if (ended !== undefined) return ended;
-    if (await listens(child.pid, at)) return 'listening';
+    if (await holds()) return 'listening';
     await new Promise((resolve) => setTimeout(resolve, Math.max(lookMs, passed / slowing)));
   }
   return ended ?? 'timeout';
@@ -33,7 +41,6 @@ export async function whenListening(child: Child, at: number | string): Promise<
  */
 async function listens(pid: number, at: number | string): Promise<boolean> {
   if (process.platform !== 'linux') return answers(at);
-  if (typeof at === 'number' && hasOwnNetwork(pid)) return hasTcpSocket(pid);
   const folder = `/proc/${pid}/fd`;
   const names = await readdir(folder).catch(() => []);
   const links = await Promise.all(names.map((name) => readlink(`${folder}/${name}`).catch(() => '')));
@@ -54,8 +61,8 @@ function hasOwnNetwork(pid: number): boolean {
 }
 
 /**
- * Whether a socket listens or is connected in a network namespace in which nothing else runs. The tables would say the port as well, but take
- * milliseconds each. @see proc(5), /proc/PID/net/sockstat: sockets that only exist are not "inuse"
+ * Whether a socket of the process's network namespace listens or is connected. The tables would say the port as well, but take milliseconds
+ * each. @see proc(5), /proc/PID/net/sockstat: a socket that only exists is not "inuse"
  */
 function hasTcpSocket(pid: number): boolean {
   try {
