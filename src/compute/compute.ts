@@ -64,6 +64,8 @@ export interface ComputeOptions {
   readonly version: string;
   /** What of this machine can be used, and what is missing. */
   readonly findings: () => Promise<readonly Finding[]>;
+  /** It is one of several on its host, as slices are: its consoles begin at a place of its own in their range. */
+  readonly isOneOfSeveral?: boolean;
 }
 
 /** Between SIGTERM and SIGKILL for processes without an owner; the server does not answer yet. */
@@ -117,7 +119,7 @@ export class HostCompute {
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
-  static async open({ settings, log: logger, version, findings }: ComputeOptions): Promise<HostCompute> {
+  static async open({ settings, log: logger, version, findings, isOneOfSeveral }: ComputeOptions): Promise<HostCompute> {
     const { dataDirectory, runtimeDirectory, Server } = settings;
     const state = join(dataDirectory, 'state');
     await mkdir(Server.projects_path, { recursive: true });
@@ -135,7 +137,8 @@ export class HostCompute {
     ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoles = consoleAccess(Server, (message) => log('warning', message));
-    const ports = new Ports(Server, consoles.consoleHost, numberOf(dataDirectory));
+    const offset = numberOf(dataDirectory);
+    const ports = new Ports(Server, consoles.consoleHost, { udp: offset, ...(isOneOfSeveral && { tcp: offset }) });
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
