@@ -56,7 +56,7 @@ export class Evictions {
   async ending(compute: RegisteredCompute): Promise<boolean> {
     await this.#options.relocation.ending(compute);
     const graceMs = this.#options.engineSlices.graceMs(compute.id);
-    // One that was started by hand waits for nothing.
+    // One that was started by hand stops its nodes at once.
     if (graceMs === undefined) return false;
     const evicted = this.#begin(compute);
     if (!evicted) return false;
