@@ -47,6 +47,7 @@ import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
 import { makeRelay } from './relay/link-relay.ts';
+import type { Evictions } from './relocation/evictions.ts';
 import { makeRelocation } from './relocation/make-relocation.ts';
 import type { Placer } from './relocation/placer.ts';
 import type { Relocation } from './relocation/relocation.ts';
@@ -113,6 +114,7 @@ export class Controller {
   readonly placer: Placer;
   readonly copies: NodeCopies;
   readonly relocation: Relocation;
+  readonly evictions: Evictions;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -173,6 +175,7 @@ export class Controller {
     this.placer = moving.placer;
     this.copies = moving.copies;
     this.relocation = moving.relocation;
+    this.evictions = moving.evictions;
     this.watch = moving.watch;
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
@@ -221,7 +224,7 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const onEnding = (compute: RegisteredCompute) => controller.relocation.ending(compute);
+    const onEnding = (compute: RegisteredCompute) => controller.evictions.ending(compute);
     const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
@@ -277,6 +280,7 @@ export class Controller {
     this.copies.stop();
     this.imageDownloads.close();
     await this.cluster.stop();
+    await this.evictions.close();
     await this.relocation.close();
     this.feeds.close();
     const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
