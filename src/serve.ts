@@ -221,6 +221,8 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
     if (ending) return;
     ending = true;
     void (parts.freezes ? parts.controller.keep() : Promise.resolve())
+      // Its nodes are being moved, for as long as its engine allows for.
+      .then(() => parts.slice?.stop())
       .then(() => {
         endCompilation();
         setTimeout(() => process.exit(0), parts.stopNodes ? stopNodesWithinMs : endWithinMs).unref();
@@ -238,7 +240,6 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
 }
 
 async function endAll({ app, compute, controller, lock, slice, stopNodes }: ServerParts): Promise<void> {
-  await slice?.stop();
   for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
   await app.close();
   await controller.close();

@@ -137,8 +137,7 @@ export class HostCompute {
     ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoles = consoleAccess(Server, (message) => log('warning', message));
-    const offset = numberOf(dataDirectory);
-    const ports = new Ports(Server, consoles.consoleHost, { udp: offset, ...(isOneOfSeveral && { tcp: offset }) });
+    const ports = portsOf(settings, consoles.consoleHost, isOneOfSeveral);
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
@@ -306,6 +305,11 @@ class Opening {
       if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });
     }
   }
+}
+
+function portsOf({ dataDirectory, Server }: Settings, consoleHost: string, isOneOfSeveral: boolean | undefined): Ports {
+  const offset = numberOf(dataDirectory);
+  return new Ports(Server, consoleHost, { udp: offset, ...(isOneOfSeveral && { tcp: offset }) });
 }
 
 /** The same for the same text, and hardly ever for another one. */

@@ -47,6 +47,7 @@ import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
 import { makeRelay } from './relay/link-relay.ts';
+import type { Evictions } from './relocation/evictions.ts';
 import { makeRelocation } from './relocation/make-relocation.ts';
 import type { Placer } from './relocation/placer.ts';
 import type { Relocation } from './relocation/relocation.ts';
@@ -113,6 +114,7 @@ export class Controller {
   readonly placer: Placer;
   readonly copies: NodeCopies;
   readonly relocation: Relocation;
+  readonly evictions: Evictions;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -173,6 +175,7 @@ export class Controller {
     this.placer = moving.placer;
     this.copies = moving.copies;
     this.relocation = moving.relocation;
+    this.evictions = moving.evictions;
     this.watch = moving.watch;
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
@@ -221,7 +224,7 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const onEnding = (compute: RegisteredCompute) => controller.relocation.ending(compute);
+    const onEnding = (compute: RegisteredCompute) => controller.evictions.ending(compute);
     const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
@@ -277,6 +280,7 @@ export class Controller {
     this.copies.stop();
     this.imageDownloads.close();
     await this.cluster.stop();
+    await this.evictions.close();
     await this.relocation.close();
     this.feeds.close();
     const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
@@ -303,13 +307,13 @@ export class Controller {
     return projects.register(project, place);
   }
 
-  /** New projects from a snapshot, opened. */
-  async fork(projectId: string, snapshotId: string, wanted: SnapshotFork): Promise<KnownProject[]> {
+  /** New projects from a snapshot, opened. `isTakenForIt`: without the memory of its machines there are none. @throws snapshot_failed */
+  async fork(projectId: string, snapshotId: string, wanted: SnapshotFork, { isTakenForIt = false } = {}): Promise<KnownProject[]> {
     const { settings, version, computes, projects, snapshots } = this;
     const project = projects.get(projectId);
     const snapshot = await snapshots.find(project, snapshotId);
     const fork = async () => {
-      const memory = await snapshots.memories.find(project, snapshot.snapshot_id);
+      const memory = await snapshots.memories.find(project, snapshot, { what: 'forked', isRequired: isTakenForIt });
       const options = { settings, version, computes, projects, staging: this.#parts.staging };
       return forkSnapshot({ project, snapshot, memory }, wanted, options);
     };
@@ -322,7 +326,7 @@ export class Controller {
     const name = `fork ${new Date().toISOString().replaceAll(':', '-')}`;
     const { snapshot_id } = await this.snapshots.create(project, { name, memory: true });
     try {
-      return await this.fork(projectId, snapshot_id, wanted);
+      return await this.fork(projectId, snapshot_id, wanted, { isTakenForIt: true });
     } finally {
       await this.snapshots.delete(project, snapshot_id).catch((error: unknown) => {
         this.log.warn({ err: error }, `the snapshot "${name}" of ${project.name} could not be deleted`);

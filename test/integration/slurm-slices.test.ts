@@ -53,6 +53,10 @@ describe('a lab on Slurm', { skip }, async () => {
       const jobs = await slurm.command('squeue', '--noheader', '--states=RUNNING,PENDING,COMPLETING');
       return jobs.split('\n').filter((line) => line.trim() !== '').length;
     },
+    drain: async (host: number, isDrained: boolean) => {
+      const state = isDrained ? ['state=drain', 'reason=new disks'] : ['state=resume'];
+      await slurm.command('scontrol', 'update', `nodename=n${host + 1}`, ...state);
+    },
     powerOff: (host: number) => slurm.powerOff(host),
     powerOn: async (host: number) => slurm.powerOn(host),
   };

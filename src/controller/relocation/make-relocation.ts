@@ -7,6 +7,7 @@ import { ComputeWatch } from '../projects/compute-watch.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import type { Registry } from '../projects/registry.ts';
 import type { Cluster } from '../slices/cluster.ts';
+import { Evictions } from './evictions.ts';
 import { Placer } from './placer.ts';
 import { Relocation } from './relocation.ts';
 
@@ -22,17 +23,20 @@ export interface RelocationParts {
 
 export function makeRelocation({ settings, log, projects, computes, cluster, registry, copyEntries }: RelocationParts) {
   const { slices } = cluster;
-  const placer = new Placer({ computes, projects, slices });
+  const { engineSlices } = cluster;
+  const isLeaving = (id: string): boolean => slices.find(id)?.isDraining === true || evictions.isLeaving(id);
+  const placer = new Placer({ computes, projects, isLeaving });
   computes.chooseBy((node) => placer.choose(node));
   const findCompute = (id: string) => computes.find(id);
   const losesFiles = (id: string) => cluster.losesFiles(id);
   const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, copyEntries);
   const relocation = new Relocation({ projects, copies, placer, slices, log });
+  const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });
   cluster.fences.subscribe((fenced) => void relocation.fenced(fenced));
   const watch = new ComputeWatch({
     ...{ projects, registry, log },
     onReturn: (live, compute) => relocation.returning(live, compute),
     onBack: (compute) => relocation.returned(compute),
   });
-  return { placer, copies, relocation, watch };
+  return { placer, copies, relocation, evictions, watch };
 }
