@@ -10,7 +10,7 @@ import { whenListening, whenListeningInside } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
 import type { ConsoleSource, Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
-import { commandAs, findRunAs, own } from '../host/run-as.ts';
+import { commandAs, findRunAs, ownNodeFolder } from '../host/run-as.ts';
 import { whenReady } from '../port-processes/port-processes.ts';
 import { knowsRelayOption, VpcsBinaries } from './binary.ts';
 import { type VpcsPorts, vpcsArguments } from './command.ts';
@@ -74,7 +74,7 @@ async function startVpcs(host: Host, node: NodeView, known: Known): Promise<Emul
   if (removed > 0)
     node.warn(`${node.name}: ${removed} lines of ${scriptName} that begin with "!" were removed: they run commands on the host`);
   const runAs = await findRunAs(host.settings);
-  if (runAs) await own(runAs, [node.directory]);
+  if (runAs) await ownNodeFolder(runAs, node.directory);
   const { confine } = host.settings.VPCS;
   const ports = confine ? await takeLinkPorts(host) : await takePorts(host, !knowsRelayOption(binary.version));
   let child: Child | undefined;
