@@ -75,7 +75,7 @@ async function main(): Promise<void> {
     }
     if (isWanted('fidelity')) {
       const rows = await fidelity(client, folder, (line) => console.error(line));
-      show('fidelity', rows, fidelityTable(rows));
+      if (rows) show('fidelity', rows, fidelityTable(rows));
     }
     if (isWanted('exact')) {
       const rows = await exactness(client, folder);

@@ -305,13 +305,13 @@ export class Controller {
     return projects.register(project, place);
   }
 
-  /** New projects from a snapshot, opened. */
-  async fork(projectId: string, snapshotId: string, wanted: SnapshotFork): Promise<KnownProject[]> {
+  /** New projects from a snapshot, opened. `isTakenForIt`: without the memory of its machines there are none. @throws snapshot_failed */
+  async fork(projectId: string, snapshotId: string, wanted: SnapshotFork, { isTakenForIt = false } = {}): Promise<KnownProject[]> {
     const { settings, version, computes, projects, snapshots } = this;
     const project = projects.get(projectId);
     const snapshot = await snapshots.find(project, snapshotId);
     const fork = async () => {
-      const memory = await snapshots.memories.find(project, snapshot.snapshot_id);
+      const memory = await snapshots.memories.find(project, snapshot, { what: 'forked', isRequired: isTakenForIt });
       const options = { settings, version, computes, projects, staging: this.#parts.staging };
       return forkSnapshot({ project, snapshot, memory }, wanted, options);
     };
@@ -324,7 +324,7 @@ export class Controller {
     const name = `fork ${new Date().toISOString().replaceAll(':', '-')}`;
     const { snapshot_id } = await this.snapshots.create(project, { name, memory: true });
     try {
-      return await this.fork(projectId, snapshot_id, wanted);
+      return await this.fork(projectId, snapshot_id, wanted, { isTakenForIt: true });
     } finally {
       await this.snapshots.delete(project, snapshot_id).catch((error: unknown) => {
         this.log.warn({ err: error }, `the snapshot "${name}" of ${project.name} could not be deleted`);

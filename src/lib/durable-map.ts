@@ -1,12 +1,24 @@
 /**
- * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is taken
- * back and rejected. The journal behind it is rewritten when it holds far more records, or bytes, than the map. A damaged one is
- * reported, a copy of it is kept, and the entries that can be read are there.
+ * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is rejected,
+ * and reads then see the latest change of its key that was not. The journal behind it is rewritten when it holds far more records, or
+ * bytes, than the map. A damaged one is reported, a copy of it is kept, and the entries that can be read are there.
  */
 import { Journal } from './journal.ts';
 import type { Warn } from './set-aside.ts';
 
 type MapChange<V> = { k: string; v: V } | { k: string };
+
+/** Undefined: deleted, or never set. */
+interface StoredValue<V> {
+  readonly value: V | undefined;
+}
+
+/** Of a key with changes that are not on disk yet. */
+interface Unsettled<V> {
+  onDisk: StoredValue<V>;
+  /** In the order of the journal. */
+  readonly changes: StoredValue<V>[];
+}
 
 /** Below this many records the journal is not worth rewriting. */
 const minimumRecords = 1000;
@@ -20,8 +32,7 @@ export class DurableMap<V> {
   /** Of the journal when it held little else than the map, about. */
   #shortBytes: number;
   #restarting = false;
-  /** Changes that are not on disk yet. */
-  #pending = 0;
+  readonly #unsettled = new Map<string, Unsettled<V>>();
 
   private constructor(journal: Journal<MapChange<V>>, values: Map<string, V>, records: number) {
     this.#journal = journal;
@@ -64,29 +75,32 @@ export class DurableMap<V> {
 
   /** Resolves when on disk. The value must not be changed afterwards. */
   set(key: string, value: V): Promise<void> {
-    return this.#change(key, { k: key, v: value }, () => this.#values.set(key, value));
+    return this.#change({ k: key, v: value }, { value });
   }
 
+  /** As `set`. A deletion that is not on disk yet may still be refused: another one is written too. */
   delete(key: string): Promise<void> {
-    if (!this.#values.has(key)) return Promise.resolve();
-    return this.#change(key, { k: key }, () => this.#values.delete(key));
+    if (!this.#values.has(key) && !this.#unsettled.has(key)) return Promise.resolve();
+    return this.#change({ k: key }, { value: undefined });
   }
 
   close(): Promise<void> {
     return this.#journal.close();
   }
 
-  async #change(key: string, change: MapChange<V>, apply: () => void): Promise<void> {
-    const before = this.#values.get(key);
-    apply();
-    this.#pending += 1;
+  async #change(change: MapChange<V>, version: StoredValue<V>): Promise<void> {
+    const key = change.k;
+    const unsettled = this.#unsettled.get(key) ?? { onDisk: { value: this.#values.get(key) }, changes: [] };
+    this.#unsettled.set(key, unsettled);
+    unsettled.changes.push(version);
+    this.#show(key, version);
     try {
       await this.#journal.append(change);
-    } catch (error) {
-      this.#revert(key, before);
-      throw error;
+      unsettled.onDisk = version;
     } finally {
-      this.#pending -= 1;
+      unsettled.changes.splice(unsettled.changes.indexOf(version), 1);
+      this.#show(key, unsettled.changes.at(-1) ?? unsettled.onDisk);
+      if (unsettled.changes.length === 0) this.#unsettled.delete(key);
     }
     this.#records += 1;
     const { sizeBytes } = this.#journal;
@@ -95,14 +109,13 @@ export class DurableMap<V> {
     if (hasOldRecords || hasOldBytes) void this.#shorten();
   }
 
-  /** Rejections come newest first, so that the value before the oldest refused change is what stays. */
-  #revert(key: string, before: V | undefined): void {
-    if (before === undefined) this.#values.delete(key);
-    else this.#values.set(key, before);
+  #show(key: string, { value }: StoredValue<V>): void {
+    if (value === undefined) this.#values.delete(key);
+    else if (this.#values.get(key) !== value) this.#values.set(key, value);
   }
 
   async #shorten(): Promise<void> {
-    if (this.#restarting || this.#pending > 0) return;
+    if (this.#restarting || this.#unsettled.size > 0) return;
     this.#restarting = true;
     try {
       const changes = [...this.#values].map(([k, v]) => ({ k, v }));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { DurableMap } from './durable-map.ts';
 import { Journal, JournalDamaged } from './journal.ts';
 import { encode } from './journal-lines.ts';
@@ -166,4 +166,82 @@ describe('durable map', () => {
     assert.equal(map.has('a'), false);
     await map.close();
   });
+
+  it('has the same values in memory and on disk when changes of one key are refused apart', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'patchbay-map-'));
+    const file = join(folder, 'map.log');
+    const map = await DurableMap.open<number>(file, assert.fail);
+    await map.set('other', 1);
+    const disk = await fullDisk(t);
+    /** Refuses `change`, and while it is written makes a second one, which is refused as well or not. */
+    const apart = async (change: () => Promise<void>, next: () => Promise<void>, isRefused: boolean) => {
+      disk.fullFor(isRefused ? 2 : 1);
+      const writing = disk.untilWrite();
+      const first = change();
+      await writing;
+      const results = await Promise.allSettled([first, next()]);
+      disk.fullFor(0);
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['rejected', isRefused ? 'rejected' : 'fulfilled'],
+      );
+    };
+    const set = (key: string, value: number) => () => map.set(key, value);
+    await apart(set('kept', 1), set('kept', 2), false);
+    await apart(set('gone', 1), set('gone', 2), true);
+    await map.set('back', 1);
+    const remove = () => map.delete('back');
+    await apart(remove, remove, true);
+    disk.stopCutting();
+    await apart(set('other', 7), set('other', 8), true);
+    disk.cutAgain();
+    await map.set('last', 1);
+    const expected = [
+      ['other', 1],
+      ['kept', 2],
+      ['back', 1],
+      ['last', 1],
+    ];
+    const sorted = (entries: Iterable<[string, number]>) => [...entries].sort();
+    assert.deepEqual(sorted(map.entries()), expected.toSorted());
+    await map.close();
+    const again = await DurableMap.open<number>(file, assert.fail);
+    assert.deepEqual(sorted(again.entries()), expected.toSorted());
+    await again.close();
+    await rm(folder, { recursive: true });
+  });
 });
+
+/** A disk that is full for some writes: half of what is written arrives. A file system of a chosen size takes root rights. */
+async function fullDisk(t: TestContext) {
+  const handle = await open('/dev/null', 'r');
+  const methods = Object.getPrototypeOf(handle) as {
+    write: (bytes: Uint8Array) => Promise<{ bytesWritten: number }>;
+    truncate: () => Promise<void>;
+  };
+  await handle.close();
+  const original = methods.write;
+  let refusals = 0;
+  let begun = Promise.withResolvers<void>();
+  t.mock.method(methods, 'write', async function (this: unknown, bytes: Uint8Array, at = 0) {
+    begun.resolve();
+    await new Promise(setImmediate);
+    const half = refusals > 0 ? bytes.subarray(at, at + ((bytes.length - at) >> 1)) : bytes.subarray(at);
+    const result = await original.call(this, half);
+    if (refusals === 0) return result;
+    refusals -= 1;
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  });
+  const cut = t.mock.method(methods, 'truncate');
+  return {
+    fullFor: (count: number) => {
+      refusals = count;
+    },
+    untilWrite: () => {
+      begun = Promise.withResolvers<void>();
+      return begun.promise;
+    },
+    stopCutting: () => cut.mock.mockImplementation(() => Promise.reject(new Error('input/output error'))),
+    cutAgain: () => cut.mock.restore(),
+  };
+}

@@ -5,8 +5,8 @@
  * write and an `fdatasync`): while a group is being written the next one gathers, so the cost of durability is that of a group, not of
  * a record. A line holds a checksum and the record; a last line that was torn by a crash is cut off at opening, anything else that is
  * wrong is `JournalDamaged` and the file is left as it is, or, where each record stands for itself (`openSalvaged`), a copy is kept and
- * the records that can be read go into a new file. A group that cannot be written is cut off again, its appends are refused in
- * reverse order (so that callers can undo in reverse order), and the journal continues with the next group. `restart` replaces the file
+ * the records that can be read go into a new file. A group that cannot be written is cut off again, its appends are refused, and the
+ * journal continues with the next group; nothing is written behind a group that could not be cut off. `restart` replaces the file
  * atomically by a shorter one.
  */
 import { constants, type FileHandle, open, stat } from 'node:fs/promises';
@@ -41,6 +41,8 @@ export class Journal<R> {
   /** Undefined until the file is made. */
   #file: FileHandle | undefined;
   #size: number;
+  /** Records that were refused may lie in the file behind its first `#size` bytes. */
+  #hasRefused = false;
   #waiting: PendingRecord[] = [];
   readonly #tasks: (() => Promise<void>)[] = [];
   #working: Promise<void> | undefined;
@@ -179,18 +181,31 @@ export class Journal<R> {
     this.#waiting = [];
     try {
       const file = await this.#opened();
+      await this.#cutRefused(file);
       const bytes = await encodeAll(group.map(({ record }) => record));
+      this.#hasRefused = true;
       for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
+      this.#hasRefused = false;
       this.#size += bytes.length;
       for (const entry of group) entry.resolve();
     } catch (error) {
-      await this.#file?.truncate(this.#size).catch(() => undefined);
-      for (const entry of group.reverse()) entry.reject(error);
+      if (this.#file) await this.#cutRefused(this.#file).catch(() => undefined);
+      for (const entry of group) entry.reject(error);
     }
+  }
+
+  async #cutRefused(file: FileHandle): Promise<void> {
+    if (!this.#hasRefused) return;
+    if ((await file.stat()).size > this.#size) {
+      await file.truncate(this.#size);
+      await file.datasync();
+    }
+    this.#hasRefused = false;
   }
 
   async #replace(content: Buffer): Promise<void> {
     const old = await this.#opened();
+    await this.#cutRefused(old);
     try {
       await writeFileAtomic(this.path, content);
       this.#file = await open(this.path, appendSynced);

@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -14,6 +14,17 @@ export async function makeFolders(path: string): Promise<string | undefined> {
     const outermost = await makeFolders(above);
     const made = await makeFolder(path);
     return outermost ?? made;
+  }
+}
+
+/** Removes `folder` and those above it up to `outermost`, as `makeFolders` returned it, as far as nothing else was put into them. */
+export async function removeFolders(folder: string, outermost: string): Promise<void> {
+  for (let path = folder; ; path = dirname(path)) {
+    const isRemoved = await rmdir(path).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => error.code === 'ENOENT',
+    );
+    if (!isRemoved || path === outermost) return;
   }
 }
 

@@ -3,7 +3,7 @@
  * @see proc(5), /proc/PID/stat
  */
 import { readFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 
 export interface ProcessFacts {
   pid: number;
@@ -28,8 +28,10 @@ export function processFacts(pid: number): ProcessFacts | undefined {
 /** Whether exactly this process still runs: a zombie, or another process with a reused pid, does not count. */
 export function isRunning(pid: number, startTime: number): boolean {
   const facts = processFacts(pid);
-  return facts !== undefined && facts.startTime === startTime && facts.state !== 'Z' && facts.state !== 'X';
+  return facts !== undefined && facts.startTime === startTime && !hasEnded(facts);
 }
+
+const hasEnded = ({ state }: ProcessFacts) => state === 'Z' || state === 'X';
 
 /** The name in parentheses may hold blanks and parentheses, so the fields are counted from the last `)`. */
 function parseStat(text: string): ProcessFacts | undefined {
@@ -82,10 +84,36 @@ export async function listProcesses(): Promise<ProcessFacts[]> {
     );
     for (const text of texts) {
       const facts = parseStat(text);
-      if (facts !== undefined && facts.state !== 'Z' && facts.state !== 'X') found.push(facts);
+      if (facts !== undefined && !hasEnded(facts)) found.push(facts);
     }
   }
   return found;
+}
+
+/**
+ * Running children of a process. The kernel lists those of each thread: what that costs does not grow with the processes of the host.
+ * @see proc(5), /proc/PID/task/TID/children; a kernel without CONFIG_PROC_CHILDREN has none
+ */
+export async function childrenOf(parent: number): Promise<ProcessFacts[]> {
+  const threads = await readdir(`/proc/${parent}/task`).catch(() => []);
+  try {
+    const lists = await Promise.all(threads.map((thread) => childrenOfThread(parent, thread)));
+    const found = lists.flat().map(processFacts);
+    return found.filter((facts) => facts !== undefined && facts.parent === parent && !hasEnded(facts)) as ProcessFacts[];
+  } catch {
+    return (await listProcesses()).filter((facts) => facts.parent === parent);
+  }
+}
+
+/** None for a thread that has ended. @throws where the kernel has no such lists */
+async function childrenOfThread(pid: number, thread: string): Promise<number[]> {
+  const path = `/proc/${pid}/task/${thread}`;
+  const text = await readFile(`${path}/children`, 'latin1').catch(async (error: unknown) => {
+    const isThere = await stat(path).catch(() => undefined);
+    if (isThere) throw error;
+    return '';
+  });
+  return text.split(' ').filter(Boolean).map(Number);
 }
 
 /** Running members of a process group. */

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { fromBufferPromise } from 'yauzl';
@@ -43,6 +46,24 @@ async function namesIn(archive: Uint8Array): Promise<string[]> {
   const names: string[] = [];
   for await (const entry of zip.eachEntry()) names.push(entry.fileName);
   return names;
+}
+
+/** An import into `path` that has begun; its archive comes with `finish`. */
+function slowImport(path: string): {
+  finish: (archive: Uint8Array) => Promise<{ status: number | undefined; project_id: string }>;
+} {
+  const project_id = randomUUID();
+  const sent = request(`${server.url}/v2/projects/${project_id}/import?path=${encodeURIComponent(path)}`, { method: 'POST' });
+  const answered = once(sent, 'response');
+  sent.flushHeaders();
+  return {
+    finish: async (archive) => {
+      sent.end(archive);
+      const [reply] = (await answered) as [IncomingMessage];
+      await buffer(reply);
+      return { status: reply.statusCode, project_id };
+    },
+  };
 }
 
 /** Relative paths of all files, with their bytes. */
@@ -265,6 +286,27 @@ describe('an import', () => {
     expectFault(await send(simple('x'), '', project.project_id), 409, /already/);
     expectFault(await send(Buffer.from('PK no'), `?path=${encodeURIComponent(join(server.dataDir, 'never', 'made'))}`), 409);
     assert.ok(!(await readdir(server.dataDir)).includes('never'));
+  });
+
+  test('leaves the project that another request made in its folder meanwhile', async () => {
+    const outer = join(server.dataDir, 'outer');
+    const folder = join(outer, 'shared');
+    const imports = [join(folder, 'x', '..'), folder, join(outer, 'other')].map((path) => slowImport(path));
+    await waitFor(async () => (await readdir(outer).catch(() => [])).filter((name) => name.startsWith('.')).length === 3, {
+      what: 'the beginning of the imports',
+    });
+    // Folders of this one stand in one that the imports made.
+    const nested = await createProject(client, { path: join(outer, 'mine', 'deep') });
+    const first = await imports[0]?.finish(simple(freshName('first')));
+    assert.equal(first?.status, 201);
+    assert.equal((await imports[1]?.finish(simple(freshName('second'))))?.status, 403);
+    assert.equal((await imports[2]?.finish(Buffer.from('PK no')))?.status, 409);
+    const mine = await client.post<Project & { path: string; filename: string }>(`/v2/projects/${first?.project_id}/open`);
+    assert.ok((await readdir(folder)).includes(mine.filename));
+    assert.equal((await client.get<Project>(nested.path)).status, 'opened');
+    assert.deepEqual((await readdir(outer)).sort(), ['mine', 'shared']);
+    const taken = { name: freshName('third'), path: folder, project_id: randomUUID() };
+    expectFault(await client.send('POST /v2/projects', { body: taken }), 403);
   });
 
   test('under its own id keeps its ids', async () => {

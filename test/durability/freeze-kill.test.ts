@@ -3,7 +3,7 @@
  * run on with what they remember, a snapshot has its memory as a whole or not at all, and nothing lies around.
  */
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
@@ -188,6 +188,28 @@ test('machines are frozen and killed around', { timeout: 3_600_000 }, async (t) 
       );
       await recalls();
     }
+  });
+  await t.test('a rewind and a fork to memory that could not be saved are refused, and change nothing', async () => {
+    await clear();
+    const memories = join(folder, memoryFolder);
+    await rm(memories, { recursive: true, force: true });
+    await writeFile(memories, 'in the place of the folder');
+    const { snapshot_id } = (await freeze()) ?? {};
+    const rewind = `${project.path}/snapshots/${snapshot_id}/restore`;
+    for (const [path, what] of [
+      [rewind, 'restored'],
+      [`${project.path}/fork`, 'forked'],
+    ] as const) {
+      const { message } = await client.post<{ message: string }>(path, {}, 409);
+      assert.match(message, new RegExp(`could not be ${what}: the memory of its machines could not be saved: EEXIST`));
+    }
+    await rm(memories);
+    assert.equal(await forksAreWhole(), 0);
+    assert.equal((await consistent()).length, 1, 'its files, with which it can be restored');
+    await recalls();
+    await client.post(rewind, { memory: false }, 201);
+    await clear();
+    await remember();
   });
   await t.test('a kill of the fabric, and of a machine', async () => {
     const first = freeze();

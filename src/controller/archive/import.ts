@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
-import { makeFolders } from '../../lib/make-folders.ts';
+import { makeFolders, removeFolders } from '../../lib/make-folders.ts';
 import { isUuid } from '../../schema/common.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -72,7 +72,7 @@ export async function importProject(body: Readable, wanted: ImportWanted, option
         return await adopt({ content, path, projectId, name: wanted.name }, options);
       });
     } catch (error) {
-      if (made !== undefined) await rm(made, { recursive: true, force: true });
+      if (made !== undefined) await removeFolders(dirname(path), made);
       if (isFault(error)) throw error;
       throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
     }
@@ -117,16 +117,28 @@ async function adopt(extracted: Extracted, options: ImportOptions): Promise<Know
     await writeFileAtomic(join(content, filename), await topologyText({ ...renewed, nodes, project }, options.version));
     const images = await placeImages(content, options.settings.Server.images_path);
     try {
-      await rmdir(path).catch(() => undefined);
-      await rename(content, path);
-      await syncFolder(dirname(path));
-      return await projects.register(project, { path, filename });
+      return await projects.inFolder(path, async () => {
+        await moveInto(path, content);
+        try {
+          await syncFolder(dirname(path));
+          return await projects.register(project, { path, filename });
+        } catch (error) {
+          await rm(path, { recursive: true, force: true });
+          throw error;
+        }
+      });
     } catch (error) {
       await removeImages(images);
-      await rm(path, { recursive: true, force: true });
       throw error;
     }
   });
+}
+
+/** @throws project_path_taken when there is a project by now: it stays */
+async function moveInto(path: string, content: string): Promise<void> {
+  await requireFree(path);
+  await rmdir(path).catch(() => undefined);
+  await rename(content, path);
 }
 
 /** The project file of an extracted archive; files beside an old one are moved to where they belong. */

@@ -4,6 +4,7 @@
  */
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { fault } from '../../api/faults.ts';
 import { problemsOf } from '../../api/validate.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { sizeOnDisk } from '../../lib/folder-size.ts';
@@ -49,6 +50,8 @@ export class SnapshotMemories {
     string,
     { readonly snapshot: Snapshot; readonly memory: SnapshotMemory; readonly done: Promise<void> }
   >();
+  /** By snapshot: why its memory could not be saved, until the snapshot is deleted. */
+  readonly #failures = new Map<string, string>();
 
   constructor(parts: SnapshotMemoryParts) {
     this.#parts = parts;
@@ -70,8 +73,10 @@ export class SnapshotMemories {
     );
     done.catch(answered.reject);
     const { snapshot, record } = await answered.promise;
-    this.#saving.set(snapshotId, { snapshot, memory: record.memory, done: done.catch(() => undefined) });
-    done.catch((error: Error) => this.#failed(project, { snapshot, record }, error)).finally(() => this.#saving.delete(snapshotId));
+    const ended = done
+      .catch((error: Error) => this.#failed(project, { snapshot, record }, error))
+      .finally(() => this.#saving.delete(snapshotId));
+    this.#saving.set(snapshotId, { snapshot, memory: record.memory, done: ended });
     return { ...snapshot, memory: record.memory };
   }
 
@@ -80,9 +85,20 @@ export class SnapshotMemories {
     return this.#saving.get(snapshotId)?.memory ?? (await this.#read(project, snapshotId))?.memory;
   }
 
-  /** The complete memory, once it is; undefined when there is none. */
-  async find(project: KnownProject, snapshotId: string): Promise<(MemoryRecord & { readonly path: string }) | undefined> {
-    await this.#saving.get(snapshotId)?.done;
+  /**
+   * The complete memory, once it is; undefined when there is none. `what` is to be done to the snapshot.
+   * @throws snapshot_failed when the memory was being saved, or is required, and could not be saved by this server
+   */
+  async find(
+    project: KnownProject,
+    { snapshot_id: snapshotId, name }: Snapshot,
+    { what, isRequired }: { readonly what: 'restored' | 'forked'; readonly isRequired: boolean },
+  ): Promise<(MemoryRecord & { readonly path: string }) | undefined> {
+    const saving = this.#saving.get(snapshotId);
+    await saving?.done;
+    const failure = saving || isRequired ? this.#failures.get(snapshotId) : undefined;
+    if (failure !== undefined)
+      throw fault('snapshot_failed', { name, what, reason: `the memory of its machines could not be saved: ${failure}` });
     const record = await this.#read(project, snapshotId);
     return record && { ...record, path: this.pathOf(project, snapshotId) };
   }
@@ -90,6 +106,12 @@ export class SnapshotMemories {
   /** Waits for what is being saved. */
   async settle(snapshotId: string): Promise<void> {
     await this.#saving.get(snapshotId)?.done;
+  }
+
+  /** The snapshot is about to be deleted. */
+  async forget(snapshotId: string): Promise<void> {
+    await this.settle(snapshotId);
+    this.#failures.delete(snapshotId);
   }
 
   /** Waits for the checkpoint of a project that is being saved. */
@@ -116,6 +138,7 @@ export class SnapshotMemories {
   }
 
   #failed(project: KnownProject, { snapshot, record }: Frozen, error: Error): void {
+    this.#failures.set(snapshot.snapshot_id, error.message);
     const message = `The memory of the snapshot "${snapshot.name}" could not be saved, its files were: ${error.message}`;
     project.notices.emit({ action: 'log.error', event: { message } });
     const memory: SnapshotMemory = { ...record.memory, status: 'failed', bytes: 0, nodes: [] };

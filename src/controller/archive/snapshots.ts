@@ -134,7 +134,7 @@ export class Snapshots {
       const { filename, name } = find(all, snapshotId);
       const folder = snapshotsFolder(project.path);
       const id = snapshotId.toLowerCase();
-      await this.memories.settle(id);
+      await this.memories.forget(id);
       // In one step: what is half removed must not be found again.
       await this.#options.staging
         .use(join(folder, `${stagingPrefix}${snapshotId}`), async (gone) => {
@@ -161,7 +161,7 @@ export class Snapshots {
       const live = await project.live();
       const snapshot = find(await readSnapshots(project.path, project.id), snapshotId);
       const { restores, computes } = this.#options;
-      const saved = memory ? await this.memories.find(project, snapshot.snapshot_id) : undefined;
+      const saved = memory ? await this.memories.find(project, snapshot, { what: 'restored', isRequired: true }) : undefined;
       const fill = async (staging: string) => {
         const { nodes } = await this.#fill(project, snapshot, { staging, frozenAt: saved?.frozen_at }).catch((error: unknown) => {
           throw failure(snapshot.name, 'restored', error);
@@ -339,5 +339,5 @@ function exists(path: string): Promise<boolean> {
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }

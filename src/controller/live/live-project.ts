@@ -40,6 +40,7 @@ import { LinkWiring } from './links/link-wiring.ts';
 import { PeerStates } from './links/peer-states.ts';
 import { takeOwnSymbolSizes } from './nodes/own-symbol-sizes.ts';
 import { ProjectNodes } from './nodes/project-nodes.ts';
+import { UnsettledMoves } from './nodes/unsettled-moves.ts';
 import { upgradeFiles } from './upgrade-files.ts';
 
 export interface LiveProjectOptions {
@@ -74,6 +75,7 @@ export class LiveProject {
   readonly captures: ProjectCaptures;
   readonly drawings: ProjectDrawings;
   readonly gate = new Gate();
+  readonly unsettledMoves = new UnsettledMoves();
   readonly undo: ProjectUndo;
   readonly changes: ProjectChanges;
   readonly #log: ProjectLog;
@@ -259,6 +261,7 @@ export class LiveProject {
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown(stopped: ReadonlySet<string> = new Set()): Promise<void> {
     this.#announcements.end();
+    await this.unsettledMoves.close();
     await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || stopped.has(node.id) || !node.isPresent
@@ -274,6 +277,7 @@ export class LiveProject {
 
   /** Lets go of the files and leaves everything running: the server ends. */
   async release(): Promise<void> {
+    await this.unsettledMoves.close();
     await this.#log
       .writeSnapshot()
       .catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));

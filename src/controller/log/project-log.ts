@@ -34,6 +34,8 @@ export interface Captured {
 export interface Pending {
   readonly change: ProjectChange;
   readonly apply: (seq: number) => void;
+  /** Whom it is put down to. Undefined: the requester of the moment. */
+  readonly requester?: Requester | undefined;
 }
 export interface LogOptions {
   /** Written into project files. */
@@ -163,7 +165,7 @@ export class ProjectLog {
 
   /** Several changes that stand or fall together, also when the server dies. @throws `storage_failed`; none is in the log then */
   appendAll(pending: readonly Pending[]): Promise<void> {
-    const records = pending.map(({ change }) => this.#record(change));
+    const records = pending.map(({ change, requester = findRequester() }) => this.#record(change, requester));
     const [first, ...more] = records;
     if (!first) return Promise.resolve();
     this.#isNew = false;
@@ -231,10 +233,9 @@ export class ProjectLog {
     await this.#history.close();
   }
 
-  #record({ udpPorts, undoable, ...change }: ProjectChange): LogRecord {
+  #record({ udpPorts, undoable, ...change }: ProjectChange, requester: Requester | undefined): LogRecord {
     this.#appended += 1;
     const seq = this.#appended;
-    const requester = findRequester();
     const step = undoable && requester ? (this.#steps.get(requester) ?? seq) : undefined;
     if (requester && step === seq) this.#steps.set(requester, seq);
     return {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import { UnsettledMoves } from '../live/nodes/unsettled-moves.ts';
 import { beginMove, type PendingMove, settleBefore, settleMove, settleMoves } from './pending-moves.ts';
 
 const move: Omit<PendingMove, 'file'> = { node_id: crypto.randomUUID(), node_type: 'qemu', from: 'old', to: 'new' };
@@ -14,6 +15,8 @@ after(() => rm(folder, { recursive: true }));
 const [stay, leave, forget] = ['DELETE departures', 'DELETE arrivals', 'DELETE qemu'];
 
 interface Found {
+  /** Its compute refuses everything, and is connected. */
+  refusing?: string | undefined;
   /** The node's compute; undefined: it was deleted. */
   readonly at?: string;
   readonly status?: string;
@@ -24,10 +27,15 @@ interface Found {
 function project(found: Found) {
   const { at, status = 'suspended', unreachable, computes = ['old', 'new', 'third'] } = found;
   const calls: string[] = [];
+  const notices: string[] = [];
+  const attempts: string[] = [];
   const compute = (id: string) => ({
     transport: {
+      state: { connected: id !== unreachable },
       async send(key: string) {
+        attempts.push(id);
         if (id === unreachable) throw new Error(`${id} does not answer`);
+        if (id === found.refusing) throw new Error(`${id} has no room`);
         calls.push(`${id} ${key.replace(/ .*\{project_id\}\/(\w+)\/.*/, ' $1')}`);
       },
     },
@@ -47,9 +55,10 @@ function project(found: Found) {
     computes: { find: (id: string) => (computes.includes(id) ? compute(id) : undefined) },
     linkRecovery: { rejoin: async () => void calls.push('rejoin') },
     announceTo: async () => undefined,
-    notify: () => undefined,
+    unsettledMoves: new UnsettledMoves(),
+    notify: (_action: string, { message }: { message: string }) => void notices.push(message),
   } as unknown as LiveProject;
-  return { live, calls };
+  return { live, calls, notices, attempts };
 }
 
 async function settled(found: Found, pending: typeof move = move) {
@@ -101,6 +110,30 @@ test('a machine that moves on, while the compute of an earlier move is away, is 
   await settleMoves(back.live);
   assert.deepEqual(new Set(back.calls), new Set([`old ${leave}`, `old ${forget}`, `new ${leave}`, `new ${forget}`]));
   assert.deepEqual(await readdir(folder), []);
+});
+
+test('a move that a connected compute refuses is tried again, less and less often, and its reason shown once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const refused: Found = { at: 'new', refusing: 'old' };
+  const { live, calls, notices, attempts } = project(refused);
+  await beginMove(folder, { ...move, continued: true });
+  await settleMoves(live);
+  for (const waitMs of [1_000, 2_000]) {
+    const before = attempts.length;
+    t.mock.timers.tick(waitMs - 1);
+    await live.unsettledMoves.attempt;
+    assert.equal(attempts.length, before);
+    t.mock.timers.tick(1);
+    await live.unsettledMoves.attempt;
+    assert.equal(attempts.length, before + 1);
+  }
+  assert.deepEqual([calls, notices.length], [[], 1]);
+  assert.match(String(notices), /move of node VM is tried again.*: old has no room/);
+  refused.refusing = undefined;
+  t.mock.timers.tick(4_000);
+  await live.unsettledMoves.attempt;
+  assert.deepEqual([calls, await readdir(folder)], [[`old ${leave}`, `old ${forget}`], []]);
+  await live.unsettledMoves.close();
 });
 
 test('a machine moves to a compute again only when nothing of an earlier move is left there', async () => {

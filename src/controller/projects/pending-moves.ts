@@ -50,19 +50,31 @@ async function endMove(folder: string, { file }: PendingMove): Promise<void> {
   await syncFolder(folder);
 }
 
-/** Moves of a server that has died, or that a compute was away from; no other is under way on the same node. Never rejects. */
-export async function settleMoves(live: LiveProject): Promise<void> {
+/**
+ * Moves of a server that has died, or that a compute was away from; no other is under way on the same node. `isRetry`: those with a compute
+ * that is not connected wait until it is. Never rejects; false: one has failed.
+ */
+export async function settleMoves(live: LiveProject, { isRetry = false } = {}): Promise<boolean> {
+  let areSettled = true;
   await forEachBounded(await moveFiles(live.folder), settledAtOnce, async (file) => {
     // Files of earlier versions have no id of the move.
     const nodeId = file.slice(movePrefix.length, movePrefix.length + idLength);
     await live.nodes.locks.run(nodeId, async () => {
       const move = await readMove(live.folder, file);
-      if (!move || !(await settleMove(live, move))) return;
+      if (!move || (isRetry && !areConnected(live, move))) return;
+      const isSettled = await settleMove(live, move);
+      areSettled &&= isSettled;
+      if (!isSettled) return;
       live.notify('log.info', {
         message: `The move of node ${live.nodes.find(nodeId)?.entry.name ?? nodeId} was brought to its end`,
       });
     });
   });
+  return areSettled;
+}
+
+function areConnected(live: LiveProject, { from, to }: PendingMove): boolean {
+  return [from, to].every((id) => live.computes.find(id)?.transport.state.connected !== false);
 }
 
 /**
@@ -81,7 +93,7 @@ export async function settleBefore(live: LiveProject, node: OpenNode, to: Regist
   }
 }
 
-/** The lock of the node is held. Never rejects; false: a compute does not answer, and it is tried again when it does. */
+/** The lock of the node is held. Never rejects; false: it is tried again, when a compute is back that is away, or after a while. */
 export async function settleMove(live: LiveProject, move: PendingMove): Promise<boolean> {
   const node = live.nodes.find(move.node_id);
   const [from, to] = [live.computes.find(move.from), live.computes.find(move.to)];
@@ -103,7 +115,11 @@ export async function settleMove(live: LiveProject, move: PendingMove): Promise<
     await endMove(live.folder, move);
     return true;
   } catch (error) {
-    live.notify('log.warning', { message: `The move of a node waits for its computes: ${(error as Error).message}` });
+    const { message } = error as Error;
+    const isRefused = areConnected(live, move);
+    const isNew = !isRefused || live.unsettledMoves.failed(message, () => settleMoves(live, { isRetry: true }));
+    const waits = isRefused ? 'is tried again, after a second at first and then less and less often' : 'waits for its computes';
+    if (isNew) live.notify('log.warning', { message: `The move of node ${node?.entry.name ?? move.node_id} ${waits}: ${message}` });
     if (continued && !move.continued) await writeMove(live.folder, { ...move, continued }).catch(() => undefined);
     return false;
   }

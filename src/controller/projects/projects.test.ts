@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { isFault } from '../../api/faults.ts';
+import { DurableMap } from '../../lib/durable-map.ts';
 import { Journal } from '../../lib/journal.ts';
 import { LiveProject } from '../live/live-project.ts';
 import type { NodeObject } from '../model/node.ts';
@@ -86,18 +87,26 @@ describe('projects', () => {
 
   it('are made one after the other in a folder that a client names; what lies there stays', async () => {
     const folder = join(dirname(bench.project.path), 'named');
-    await mkdir(join(folder, 'b.gns3.log'), { recursive: true });
-    await writeFile(join(folder, 'b.gns3.log/own'), 'of the user');
-    await writeFile(join(folder, 'a.gns3.log'), 'of another project');
-    const create = (name: string, path: string) => bench.ask('POST /projects', { name, path, project_id: randomUUID() });
-    const results = await Promise.allSettled([create('a', folder), create('b', folder), create('c', `${folder}/`)]);
+    const names = ['a', 'b', 'c'];
+    for (const name of names) {
+      await mkdir(join(folder, `${name}.gns3.log`), { recursive: true });
+      await writeFile(join(folder, `${name}.gns3.log/own`), 'of the user');
+    }
+    const create = (name: string) =>
+      bench.ask('POST /projects', { name, path: `${folder}${name === 'c' ? '/' : ''}`, project_id: randomUUID() });
+    const results = await Promise.allSettled(names.map(create));
+    // Whichever came first.
+    const winner = results.findIndex(({ status }) => status === 'fulfilled');
+    for (const [index, result] of results.entries()) {
+      if (index === winner) continue;
+      assert.ok(result.status === 'rejected' && isFault(result.reason, 'project_path_taken'), names[index]);
+    }
+    const logs = (await readdir(folder)).filter((name) => !name.endsWith('.gns3')).sort();
     assert.deepEqual(
-      results.map((result) => (result.status === 'fulfilled' ? undefined : isFault(result.reason) && result.reason.code)),
-      [undefined, 'project_path_taken', 'project_path_taken'],
+      logs.map((log) => [log[0], /^.\.gns3\.log\../.test(log)]),
+      names.map((name, index) => [name, index === winner]),
     );
-    assert.equal(await readFile(join(folder, 'b.gns3.log/own'), 'utf8'), 'of the user');
-    const aside = (await readdir(folder)).filter((name) => name.startsWith('a.gns3.log.'));
-    assert.deepEqual(await Promise.all(aside.map((name) => readFile(join(folder, name), 'utf8'))), ['of another project']);
+    for (const log of logs) assert.equal(await readFile(join(folder, log, 'own'), 'utf8'), 'of the user');
   });
 
   it('are made one at a time in a folder, whatever links lead there', async () => {
@@ -150,6 +159,26 @@ describe('projects', () => {
     assert.deepEqual(others, []);
     assert.equal(await readFile(join(folder, aside, 'own'), 'utf8'), 'of the user');
     assert.deepEqual(await readdir(outer), ['own']);
+  });
+
+  it('that were refused are not made at the next start, although the disk had no room for the deletion of their record', async (context) => {
+    const names = async () => (await bench.ask<ProjectAnswer[]>('GET /projects')).map(({ name }) => name);
+    const full = () => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
+    const refuse = async (name: string) => {
+      const removal = context.mock.method(DurableMap.prototype, 'delete', full);
+      context.mock.method(NewProjectFiles.prototype, 'reveal', full, { times: 1 });
+      await assert.rejects(bench.ask('POST /projects', { name }), refusal('storage_failed'));
+      assert.equal(removal.mock.callCount(), 1);
+      removal.mock.restore();
+      await bench.controller.projects.reload();
+    };
+    await refuse('before another one');
+    await bench.ask('POST /projects', { name: 'made' });
+    const list = join(dirname(bench.project.path), '..', 'state', 'projects.log');
+    assert.match((await readFile(list, 'utf8')).trimEnd().split('\n').at(-1) ?? '', /^\S+ \{"k":"[^"]+"\}$/);
+    await refuse('before the end');
+    await bench.restart();
+    assert.deepEqual((await names()).sort(), ['made', 'the project']);
   });
 
   it('survive a loss of power right after they were made, whatever of their files it took', async () => {

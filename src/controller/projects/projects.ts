@@ -202,36 +202,45 @@ export class KnownProjects {
     return this.#making.run(projectId, fn);
   }
 
-  /** Makes and opens a project; one that has this id already is returned as it is. */
-  async create(body: ProjectCreate): Promise<KnownProject> {
-    const folder = body.path || (body.project_id && join(this.#options.projectsPath, body.project_id));
-    // In a folder that a client names, one is made at a time: each would take it for its own.
-    return folder ? this.#making.run(await realExisting(resolve(folder)), () => this.#create(body)) : this.#create(body);
+  /**
+   * Has one project at a time put into a folder that a client names: each would take it for its own. With `exclusively`, this comes
+   * second, so that no two wait for each other.
+   */
+  async inFolder<T>(folder: string, fn: () => Promise<T>): Promise<T> {
+    return this.#making.run(await realExisting(resolve(folder)), fn);
   }
 
-  async #create(body: ProjectCreate): Promise<KnownProject> {
+  /** Makes and opens a project; one that has this id already is returned as it is. */
+  async create(body: ProjectCreate): Promise<KnownProject> {
     const projectId = body.project_id ?? crypto.randomUUID();
     return this.#making.run(projectId, async () => {
       const existing = this.#projects.get(projectId);
       if (existing) return existing;
-      projectFileName(body.name);
-      return this.withName(body.name, async () => {
-        const { path: _path, ...fields } = body;
-        const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
-        const files = await NewProjectFiles.write(await this.#placeOf(body, projectId), entry, this.#options.version);
-        try {
-          return await this.#openNew(entry, files);
-        } catch (error) {
-          await this.#projects
-            .get(projectId)
-            ?.close()
-            .catch(() => undefined);
-          this.#drop(projectId);
-          await this.#options.registry.delete(projectId).catch(() => undefined);
-          await files.remove();
-          throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
-        }
-      });
+      const folder = body.path || (body.project_id && join(this.#options.projectsPath, body.project_id));
+      const create = () => this.#create(body, projectId);
+      return folder ? this.inFolder(folder, create) : create();
+    });
+  }
+
+  async #create(body: ProjectCreate, projectId: string): Promise<KnownProject> {
+    projectFileName(body.name);
+    return this.withName(body.name, async () => {
+      const { path: _path, ...fields } = body;
+      const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
+      const files = await NewProjectFiles.write(await this.#placeOf(body, projectId), entry, this.#options.version);
+      try {
+        return await this.#openNew(entry, files);
+      } catch (error) {
+        await this.#projects
+          .get(projectId)
+          ?.close()
+          .catch(() => undefined);
+        this.#drop(projectId);
+        // First: a full disk has room for the deletion of the record then.
+        await files.remove();
+        await this.#options.registry.discard(projectId);
+        throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
+      }
     });
   }
 

@@ -39,6 +39,8 @@ const readers = 16;
 
 export class Registry {
   readonly #map: DurableMap<RegistryEntry>;
+  /** Ids of projects that were not made after all, and whose record could not be deleted. */
+  readonly #discarded = new Set<string>();
   readonly #projectsPath: string;
   readonly #log: Log;
 
@@ -56,11 +58,19 @@ export class Registry {
   }
 
   get(projectId: string): RegistryEntry | undefined {
-    return this.#map.get(projectId);
+    return this.#discarded.has(projectId) ? undefined : this.#map.get(projectId);
   }
 
-  set(projectId: string, entry: RegistryEntry): Promise<void> {
-    return this.#map.set(projectId, entry);
+  async set(projectId: string, entry: RegistryEntry): Promise<void> {
+    // Before it is written: a deletion that comes later would delete this record.
+    const wasDiscarded = this.#discarded.delete(projectId);
+    try {
+      await this.#map.set(projectId, entry);
+    } catch (error) {
+      if (wasDiscarded) this.#discarded.add(projectId);
+      throw error;
+    }
+    await this.#deleteDiscarded();
   }
 
   /** As `set`, when it is something else than is known. @throws storage_failed */
@@ -76,7 +86,7 @@ export class Registry {
 
   /** Known projects by id. */
   entries(): Iterable<readonly [string, RegistryEntry]> {
-    return this.#map.entries();
+    return [...this.#map.entries()].filter(([id]) => !this.#discarded.has(id));
   }
 
   /** The files of the project are durable. */
@@ -89,8 +99,25 @@ export class Registry {
     return this.#map.delete(projectId);
   }
 
-  close(): Promise<void> {
-    return this.#map.close();
+  /** Deletes the record of a project that was not made after all. What the disk refuses is tried again with the next record, and at the end. Never rejects. */
+  async discard(projectId: string): Promise<void> {
+    this.#discarded.add(projectId);
+    await this.#deleteDiscarded();
+  }
+
+  async close(): Promise<void> {
+    await this.#deleteDiscarded();
+    await this.#map.close();
+  }
+
+  async #deleteDiscarded(): Promise<void> {
+    for (const id of this.#discarded) {
+      await this.#map.delete(id).then(
+        () => this.#discarded.delete(id),
+        (error: unknown) =>
+          this.#log.error({ err: error }, `the record of the project ${id}, which was not made, could not be deleted`),
+      );
+    }
   }
 
   /**
@@ -99,7 +126,7 @@ export class Registry {
    */
   async discover({ isStart }: { isStart: boolean }): Promise<Discovered> {
     const places = new Map<string, RegistryEntry>();
-    for (const [, entry] of this.#map.entries()) places.set(fileOf(entry), { ...entry, filename: entry.filename.toWellFormed() });
+    for (const [, entry] of this.entries()) places.set(fileOf(entry), { ...entry, filename: entry.filename.toWellFormed() });
     for (const file of await this.#filesOfFolder(isStart)) {
       if (!places.has(file)) places.set(file, { path: dirname(file), filename: basename(file), opened: false });
     }
@@ -120,7 +147,7 @@ export class Registry {
   async #read(file: string, entry: RegistryEntry, { found }: Discovered): Promise<boolean> {
     try {
       const project = await readListed(file);
-      const known = this.#map.get(project.project_id);
+      const known = this.get(project.project_id);
       if (known && fileOf(known) !== file) throw new Error(`its id ${project.project_id} is that of ${known.path}`);
       const other = found.get(project.project_id);
       if (other) throw new Error(`its id ${project.project_id} is that of ${other.path}`);
@@ -136,7 +163,7 @@ export class Registry {
 
   /** After the others: an id that one of them has is not given to it. */
   async #listDamaged(file: string, entry: RegistryEntry, { found, damaged }: Discovered): Promise<void> {
-    const known = [...this.#map.entries()].find(([, place]) => fileOf(place) === file)?.[0];
+    const known = [...this.entries()].find(([, place]) => fileOf(place) === file)?.[0];
     const isTaken = (id: string) => found.has(id) || damaged.has(id) || this.#map.has(id);
     const project = await damagedEntry(file, known, isTaken);
     damaged.set(project.project_id, { ...entry, project });

@@ -2,8 +2,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import { type Child, type Outcome, spawnChild } from '../../process/child.ts';
-import { whenListening } from '../../process/listening.ts';
-import { listProcesses } from '../../process/proc.ts';
+import { whenListeningInside } from '../../process/listening.ts';
+import { childrenOf } from '../../process/proc.ts';
 import type { Ending } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { whenReady } from '../port-processes/port-processes.ts';
@@ -32,7 +32,7 @@ export async function launchHypervisor(host: Host, confined: ConfinedDynamips, l
     const hypervisor = await Hypervisor.connect(socketOf(confined.runtimeDirectory, 'control'));
     await requireVersion(hypervisor);
     await hypervisor.ask('hypervisor', 'working_dir', '/work');
-    const relays = (await listProcesses()).filter(({ parent }) => parent === child.pid);
+    const relays = await childrenOf(child.pid);
     return { child, hypervisor, namespacePid: relays[0]?.pid ?? child.pid };
   } catch (error) {
     await child.stop({ graceMs: 0 });
@@ -41,7 +41,7 @@ export async function launchHypervisor(host: Host, confined: ConfinedDynamips, l
 }
 
 async function requireListening(child: Child): Promise<void> {
-  const found = await whenListening(child, innerPorts.control);
+  const found = await whenListeningInside(child);
   if (found === 'timeout') throw failed(`Dynamips did not open its control port in time: ${await child.tail()}`);
   if (found !== 'listening') {
     // Said by the programs that come before it, in their own words.

@@ -6,7 +6,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
-import { whenListening } from '../../process/listening.ts';
+import { whenListening, whenListeningInside } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
 import type { ConsoleSource, Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
@@ -89,7 +89,7 @@ async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBina
 
 /** @throws vpcs_failed, confinement_failed with its last words */
 async function requireListening(child: Child, port: number, confine: boolean): Promise<void> {
-  const found = await whenListening(child, port);
+  const found = await (confine ? whenListeningInside(child) : whenListening(child, port));
   if (found === 'timeout') throw fault('vpcs_failed', { reason: `vpcs did not open its console in time: ${await child.tail()}` });
   if (found === 'listening') return;
   // Said by the programs that come before it, in their own words.

@@ -4,7 +4,7 @@
  */
 import type { Child, Outcome } from '../../process/child.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
-import { listProcesses } from '../../process/proc.ts';
+import { childrenOf } from '../../process/proc.ts';
 import type { Ending } from '../driver.ts';
 
 /** The helper follows its parent within a few milliseconds when that ends politely. */
@@ -12,8 +12,7 @@ const helperGraceMs = 500;
 
 /** Running children of a process. */
 export async function helpersOf(pid: number): Promise<Marked[]> {
-  const children = (await listProcesses()).filter(({ parent }) => parent === pid);
-  return children.map((facts) => ({ pid: facts.pid, sid: facts.session, startTime: facts.startTime }));
+  return (await childrenOf(pid)).map((facts) => ({ pid: facts.pid, sid: facts.session, startTime: facts.startTime }));
 }
 
 /** Settles when neither the child nor one of its helpers runs. */

@@ -49,7 +49,7 @@ async function sendFrame(native: Native, from: number, to: number): Promise<stri
   frame[macBytes] = 0x02;
   frame.writeUInt16BE(etherType, 2 * macBytes);
   const sent = native.write(from, frame, 0, frame.length);
-  if (sent !== 0) return `a TAP interface takes no frame (${getSystemErrorName(sent)})`;
+  if (sent < 0) return `a TAP interface takes no frame (${getSystemErrorName(sent)})`;
   const buffer = Buffer.allocUnsafeSlow(maxFrameBytes);
   for (const limit = performance.now() + frameLimitMs; performance.now() < limit; ) {
     const length = native.read(to, { buffer, at: 0, room: buffer.length });

@@ -19,7 +19,7 @@ type Openers = {
   [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner, tools: PortTools) => FabricPort;
 };
 const openers: Openers = {
-  stream: openStream,
+  stream: (spec, owner, { taps }) => openStream(spec, owner, taps?.native),
   udp: (spec, owner, { taps }) =>
     spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner, taps?.native) : openUdp(spec, owner, taps?.native),
   datagrams: (spec, owner, { taps }) => openDatagrams(spec, owner, taps),

@@ -10,6 +10,7 @@
  */
 import type { Socket } from 'node:net';
 import { frameLength, headerBytes, maxFrameBytes } from '../frames.ts';
+import type { Native } from './native.ts';
 import type { PortOwner } from './port.ts';
 
 /** Room for the torn beginning of a frame, in front of the place that is read into. */
@@ -22,6 +23,12 @@ export const firstMark = 0xffff_fff0;
 
 const nothing = Buffer.alloc(0);
 
+/** Writes to a socket past Node's streams, each of whose writes leaves garbage. The descriptor is the socket's. */
+export interface DirectWrites {
+  readonly native: Native;
+  readonly descriptor: number;
+}
+
 export class FramedSocket {
   readonly #owner: PortOwner;
   readonly #buffer = Buffer.allocUnsafeSlow(headroom + readBytes);
@@ -29,6 +36,7 @@ export class FramedSocket {
   readonly area = this.#buffer.subarray(headroom);
   readonly #onWritten = () => this.#written();
   #socket: Socket | undefined;
+  #direct: DirectWrites | undefined;
   /** What was read and not yet handed on, `#buffer[#tornStart, #tornEnd)`: the beginning of a frame, or more while held. */
   #tornStart = headroom;
   #tornEnd = headroom;
@@ -50,8 +58,9 @@ export class FramedSocket {
   }
 
   /** Frames come and go over this socket from now on; what was torn of the last one is forgotten. */
-  use(socket: Socket): void {
+  use(socket: Socket, direct?: DirectWrites): void {
     this.#socket = socket;
+    this.#direct = direct;
     this.#forgetTorn();
   }
 
@@ -70,13 +79,23 @@ export class FramedSocket {
   /** As `Port.send`. */
   send(buffer: Buffer, start: number, end: number): boolean {
     const socket = this.#socket as Socket;
-    socket.write(buffer.subarray(start, end));
+    const from = start + this.#writeNow(socket, buffer, start, end);
+    if (from === end) return true;
+    socket.write(buffer.subarray(from, end));
     // Node writes at once as much as the kernel takes; only what is left over counts here.
     if (socket.writableLength === 0 || socket.destroyed) return true;
     this.#writing = true;
     // Called when all before it was written. A callback with every write would cost each a turn of its own.
     socket.write(nothing, this.#onWritten);
     return false;
+  }
+
+  /** How many bytes the kernel has taken. Errors are left to Node, which closes the socket. */
+  #writeNow(socket: Socket, buffer: Buffer, start: number, end: number): number {
+    const direct = this.#direct;
+    // The descriptor of a socket that is destroyed may be another file's by now.
+    if (!direct || socket.destroyed || socket.writableLength > 0) return 0;
+    return Math.max(0, direct.native.write(direct.descriptor, buffer, start, end));
   }
 
   /** As `Port.resume`. */

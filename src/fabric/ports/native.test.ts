@@ -8,7 +8,7 @@ import { runTool } from '../../process/tool.ts';
 import { ipv4Address, maxDatagrams } from './datagram-messages.ts';
 import { loadNative, maxPieces, type Native, type ReadableWatch } from './native.ts';
 
-const { EADDRINUSE, EAGAIN, EBADF, EINVAL, ENODEV } = constants.errno;
+const { EADDRINUSE, EAGAIN, EBADF, EINVAL, ENAMETOOLONG, ENODEV, ENOENT } = constants.errno;
 const native = await loadNative();
 const isRoot = process.geteuid?.() === 0;
 const skip = native === undefined ? 'koffi is not installed' : isRoot ? false : 'TAP interfaces need root';
@@ -85,7 +85,7 @@ describe('native', { skip }, () => {
     const { reason } = await runTool('tc', ['-batch', '-'], { timeoutMs: 5000, input: `${rules.join('\n')}\n` });
     if (reason !== '') return context.skip(`the kernel has no such rules: ${reason}`);
     const frame = Buffer.alloc(80, 'hello');
-    assert.equal(calls.write(other.descriptor, frame, 0, 80), 0);
+    assert.equal(calls.write(other.descriptor, frame, 0, 80), 80);
     assert.equal(await promise, 80);
     assert.ok(buffer.subarray(100, 180).equals(frame));
     assert.deepEqual([buffer[99], buffer[180]], [0xee, 0xee], 'nothing beside the frame was written');
@@ -95,19 +95,20 @@ describe('native', { skip }, () => {
   });
 });
 
-describe('native sockets of UDP', { skip: native === undefined && 'koffi is not installed' }, () => {
+describe('native sockets', { skip: native === undefined && 'koffi is not installed' }, () => {
   const calls = native as Native;
-  it('send and receive as many datagrams in one call as there is room for', async (context) => {
+  it('send and receive as many datagrams of UDP in one call as there is room for', async (context) => {
     const port = await freeUdpPort();
     const [one, other] = [ipv4Address('127.77.0.1', port), ipv4Address('127.77.0.2', port)];
-    const [near, far] = [calls.openUdp(one, 1 << 20), calls.openUdp(other, 1 << 20)];
+    const bufferBytes = 1 << 20;
+    const [near, far] = [calls.openUdp(one, { bufferBytes }), calls.openUdp(other, { bufferBytes, from: one })];
     let watch: ReadableWatch | undefined;
     context.after(() => {
       watch?.close();
       for (const descriptor of [near, far]) calls.close(descriptor);
     });
     assert.ok(near > 0 && far > 0, `${near} ${far}`);
-    assert.equal(calls.openUdp(one, 1 << 20), -EADDRINUSE);
+    assert.equal(calls.openUdp(one, { bufferBytes }), -EADDRINUSE);
     assert.equal(calls.receiveDatagrams(far), -EAGAIN);
     const { outgoing, incoming } = calls;
     const buffer = Buffer.from(Array.from({ length: 300 }, (_, index) => index));
@@ -148,5 +149,30 @@ describe('native sockets of UDP', { skip: native === undefined && 'koffi is not 
     });
     await complete.promise;
     assert.equal(calls.receiveDatagrams(far), -EAGAIN, 'and nothing waits');
+  });
+
+  it('connect to no stream that is not there', () => {
+    assert.equal(calls.openStream('/nowhere/socket'), -ENOENT);
+    assert.equal(calls.openStream(`/${'x'.repeat(107)}`), -ENAMETOOLONG);
+  });
+
+  it('receive UDP from one address and port only, if wanted', async (context) => {
+    const [port, otherPort] = [await freeUdpPort(), await freeUdpPort()];
+    const bufferBytes = 1 << 16;
+    const [wanted, target] = [ipv4Address('127.77.0.3', port), ipv4Address('127.77.0.4', port)];
+    const senders = [wanted, ipv4Address('127.77.0.3', otherPort), ipv4Address('127.77.0.5', port)];
+    const descriptors = senders.map((address) => calls.openUdp(address, { bufferBytes }));
+    const receiver = calls.openUdp(target, { bufferBytes, from: wanted });
+    context.after(() => {
+      for (const descriptor of [receiver, ...descriptors]) calls.close(descriptor);
+    });
+    const { outgoing, incoming } = calls;
+    outgoing.clear();
+    outgoing.addressTo(target);
+    outgoing.add(Buffer.alloc(60), 0, 60);
+    // The loopback interface delivers within the call.
+    for (const descriptor of descriptors.toReversed()) assert.equal(calls.sendDatagrams(descriptor, 0), 1);
+    assert.equal(calls.receiveDatagrams(receiver), 1);
+    assert.ok(incoming.isFrom(0, wanted));
   });
 });

@@ -7,10 +7,12 @@
  * synchronous and on the main thread. Readiness comes from the event loop itself (`koffi.node.poll`, which is libuv's `uv_poll`).
  */
 import { constants as files } from 'node:fs';
-import { constants, endianness } from 'node:os';
+import { constants } from 'node:os';
 import { IncomingDatagrams, type Ipv4Address, ipv4Family, maxDatagrams, OutgoingDatagrams } from './datagram-messages.ts';
 import { type AddressIn, type Pieces, Vectors } from './io-vectors.ts';
 import { PacketMessage, packetAuxData } from './packet-message.ts';
+import { attachFilter, senderFilter } from './sender-filter.ts';
+import { type SocketAddress, unixAddress, unixFamily } from './unix-address.ts';
 
 /** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
 export interface ReadableWatch {
@@ -29,8 +31,11 @@ export interface UdpCalls {
   readonly outgoing: OutgoingDatagrams;
   /** What `receiveDatagrams` has brought. */
   readonly incoming: IncomingDatagrams;
-  /** Bound to an address, without blocking; the kernel grants at most so much memory as it allows. The descriptor, or an errno, negative. */
-  openUdp(local: Ipv4Address, bufferBytes: number): number;
+  /**
+   * Bound to an address, without blocking; the kernel grants at most so much memory as it allows. With `from`, a kernel that can filter
+   * drops what others send. The descriptor, or an errno, negative.
+   */
+  openUdp(local: Ipv4Address, options: { bufferBytes: number; from?: Ipv4Address }): number;
   /** Those of `outgoing` from this one on. How many were sent, or the errno of the first, negative. */
   sendDatagrams(descriptor: number, from: number): number;
   /** How many there are in `incoming`, or an errno, negative. */
@@ -42,7 +47,17 @@ export interface MemoryCalls {
   lockMemory(start: number, end: number): boolean;
 }
 
-export interface Native extends UdpCalls, MemoryCalls {
+/** Sockets at paths of at most 107 bytes, without blocking. */
+export interface UnixCalls {
+  /** A datagram socket at a path where nothing may exist. The descriptor, or an errno, negative. */
+  openDatagrams(path: string): number;
+  /** The bytes `buffer[start, end)` as one datagram to the socket at a path. 0, or an errno, negative: `EAGAIN` when its queue is full. */
+  sendDatagram(descriptor: number, bytes: { buffer: Buffer; start: number; end: number }, to: SocketAddress): number;
+  /** A stream socket connected to the one at a path. `write` writes as many bytes as it has room for. The descriptor, or an errno, negative. */
+  openStream(path: string): number;
+}
+
+export interface Native extends UdpCalls, MemoryCalls, UnixCalls {
   /**
    * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. With
    * `hasOffloadHeader` each frame is preceded by a header of its own (`offload-frames.ts`). The descriptor, or an errno, negative.
@@ -55,10 +70,6 @@ export interface Native extends UdpCalls, MemoryCalls {
   setOffloads(descriptor: number, areTaken: boolean): boolean;
   /** A packet socket with all frames of the interface with this index, each with an offload header before it. The descriptor, or an errno, negative. */
   openPacketSocket(interfaceIndex: number): number;
-  /** A Unix datagram socket at a path of at most 107 bytes, where nothing may exist, without blocking. The descriptor, or an errno, negative. */
-  openDatagrams(path: string): number;
-  /** The bytes `buffer[start, end)` as one datagram to the socket at a path. 0, or an errno, negative: `EAGAIN` when its queue is full. */
-  sendDatagram(descriptor: number, bytes: { buffer: Buffer; start: number; end: number }, to: SocketAddress): number;
   /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
   read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
   /**
@@ -69,7 +80,7 @@ export interface Native extends UdpCalls, MemoryCalls {
   pieces(): Pieces;
   /** Those that `pieces` of the same object has, as one frame. 0, or an errno, negative. */
   writePieces(descriptor: number, pieces: Pieces): number;
-  /** The bytes `buffer[start, end)` as one frame. 0, or an errno, negative. */
+  /** The bytes `buffer[start, end)`, to an interface as one frame. How many were written, or an errno, negative. */
   write(descriptor: number, buffer: Buffer, start: number, end: number): number;
   close(descriptor: number): void;
   watch(descriptor: number, onReadable: () => void): ReadableWatch;
@@ -93,24 +104,6 @@ const closeOnExec = 0o2000000;
 
 /** MLOCK_ONFAULT. @see mlock2(2) */
 const onFirstUse = 1;
-
-/** `struct sockaddr_un`: family, then the path with its final NUL. @see unix(7) */
-export interface SocketAddress {
-  readonly bytes: Buffer;
-}
-const unixFamily = 1;
-const maxPathBytes = 107;
-
-/** Undefined for a path that is too long. */
-export function unixAddress(path: string): SocketAddress | undefined {
-  const text = Buffer.from(path);
-  if (text.length === 0 || text.length > maxPathBytes || text.includes(0)) return undefined;
-  const bytes = Buffer.alloc(2 + text.length + 1);
-  if (endianness() === 'LE') bytes.writeUInt16LE(unixFamily);
-  else bytes.writeUInt16BE(unixFamily);
-  text.copy(bytes, 2);
-  return { bytes };
-}
 
 type SystemCalls = ReturnType<typeof bindCalls>;
 type Koffi = typeof import('koffi');
@@ -146,6 +139,7 @@ function bindCalls(koffi: Koffi) {
   const bind: (descriptor: number, address: Buffer, bytes: number) => number = libc.func(
     'int bind(int fd, uint8_t *address, unsigned int bytes)',
   );
+  const connect: typeof bind = libc.func('int connect(int fd, uint8_t *address, unsigned int bytes)');
   const read: (descriptor: number, address: number, bytes: number) => number = libc.func(
     'intptr_t read(int fd, uintptr_t address, size_t bytes)',
   );
@@ -170,7 +164,7 @@ function bindCalls(koffi: Koffi) {
     'int recvmmsg(int fd, uintptr_t messages, unsigned int count, int flags, void *limit)',
   );
   const calls = { open, close, ioctl, ioctlNumber, read, write, readv, writev, mlock2: bindLock(libc) };
-  return { ...calls, socket, setsockopt, bind, recvmsg, sendto, sendmmsg, recvmmsg };
+  return { ...calls, socket, setsockopt, bind, connect, recvmsg, sendto, sendmmsg, recvmmsg };
 }
 
 type LockCall = (address: number, bytes: number, flags: number) => number;
@@ -195,7 +189,8 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
       openTap(calls, { name, isTemporary, hasOffloadHeader }, failure),
     setOffloads: (descriptor, areTaken) => calls.ioctlNumber(descriptor, tunSetOffload, areTaken ? takenOffloads : 0) === 0,
     openPacketSocket: (index) => openPacketSocket(calls, index, failure),
-    openDatagrams: (path) => openDatagrams(calls, path, failure),
+    openDatagrams: (path) => openUnix(calls, { path, type: datagramNonBlocking, join: calls.bind }, failure),
+    openStream: (path) => openUnix(calls, { path, type: streamNonBlocking, join: calls.connect }, failure),
     sendDatagram(descriptor, { buffer, start, end }, { bytes }) {
       if (!(start >= 0 && start < end && end <= buffer.length)) return -constants.errno.EINVAL;
       return calls.sendto(descriptor, addressIn(buffer) + start, end - start, 0, bytes, bytes.length) < 0 ? failure() : 0;
@@ -207,7 +202,8 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
     },
     write(descriptor, buffer, start, end) {
       if (!(start >= 0 && start < end && end <= buffer.length)) return -constants.errno.EINVAL;
-      return calls.write(descriptor, addressIn(buffer) + start, end - start) < 0 ? failure() : 0;
+      const written = calls.write(descriptor, addressIn(buffer) + start, end - start);
+      return written < 0 ? failure() : written;
     },
     readBehind(descriptor, header, { buffer, at, room, tag }) {
       reading.clear();
@@ -299,14 +295,18 @@ function openPacketSocket({ socket, setsockopt, bind, close }: SystemCalls, inde
   return result;
 }
 
+const streamNonBlocking = 1 | files.O_NONBLOCK | closeOnExec;
 const datagramNonBlocking = 2 | files.O_NONBLOCK | closeOnExec;
 
-function openDatagrams({ socket, bind, close }: SystemCalls, path: string, failure: () => number): number {
+type WantedSocket = { path: string; type: number; join: SystemCalls['bind'] };
+
+/** `join` binds it to the path, or connects it. */
+function openUnix({ socket, close }: SystemCalls, { path, type, join }: WantedSocket, failure: () => number): number {
   const address = unixAddress(path);
   if (address === undefined) return -constants.errno.ENAMETOOLONG;
-  const descriptor = socket(unixFamily, datagramNonBlocking, 0);
+  const descriptor = socket(unixFamily, type, 0);
   if (descriptor < 0) return failure();
-  if (bind(descriptor, address.bytes, address.bytes.length) === 0) return descriptor;
+  if (join(descriptor, address.bytes, address.bytes.length) === 0) return descriptor;
   const result = failure();
   close(descriptor);
   return result;
@@ -322,9 +322,12 @@ function udpCalls(
   return {
     outgoing,
     incoming,
-    openUdp({ bytes }, bufferBytes) {
+    openUdp({ bytes }, { bufferBytes, from }) {
       const descriptor = socket(ipv4Family, datagramNonBlocking, 0);
       if (descriptor < 0) return failure();
+      const filter = from && senderFilter(from, addressIn);
+      // Before anything can arrive.
+      if (filter) setsockopt(descriptor, socketLevel, attachFilter, filter.program, filter.program.length);
       const size = Buffer.alloc(4);
       size.writeInt32LE(bufferBytes);
       for (const option of [receiveBuffer, sendBuffer]) setsockopt(descriptor, socketLevel, option, size, size.length);

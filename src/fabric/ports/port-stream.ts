@@ -1,11 +1,12 @@
 /** A port on a Unix stream socket on which another process listens. */
-import { connect, type Socket } from 'node:net';
+import { connect, type OnReadOpts, Socket } from 'node:net';
 import { Retry } from '../../lib/retry.ts';
 import { FramedSocket } from './framed-socket.ts';
+import type { Native } from './native.ts';
 import { type FabricPort, type PortOwner, portRetry } from './port.ts';
 
-export function openStream(spec: { path: string }, owner: PortOwner): FabricPort {
-  return new StreamPort(spec.path, owner);
+export function openStream(spec: { path: string }, owner: PortOwner, native: Native | undefined): FabricPort {
+  return new StreamPort(spec.path, owner, native);
 }
 
 class StreamPort implements FabricPort {
@@ -14,13 +15,15 @@ class StreamPort implements FabricPort {
   connected = false;
   oversized = 0;
   readonly #path: string;
+  readonly #native: Native | undefined;
   readonly #frames: FramedSocket;
   readonly #retry = new Retry(portRetry, () => this.#connect());
   #socket: Socket | undefined;
   #closed = false;
 
-  constructor(path: string, owner: PortOwner) {
+  constructor(path: string, owner: PortOwner, native: Native | undefined) {
     this.#path = path;
+    this.#native = native;
     this.#frames = new FramedSocket(owner);
     this.#connect();
   }
@@ -46,21 +49,27 @@ class StreamPort implements FabricPort {
 
   #connect(): void {
     if (this.#closed) return;
-    const frames = this.#frames;
-    const socket: Socket = connect({
-      path: this.#path,
-      onread: { buffer: frames.area, callback: (length) => this.#read(socket, length) },
-    });
+    const onread: OnReadOpts = { buffer: this.#frames.area, callback: (length) => this.#read(socket, length) };
+    const descriptor = this.#native?.openStream(this.#path);
+    if (descriptor !== undefined && descriptor < 0) {
+      this.#retry.failed();
+      return;
+    }
+    const socket: Socket =
+      descriptor === undefined ? connect({ path: this.#path, onread }) : new Socket({ fd: descriptor, onread });
     this.#socket = socket;
-    frames.use(socket);
+    this.#frames.use(socket, this.#native && descriptor !== undefined ? { native: this.#native, descriptor } : undefined);
     // The first cause is of no use here: whatever it was, the remedy is to connect again, which 'close' does.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#lost(socket));
-    socket.once('connect', () => {
-      this.connected = true;
-      this.#retry.succeeded();
-      frames.ready();
-    });
+    if (socket.connecting) socket.once('connect', () => this.#ready());
+    else this.#ready();
+  }
+
+  #ready(): void {
+    this.connected = true;
+    this.#retry.succeeded();
+    this.#frames.ready();
   }
 
   /** Always asks for more: whether to continue is decided with pause and resume. */

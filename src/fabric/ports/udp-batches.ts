@@ -61,7 +61,8 @@ export class BatchedUdp {
     this.#owner = owner;
     this.#peer = ipv4Address(peer.host, peer.port);
     this.#isStrict = isStrict;
-    this.#descriptor = native.openUdp(ipv4Address(local.host, local.port), bufferBytes);
+    const from = isStrict ? { from: this.#peer } : {};
+    this.#descriptor = native.openUdp(ipv4Address(local.host, local.port), { bufferBytes, ...from });
     if (this.#descriptor < 0) throw new Error(`bind ${getSystemErrorName(this.#descriptor)} ${local.host}:${local.port}`);
     this.#watch = native.watch(this.#descriptor, () => this.#read());
   }

@@ -283,6 +283,24 @@ describe('undo and redo', () => {
     await assert.rejects(undo({ until: (step ?? 0) + 1_000 }), refusal('undo_conflict'));
     // Another user has changed something since this client looked.
     await assert.rejects(undo({ until: step, step: undoable[1] }), refusal('undo_conflict'));
+    // The compute refuses the last of them.
+    bench.compute.refused.add('/nodes/{node_id}');
+    await assert.rejects(undo({ until: step }), refusal('node_failed'));
+    bench.compute.refused.clear();
+    assert.deepEqual(await content(), last);
+    assert.deepEqual((await history()).undoable, undoable);
+    // A crash while they are written: the file from before, and a log whose last line is torn.
+    const folder = bench.project.path;
+    await cp(folder, `${folder}-before`, { recursive: true });
+    await undo({ until: step });
+    const log = await readFile(join(folder, `${bench.project.filename}.log`));
+    await bench.restart(async () => {
+      await rm(folder, { recursive: true });
+      await rename(`${folder}-before`, folder);
+      await writeFile(join(folder, `${bench.project.filename}.log`), log.subarray(0, -10));
+    });
+    assert.deepEqual(await content(), last);
+    assert.deepEqual((await history()).undoable, undoable);
     const undone = await undo({ until: step, step: undoable[0] });
     assert.deepEqual(await content(), kept);
     assert.deepEqual([undone.undo, undone.changes.length, undone.changes[0]?.by], [step, 4, 'undoer']);

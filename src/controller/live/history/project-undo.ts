@@ -1,4 +1,5 @@
 /** History, undo and redo of an open project. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { fault, isFault } from '../../../api/faults.ts';
 import { asRequester, findRequester } from '../../../api/requester.ts';
 import { Mutex } from '../../../lib/mutex.ts';
@@ -51,19 +52,18 @@ export class ProjectUndo {
   take(direction: UndoDirection, expected?: number): Promise<Undone | undefined> {
     return this.#mutex.run(async () => {
       const step = await this.#next(direction, expected);
-      return this.#isOneChange(step) ? this.#answer(step, () => this.#invert(step)) : undefined;
+      return this.#isOneChange(step) ? this.#answer([step], () => this.#invert(step)) : undefined;
     });
   }
 
   /** The same for any step: all of it becomes durable at once. The gate is held. */
   takeAlone(direction: UndoDirection, expected?: number): Promise<Undone> {
-    return this.#mutex.run(async () => this.#revertWhole(await this.#next(direction, expected)));
+    return this.#mutex.run(async () => this.#revertWhole([await this.#next(direction, expected)]));
   }
 
   /**
-   * Reverts all steps after this one, the last first, each as a step of its own, so that redo brings them back one by one. Whether all of
-   * them can be reverted is checked first; a compute that fails ends it after the steps before. `expected`: only if it is the last step. The
-   * gate is held.
+   * Reverts all steps after this one, the last first, each as a step of its own, so that redo brings them back one by one. Either all of them
+   * are reverted, in one line of the log, or none. `expected`: only if it is the last step. The gate is held.
    */
   takeUntil(until: number, expected?: number): Promise<Undone> {
     return this.#mutex.run(async () => {
@@ -78,13 +78,7 @@ export class ProjectUndo {
         this.#project,
       );
       if (reason !== undefined) throw fault('undo_conflict', { reason });
-      const changes: HistoryEntry[] = [];
-      let undone: Undone | undefined;
-      for (const step of steps.toReversed()) {
-        undone = await this.#revertWhole(step);
-        changes.push(...undone.changes);
-      }
-      return { ...(undone as Undone), changes };
+      return this.#revertWhole(steps.toReversed());
     });
   }
 
@@ -97,10 +91,19 @@ export class ProjectUndo {
     return step;
   }
 
-  #revertWhole(step: Step): Promise<Undone> {
+  /** All of them, in this order, become durable at once. */
+  #revertWhole(steps: readonly Step[]): Promise<Undone> {
     const revert = (change: ProjectChange) => invertChange(this.#project, change);
     const { captures, changes } = this.#project;
-    return this.#answer(step, () => captures.keepDuring(rewiredIn(step), () => changes.together(() => this.#invert(step), revert)));
+    const rewired = new Set(steps.flatMap(rewiredIn));
+    const invertAll = async () => {
+      for (const step of steps) {
+        // Other requests have their turn.
+        await turn();
+        await this.#invert(step);
+      }
+    };
+    return this.#answer(steps, () => captures.keepDuring([...rewired], () => changes.together(invertAll, revert)));
   }
 
   /** A node is deleted with its links. */
@@ -109,25 +112,29 @@ export class ProjectUndo {
     return record.action !== 'node.created' || this.#project.links.idsOn(record.event.node_id).length === 0;
   }
 
-  async #answer(step: Step, revert: () => Promise<void>): Promise<Undone> {
-    const by = findRequester()?.by ?? null;
+  async #answer(steps: readonly Step[], revert: () => Promise<void>): Promise<Undone> {
     try {
-      await asRequester({ by, inverts: step.id }, revert);
+      await revert();
     } catch (error) {
       if (isFault(error) && error.status === 404) throw fault('undo_conflict', { reason: error.message }, { cause: error });
       throw error;
     }
     const records = await this.#project.records();
-    const last = records.findLast(({ inverts }) => inverts === step.id)?.step;
-    const changes = records.filter((record) => record.step === last).map(entryOf);
-    return { step: step.id, changes, ...upcomingOf(records) };
+    const inverting = new Map(records.map(({ inverts, step }) => [inverts, step]));
+    const ofSteps = Map.groupBy(records, ({ step }) => step);
+    const changes = steps.flatMap(({ id }) => ofSteps.get(inverting.get(id)) ?? []);
+    return { step: (steps.at(-1) as Step).id, changes: changes.map(entryOf), ...upcomingOf(records) };
   }
 
-  async #invert({ records }: Step): Promise<void> {
-    const { effects } = this.#project.changes;
-    await revertRecords(records, this.#project);
-    if (this.#project.changes.effects === effects)
-      await this.#project.changes.commitAll([{ change: nothing, apply: () => undefined }]);
+  /** As a step that names it. */
+  #invert({ id, records }: Step): Promise<void> {
+    const { changes } = this.#project;
+    const by = findRequester()?.by ?? null;
+    return asRequester({ by, inverts: id }, async () => {
+      const { effects } = changes;
+      await revertRecords(records, this.#project);
+      if (changes.effects === effects) await changes.commitAll([{ change: nothing, apply: () => undefined }]);
+    });
   }
 }
 

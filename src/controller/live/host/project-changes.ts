@@ -5,6 +5,7 @@
  * absent when the server dies. No other change is made meanwhile, and listeners are notified when the line is on disk.
  */
 
+import { findRequester } from '../../../api/requester.ts';
 import type { Pending, ProjectLog } from '../../log/project-log.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import type { Commit } from './project-context.ts';
@@ -37,7 +38,7 @@ export class ProjectChanges {
       // It only finds out whether anything can be written.
       if (change.action === 'node.deleting') continue;
       const event = this.#effect(commit);
-      waiting.push({ change, apply: (seq) => this.#announce(change, event, seq) });
+      waiting.push({ change, apply: (seq) => this.#announce(change, event, seq), requester: findRequester() });
     }
     return Promise.resolve();
   }
@@ -70,7 +71,10 @@ export class ProjectChanges {
     }
     const { changes: reverted } = await this.#collect(() => revertAll(changes, revert));
     // Not undoable, but recorded: what was reverted is not quite as it was, frames of links use other UDP ports.
-    const notUndoable = [...changes, ...reverted].map(({ change, apply }) => ({ change: { ...change, undoable: false }, apply }));
+    const notUndoable = [...changes, ...reverted].map(({ change, ...more }) => ({
+      ...more,
+      change: { ...change, undoable: false },
+    }));
     await this.#log.appendAll(notUndoable).catch(() => undefined);
     throw error;
   }

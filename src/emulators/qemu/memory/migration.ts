@@ -9,10 +9,12 @@ const pollMs = 4;
 /** A memory of 100 GiB takes minutes; what makes no progress at all must end some time. */
 const limitMs = 1_800_000;
 
-interface MigrationProgress {
+/** What `query-migrate` answers. */
+export interface MigrationProgress {
   readonly status?: string;
   readonly 'error-desc'?: string;
   readonly 'blocked-reasons'?: readonly string[];
+  readonly ram?: { readonly 'dirty-sync-count': number };
 }
 
 export function unthrottle(monitor: Monitor): Promise<unknown> {

@@ -18,6 +18,8 @@ export async function listenOnce(path: string): Promise<Receiving> {
   const server = createServer({ pauseOnConnect: true, highWaterMark: bufferBytes }, (socket) => {
     server.close();
     sockets.push(socket);
+    // The pipelines of its two directions have more than ten together.
+    socket.setMaxListeners(20);
     socket.on('error', () => undefined);
     resolve(socket);
   });
