@@ -49,7 +49,10 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const running = new RunningNodes({ log, isSlice }, nodeRecords.running);
   const relocation = new Relocation({ projects, copies, running, placer, slices, log });
   const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });
-  cluster.fences.subscribe((fenced) => void relocation.fenced(fenced));
+  cluster.fences.subscribe((fenced) => {
+    evictions.ended(fenced.compute.id);
+    void relocation.fenced(fenced);
+  });
   const watch = new ComputeWatch({
     ...{ projects, registry, log },
     onReturn: (live, compute) => relocation.returning(live, compute),

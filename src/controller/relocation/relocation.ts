@@ -317,8 +317,8 @@ export class Relocation {
     // Before anything is stopped.
     const to = this.#options.placer.find({ node_type, properties }, compute, isAllowed);
     if (!to) {
-      const { message } = noRoomFor(node.entry);
-      live.notify('log.error', { message: `Node ${name} stays on ${compute.record.name}: ${message}` });
+      const reason = isAllowed ? 'no other slice has room for it' : noRoomFor(node.entry).message;
+      live.notify('log.error', { message: `Node ${name} stays on ${compute.record.name}: ${reason}` });
       return false;
     }
     const ran = isRunning(node);
