@@ -11,3 +11,6 @@ export function wrongWithBaseName(name: string): string | undefined {
   }
   return Buffer.byteLength(name) > maxNameBytes ? `it is longer than ${maxNameBytes} bytes` : undefined;
 }
+
+/** Files beside images that are none, and are not listed: checksums, and what has not arrived as a whole. */
+export const besideImages = /^\.|\.(?:md5sum|tmp)$/;
