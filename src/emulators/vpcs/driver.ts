@@ -10,7 +10,7 @@ import { whenListening, whenListeningInside } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
 import type { ConsoleSource, Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
-import { commandAs, findRunAs, own } from '../host/run-as.ts';
+import { commandAs, findRunAs, ownNodeFolder } from '../host/run-as.ts';
 import { whenReady } from '../port-processes/port-processes.ts';
 import { knowsRelayOption, VpcsBinaries } from './binary.ts';
 import { type VpcsPorts, vpcsArguments } from './command.ts';
@@ -36,16 +36,30 @@ interface VpcsRecord extends Record<string, unknown> {
   readonly commandLine: string;
 }
 
+interface Known {
+  readonly binaries: VpcsBinaries;
+  readonly macIds: MacIds;
+  /** Emulators of this compute. */
+  readonly running: Set<Emulator>;
+}
+
 export function vpcsDriver(host: Host): Driver {
-  const binaries = new VpcsBinaries();
-  const macIds = new MacIds();
+  const known: Known = { binaries: new VpcsBinaries(), macIds: new MacIds(), running: new Set() };
+  const count = (emulator: Emulator) => {
+    known.running.add(emulator);
+    void emulator.ended.then(() => known.running.delete(emulator));
+    return emulator;
+  };
   return {
     kind: vpcsKind,
     create: async () => ({}),
     update: async (current) => current,
     present: () => ({}),
-    start: (node) => startVpcs(host, node, { binaries, macIds }),
-    adopt: (node, record) => adoptVpcs(host, node, record),
+    start: async (node) => count(await startVpcs(host, node, known)),
+    async adopt(node, record) {
+      const adopted = await adoptVpcs(host, node, record);
+      return adopted && count(adopted);
+    },
     renamed: (directory, _from, to) => renameScript(directory, to),
     async populate(directory, input, name) {
       if (typeof input.startup_script === 'string') await writeScript(directory, input.startup_script, name);
@@ -53,14 +67,14 @@ export function vpcsDriver(host: Host): Driver {
   };
 }
 
-async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBinaries; macIds: MacIds }): Promise<Emulator> {
+async function startVpcs(host: Host, node: NodeView, known: Known): Promise<Emulator> {
   const binary = await known.binaries.find(host.settings.VPCS.vpcs_path);
   const macId = await known.macIds.of(node.directory, node.numberFrom);
   const { script, removed } = await prepareScript(node.directory);
   if (removed > 0)
     node.warn(`${node.name}: ${removed} lines of ${scriptName} that begin with "!" were removed: they run commands on the host`);
   const runAs = await findRunAs(host.settings);
-  if (runAs) await own(runAs, [node.directory]);
+  if (runAs) await ownNodeFolder(runAs, node.directory);
   const { confine } = host.settings.VPCS;
   const ports = confine ? await takeLinkPorts(host) : await takePorts(host, !knowsRelayOption(binary.version));
   let child: Child | undefined;
@@ -69,7 +83,7 @@ async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBina
     const args = vpcsArguments(launched);
     const { directory, runtimeDirectory } = node;
     const command = confine
-      ? await confineVpcs({ directory, runtimeDirectory, binary, args, ports, runAs })
+      ? await confineVpcs({ directory, runtimeDirectory, binary, args, ports, runAs, running: known.running.size })
       : { ...commandAs(runAs, binary.path, args), cwd: directory };
     const runDirectory = host.settings.runtimeDirectory;
     child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
