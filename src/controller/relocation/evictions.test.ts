@@ -94,5 +94,13 @@ test('a slice on a drained host ends when nothing is left on it, or when another
   drain(true);
   (await nextMove(3)).resolve(0);
   await waitFor(() => seen.vacated.at(-1) === true, { what: 'an empty slice' });
+  drain(false);
+  // What is placed again is not moved.
+  state.hasRoom = false;
+  drain(true);
+  await nextMove(4);
+  evictions.ended('slice');
+  assert.ok(seen.evictions.at(-1)?.stop.aborted);
+  (await nextMove(4)).resolve(1);
   await evictions.close();
 });

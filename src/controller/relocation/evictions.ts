@@ -65,6 +65,12 @@ export class Evictions {
     return evicted.isMoving && !evicted.stop.signal.aborted;
   }
 
+  /** Nothing of the slice runs any more: its engine places it again. */
+  ended(computeId: string): void {
+    this.#evicted.get(computeId)?.stop.abort();
+    this.#evicted.delete(computeId);
+  }
+
   /** Resolves when nothing is moved any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -88,8 +94,7 @@ export class Evictions {
     }
     const evicted = this.#current(compute);
     if (!evicted || evicted.waitsUntil !== undefined) return;
-    evicted.stop.abort();
-    this.#evicted.delete(id);
+    this.ended(id);
     void this.#note(id, null);
   }
 
@@ -111,7 +116,7 @@ export class Evictions {
     const { relocation, engineSlices } = this.#options;
     const { signal } = evicted.stop;
     const retry = new Retry(retryTimes);
-    const reason = engineSlices.reportOf(compute.id)?.reason ?? 'It was asked to end.';
+    const reason = sentence(engineSlices.reportOf(compute.id)?.reason ?? 'It was asked to end');
     await this.#note(compute.id, `${reason} Its nodes are moved to other slices`);
     for (let isAgain = false; !signal.aborted; isAgain = true) {
       evicted.isMoving = true;
@@ -120,7 +125,7 @@ export class Evictions {
       if (signal.aborted || evicted.waitsUntil !== undefined) return;
       const stays = `${left} of its nodes stay until their engine has room for it elsewhere`;
       await this.#note(compute.id, `${reason} ${left === 0 ? 'Its nodes have been moved' : stays}`);
-      if (this.#current(compute) === evicted && (await engineSlices.vacate(compute.id, { isEmpty: left === 0 }))) return;
+      if (await engineSlices.vacate(compute.id, { isEmpty: left === 0 })) return;
       await retry.pause(signal);
     }
   }
@@ -130,3 +135,5 @@ export class Evictions {
     return this.#options.slices.note(id, reason).catch((error: Error) => this.#options.log.warn({ err: error }, 'a note was lost'));
   }
 }
+
+const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);

@@ -26,6 +26,7 @@ import { findObstacle, LiveMove } from './live-move.ts';
 import { isRunning, nodesOn, runningOn } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
 import { RememberedNodes } from './remembered-nodes.ts';
+import type { RunningNodes } from './running-nodes.ts';
 import { deleteStray, removeStrays } from './strays.ts';
 import { type WaitingNode, WaitingNodes } from './waiting-nodes.ts';
 
@@ -34,6 +35,7 @@ export interface RelocationOptions {
   readonly slices: Slices;
   readonly placer: Placer;
   readonly copies: NodeCopies;
+  readonly running: RunningNodes;
   readonly log: Log;
 }
 
@@ -81,10 +83,9 @@ export class Relocation {
 
   /** Nothing of the slice runs any more. Never rejects. */
   async fenced({ compute, entry }: FencedSlice): Promise<void> {
-    // By then it may be placed on another host.
-    if (entry.order && this.#options.copies.losesFiles(compute.id)) await this.#options.copies.lost(compute.id);
     await this.#forEachOpen(async (live) => {
-      await this.#remembered.add(live, runningOn(live, compute));
+      // This server may have started after the host was lost: it has not seen what ran there.
+      await this.#remembered.add(live, [...runningOn(live, compute), ...this.#options.running.on(live, compute)]);
       // One that ended by itself, or that its engine places again, returns with its disks.
       if (entry.state !== 'lost' || entry.order) return;
       await this.#leave(live, compute, nodesOn(live, compute));
@@ -161,12 +162,23 @@ export class Relocation {
 
   /** The project is being opened; its nodes, of slices that were placed again meanwhile, are not made yet. Never rejects. */
   async opening(live: LiveProject): Promise<void> {
-    for (const compute of live.usedComputes()) await this.returning(live, compute);
+    for (const compute of live.usedComputes()) {
+      const { state } = this.#options.slices.find(compute.id) ?? {};
+      // The server before this one may have ended before it noted what had run there.
+      if (state === 'lost' || state === 'left') await this.#remember(live, this.#options.running.on(live, compute));
+      await this.returning(live, compute);
+    }
+  }
+
+  /** Never rejects. */
+  async #remember(live: LiveProject, nodeIds: readonly string[]): Promise<void> {
+    await this.#remembered.add(live, nodeIds).catch((error: Error) => live.notify('log.error', { message: error.message }));
   }
 
   /** A project was made, opened, changed, closed or deleted. */
   follow(action: string, project: KnownProject): void {
     this.#options.copies.follow(action, project);
+    this.#options.running.follow(action, project);
     if (action === 'project.opened' && project.liveNow) this.#opened(project.liveNow);
   }
 
@@ -305,8 +317,8 @@ export class Relocation {
     // Before anything is stopped.
     const to = this.#options.placer.find({ node_type, properties }, compute, isAllowed);
     if (!to) {
-      const { message } = noRoomFor(node.entry);
-      live.notify('log.error', { message: `Node ${name} stays on ${compute.record.name}: ${message}` });
+      const reason = isAllowed ? 'no other slice has room for it' : noRoomFor(node.entry).message;
+      live.notify('log.error', { message: `Node ${name} stays on ${compute.record.name}: ${reason}` });
       return false;
     }
     const ran = isRunning(node);
