@@ -1,6 +1,7 @@
 /**
- * A lab over several slices: `node bench/slices.ts [--nodes 200] [--slices 8]`. Slices are processes of this host, placed by the engine
- * `process`; nodes are switches with seven VPCS each, in a chain over all slices. Ready: every PC has answered a ping of its neighbour.
+ * A lab over several slices: `node bench/slices.ts [--nodes 200] [--slices 8] [--pcs 7]`. Slices are processes of this host, placed by the
+ * engine `process`; of eight nodes so many are VPCS, the others switches, in a chain over all slices. Ready: every PC has an answer to a ping of
+ * its neighbour.
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -9,17 +10,32 @@ import { openTelnet } from '../test/support/telnet.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { quantile } from './measure.ts';
 import { startPatchbay } from './server.ts';
+import { chainOver, groupSize, mostPcs } from './slices/chain.ts';
+import { controllerFigures, requestsAt } from './slices/metrics.ts';
+import { usageBelow } from './slices/usage.ts';
 
-const groupSize = 8;
 /** Consoles that are used at once. */
-const pingsAtOnce = 16;
-const limitMs = 600_000;
-const { values } = parseArgs({ options: { nodes: { type: 'string', default: '200' }, slices: { type: 'string', default: '8' } } });
+const pingsAtOnce = 64;
+const limitMs = 300_000;
+/** The processor time of a lab in which nothing happens is measured for so long. */
+const idleMs = 10_000;
+const { values } = parseArgs({
+  options: {
+    nodes: { type: 'string', default: '200' },
+    slices: { type: 'string', default: '8' },
+    pcs: { type: 'string', default: String(mostPcs) },
+  },
+});
 const [groups, sliceCount] = [Math.max(1, Math.floor(Number(values.nodes) / groupSize)), Math.max(1, Number(values.slices))];
 
 interface Node {
   readonly node_id: string;
   readonly console: number;
+}
+
+interface PlacedSlice {
+  readonly compute_id: string;
+  readonly url: string;
 }
 
 const server = await startPatchbay(
@@ -30,32 +46,60 @@ const polls = { over: false, times: [] as number[] };
 try {
   const slices = await seconds(placeSlices);
   note(`${sliceCount} joined`);
-  const before = await processorSeconds();
+  const before = await controllerFigures(server.url);
+  const requestsBefore = await requestsAt(server.folder, slices.result);
   const polling = poll();
   // It is reported below, after the slices have been removed.
   polling.catch(() => undefined);
-  const made = await seconds(() => makeLab(slices.result));
+  const chain = chainOver(
+    slices.result.map(({ compute_id }) => compute_id),
+    groups,
+    Math.min(mostPcs, Math.max(2, Number(values.pcs))),
+  );
+  const made = await seconds(() => makeLab(chain.body));
   const { path, nodes } = made.result;
   note(`${nodes.length} nodes made`);
+  const requestsMade = await requestsAt(server.folder, slices.result);
   const started = await seconds(() => ask('POST', `${path}/nodes/start`, {}));
   note('started');
-  const pcs = nodes.filter((_, index) => index % groupSize !== 0);
-  const ready = await seconds(() =>
-    forEachBounded(pcs.entries(), pingsAtOnce, ([index, pc]) => pingNeighbour(pc, index, pcs.length)),
-  );
+  const requestsStarted = await requestsAt(server.folder, slices.result);
+  // At a start another port may be given to a console.
+  const consoles = new Map((await ask<Node[]>('GET', `${path}/nodes`)).map((node) => [node.node_id, node.console]));
+  const running = nodes.map(({ node_id, console }) => ({ node_id, console: consoles.get(node_id) ?? console }));
+  const ready = await seconds(() => pingNeighbours(running, chain.neighbours));
+  note('ready');
   polls.over = true;
   await polling;
-  const used = (await processorSeconds()) - before;
-  const peak = /VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${server.pid}/status`, 'utf8'))?.[1];
+  const after = await controllerFigures(server.url);
+  const usage = await usageBelow(server.pid);
+  await new Promise((resolve) => setTimeout(resolve, idleMs));
+  const idle = await usageBelow(server.pid);
+  const perNode = (value: number) => value / nodes.length;
+  const share = (part: keyof typeof usage) => (100_000 * (idle[part].cpuSeconds - usage[part].cpuSeconds)) / idleMs;
   const rows = {
     [`${sliceCount} slices joined, s`]: slices.taken,
     [`${nodes.length} nodes and their links made by one bulk, s`]: made.taken,
     'all started, s': started.taken,
     'every PC reaches its neighbour, s after that': ready.taken,
-    'processor time of the controller, s': used,
-    'controller, at most resident, MiB': Number(peak) / 1024,
+    'ready, s after the order': made.taken + started.taken + ready.taken,
+    'requests of the controller to slices per node: made': perNode(requestsMade - requestsBefore),
+    'requests of the controller to slices per node: started': perNode(requestsStarted - requestsMade),
+    'processor time of the controller, s': after.cpuSeconds - before.cpuSeconds,
+    'controller, longest hold of the event loop, ms': after.holdMs,
+    'controller, at most resident, MiB': await peakMiB(server.pid),
     'version meanwhile, ms (median)': quantile(polls.times, 0.5),
     'version meanwhile, ms (99th percentile)': quantile(polls.times, 0.99),
+    'processor time of slices and fabrics, s': usage.slices.cpuSeconds,
+    'processor time of nodes, s': usage.nodes.cpuSeconds,
+    'memory of slices and fabrics, MiB': usage.slices.memoryMiB,
+    'memory of nodes, MiB': usage.nodes.memoryMiB,
+    'processes of nodes': usage.nodes.processes,
+    'threads of nodes': usage.nodes.threads,
+    'open files of nodes': usage.nodes.files,
+    'open files of slices and fabrics': usage.slices.files,
+    'idle afterwards, % of a processor: controller': share('controller'),
+    'idle afterwards, % of a processor: slices and fabrics': share('slices'),
+    'idle afterwards, % of a processor: nodes': share('nodes'),
   };
   console.log('| measured | |\n|---|---:|');
   for (const [what, value] of Object.entries(rows)) console.log(`| ${what} | ${value.toFixed(1)} |`);
@@ -65,50 +109,42 @@ try {
   await server.stop();
 }
 
-async function placeSlices(): Promise<string[]> {
+async function placeSlices(): Promise<PlacedSlice[]> {
   const orders = Array.from({ length: sliceCount }, () => ask<{ compute_id: string }>('POST', '/slices', {}));
   const ids = (await Promise.all(orders)).map(({ compute_id }) => compute_id);
-  const joined = async () =>
-    (await ask<{ connected: boolean }[]>('GET', '/computes')).filter(({ connected }) => connected).length > sliceCount;
-  await waitFor(joined, { what: 'the slices', everyMs: 100, limitMs });
-  return ids;
+  interface Compute {
+    readonly compute_id: string;
+    readonly connected: boolean;
+    readonly host: string;
+    readonly port: number;
+  }
+  const joined = async () => {
+    const computes = await ask<Compute[]>('GET', '/computes');
+    const found = computes.filter(({ compute_id, connected }) => connected && ids.includes(compute_id));
+    return found.length === sliceCount ? found : undefined;
+  };
+  const found = await waitFor(joined, { what: 'the slices', everyMs: 100, limitMs });
+  return found.map(({ compute_id, host, port }) => ({ compute_id, url: `http://${host}:${port}` }));
 }
 
-async function makeLab(slices: readonly string[]): Promise<{ path: string; nodes: Node[] }> {
+async function makeLab(body: object): Promise<{ path: string; nodes: Node[] }> {
   const { project_id } = await ask<{ project_id: string }>('POST', '/projects', { name: 'spread', auto_close: false });
-  const end = (index: number, port_number: number) => ({ ref: String(index), adapter_number: 0, port_number });
-  const ports_mapping = Array.from({ length: groupSize + 1 }, (_, port_number) => ({
-    name: `Ethernet${port_number}`,
-    port_number,
-    type: 'access',
-    vlan: 1,
-  }));
-  const nodes = Array.from({ length: groups * groupSize }, (_, index) => {
-    const group = Math.floor(index / groupSize);
-    const compute_id = slices[Math.floor((group * slices.length) / groups)];
-    const common = { ref: String(index), compute_id };
-    if (index % groupSize === 0)
-      return { ...common, name: `S${group}`, node_type: 'ethernet_switch', properties: { ports_mapping } };
-    const startup_script = `ip ${addressOf(index - group - 1)}/16\n`;
-    return { ...common, name: `PC${index}`, node_type: 'vpcs', properties: { startup_script } };
-  });
-  const links = nodes.flatMap((_, index) => {
-    const switchIndex = index - (index % groupSize);
-    if (index !== switchIndex) return [{ nodes: [end(index, 0), end(switchIndex, index - switchIndex)] }];
-    return index === 0 ? [] : [{ nodes: [end(index - groupSize, groupSize), end(index, 0)] }];
-  });
   const path = `/projects/${project_id}`;
-  return { path, nodes: (await ask<{ nodes: Node[] }>('POST', `${path}/bulk`, { nodes, links })).nodes };
+  return { path, nodes: (await ask<{ nodes: Node[] }>('POST', `${path}/bulk`, body)).nodes };
 }
 
-function addressOf(pc: number): string {
-  return `10.0.${Math.floor(pc / 250)}.${(pc % 250) + 1}`;
+async function pingNeighbours(nodes: readonly Node[], neighbours: readonly (string | undefined)[]): Promise<void> {
+  const [error] = await forEachBounded(nodes.entries(), pingsAtOnce, async ([index, node]) => {
+    const address = neighbours[index];
+    if (address !== undefined) await ping(node, address);
+  });
+  if (error !== undefined) throw error;
 }
 
 /** A PC that starts loses keys, so it is asked again. */
-async function pingNeighbour(pc: Node, index: number, count: number): Promise<void> {
+async function ping(pc: Node, address: string): Promise<void> {
   const telnet = await openTelnet(pc.console);
-  const type = () => telnet.send(`ping ${addressOf((index + 1) % count)} -c 1\r`);
+  const type = () => telnet.send(`ping ${address} -c 1\r`);
   const timer = setInterval(type, 5_000);
   type();
   try {
@@ -137,10 +173,8 @@ async function poll(): Promise<void> {
   }
 }
 
-/** Of all threads of the server. Source: proc(5) */
-async function processorSeconds(): Promise<number> {
-  const fields = (await readFile(`/proc/${server.pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+async function peakMiB(pid: number): Promise<number> {
+  return Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
 async function seconds<T>(work: () => Promise<T>): Promise<{ result: T; taken: number }> {

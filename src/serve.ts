@@ -55,7 +55,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
   const slice = joinUrl === undefined ? undefined : await openSlice(joinUrl, given, log);
   const settings = slice ? slice.withCredentials(given) : given;
-  const compute = await HostCompute.open({ settings, log, version: apiVersion, findings });
+  const compute = await HostCompute.open({ settings, log, version: apiVersion, findings, isOneOfSeveral: slice !== undefined });
   const asked = Promise.withResolvers<void>();
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, appliancesFolder, end: asked.resolve });
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
@@ -221,6 +221,8 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
     if (ending) return;
     ending = true;
     void (parts.freezes ? parts.controller.keep() : Promise.resolve())
+      // Its nodes are being moved, for as long as its engine allows for.
+      .then(() => parts.slice?.stop())
       .then(() => {
         endCompilation();
         setTimeout(() => process.exit(0), parts.stopNodes ? stopNodesWithinMs : endWithinMs).unref();
@@ -238,7 +240,6 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
 }
 
 async function endAll({ app, compute, controller, lock, slice, stopNodes }: ServerParts): Promise<void> {
-  await slice?.stop();
   for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
   await app.close();
   await controller.close();

@@ -64,6 +64,8 @@ export interface ComputeOptions {
   readonly version: string;
   /** What of this machine can be used, and what is missing. */
   readonly findings: () => Promise<readonly Finding[]>;
+  /** It is one of several on its host, as slices are: its consoles begin at a place of its own in their range. */
+  readonly isOneOfSeveral?: boolean;
 }
 
 /** Between SIGTERM and SIGKILL for processes without an owner; the server does not answer yet. */
@@ -117,7 +119,7 @@ export class HostCompute {
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
-  static async open({ settings, log: logger, version, findings }: ComputeOptions): Promise<HostCompute> {
+  static async open({ settings, log: logger, version, findings, isOneOfSeveral }: ComputeOptions): Promise<HostCompute> {
     const { dataDirectory, runtimeDirectory, Server } = settings;
     const state = join(dataDirectory, 'state');
     await mkdir(Server.projects_path, { recursive: true });
@@ -135,7 +137,7 @@ export class HostCompute {
     ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoles = consoleAccess(Server, (message) => log('warning', message));
-    const ports = new Ports(Server, consoles.consoleHost, numberOf(dataDirectory));
+    const ports = portsOf(settings, consoles.consoleHost, isOneOfSeveral);
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
@@ -303,6 +305,11 @@ class Opening {
       if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });
     }
   }
+}
+
+function portsOf({ dataDirectory, Server }: Settings, consoleHost: string, isOneOfSeveral: boolean | undefined): Ports {
+  const offset = numberOf(dataDirectory);
+  return new Ports(Server, consoleHost, { udp: offset, ...(isOneOfSeveral && { tcp: offset }) });
 }
 
 /** The same for the same text, and hardly ever for another one. */

@@ -32,7 +32,7 @@ import { ImageDownloads } from './computes/image-downloads.ts';
 import { describeLocalCompute, type LocalCompute } from './computes/local-compute.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { UsageMeter } from './computes/usage.ts';
-import { NodeCopies, type NodeCopyEntries } from './copies/node-copies.ts';
+import type { NodeCopies } from './copies/node-copies.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-context.ts';
 import { canonical } from './model/canonical.ts';
@@ -47,7 +47,8 @@ import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
 import { makeRelay } from './relay/link-relay.ts';
-import { makeRelocation } from './relocation/make-relocation.ts';
+import type { Evictions } from './relocation/evictions.ts';
+import { makeRelocation, type NodeRecords, openNodeRecords } from './relocation/make-relocation.ts';
 import type { Placer } from './relocation/placer.ts';
 import type { Relocation } from './relocation/relocation.ts';
 import { Cluster } from './slices/cluster.ts';
@@ -75,7 +76,7 @@ interface ControllerParts {
   readonly captures: CaptureStore;
   readonly restores: Restores;
   readonly kept: KeptSettings;
-  readonly copyEntries: NodeCopyEntries;
+  readonly nodeRecords: NodeRecords;
   readonly computes: Computes;
   readonly templates: Templates;
   readonly cluster: Cluster;
@@ -113,6 +114,7 @@ export class Controller {
   readonly placer: Placer;
   readonly copies: NodeCopies;
   readonly relocation: Relocation;
+  readonly evictions: Evictions;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -135,7 +137,7 @@ export class Controller {
     this.computes = parts.computes;
     this.templates = parts.templates;
     this.cluster = parts.cluster;
-    const { templates } = parts;
+    const { templates, kept } = parts;
     this.warmTemplates = new WarmTemplates({ templates, computes: parts.computes, warn: (text) => options.log.warn(text) });
     const { Server } = options.settings;
     this.symbols = new Symbols(Server.symbols_path);
@@ -152,7 +154,7 @@ export class Controller {
       registry: parts.registry,
       captures: parts.captures,
       restores: parts.restores,
-      nodeInputs: { configsPath: Server.configs_path, license: () => parts.kept.iouLicense },
+      nodeInputs: { configsPath: Server.configs_path, license: () => kept.iouLicense, lacksFiles: (id) => this.copies.isLost(id) },
       symbols: this.symbols,
       projectsPath: Server.projects_path,
       local: Server.local,
@@ -166,17 +168,15 @@ export class Controller {
         this.relocation.follow(action, project);
       },
     });
-    const { computes, projects } = this;
-    const { settings, log } = options;
-    const { cluster, registry, copyEntries } = parts;
-    const moving = makeRelocation({ settings, log, projects, computes, cluster, registry, copyEntries });
+    const moving = makeRelocation({ ...options, ...parts, projects: this.projects });
     this.placer = moving.placer;
     this.copies = moving.copies;
     this.relocation = moving.relocation;
+    this.evictions = moving.evictions;
     this.watch = moving.watch;
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
-    const { staging, restores } = parts;
+    const { computes, staging, restores } = parts;
     const limits = { floorBytes: Server.min_free_bytes, asArchives: Server.snapshot_archives };
     this.snapshots = new Snapshots({ computes, staging, restores, version: options.version, ...limits });
     this.checkpoints = new Checkpoints({ snapshots: this.snapshots, log: options.log });
@@ -190,12 +190,12 @@ export class Controller {
     const replies = replySchemas(options.compute.routes());
     const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
-    const [staging, captures, restores, kept, copyEntries, local] = await Promise.all([
+    const [staging, captures, restores, kept, nodeRecords, local] = await Promise.all([
       StagingFolders.open(stateDirectory, log),
       CaptureStore.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
       KeptSettings.open(stateDirectory, warn),
-      NodeCopies.openEntries(stateDirectory, warn),
+      openNodeRecords(stateDirectory, warn),
       describeLocalCompute(settings, options.compute),
     ]);
     const notices = new EventStream<Notice>();
@@ -221,7 +221,7 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const onEnding = (compute: RegisteredCompute) => controller.relocation.ending(compute);
+    const onEnding = (compute: RegisteredCompute) => controller.evictions.ending(compute);
     const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
@@ -231,7 +231,7 @@ export class Controller {
       captures,
       restores,
       kept,
-      copyEntries,
+      nodeRecords,
       computes,
       templates,
       cluster,
@@ -277,6 +277,7 @@ export class Controller {
     this.copies.stop();
     this.imageDownloads.close();
     await this.cluster.stop();
+    await this.evictions.close();
     await this.relocation.close();
     this.feeds.close();
     const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
@@ -286,8 +287,9 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
-    const { registry, staging, captures, restores, cluster } = this.#parts;
-    await Promise.all([cluster, registry, staging, captures, restores, this.kept, this.copies].map((part) => part.close()));
+    const { registry, staging, captures, restores, cluster, nodeRecords } = this.#parts;
+    const stores = [cluster, registry, staging, captures, restores, this.kept, this.copies, nodeRecords.running];
+    await Promise.all(stores.map((store) => store.close()));
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {

@@ -11,6 +11,7 @@ import { version } from '../version.ts';
 import { lookAtConfinement } from './confinement.ts';
 import { lookAtKernelLinks } from './kernel-links.ts';
 import { type Program, programs } from './programs.ts';
+import { lookAtRealTime } from './real-time.ts';
 import { printFindings } from './report.ts';
 
 /** Node that runs TypeScript directly, with what we use of it. */
@@ -20,11 +21,12 @@ const versionTimeoutMs = 5000;
 /** Looks at everything at once; the slowest look, the trial of KVM, takes at most two seconds and a little. */
 export async function doctor(): Promise<Finding[]> {
   const binaries = new Binaries();
-  const [found, emulators, kvm, kernelLinks, confinement] = await Promise.all([
+  const [found, emulators, kvm, kernelLinks, realTime, confinement] = await Promise.all([
     Promise.all(programs.map((program) => lookAt(program, binaries))),
     binaries.list(),
     lookAtKvm(binaries),
     lookAtKernelLinks(),
+    lookAtRealTime(),
     binaries.inPath(`qemu-system-${hostPlatform()}`).then(lookAtConfinement),
   ]);
   const others = emulators.filter(({ path }) => !path.endsWith('/qemu-system-x86_64'));
@@ -41,6 +43,7 @@ export async function doctor(): Promise<Finding[]> {
     ),
     kvm,
     kernelLinks,
+    realTime,
     ...confinement,
   ];
 }

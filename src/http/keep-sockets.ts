@@ -6,25 +6,50 @@
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 
-/** A client that reads a long backlog answers late. */
+/** Pings that left without an answer before the client counts as gone. */
 const mostUnanswered = 2;
+/** Rounds for which a ping may wait behind what the client has not read: ten minutes, at half a minute each. */
+const mostWaiting = 20;
 
-/** `everyMs`: between two pings; a client has twice as long to answer. Call it once WebSockets are registered. */
+/** Of the pings to a client. */
+interface Pings {
+  unanswered: number;
+  /** Rounds since the last one was queued; 0 when it has left. */
+  waiting: number;
+}
+
+/**
+ * `everyMs`: between two pings; a client has twice as long to answer one that has left. A client that reads a long backlog slowly is
+ * not gone: its ping leaves when what is queued before it was read.
+ */
 export function endSilentSockets(app: FastifyInstance, everyMs: number): void {
-  const unanswered = new WeakMap<WebSocket, number>();
+  const pingsOf = new WeakMap<WebSocket, Pings>();
   app.websocketServer.on('connection', (socket) => {
-    const answered = () => unanswered.delete(socket);
+    const pings: Pings = { unanswered: 0, waiting: 0 };
+    pingsOf.set(socket, pings);
+    const answered = () => {
+      pings.unanswered = 0;
+    };
     socket.on('pong', answered).on('message', answered);
   });
   const timer = setInterval(() => {
     for (const socket of app.websocketServer.clients) {
-      const count = unanswered.get(socket) ?? 0;
-      if (count >= mostUnanswered) socket.terminate();
-      else {
-        unanswered.set(socket, count + 1);
-        socket.ping();
-      }
+      const pings = pingsOf.get(socket);
+      if (!pings) continue;
+      if (pings.unanswered >= mostUnanswered || pings.waiting >= mostWaiting) socket.terminate();
+      else if (pings.waiting > 0) pings.waiting += 1;
+      else sendPing(socket, pings);
     }
   }, everyMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
+}
+
+function sendPing(socket: WebSocket, pings: Pings): void {
+  pings.waiting = 1;
+  socket.ping(undefined, undefined, () => {
+    // What was queued before it has been read.
+    if (pings.waiting > 1) pings.unanswered = 0;
+    pings.waiting = 0;
+    pings.unanswered += 1;
+  });
 }

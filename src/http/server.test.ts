@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { request as httpRequest, WebSocket } from 'undici';
@@ -247,22 +247,32 @@ describe('HTTP server', () => {
   });
 });
 
-it('a WebSocket whose client answers no ping is ended, and no other one', async (test) => {
+/** A server whose pings are sent by `test.mock.timers`, and a function that opens a WebSocket which answers none. */
+async function pingingServer(test: TestContext) {
   test.mock.timers.enable({ apis: ['setInterval'] });
   const app = await createHttpServer({ routes, log: pino({ level: 'silent' }), serverHeader: 'x', allowedOrigins: [] });
   test.after(() => app.close());
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
+  const openSilent = () => {
+    const silent = connect(port, '127.0.0.1');
+    test.after(() => silent.destroy());
+    const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+    silent.write(
+      `GET /v2/echo/hello/ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+    );
+    return silent;
+  };
+  return { app, port, openSilent };
+}
+
+it('a WebSocket whose client answers no ping is ended, and no other one', async (test) => {
+  const { app, port, openSilent } = await pingingServer(test);
   const answering = new WebSocket(`ws://127.0.0.1:${port}/v2/echo/hello/ws`);
   await once(answering, 'message');
   const [served] = app.websocketServer.clients;
   assert.ok(served);
-  const silent = connect(port, '127.0.0.1');
-  test.after(() => silent.destroy());
-  const key = 'dGhlIHNhbXBsZSBub25jZQ==';
-  silent.write(
-    `GET /v2/echo/hello/ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
-  );
+  const silent = openSilent();
   const ended = once(silent.resume(), 'close');
   await waitFor(() => app.websocketServer.clients.size === 2, { what: 'both connections' });
   for (let turn = 0; turn < 3; turn += 1) {
@@ -274,6 +284,29 @@ it('a WebSocket whose client answers no ping is ended, and no other one', async 
   assert.equal(answering.readyState, WebSocket.OPEN);
   assert.equal(app.websocketServer.clients.size, 1);
   answering.close();
+});
+
+it('a WebSocket whose client has not read yet what comes before the ping is not ended', async (test) => {
+  const { app, openSilent } = await pingingServer(test);
+  const slow = openSilent();
+  await waitFor(() => app.websocketServer.clients.size === 1, { what: 'the connection' });
+  const [served] = app.websocketServer.clients;
+  assert.ok(served);
+  // More than the buffers of the kernel hold.
+  for (let part = 0; part < 48; part += 1) served.send(Buffer.alloc(2 ** 20));
+  for (let turn = 0; turn < 8; turn += 1) {
+    test.mock.timers.tick(30_000);
+    await new Promise(setImmediate);
+  }
+  assert.equal(served.readyState, WebSocket.OPEN);
+  assert.ok(served.bufferedAmount > 0);
+  const ended = once(slow.resume(), 'close');
+  await waitFor(() => served.bufferedAmount === 0, { what: 'a client that has read all' });
+  for (let turn = 0; turn < 3; turn += 1) {
+    test.mock.timers.tick(30_000);
+    await new Promise(setImmediate);
+  }
+  await ended;
 });
 
 it('Fastify loads no validator and no serializer of its own', () => {

@@ -1,7 +1,7 @@
 /**
- * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is reverted
- * and rejected: reads then see the latest change of its key that was not refused. The journal behind it is rewritten when it holds far more records, or bytes, than the map. A damaged one is
- * reported, a copy of it is kept, and the entries that can be read are there.
+ * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is rejected,
+ * and reads then see the latest change of its key that was not. The journal behind it is rewritten when it holds far more records, or
+ * bytes, than the map. A damaged one is reported, a copy of it is kept, and the entries that can be read are there.
  */
 import { Journal } from './journal.ts';
 import type { Warn } from './set-aside.ts';
@@ -9,15 +9,15 @@ import type { Warn } from './set-aside.ts';
 type MapChange<V> = { k: string; v: V } | { k: string };
 
 /** Undefined: deleted, or never set. */
-interface Version<V> {
+interface StoredValue<V> {
   readonly value: V | undefined;
 }
 
 /** Of a key with changes that are not on disk yet. */
 interface Unsettled<V> {
-  onDisk: Version<V>;
+  onDisk: StoredValue<V>;
   /** In the order of the journal. */
-  readonly changes: Version<V>[];
+  readonly changes: StoredValue<V>[];
 }
 
 /** Below this many records the journal is not worth rewriting. */
@@ -88,7 +88,7 @@ export class DurableMap<V> {
     return this.#journal.close();
   }
 
-  async #change(change: MapChange<V>, version: Version<V>): Promise<void> {
+  async #change(change: MapChange<V>, version: StoredValue<V>): Promise<void> {
     const key = change.k;
     const unsettled = this.#unsettled.get(key) ?? { onDisk: { value: this.#values.get(key) }, changes: [] };
     this.#unsettled.set(key, unsettled);
@@ -109,7 +109,7 @@ export class DurableMap<V> {
     if (hasOldRecords || hasOldBytes) void this.#shorten();
   }
 
-  #show(key: string, { value }: Version<V>): void {
+  #show(key: string, { value }: StoredValue<V>): void {
     if (value === undefined) this.#values.delete(key);
     else if (this.#values.get(key) !== value) this.#values.set(key, value);
   }

@@ -1,7 +1,8 @@
 /** Damaged files of the server's own state: kept under another name for a person to look at, so that the server can do without them. */
-import { link, readdir, rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readRegularFile } from './regular-file.ts';
+import { addName } from './take-name.ts';
 
 /** Gets in words what was damaged, and where its copy is. */
 export type Warn = (message: string) => void;
@@ -26,7 +27,7 @@ export async function setAside(path: string): Promise<string> {
 /** The same while the file keeps its name until it is replaced. */
 export async function keepCopy(path: string): Promise<string> {
   const aside = asideOf(path);
-  await link(path, aside);
+  await addName(path, aside);
   return aside;
 }
 

@@ -1,10 +1,11 @@
 /** Writes a stream to a file that is there only when all of it has come: an upload that breaks off changes nothing. */
 import { randomBytes } from 'node:crypto';
-import { link, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { syncFolder } from './atomic-file.ts';
+import { takeName } from './take-name.ts';
 
 export interface WriteOptions {
   /** Of the file, less the umask. */
@@ -31,9 +32,7 @@ export async function writeStream(path: string, source: Readable, options: Write
     await pipeline(source, handle.createWriteStream({ flush: true }));
     await check?.(temporary);
     await whileThere(async () => {
-      if (isNew) await link(temporary, path);
-      else await rename(temporary, path);
-      if (isNew) await rm(temporary);
+      await (isNew ? takeName : rename)(temporary, path);
       await syncFolder(dirname(path));
     });
   } catch (error) {

@@ -1,23 +1,41 @@
 /** Children that listen on a TCP port or a Unix socket and give no other sign of being ready. */
+import { readFileSync, readlinkSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Child, Outcome } from './child.ts';
 
-/** They are looked at this often, and for at most so long. */
+/** They are looked at this often at first, less often the longer they take (a busy machine), and for at most so long. */
 const lookMs = 10;
+const slowing = 8;
 const startLimitMs = 10_000;
 
+type Listening = 'listening' | 'timeout' | Outcome;
+
 /** Waits until the child listens on this port, or on a socket at this path as it sees it; its outcome if it ends before, `timeout` if it does neither. */
-export async function whenListening(child: Child, at: number | string): Promise<'listening' | 'timeout' | Outcome> {
+export function whenListening(child: Child, at: number | string): Promise<Listening> {
+  return whenHolds(child, () => listens(child.pid, at));
+}
+
+/** As `whenListening`, for a child that makes a network namespace and is alone in it: its first TCP socket there. Linux only. */
+export function whenListeningInside(child: Child): Promise<Listening> {
+  return whenHolds(child, async () => hasOwnNetwork(child.pid) && hasTcpSocket(child.pid));
+}
+
+/** Whether a process in the network namespace of this one listens on a Unix socket that it named so: the file alone is there before. Linux only. */
+export async function isServed(pid: number, path: string): Promise<boolean> {
+  return (await inodesOfPath(pid, path)).size > 0;
+}
+
+async function whenHolds(child: Child, holds: () => Promise<boolean>): Promise<Listening> {
   let ended: Outcome | undefined;
   void child.outcome.then((outcome) => {
     ended = outcome;
   });
-  const limit = performance.now() + startLimitMs;
-  while (performance.now() < limit) {
+  const began = performance.now();
+  for (let passed = 0; passed < startLimitMs; passed = performance.now() - began) {
     if (ended !== undefined) return ended;
-    if (await listens(child.pid, at)) return 'listening';
-    await new Promise((resolve) => setTimeout(resolve, lookMs));
+    if (await holds()) return 'listening';
+    await new Promise((resolve) => setTimeout(resolve, Math.max(lookMs, passed / slowing)));
   }
   return ended ?? 'timeout';
 }
@@ -36,6 +54,27 @@ async function listens(pid: number, at: number | string): Promise<boolean> {
   if (own.size === 0) return false;
   if (typeof at === 'string') return hasAny(own, await inodesOfPath(pid, at));
   return hasAny(own, await inodesOfPort(pid, 'tcp', at)) || hasAny(own, await inodesOfPort(pid, 'tcp6', at));
+}
+
+/** False also when that cannot be read. */
+function hasOwnNetwork(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`) !== readlinkSync('/proc/self/ns/net');
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether a socket of the process's network namespace listens or is connected. The tables would say the port as well, but take milliseconds
+ * each. @see proc(5), /proc/PID/net/sockstat: a socket that only exists is not "inuse"
+ */
+function hasTcpSocket(pid: number): boolean {
+  try {
+    return /^TCP: inuse [1-9]/m.test(readFileSync(`/proc/${pid}/net/sockstat`, 'latin1'));
+  } catch {
+    return false;
+  }
 }
 
 const hasAny = (own: ReadonlySet<string>, inodes: ReadonlySet<string>) => [...inodes].some((inode) => own.has(inode));

@@ -1,6 +1,7 @@
 /** A compute that registers itself with a controller: `patchbay compute --join URL`. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { bootId, bootMs } from '../lib/boot-clock.ts';
 import type { Log } from '../lib/log.ts';
 import { Retry } from '../lib/retry.ts';
@@ -18,6 +19,8 @@ const tokenVariable = 'PATCHBAY_JOIN';
 /** The user of its compute. */
 const user = 'patchbay';
 const leaveLimitMs = 3_000;
+/** While its nodes are moved to other slices. */
+const movingPollMs = 500;
 
 export interface SliceParts {
   readonly machines: Machines;
@@ -99,10 +102,13 @@ export class Slice {
     return lease.compute_id;
   }
 
-  /** No lease is renewed any more; the controller notes what runs. Never rejects. */
+  /** Resolves when the controller has noted what runs, and moves no more of it; no lease is renewed any more then. Never rejects. */
   async stop(): Promise<void> {
-    await this.#keeper?.close();
-    if (this.#keeper) await this.#say({ ending: true }).catch(() => undefined);
+    const keeper = this.#keeper;
+    if (!keeper) return;
+    const isMoving = () => this.#say({ ending: true }).then(({ moving }) => moving === true);
+    while (await isMoving().catch(() => false)) await wait(movingPollMs);
+    await keeper.close();
   }
 
   /** Its machines have been stopped: the controller need not wait for the lease. Never rejects. */
@@ -114,10 +120,10 @@ export class Slice {
     await this.#guard.close();
   }
 
-  async #say(what: { ending: true } | { leaving: true }): Promise<void> {
+  #say(what: { ending: true } | { leaving: true }): Promise<SliceLease> {
     const { computeId, secret } = this.#file.identity;
     const body = { secret, epoch: this.#keeper?.epoch ?? 1, address: this.#address, ...what };
-    await this.#client.renew(computeId ?? '', body, AbortSignal.timeout(leaveLimitMs));
+    return this.#client.renew(computeId ?? '', body, AbortSignal.timeout(leaveLimitMs));
   }
 
   async #findAddress(url: string, advertised: string | undefined): Promise<void> {

@@ -3,12 +3,16 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { chainOver, groupSize } from '../../bench/slices/chain.ts';
+import { requestsAt } from '../../bench/slices/metrics.ts';
 import type { SliceObject } from '../../src/schema/slice.ts';
+import { ping } from '../support/ping.ts';
 import { untilSlice } from '../support/slices.ts';
+import { openTelnet } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
 
-const { server, client } = await withServer({ config: { Cluster: { engine: 'process', lease_seconds: 5 } } });
+const { server, client } = await withServer({ config: { Cluster: { engine: 'process', lease_seconds: 30 } } });
 const folder = join(server.dataDir, 'slices');
 const markOf = async (id: string) => JSON.parse(await readFile(join(folder, id, 'slice.json'), 'utf8')) as { pid: number };
 const isRunning = (pid: number) => {
@@ -19,6 +23,14 @@ const isRunning = (pid: number) => {
     return false;
   }
 };
+interface ComputeAddress {
+  readonly host: string;
+  readonly port: number;
+}
+interface PlacedNode {
+  readonly name: string;
+  readonly console: number;
+}
 const slices = () => client.get<SliceObject[]>('/v2/slices');
 
 test('a slice is ordered, joins, and is placed again with the same id and data when its process ends', async () => {
@@ -37,6 +49,8 @@ test('a slice is ordered, joins, and is placed again with the same id and data w
   assert.ok(epoch > 1);
   await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
 
+  await buildChain(id);
+
   const second = (await markOf(id)).pid;
   await server.restart();
   await untilSlice(client, id, 'joined');
@@ -48,6 +62,37 @@ test('a slice is ordered, joins, and is placed again with the same id and data w
   await waitFor(async () => (await readdir(folder)).length === 0, { what: 'an empty folder' });
   assert.deepEqual(await slices(), []);
 });
+
+/** A short form of `bench/slices.ts`: all PCs answer a ping of their neighbour, and the requests for them are few. */
+async function buildChain(slice: string): Promise<void> {
+  const project = await createProject(client);
+  const { body, neighbours } = chainOver(['local', slice], 2);
+  const { url } = await client
+    .get<ComputeAddress>(`/v2/computes/${slice}`)
+    .then(({ host, port }) => ({ url: `http://${host}:${port}` }));
+  const requests = () => requestsAt(server.dataDir, [{ compute_id: slice, url }]);
+  const before = await requests();
+  await client.post(`${project.path}/bulk`, body);
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+  const sent = (await requests()) - before;
+  assert.ok(sent <= 8 * groupSize, `${sent} requests for ${groupSize} nodes and their links`);
+  const nodes = new Map((await client.get<PlacedNode[]>(`${project.path}/nodes`)).map((node) => [node.name, node]));
+  await Promise.all(
+    neighbours.map(async (address, index) => {
+      if (address === undefined) return;
+      const console = await openTelnet(nodes.get(`PC${index}`)?.console ?? assert.fail(`PC${index} has no console`));
+      const output = () => console.received().toString('latin1');
+      try {
+        await waitFor(() => ping({ send: (text) => console.send(text), output }, address, 1), {
+          what: `PC${index} reaches ${address}`,
+        });
+      } finally {
+        console.close();
+      }
+    }),
+  );
+  await client.delete(project.path);
+}
 
 test('orders are checked, and an unknown engine is refused', async () => {
   const status = async (line: string, body: unknown = {}) => (await client.send(line, { body })).status;

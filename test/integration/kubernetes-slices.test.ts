@@ -44,7 +44,7 @@ describe('a lab on Kubernetes', { skip }, async () => {
     config: {
       Qemu: { acceleration: 'off' },
       Cluster: { engine: 'kubernetes', lease_seconds: 5 },
-      Kubernetes: { socket, command, claim: 'disks', grace: 20 },
+      Kubernetes: { socket, command, claim: 'disks', grace: 60 },
     },
   });
   started.defer(() => server.stop());
@@ -64,6 +64,13 @@ describe('a lab on Kubernetes', { skip }, async () => {
     // A kubelet without a cable does nothing that the control plane could see.
     onCut: (host: number, isCut: boolean) =>
       isCut ? cluster.nodes.silence(names[host] ?? '') : cluster.nodes.wake(names[host] ?? ''),
+    // As `kubectl drain` does it.
+    drain: async (host: number, isDrained: boolean) => {
+      const name = names[host] ?? '';
+      await cluster.kubectl(isDrained ? 'cordon' : 'uncordon', name);
+      const pods = isDrained ? await cluster.podsOn(name, 'patchbay-slice') : [];
+      for (const pod of pods) await cluster.evict('default', pod);
+    },
     powerOff: async (host: number) => {
       cluster.nodes.silence(names[host] ?? '');
       runners[host]?.killAll();

@@ -215,11 +215,11 @@ test('a node for which no compute has room is refused', async () => {
   assert.match(reply.text(), /No compute has room/);
 });
 
-test('a machine of a slice that has lost its power starts elsewhere with what it had written until its disk was copied', async () => {
+test('a machine of a slice that has lost its power together with the controller starts elsewhere with what was copied of its disk', async () => {
   const [lost, other] = slices;
   const image = 'copied-disk.img';
   assert.equal((await client.send(`POST /v2/compute/qemu/images/${image}`, { raw: diskGuestImage() })).status, 204);
-  const lab = await createProject(client);
+  const lab = await createProject(client, { auto_close: false });
   const properties = { ...diskGuestProperties, hda_disk_image: image };
   const vm = await createNode(client, lab, 'qemu', { compute_id: lost.id, properties });
   // The other slice has more room.
@@ -256,8 +256,17 @@ test('a machine of a slice that has lost its power starts elsewhere with what it
     listed.map(({ path }) => path).filter((path) => !path.endsWith('.log')),
     [`project-files/qemu/${vm.node_id}/hda_disk.qcow2`],
   );
-  killProcesses(processesOf(lost.server.dataDir, lost.server.runtimeDirectory));
+  const pc = await createNode(client, lab, 'vpcs', { compute_id: lost.id });
+  const statusOf = async () => (await client.get<NodeBody>(`${lab.path}/nodes/${pc.node_id}`)).status;
+  const processes = () => processesOf(lost.server.dataDir, lost.server.runtimeDirectory);
+  const others = new Set(processes().map(({ pid }) => pid));
+  await client.post(`${lab.path}/nodes/${pc.node_id}/start`, {}, 200);
+  killProcesses(processes().filter(({ pid }) => !others.has(pid)));
+  await waitFor(async () => (await statusOf()) === 'stopped', { what: 'a PC whose process has ended' });
+  await controller.kill9();
+  killProcesses(processes());
   await lost.server.kill9();
+  await controller.restart();
   await waitFor(
     async () => {
       const { compute_id, status } = await client.get<{ compute_id: string; status: string }>(node);
@@ -269,5 +278,6 @@ test('a machine of a slice that has lost its power starts elsewhere with what it
   const now = await placed();
   assert.equal(now?.compute_id, other.id);
   assert.ok(Date.parse(now?.started_from ?? '') >= Date.parse(copiedAt), `${now?.started_from} is not after ${copiedAt}`);
+  assert.equal(await statusOf(), 'stopped', 'it had ended by itself');
   await client.delete(lab.path);
 });

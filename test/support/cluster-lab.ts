@@ -31,6 +31,8 @@ export interface LabHosts {
   readonly onCut?: (host: number, isCut: boolean) => void;
   /** All processes of a host end at once. */
   readonly powerOff: (host: number) => Promise<void>;
+  /** By an administrator, who also ends that. */
+  readonly drain: (host: number, isDrained: boolean) => Promise<void>;
   readonly powerOn: (host: number) => Promise<void>;
 }
 
@@ -46,7 +48,8 @@ export interface ClusterLabParts {
 export const serverOf = /^\S*node \S+ compute --join/;
 export const fabricOf = /fabric\/main/;
 export const guardOf = /slice\/guard/;
-const machineOf = /^\S*qemu-system\S* .*hda_disk/;
+const machineOf = /^\S*qemu-system\S* .*?([^ =,:"]*\/hda_disk\.qcow2)/;
+const diskPath = /\/project-files\/qemu\/[^/]*\/hda_disk\.qcow2$/;
 const image = 'writer.img';
 /** Of the link between the PCs, in each direction. */
 export const linkDelayMs = 40;
@@ -110,6 +113,11 @@ export class ClusterLab {
     return index;
   }
 
+  async nodesOn(slice: string): Promise<NodeBody[]> {
+    const nodes = await this.client.get<NodeBody[]>(`${this.project.path}/nodes`);
+    return nodes.filter(({ compute_id }) => compute_id === slice);
+  }
+
   /** All processes that belong to a slice, wherever they run. */
   async processes(slice: string): Promise<LeftProcess[]> {
     const folder = join(this.#parts.data, slice);
@@ -144,7 +152,7 @@ export class ClusterLab {
     await this.client.post(`${this.project.path}/nodes/stop`, {}, 204);
     const scratch = await mkdtemp(join(tmpdir(), 'pb-count-'));
     try {
-      const disks = (await readdir(this.#parts.data, { recursive: true })).filter((path) => path.endsWith('hda_disk.qcow2'));
+      const disks = (await readdir(this.#parts.data, { recursive: true })).filter((path) => diskPath.test(path));
       assert.equal(disks.length, this.slices.length, 'a disk for each machine');
       for (const disk of disks) assert.ok((await countOn(join(this.#parts.data, disk), join(scratch, 'sector'))) > 0);
     } finally {
@@ -194,13 +202,17 @@ export class ClusterLab {
     if (still.length > 0) return `nodes are ${still.map(({ name, status }) => `${name} ${status}`).join(', ')}`;
     const placed = await this.hosts.placed();
     if (placed !== this.slices.length) return `${placed} jobs or pods`;
+    let machines = 0;
     for (const slice of this.slices) {
       const lines = [...(await this.processes(slice)), ...(await this.guards(slice))].map(({ commandLine }) => commandLine);
-      for (const pattern of [serverOf, fabricOf, guardOf, machineOf]) {
-        const count = lines.filter((line) => pattern.test(line)).length;
-        if (count !== 1) return `${count} processes of a slice are ${pattern}`;
-      }
+      const countOf = (pattern: RegExp) => lines.filter((line) => pattern.test(line)).length;
+      // A slice without links has no fabric.
+      for (const pattern of [serverOf, guardOf])
+        if (countOf(pattern) !== 1) return `${countOf(pattern)} processes of a slice are ${pattern}`;
+      if (countOf(fabricOf) > 1) return `${countOf(fabricOf)} fabrics of a slice`;
+      machines += countOf(machineOf);
     }
+    if (machines !== this.slices.length) return `${machines} machines`;
     return (await this.ping()) !== undefined ? '' : 'the PCs do not reach each other';
   }
 
@@ -230,8 +242,7 @@ export class ClusterLab {
   async #watch(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const machines = processesNamed(this.#parts.data).filter(({ commandLine }) => machineOf.test(commandLine));
-      for (const slice of this.slices) {
-        const found = machines.filter(({ commandLine }) => commandLine.includes(`/${slice}/`));
+      for (const found of Map.groupBy(machines, ({ commandLine }) => machineOf.exec(commandLine)?.[1]).values()) {
         if (found.length > 1) this.#tooMany.push(found.map(({ pid, commandLine }) => `${pid} ${commandLine}`).join('\n'));
       }
       await pass(watchMs);

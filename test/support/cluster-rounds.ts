@@ -39,8 +39,6 @@ export async function kill(lab: ClusterLab, chance: Chance, round: number): Prom
   const names = Object.keys(victims);
   // In turn, so that few rounds meet each of them; now and then a second one at the same time.
   const chosen = new Set([names[round % names.length] ?? '', ...(chance.next() < 0.3 ? [chance.pick(names) ?? ''] : [])]);
-  // What ran on a host is not stored: see docs/cluster.md.
-  if (chosen.has('controller') && ['host', 'server of a slice'].some((name) => chosen.has(name))) chosen.delete('controller');
   const what = [...chosen].join(' and ');
   console.log(`round ${round}: ${what}`);
   const kills = await Promise.all(Array.from(chosen, (name) => victims[name]?.()));

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { SliceObject } from '../../src/schema/slice.ts';
 import { makeChance } from '../durability/random.ts';
+import { drain } from './cluster-drain.ts';
 import { type ClusterLab, linkDelayMs } from './cluster-lab.ts';
 import { kill, partition } from './cluster-rounds.ts';
 import { untilSlice } from './slices.ts';
@@ -62,6 +63,8 @@ export function clusterTests(lab: ClusterLab): void {
       await lab.hosts.powerOn(before);
     }
   });
+
+  it('has its nodes moved to another slice when its host is drained', { timeout: limitMs }, () => drain(lab));
 
   it('never runs two machines on one disk when a host is cut off', { timeout: limitMs }, async () => {
     for (let round = 1; round <= partitions; round++) await partition(lab, chance, round);

@@ -113,6 +113,12 @@ export class TestKubernetes {
     return items.filter(isOn).length;
   }
 
+  /** Names of the pods with this label on a node. */
+  async podsOn(node: string, label: string): Promise<string[]> {
+    const { items } = await this.#admin.list<PlayedPod>('pods', label);
+    return items.flatMap(({ metadata, spec }) => (spec.nodeName === node ? metadata.name : []));
+  }
+
   /** The socket of `kubectl proxy`, by which a server outside of the cluster reaches the API server as its administrator. */
   async proxy(): Promise<string> {
     const socket = join(this.folder, 'proxy.sock');

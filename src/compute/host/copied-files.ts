@@ -30,9 +30,18 @@ const readBytes = 8 * copyBlockBytes;
 /** In one piece of an answer. */
 const mostEntries = 1024;
 
-/** Regular files below the folder; links are not followed. `isWanted`: of its path there. */
+/** Whether a file or folder was removed. */
+export const isGone = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/**
+ * Regular files below the folder, none without the folder; links are not followed. `isWanted`: of its path there.
+ * @throws errors of the system, also when a folder is removed meanwhile
+ */
 export async function filesBelow(folder: string, isWanted: (path: string) => boolean): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(async (error: Error) => {
+    if (isGone(error) && !(await lstat(folder).catch(() => undefined))) return [];
+    throw error;
+  });
   const paths = entries.flatMap((entry) => (entry.isFile() ? relative(folder, join(entry.parentPath, entry.name)) : []));
   return paths.filter(isWanted).sort();
 }

@@ -13,16 +13,15 @@ export class Ports {
   readonly #vnc: PortPool;
 
   /**
-   * `udpOffset`: where the UDP ports begin. Those of links are bound only while their nodes run, so two servers on one machine that
-   * began at the same one would give out the same ports.
+   * `offsets`: where the ports of telnet consoles and the UDP ports begin. They are bound only while their nodes run, so two servers on one
+   * machine that began at the same one would give out the same ports.
    */
-  constructor(server: Settings['Server'], consoleHost: string, udpOffset = 0) {
-    const pool = (first: number, last: number, protocol: 'tcp' | 'udp') =>
-      new PortPool({ first, last, protocol, host: consoleHost });
-    this.tcp = pool(server.console_start_port_range, server.console_end_port_range, 'tcp');
+  constructor(server: Settings['Server'], consoleHost: string, offsets: { tcp?: number; udp?: number } = {}) {
+    const pool = (first: number, last: number, protocol: 'tcp' | 'udp', offset = 0) =>
+      new PortPool({ first, last, protocol, host: consoleHost, offset });
+    this.tcp = pool(server.console_start_port_range, server.console_end_port_range, 'tcp', offsets.tcp);
     this.#vnc = pool(server.vnc_console_start_port_range, server.vnc_console_end_port_range, 'tcp');
-    const [first, last] = [server.udp_start_port_range, server.udp_end_port_range];
-    this.udp = new PortPool({ first, last, protocol: 'udp', host: consoleHost, offset: udpOffset });
+    this.udp = pool(server.udp_start_port_range, server.udp_end_port_range, 'udp', offsets.udp);
   }
 
   /** The wanted port when it can be had, else another; null for consoles that need none. */

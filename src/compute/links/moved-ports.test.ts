@@ -23,6 +23,8 @@ async function movedPorts(context: TestContext) {
       return 3;
     },
     loadFrames: async () => void asked.push('load'),
+    filterStates: async () => [[{ type: 'bandwidth', random: [], position: 5 }], []],
+    continueFilters: async (_places: unknown, [[state]]: [[{ type: string }]]) => void asked.push(state.type),
     release: async () => {
       asked.push('release');
       released.resolve();
@@ -37,7 +39,7 @@ async function movedPorts(context: TestContext) {
 test('frames that wait leave when their controller has died, and no file of them is left', async (context) => {
   const { ports, asked, timers, nextRelease, files } = await movedPorts(context);
   assert.equal(await ports.begin(end, nio, async () => undefined), 3);
-  assert.deepEqual([await files(), asked.splice(0)], [['moved-10000'], ['hold']]);
+  assert.deepEqual([await files(), asked.splice(0)], [['moved-10000'], ['hold', 'bandwidth']]);
   const release = nextRelease();
   timers.tick(4000);
   await release;
@@ -51,7 +53,10 @@ test('a port that is moved once more has its frames released once each time', as
   const { ports, asked, timers, files } = await movedPorts(context);
   await ports.begin(end, nio, async () => undefined);
   await ports.begin(end, { lport: 10_002, rport: 10_003 }, async () => undefined);
-  assert.deepEqual([await files(), asked.splice(0)], [['moved-10002'], ['hold', 'load', 'release', 'hold']]);
+  assert.deepEqual(
+    [await files(), asked.splice(0)],
+    [['moved-10002'], ['hold', 'bandwidth', 'load', 'release', 'hold', 'bandwidth']],
+  );
   await ports.end(end);
   timers.tick(10_000);
   assert.deepEqual([await files(), asked], [[], ['load', 'release']]);

@@ -1,11 +1,11 @@
 /**
  * Ports whose peer is moved to another compute while it is paused: what is in their link, and what they send meanwhile, waits, and leaves
- * for the new place. A controller that dies never releases them: then they are released after seconds, and the fabric does so by itself
+ * for the new place. Filters that act here continue. A controller that dies never releases them: then they are released after seconds, and the fabric does so by itself
  * when this server dies, too.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DirectionPlace } from '../../fabric/protocol.ts';
+import type { DirectionPlace, FilterState } from '../../fabric/protocol.ts';
 import type { NioRecord } from '../store.ts';
 import type { FabricHolds } from './held-links.ts';
 import { type FabricWiring, type PortAddress, possibleLinkIds } from './wiring.ts';
@@ -45,11 +45,14 @@ export class MovedPorts {
     const ids = [...(before ? possibleLinkIds(before.nio) : []), ...possibleLinkIds(nio)];
     const file = join(folder, `moved-${nio.lport}`);
     let frames = 0;
+    let states: FilterState[][] = [];
     await this.end(end);
     try {
       await fabric.hold(ids, leaseMs);
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      frames = await fabric.saveFrames(file, this.#directions(end));
+      const directions = this.#directions(end);
+      frames = await fabric.saveFrames(file, directions);
+      states = await fabric.filterStates(directions);
       const limit = setTimeout(() => void this.end(end), longestMs).unref();
       this.#moved.set(keyOf(end), { ids, file, limit });
     } catch (error) {
@@ -60,6 +63,8 @@ export class MovedPorts {
       await this.end(end);
       throw error;
     });
+    const continued = states.length > 0 && fabric.continueFilters(this.#directions(end), states);
+    if (continued) await continued.catch((error: unknown) => log(`filters of a link begin anew: ${error}`));
     return frames;
   }
 

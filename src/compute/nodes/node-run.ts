@@ -21,6 +21,9 @@ export interface RunOwner {
   anotherConsolePort(): Promise<number | null>;
 }
 
+/** Ports of a console that are tried: another server of the host may take the same free port at the same time. */
+const consoleTries = 20;
+
 export class NodeRun {
   readonly emulator: Emulator;
   readonly #owner: RunOwner;
@@ -88,10 +91,14 @@ export class NodeRun {
     const { type, port } = this.#owner.view().console;
     if (!source && type === 'telnet') this.#view.warn(`${this.#view.name} has no console: nothing answers at its console port`);
     if (!source || port === null || (type === 'telnet') === (source.type === 'screen')) return;
-    await this.#serve(source, port).catch(async (error) => {
-      if (!isFault(error, 'console_unavailable')) throw error;
-      await this.#serve(source, (await this.#owner.anotherConsolePort()) ?? port);
-    });
+    for (let at = port, tries = 1; ; tries++) {
+      try {
+        return await this.#serve(source, at);
+      } catch (error) {
+        if (tries === consoleTries || !isFault(error, 'console_unavailable')) throw error;
+      }
+      at = (await this.#owner.anotherConsolePort()) ?? port;
+    }
   }
 
   async #serve(source: ConsoleSource | ScreenSource, port: number): Promise<void> {

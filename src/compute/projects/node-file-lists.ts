@@ -17,7 +17,7 @@ import { diskCopyPrefix, isOwnInNode } from '../../schema/folders.ts';
 import type { NodeType } from '../../schema/node.ts';
 import { mostCopiedFiles, mostCopyBlocks, type NodeFiles } from '../../schema/node-copy.ts';
 import type { Context } from '../context.ts';
-import { differences, filesBelow, type HashedFile, hashFile, isUnchanged, readBlocks } from '../host/copied-files.ts';
+import { differences, filesBelow, type HashedFile, hashFile, isGone, isUnchanged, readBlocks } from '../host/copied-files.ts';
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
 
@@ -34,6 +34,9 @@ interface Listed {
 
 /** Their lists are kept: 32 bytes for each block of a file. What is forgotten is read again. */
 const mostListed = 100;
+/** While files are removed. */
+const mostAttempts = 3;
+const changing = 'its files change while they are read';
 
 export class NodeFileLists {
   readonly #context: Context;
@@ -89,6 +92,19 @@ export class NodeFileLists {
     const node = this.#projects.findNode(node_id);
     const place = async () => join(await placeFor(this.#context.settings, project_id), 'project-files', kind.folder, node_id);
     const folder = node?.directory ?? (await place());
+    for (let attempt = 1; ; attempt++) {
+      const isLast = attempt === mostAttempts;
+      const files = await this.#read(node_id, folder).catch((error: unknown) => {
+        if (!isGone(error)) throw error;
+        if (isLast) throw fault('node_failed', { name: node?.name ?? node_id, reason: changing }, { cause: error });
+      });
+      if (files) return { folder, files };
+    }
+  }
+
+  /** @throws errors of the system: with ENOENT, a file was removed while they were read, as those are that a machine needs to save its memory */
+  async #read(node_id: string, folder: string): Promise<Map<string, HashedFile>> {
+    const node = this.#projects.findNode(node_id);
     const before = node?.emulator;
     const disks = (await this.#copyDisks(folder, before)) ?? new Map<string, string>();
     const known = this.#listed.get(node_id.toLowerCase())?.files;
@@ -100,8 +116,8 @@ export class NodeFileLists {
     // Read one after the other, they are those of one instant if none has changed since.
     const isSame = (await Promise.all(Array.from(files.values(), isUnchanged))).every(Boolean);
     if (!isSame || this.#projects.findNode(node_id)?.emulator !== before)
-      throw fault('node_failed', { name: node?.name ?? node_id, reason: 'its files change while they are read' });
-    return { folder, files };
+      throw fault('node_failed', { name: node?.name ?? node_id, reason: changing });
+    return files;
   }
 
   async #copyDisks(folder: string, emulator: NonNullable<ReturnType<ComputeProjects['findNode']>>['emulator']) {

@@ -1,5 +1,5 @@
 /** What is known of the copy of a node's files without looking at it. */
-import { flag, nullable, object, text } from '../../lib/shape.ts';
+import { flag, nullable, object, optional, text, whole } from '../../lib/shape.ts';
 
 export interface CopyEntry {
   readonly project_id: string;
@@ -8,9 +8,11 @@ export interface CopyEntry {
   readonly compute_id: string;
   /** ISO 8601; null: there is no copy yet. */
   readonly copied_at: string | null;
+  /** Of the lease of the slice under which they were there; absent: not known, as it was written by an earlier version. */
+  readonly epoch?: number | undefined;
   /** They may have changed since. */
   readonly is_due: boolean;
-  /** The host was lost with the files: the copy is what is left of them. */
+  /** As a grown `epoch` says it; written by earlier versions. */
   readonly is_lost: boolean;
   /** Its last compute was lost, and it began here with the files of that time. */
   readonly started_from: string | null;
@@ -21,6 +23,7 @@ const shape = object({
   node_type: text,
   compute_id: text,
   copied_at: nullable(text),
+  epoch: optional(whole(0)),
   is_due: flag,
   is_lost: flag,
   started_from: nullable(text),

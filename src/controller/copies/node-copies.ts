@@ -3,7 +3,9 @@
  * and every `copy_seconds` while it runs. A node of a lost slice starts elsewhere from its copy.
  *
  * Theory of operation. The journal holds the time of each node's copy, and whether its files may have changed since. That is written when a
- * node starts, so that `kill -9` of the server loses nothing, not even for projects that are closed by then. Few copies are under way at a
+ * node starts, so that `kill -9` of the server loses nothing, not even for projects that are closed by then. It also holds the epoch of the
+ * slice under which the files were there. A slice with another one may have lost them: the copy is not replaced until they were found there,
+ * or given back. Few copies are under way at a
  * time, no request waits for them, and a failed one is retried with growing pauses.
  */
 import { cp, mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
@@ -86,10 +88,6 @@ export class NodeCopies {
     this.#timer = setInterval(() => this.#look(), Math.min(longestTickMs, Math.max(250, this.#intervalMs / 5))).unref();
   }
 
-  losesFiles(computeId: string): boolean {
-    return this.#options.losesFiles(computeId);
-  }
-
   /** ISO 8601: the times of its copy, and of the files from which it was started after a loss. */
   describe(nodeId: string): Pick<CopyEntry, 'copied_at' | 'started_from'> {
     const { copied_at = null, started_from = null } = this.#entries.get(nodeId) ?? {};
@@ -124,7 +122,10 @@ export class NodeCopies {
     return this.#locks.run(id, async () => {
       const folder = this.#folderOf(known.project_id, id);
       const copy = await folder.read();
-      if (!copy || copy.files.length === 0) return null;
+      if (!copy || copy.files.length === 0) {
+        await this.found(id);
+        return null;
+      }
       const own = join(live.folder, 'project-files', kindFolder, id);
       if (!(await stat(own).catch(() => undefined))) {
         const staged = join(live.folder, `${stagingPrefix}copied-${id}`);
@@ -134,26 +135,24 @@ export class NodeCopies {
         await mkdir(dirname(own), { recursive: true });
         await rename(staged, own);
       }
-      await this.#set(id, { ...known, is_lost: false, copied_at: copy.copied_at, started_from: copy.copied_at });
+      const { copied_at } = copy;
+      const epoch = this.#epochOf(known.compute_id);
+      await this.#set(id, { ...known, epoch, is_lost: false, copied_at, started_from: copied_at });
       return copy.copied_at;
     });
   }
 
-  /** The slice is placed again without its disks: the copies are not replaced until its nodes have their files again. */
-  async lost(computeId: string): Promise<void> {
-    const entries = [...this.#entries.entries()].filter(([, { compute_id, copied_at }]) => compute_id === computeId && copied_at);
-    await Promise.all(entries.map(([id, entry]) => this.#set(id, { ...entry, is_lost: true })));
-  }
-
-  /** Whether its compute has to be given the files of the copy. */
+  /** Whether its compute may have lost its files, and has to be given those of the copy. */
   isLost(nodeId: string): boolean {
-    return this.#entries.get(nodeId)?.is_lost ?? false;
+    const entry = this.#entries.get(nodeId);
+    if (!entry || entry.copied_at === null) return false;
+    return entry.is_lost || (entry.epoch !== undefined && entry.epoch !== this.#epochOf(entry.compute_id));
   }
 
   /** Its files are at its compute after all. */
   async found(nodeId: string): Promise<void> {
     const entry = this.#entries.get(nodeId);
-    if (entry?.is_lost) await this.#set(nodeId, { ...entry, is_lost: false });
+    if (entry) await this.#set(nodeId, { ...entry, epoch: this.#epochOf(entry.compute_id), is_lost: false });
   }
 
   /** Nothing more is copied. */
@@ -168,6 +167,10 @@ export class NodeCopies {
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay.values());
     await this.#entries.close();
+  }
+
+  #epochOf(computeId: string): number | undefined {
+    return this.#options.findCompute(computeId)?.epoch ?? undefined;
   }
 
   get #intervalMs(): number {
@@ -186,7 +189,9 @@ export class NodeCopies {
     const runs = status !== 'stopped';
     if (!entry || isMoved || (runs && !entry.is_due)) {
       const { copied_at = null, started_from = null } = entry ?? {};
-      void this.#set(id, { project_id, node_type, compute_id, copied_at, is_due: true, is_lost: false, started_from });
+      const epoch = !entry || isMoved ? this.#epochOf(compute_id) : entry.epoch;
+      const is_lost = !isMoved && (entry?.is_lost ?? false);
+      void this.#set(id, { project_id, node_type, compute_id, copied_at, epoch, is_due: true, is_lost, started_from });
     }
     if (!runs && this.#entries.get(id)?.is_due) this.#begin(id);
   }
@@ -211,8 +216,8 @@ export class NodeCopies {
   }
 
   #look(): void {
-    for (const [id, { project_id, copied_at, is_due, is_lost }] of this.#entries.entries()) {
-      if (!is_due || is_lost || (this.#failures.get(id)?.notBefore ?? 0) > performance.now()) continue;
+    for (const [id, { project_id, copied_at, is_due }] of this.#entries.entries()) {
+      if (!is_due || this.isLost(id) || (this.#failures.get(id)?.notBefore ?? 0) > performance.now()) continue;
       const isRecent = copied_at !== null && Date.now() - Date.parse(copied_at) < this.#intervalMs;
       if (this.#runs(project_id, id) && (this.#intervalMs === 0 || isRecent)) continue;
       this.#begin(id);
@@ -238,8 +243,9 @@ export class NodeCopies {
   async #copy(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     const compute = entry && this.#options.findCompute(entry.compute_id);
-    if (!entry || entry.is_lost || !compute?.transport.state.connected || this.#isClosed) return;
+    if (!entry || this.isLost(id) || !compute?.transport.state.connected || this.#isClosed) return;
     const { project_id, compute_id } = entry;
+    const epoch = this.#epochOf(compute_id);
     const project = this.#options.projects.find(project_id);
     // The folder of projects may not be mounted: the copy ends with its node, and not as that is not found.
     if (!project || project.liveNow?.nodes.find(id)?.isMoving) return;
@@ -250,7 +256,7 @@ export class NodeCopies {
       const now = this.#entries.get(id);
       // It was deleted or moved meanwhile.
       if (!now || now.compute_id !== compute_id) return;
-      await this.#set(id, { ...now, copied_at: done.copiedAt, is_due: ran || this.#runs(project_id, id) });
+      await this.#set(id, { ...now, epoch, copied_at: done.copiedAt, is_due: ran || this.#runs(project_id, id) });
       this.#options.log.debug(`the files of node ${id} were copied: ${done.bytes} bytes were sent`);
     } catch (error) {
       if (!this.#isClosed) this.#failed(id, error as Error);
@@ -260,7 +266,15 @@ export class NodeCopies {
   async #update(id: string, entry: CopyEntry, compute: RegisteredCompute) {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const folder = this.#folderOf(entry.project_id, id);
-    return updateCopy(sourceOf(compute, entry, id), folder, (bytes) => this.#requireRoom(folder.path, bytes));
+    const source = sourceOf(compute, entry, id);
+    const { epoch } = compute;
+    const list = async () => {
+      const files = await source.list();
+      // What is listed now may be what was made anew.
+      if (compute.epoch !== epoch) throw new Error('its slice was lost meanwhile');
+      return files;
+    };
+    return updateCopy({ ...source, list }, folder, (bytes) => this.#requireRoom(folder.path, bytes));
   }
 
   #failed(id: string, error: Error): void {

@@ -261,7 +261,7 @@ export class LiveProject {
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown(stopped: ReadonlySet<string> = new Set()): Promise<void> {
     this.#announcements.end();
-    await this.unsettledMoves.close();
+    this.unsettledMoves.end();
     await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || stopped.has(node.id) || !node.isPresent
@@ -277,7 +277,7 @@ export class LiveProject {
 
   /** Lets go of the files and leaves everything running: the server ends. */
   async release(): Promise<void> {
-    await this.unsettledMoves.close();
+    this.unsettledMoves.end();
     await this.#log
       .writeSnapshot()
       .catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));

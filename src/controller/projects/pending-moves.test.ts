@@ -133,7 +133,7 @@ test('a move that a connected compute refuses is tried again, less and less ofte
   t.mock.timers.tick(4_000);
   await live.unsettledMoves.attempt;
   assert.deepEqual([calls, await readdir(folder)], [[`old ${leave}`, `old ${forget}`], []]);
-  await live.unsettledMoves.close();
+  live.unsettledMoves.end();
 });
 
 test('a machine moves to a compute again only when nothing of an earlier move is left there', async () => {

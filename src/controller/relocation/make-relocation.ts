@@ -7,8 +7,24 @@ import { ComputeWatch } from '../projects/compute-watch.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import type { Registry } from '../projects/registry.ts';
 import type { Cluster } from '../slices/cluster.ts';
+import { Evictions } from './evictions.ts';
 import { Placer } from './placer.ts';
 import { Relocation } from './relocation.ts';
+import { type RunningEntries, RunningNodes } from './running-nodes.ts';
+
+/** What is stored of nodes on slices. */
+export interface NodeRecords {
+  readonly copies: NodeCopyEntries;
+  readonly running: RunningEntries;
+}
+
+export async function openNodeRecords(stateDirectory: string, warn: (message: string) => void): Promise<NodeRecords> {
+  const [copies, running] = await Promise.all([
+    NodeCopies.openEntries(stateDirectory, warn),
+    RunningNodes.openEntries(stateDirectory, warn),
+  ]);
+  return { copies, running };
+}
 
 export interface RelocationParts {
   readonly settings: Settings;
@@ -17,22 +33,30 @@ export interface RelocationParts {
   readonly computes: Computes;
   readonly cluster: Cluster;
   readonly registry: Registry;
-  readonly copyEntries: NodeCopyEntries;
+  readonly nodeRecords: NodeRecords;
 }
 
-export function makeRelocation({ settings, log, projects, computes, cluster, registry, copyEntries }: RelocationParts) {
+export function makeRelocation({ settings, log, projects, computes, cluster, registry, nodeRecords }: RelocationParts) {
   const { slices } = cluster;
-  const placer = new Placer({ computes, projects, slices });
+  const { engineSlices } = cluster;
+  const isLeaving = (id: string): boolean => slices.find(id)?.isDraining === true || evictions.isLeaving(id);
+  const placer = new Placer({ computes, projects, isLeaving });
   computes.chooseBy((node) => placer.choose(node));
   const findCompute = (id: string) => computes.find(id);
   const losesFiles = (id: string) => cluster.losesFiles(id);
-  const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, copyEntries);
-  const relocation = new Relocation({ projects, copies, placer, slices, log });
-  cluster.fences.subscribe((fenced) => void relocation.fenced(fenced));
+  const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, nodeRecords.copies);
+  const isSlice = (id: string) => slices.find(id) !== undefined;
+  const running = new RunningNodes({ log, isSlice }, nodeRecords.running);
+  const relocation = new Relocation({ projects, copies, running, placer, slices, log });
+  const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });
+  cluster.fences.subscribe((fenced) => {
+    evictions.ended(fenced.compute.id);
+    void relocation.fenced(fenced);
+  });
   const watch = new ComputeWatch({
     ...{ projects, registry, log },
     onReturn: (live, compute) => relocation.returning(live, compute),
     onBack: (compute) => relocation.returned(compute),
   });
-  return { placer, copies, relocation, watch };
+  return { placer, copies, relocation, evictions, watch };
 }

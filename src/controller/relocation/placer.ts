@@ -9,7 +9,6 @@ import { needsOf } from '../placement/node-needs.ts';
 import { linkWeight, partition } from '../placement/partition.ts';
 import type { PlacementReply, PlacementRequest, ProjectPlacement } from '../placement/placement-request.ts';
 import type { KnownProjects } from '../projects/projects.ts';
-import type { Slices } from '../slices/slices.ts';
 
 export interface PlacedNode {
   readonly node_type: string;
@@ -25,29 +24,33 @@ export interface PlacementFacts {
 export class Placer {
   readonly #computes: Computes;
   readonly #projects: KnownProjects;
-  readonly #slices: Slices;
+  /** A client has it drained, or its engine takes its place. */
+  readonly #isLeaving: (computeId: string) => boolean;
 
-  constructor(parts: { computes: Computes; projects: KnownProjects; slices: Slices }) {
+  constructor(parts: { computes: Computes; projects: KnownProjects; isLeaving: (computeId: string) => boolean }) {
     this.#computes = parts.computes;
     this.#projects = parts.projects;
-    this.#slices = parts.slices;
+    this.#isLeaving = parts.isLeaving;
   }
 
   /** `except`: the compute that it leaves. @throws no_compute_fits */
   choose(node: PlacedNode, except?: RegisteredCompute): RegisteredCompute {
     const compute = this.find(node, except);
-    const { node_type, properties = {} } = node;
-    if (!compute) throw fault('no_compute_fits', { node_type, memory: needsOf(node_type, properties).memory });
+    if (!compute) throw noRoomFor(node);
     return compute;
   }
 
-  /** As `choose`; undefined: it fits on none. */
-  find({ node_type, properties = {} }: PlacedNode, except?: RegisteredCompute): RegisteredCompute | undefined {
+  /** As `choose`; undefined: it fits on none. `isAllowed`: by the id of a compute. */
+  find(
+    { node_type, properties = {} }: PlacedNode,
+    except?: RegisteredCompute,
+    isAllowed: (computeId: string) => boolean = () => true,
+  ): RegisteredCompute | undefined {
     const used = this.#used();
     const candidates = this.#computes.all().flatMap((compute) => this.#candidate(compute, node_type, used) ?? []);
     const id = chooseCompute(
       needsOf(node_type, properties),
-      candidates.filter((candidate) => candidate.id !== except?.id),
+      candidates.filter(({ id: candidate }) => candidate !== except?.id && isAllowed(candidate)),
     );
     return id === undefined ? undefined : this.#computes.get(id);
   }
@@ -130,7 +133,7 @@ export class Placer {
   #whyNot(compute: RegisteredCompute): string | undefined {
     const { connected, lastError } = compute.transport.state;
     if (compute.isStock) return 'A stock GNS3 compute is chosen by name only';
-    if (this.#slices.find(compute.id)?.isDraining) return 'It is being drained';
+    if (this.#isLeaving(compute.id)) return 'It is being drained';
     if (compute.isLocal || connected) return undefined;
     return `It is not connected${lastError ? `: ${lastError}` : ''}`;
   }
@@ -154,6 +157,10 @@ export class Placer {
     }
     return used;
   }
+}
+
+export function noRoomFor({ node_type, properties = {} }: PlacedNode) {
+  return fault('no_compute_fits', { node_type, memory: needsOf(node_type, properties).memory });
 }
 
 function awaited(compute: RegisteredCompute): string | undefined {

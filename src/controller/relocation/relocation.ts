@@ -15,17 +15,19 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeCopies } from '../copies/node-copies.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
-import { findKind } from '../model/node.ts';
 import { settleBefore, settleMoves } from '../projects/pending-moves.ts';
 import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
-import { readResumeList, writeResumeList } from '../projects/resume-nodes.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
 import { writeCarriedFile } from './carried-file.ts';
 import { agesOf } from './copy-ages.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
-import type { Placer } from './placer.ts';
+import { isRunning, nodesOn, runningOn } from './nodes-on.ts';
+import { noRoomFor, type Placer } from './placer.ts';
+import { RememberedNodes } from './remembered-nodes.ts';
+import type { RunningNodes } from './running-nodes.ts';
+import { deleteStray, removeStrays } from './strays.ts';
 import { type WaitingNode, WaitingNodes } from './waiting-nodes.ts';
 
 export interface RelocationOptions {
@@ -33,6 +35,7 @@ export interface RelocationOptions {
   readonly slices: Slices;
   readonly placer: Placer;
   readonly copies: NodeCopies;
+  readonly running: RunningNodes;
   readonly log: Log;
 }
 
@@ -44,12 +47,29 @@ interface Move {
   readonly takeFiles: boolean;
 }
 
+/** A slice that loses its place. */
+export interface Eviction {
+  readonly stop: AbortSignal;
+  /** A sentence. */
+  readonly reason: string;
+  readonly isAgain: boolean;
+}
+
+interface MovingAway {
+  readonly stop: AbortSignal;
+  /** Where to, by the ids of computes; absent: anywhere. */
+  readonly isAllowed?: (computeId: string) => boolean;
+  /** Absent: all nodes. */
+  readonly isWanted?: (node: OpenNode) => boolean;
+}
+
 /** Nodes that are moved or started at a time. */
 const rate = 4;
 
 export class Relocation {
   readonly #options: RelocationOptions;
   readonly #draining = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
+  readonly #remembered = new RememberedNodes(rate);
   readonly #waiting = new WaitingNodes((nodes) => this.#retry(nodes));
 
   constructor(options: RelocationOptions) {
@@ -58,15 +78,14 @@ export class Relocation {
 
   /** Remembers which nodes ran on a slice whose machines end. Never rejects. */
   async ending(compute: RegisteredCompute): Promise<void> {
-    await this.#forEachOpen((live) => remember(live, runningOn(live, compute)));
+    await this.#forEachOpen((live) => this.#remembered.add(live, runningOn(live, compute)));
   }
 
   /** Nothing of the slice runs any more. Never rejects. */
   async fenced({ compute, entry }: FencedSlice): Promise<void> {
-    // By then it may be placed on another host.
-    if (entry.order && this.#options.copies.losesFiles(compute.id)) await this.#options.copies.lost(compute.id);
     await this.#forEachOpen(async (live) => {
-      await remember(live, runningOn(live, compute));
+      // This server may have started after the host was lost: it has not seen what ran there.
+      await this.#remembered.add(live, [...runningOn(live, compute), ...this.#options.running.on(live, compute)]);
       // One that ended by itself, or that its engine places again, returns with its disks.
       if (entry.state !== 'lost' || entry.order) return;
       await this.#leave(live, compute, nodesOn(live, compute));
@@ -97,7 +116,7 @@ export class Relocation {
     await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
     const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${agesOf(moved, this.#options.copies)}`;
     live.notify('log.warning', { message });
-    await startRemembered(live);
+    await this.#remembered.start(live);
   }
 
   /** Moves those for which there is room now. Nodes of projects that are closed wait until they are open. Never rejects. */
@@ -131,7 +150,7 @@ export class Relocation {
     if (!this.#options.slices.find(compute.id)) return;
     await this.#forEachOpen(async (live) => {
       await removeStrays(live, compute);
-      await startRemembered(live);
+      await this.#remembered.start(live);
     });
   }
 
@@ -143,12 +162,23 @@ export class Relocation {
 
   /** The project is being opened; its nodes, of slices that were placed again meanwhile, are not made yet. Never rejects. */
   async opening(live: LiveProject): Promise<void> {
-    for (const compute of live.usedComputes()) await this.returning(live, compute);
+    for (const compute of live.usedComputes()) {
+      const { state } = this.#options.slices.find(compute.id) ?? {};
+      // The server before this one may have ended before it noted what had run there.
+      if (state === 'lost' || state === 'left') await this.#remember(live, this.#options.running.on(live, compute));
+      await this.returning(live, compute);
+    }
+  }
+
+  /** Never rejects. */
+  async #remember(live: LiveProject, nodeIds: readonly string[]): Promise<void> {
+    await this.#remembered.add(live, nodeIds).catch((error: Error) => live.notify('log.error', { message: error.message }));
   }
 
   /** A project was made, opened, changed, closed or deleted. */
   follow(action: string, project: KnownProject): void {
     this.#options.copies.follow(action, project);
+    this.#options.running.follow(action, project);
     if (action === 'project.opened' && project.liveNow) this.#opened(project.liveNow);
   }
 
@@ -232,17 +262,8 @@ export class Relocation {
 
   async #drain(compute: RegisteredCompute, stop: AbortSignal): Promise<void> {
     const { slices } = this.#options;
-    let left = 0;
     await slices.note(compute.id, 'its nodes are moved to other computes');
-    await this.#forEachOpen(async (live) => {
-      await remember(live, runningOn(live, compute));
-      const errors = await forEachBounded(nodesOn(live, compute), rate, async (node) => {
-        if (!stop.aborted && !(await this.#drainNode(live, node, compute))) left += 1;
-      });
-      left += errors.length;
-      for (const error of errors) live.notify('log.error', { message: (error as Error).message });
-      await startRemembered(live);
-    });
+    const left = await this.#moveAway(compute, { stop });
     if (stop.aborted) return slices.note(compute.id, null);
     await slices.note(
       compute.id,
@@ -250,15 +271,63 @@ export class Relocation {
     );
   }
 
+  /**
+   * Moves the nodes of open projects to other slices, until the signal aborts; the project is notified of `reason`. `isAgain`: those for
+   * which there was no room are tried when there is some. @returns how many stay. Never rejects
+   */
+  async evict(compute: RegisteredCompute, { stop, reason, isAgain }: Eviction): Promise<number> {
+    // Nodes that a client's drain is moving are moved first.
+    await this.#draining.get(compute.id)?.end;
+    const { slices, placer } = this.#options;
+    const isAllowed = (id: string) => slices.find(id) !== undefined;
+    const isWanted = ({ entry }: OpenNode) => !isAgain || placer.find(entry, compute, isAllowed) !== undefined;
+    if (!isAgain)
+      await this.#forEachOpen(async (live) => {
+        const message = `${compute.record.name}: ${reason} Its nodes are moved to other slices, or start again with it`;
+        if (nodesOn(live, compute).length > 0) live.notify('log.warning', { message });
+      });
+    return this.#moveAway(compute, { stop, isAllowed, isWanted });
+  }
+
+  /** @returns how many of its nodes stay */
+  async #moveAway(compute: RegisteredCompute, { stop, isAllowed, isWanted = () => true }: MovingAway): Promise<number> {
+    let left = 0;
+    await this.#forEachOpen(async (live) => {
+      await this.#remembered.add(live, runningOn(live, compute));
+      const errors = await forEachBounded(nodesOn(live, compute), rate, async (node) => {
+        if (stop.aborted) return;
+        if (!isWanted(node) || !(await this.#drainNode(live, node, compute, isAllowed))) left += 1;
+      });
+      left += errors.length;
+      for (const error of errors) live.notify('log.error', { message: (error as Error).message });
+      // A slice that is about to end starts nothing again.
+      if (!stop.aborted || isAllowed === undefined) await this.#remembered.start(live);
+    });
+    return left;
+  }
+
   /** False: it stays, and listeners know why. */
-  async #drainNode(live: LiveProject, node: OpenNode, compute: RegisteredCompute): Promise<boolean> {
-    const { node_type, properties } = node.entry;
+  async #drainNode(
+    live: LiveProject,
+    node: OpenNode,
+    compute: RegisteredCompute,
+    isAllowed?: (computeId: string) => boolean,
+  ): Promise<boolean> {
+    const { node_type, properties, name } = node.entry;
     // Before anything is stopped.
-    const to = this.#options.placer.choose({ node_type, properties }, compute);
-    if (isRunning(node) && (await this.#movedLive(live, node, to))) return true;
+    const to = this.#options.placer.find({ node_type, properties }, compute, isAllowed);
+    if (!to) {
+      const reason = isAllowed ? 'no other slice has room for it' : noRoomFor(node.entry).message;
+      live.notify('log.error', { message: `Node ${name} stays on ${compute.record.name}: ${reason}` });
+      return false;
+    }
+    const ran = isRunning(node);
+    if (ran && (await this.#movedLive(live, node, to))) return true;
     if (node.live.status !== 'stopped') await live.nodes.act(node.id, 'stop');
-    if (!(await this.#move(live, node, { from: compute, takeFiles: true }))) return false;
+    if (!(await this.#move(live, node, { from: compute, to, takeFiles: true }))) return false;
     await live.nodes.open(node, 'node.updated');
+    // At once: another one of its project may take long to move.
+    if (ran) await live.nodes.act(node.id, 'start').catch((error: Error) => live.notify('log.error', { message: error.message }));
     await deleteStray(live, node, compute);
     return true;
   }
@@ -323,63 +392,4 @@ async function whileMoving<T>(node: OpenNode, fn: () => Promise<T>): Promise<T> 
   } finally {
     node.isMoving = false;
   }
-}
-
-function nodesOn(live: LiveProject, compute: RegisteredCompute): OpenNode[] {
-  return [...live.nodes.all()].filter((node) => node.entry.compute_id === compute.id);
-}
-
-function runningOn(live: LiveProject, compute: RegisteredCompute): string[] {
-  return nodesOn(live, compute)
-    .filter(isRunning)
-    .map(({ id }) => id);
-}
-
-function isRunning({ live, entry }: OpenNode): boolean {
-  return live.status !== 'stopped' && !findKind(entry.node_type)?.alwaysRunning;
-}
-
-async function remember(live: LiveProject, nodeIds: readonly string[]): Promise<void> {
-  if (nodeIds.length === 0) return;
-  await writeResumeList(live.folder, [...new Set([...(await readResumeList(live.folder)), ...nodeIds])]);
-}
-
-/** Those whose compute is connected; the others stay in the list. */
-async function startRemembered(live: LiveProject): Promise<void> {
-  const ids = await readResumeList(live.folder);
-  if (ids.length === 0) return;
-  const left: string[] = [];
-  await forEachBounded(ids, rate, async (nodeId) => {
-    const node = live.nodes.find(nodeId);
-    if (!node) return;
-    if (node.compute?.isAwaited) {
-      left.push(nodeId);
-      return;
-    }
-    if (node.live.status === 'stopped') {
-      await live.nodes.act(nodeId, 'start').catch((error: Error) => {
-        live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${error.message}` });
-      });
-    }
-  });
-  await writeResumeList(live.folder, left);
-}
-
-/**
- * Nodes that were moved while it was away, found by their folders; their files are kept there for a limited time. Switches in the fabric
- * have no folder: without links they do nothing.
- */
-async function removeStrays(live: LiveProject, compute: RegisteredCompute): Promise<void> {
-  const path = { project_id: live.projectId };
-  const files = await compute.transport.call('GET /v2/compute/projects/{project_id}/files', { path }).catch(() => []);
-  for (const nodeId of new Set(files.map(({ path: file }) => file.split('/')[2] ?? ''))) {
-    const node = live.nodes.find(nodeId);
-    if (node && node.entry.compute_id !== compute.id) await deleteStray(live, node, compute);
-  }
-}
-
-async function deleteStray(live: LiveProject, node: OpenNode, compute: RegisteredCompute): Promise<void> {
-  const path = { project_id: live.projectId, node_id: node.id };
-  const key = `DELETE /v2/compute/projects/{project_id}/${node.entry.node_type}/nodes/{node_id}` as const;
-  await compute.transport.send(key, { path, body: { keep_files: true } }).catch(() => undefined);
 }

@@ -8,15 +8,15 @@ import { EngineSlices } from './engine-slices.ts';
 import { makeEngines } from './make-engines.ts';
 import type { SliceEntry } from './slice-entry.ts';
 import { SliceList } from './slice-list.ts';
-import { Slices } from './slices.ts';
+import { Slices, type SlicesOptions } from './slices.ts';
 
 export interface ClusterOptions {
   readonly settings: Settings;
   readonly stateDirectory: string;
   readonly computes: Computes;
   readonly log: Log;
-  /** Machines of a slice are about to be ended; nothing of it waits for longer than this. */
-  readonly onEnding: (compute: RegisteredCompute) => Promise<void>;
+  /** As that of `Slices`. */
+  readonly onEnding: SlicesOptions['onEnding'];
 }
 
 export interface FencedSlice {

@@ -20,7 +20,7 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
     computes,
     log,
     leaseMs: 60_000,
-    onEnding: async () => undefined,
+    onEnding: async () => false,
     onFenced: () => undefined,
   });
   const placed: { token: string; at: number }[] = [];

@@ -8,12 +8,13 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { EventStream } from '../../lib/event-stream.ts';
 import type { Log } from '../../lib/log.ts';
 import { Retry } from '../../lib/retry.ts';
 import { readOwnJson } from '../../lib/set-aside.ts';
 import { isUuid } from '../../schema/common.ts';
 import type { SliceOrderRequest } from '../../schema/slice.ts';
-import { type Engine, EngineError, type SliceNeeds, type SliceReport } from '../engines/engine.ts';
+import { type Engine, EngineError, type EngineLimits, type SliceNeeds, type SliceReport } from '../engines/engine.ts';
 import type { SliceEntry, StoredOrder } from './slice-entry.ts';
 import type { Slices } from './slices.ts';
 
@@ -39,8 +40,10 @@ export class EngineSlices {
   readonly #problems = new Map<string, string>();
   /** By id; the epoch of the slice when it was placed: one that has joined since has another. */
   readonly #attempts = new Map<string, { readonly epoch: number; readonly retry: Retry }>();
-  /** Names of engines that keep no disks. */
-  readonly #diskless = new Set<string>();
+  /** By the name of the engine. */
+  readonly #limits = new Map<string, EngineLimits>();
+  /** Ids of slices that begin to be drained by their engine, or are not any more. */
+  readonly drains = new EventStream<string>();
   readonly #stop = new AbortController();
   #joinUrl = '';
   #watching: Promise<unknown> = Promise.resolve();
@@ -96,8 +99,10 @@ export class EngineSlices {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const limits = await engine.limits().catch(() => undefined);
-      if (limits?.disks === 'none') this.#diskless.add(engine.name);
-      if (limits) return;
+      if (limits) {
+        this.#limits.set(engine.name, limits);
+        return;
+      }
       await retry.pause(signal);
     }
   }
@@ -170,7 +175,39 @@ export class EngineSlices {
 
   /** Its data folder ends with it, as far as its engine has said. */
   losesDisks({ order }: SliceEntry): boolean {
-    return order !== null && this.#diskless.has(order.engine);
+    return order !== null && this.#limits.get(order.engine)?.disks === 'none';
+  }
+
+  /** Its engine is about to take its place. */
+  isDraining(id: string): boolean {
+    return this.#reports.get(id)?.state === 'draining';
+  }
+
+  /** Time that a slice has when it is asked to end; undefined: no engine placed it, or that has not said. */
+  graceMs(id: string): number | undefined {
+    const { order } = this.#options.slices.find(id) ?? {};
+    const limits = order && this.#limits.get(order.engine);
+    const leftMs = (this.#reports.get(id)?.endsAt?.getTime() ?? Number.POSITIVE_INFINITY) - Date.now();
+    return limits ? Math.max(0, Math.min(limits.grace * 1000, leftMs)) : undefined;
+  }
+
+  /**
+   * Has a slice on a drained host end, so that it is placed again: one that has nodes only when another host has room for it.
+   * @returns false: it stays for now
+   */
+  async vacate(id: string, { isEmpty }: { readonly isEmpty: boolean }): Promise<boolean> {
+    const entry = this.#options.slices.find(id);
+    const engine = entry && this.engineOf(entry);
+    if (!engine || entry.state !== 'joined') return true;
+    try {
+      if (!isEmpty && !(await hasRoom(engine, entry))) return false;
+      if (this.isDraining(id) && this.#options.slices.find(id)?.epoch === entry.epoch)
+        await engine.release(id, { keepDisks: true });
+      return true;
+    } catch (error) {
+      this.#options.log.warn({ err: error }, `slice ${id} could not be placed elsewhere`);
+      return false;
+    }
   }
 
   engineOf({ order }: SliceEntry): Engine | undefined {
@@ -237,7 +274,9 @@ export class EngineSlices {
       } else void (isDeleted ? this.#releaseDeleted(engine, report.id) : this.#releaseUnknown(engine, report.id));
       return;
     }
+    const wasDraining = this.isDraining(report.id);
     this.#reports.set(report.id, report);
+    if (this.isDraining(report.id) !== wasDraining) this.drains.emit(report.id);
     this.#follow(report, entry);
   }
 
@@ -328,4 +367,13 @@ export class EngineSlices {
     }
     return false;
   }
+}
+
+/** Now, on a host that takes work. */
+async function hasRoom(engine: Engine, { order }: SliceEntry): Promise<boolean> {
+  if (!order) return false;
+  const { cpus, memory, disk, kvm } = order.needs;
+  return (await engine.offer()).some(
+    (offer) => offer.wait === 0 && offer.cpus >= cpus && offer.memory >= memory && offer.disk >= disk && (offer.kvm || !kvm),
+  );
 }

@@ -24,7 +24,7 @@ test('a controller that was stopped for long waits for renewals before it declar
       return compute;
     },
   } as Partial<Computes> as Computes;
-  const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onEnding: async () => {}, onFenced: () => {} });
+  const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onEnding: async () => false, onFenced: () => {} });
   t.after(async () => {
     await slices.close();
     await rm(stateDirectory, { recursive: true });

@@ -24,8 +24,8 @@ export interface SlicesOptions {
   readonly log: Log;
   /** T. */
   readonly leaseMs: number;
-  /** Its machines are about to be ended: what ran can still be seen. */
-  readonly onEnding: (compute: RegisteredCompute) => Promise<void>;
+  /** It was asked to end: what runs can still be seen. True: it is to wait, as its machines are being moved. */
+  readonly onEnding: (compute: RegisteredCompute) => Promise<boolean>;
   /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
   readonly onFenced: (compute: RegisteredCompute, entry: SliceEntry) => void;
 }
@@ -140,7 +140,7 @@ export class Slices {
       if (!entry || entry.secretHash === null || !compute) throw fault('slice_not_found', { compute_id: computeId });
       if (!isSecret(entry.secretHash, secret)) throw fault('slice_refused', { compute_id: computeId });
       if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
-      if (ending) await this.#options.onEnding(compute);
+      const moving = ending && (await this.#options.onEnding(compute));
       if (leaving) {
         await this.#fence(id, entry, { state: 'left', reason: 'it ended' });
         return this.#leaseOf(id, this.#map.get(id) ?? entry);
@@ -149,7 +149,7 @@ export class Slices {
       if (protocol !== address.protocol || host !== address.host || port !== address.port)
         await this.#options.computes.update(id, address);
       if (entry.state !== 'joined') await this.#set(id, { ...entry, state: 'joined', reason: null });
-      return this.#admit(id, this.#map.get(id) ?? entry);
+      return { ...this.#admit(id, this.#map.get(id) ?? entry), ...(moving && { moving }) };
     });
   }
 

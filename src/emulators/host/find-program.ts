@@ -8,13 +8,18 @@ export async function findProgram(name: string): Promise<string | undefined> {
   const folders = name.includes('/') ? [''] : (process.env.PATH ?? '').split(delimiter).filter(isAbsolute);
   for (const folder of folders) {
     const path = folder === '' ? resolve(name) : join(folder, name);
-    const isExecutable = await Promise.all([access(path, constants.X_OK), stat(path)]).then(
-      ([, facts]) => facts.isFile(),
-      () => false,
-    );
-    if (isExecutable) return path;
+    if (await isExecutable(path)) return path;
   }
   return undefined;
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK)
+    .then(() => stat(path))
+    .then(
+      (facts) => facts.isFile(),
+      () => false,
+    );
 }
 
 /** @throws `tool_missing`, which names the Debian package */

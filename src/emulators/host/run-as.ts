@@ -3,8 +3,8 @@
  * then that user, and no more. `setpriv` (util-linux) changes it rather than the program itself, as QEMU's sandbox forbids that, and rather
  * than Node, which would leave out the user's groups, and so `/dev/kvm`.
  */
-import { chmod, readFile, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, lchown, readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { runTool } from '../../process/tool.ts';
@@ -138,4 +138,20 @@ export async function requireReach(runAs: RunAs, { written, read, table }: Wante
 export async function own({ user, uid, gid }: Pick<RunAs, 'user' | 'uid' | 'gid'>, paths: readonly string[]): Promise<void> {
   const { code, reason } = await runTool('chown', ['-R', '-h', '-P', `${uid}:${gid}`, '--', ...paths], { timeoutMs: toolLimitMs });
   if (code !== 0) throw fault('run_as_failed', { reason: `files could not be given to the user ${user}: ${reason}` });
+}
+
+/**
+ * As `own`, for the folder of a node, without a process where it holds no folders: the user cannot put a link in its place, as the folder above
+ * is the server's. @throws run_as_failed
+ */
+export async function ownNodeFolder(runAs: RunAs, directory: string): Promise<void> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
+  if (!entries || entries.some((entry) => entry.isDirectory())) return own(runAs, [directory]);
+  const paths = [directory, ...entries.map(({ name }) => join(directory, name))];
+  try {
+    await Promise.all(paths.map((path) => lchown(path, Number(runAs.uid), Number(runAs.gid))));
+  } catch {
+    // A file was removed meanwhile; or it says why.
+    await own(runAs, [directory]);
+  }
 }

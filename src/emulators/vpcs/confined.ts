@@ -8,6 +8,7 @@
  * refused, as the fabric is restarting, and is started again; meanwhile datagrams wait in the socket.
  */
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { mountTable } from '../host/confinement/mount-table.ts';
 import { unshareWords } from '../host/confinement/namespaces.ts';
@@ -26,7 +27,11 @@ const maxDatagramBytes = 65_507;
  * How late the kernel may wake it, instead of 50 µs. Its sender looks for frames every 100 µs: 6,000 wake-ups per second, which took 5 to 8 %
  * of a core in each idle PC. Now there are 900, and a frame leaves half a millisecond later on average.
  */
-const timerSlackNs = 1_000_000;
+const timerSlackMs = 1;
+/** Where many run, so that idle PCs leave their host to others: with 875 on two cores, 1 ms took them both. */
+const longestTimerSlackMs = 20;
+/** So many on a processor have the shortest. */
+const quickPerProcessor = 8;
 /** What `save` writes is a few lines. */
 const limits = ['--core=0', '--nofile=64', '--fsize=1048576'];
 
@@ -39,6 +44,8 @@ export interface Confined {
   /** Of the link, on the host's loopback: the fabric's, and the relay's. */
   readonly ports: { readonly fabric: number; readonly local: number };
   readonly runAs: RunAs | undefined;
+  /** How many run on this compute. */
+  readonly running: number;
 }
 
 export interface ConfinedCommand {
@@ -48,8 +55,9 @@ export interface ConfinedCommand {
   readonly cwd: string;
 }
 
-/** The socket of the console. */
-export const consoleSocket = (runtimeDirectory: string) => join(runtimeDirectory, 'io', 'console');
+/** The socket of the console, as its relay names it. */
+export const innerConsoleSocket = 'io/console';
+export const consoleSocket = (runtimeDirectory: string) => join(runtimeDirectory, innerConsoleSocket);
 
 /** Writes what the command needs to the runtime folder. @throws tool_missing */
 export async function confineVpcs(confined: Confined): Promise<ConfinedCommand> {
@@ -74,7 +82,7 @@ export async function confineVpcs(confined: Confined): Promise<ConfinedCommand> 
 
 /** Read by `sh` in the runtime folder, with the datagram socket as its standard input and output. */
 export function launchScript(
-  { binary, args, runAs }: Pick<Confined, 'binary' | 'args' | 'runAs'>,
+  { binary, args, runAs, running }: Pick<Confined, 'binary' | 'args' | 'runAs' | 'running'>,
   { socat, ip }: { socat: string; ip: string },
 ): string {
   // A user who is not root is "root" in its namespaces, and gives that up in one more.
@@ -84,7 +92,7 @@ export function launchScript(
   const { console: tcp, local, fabric } = innerPorts;
   const frames = ['setpriv', '--pdeathsig', 'KILL', socat, '-b', String(maxDatagramBytes), 'FD:3'];
   const frameLoop = `while :; do ${quoteWords([...frames, `UDP4-DATAGRAM:127.0.0.1:${local},bind=127.0.0.1:${fabric}`])}; sleep 0.05 || exit; done`;
-  const consoleRelay = [...relayed, socat, 'UNIX-LISTEN:io/console,fork,mode=600', `TCP4:127.0.0.1:${tcp}`];
+  const consoleRelay = [...relayed, socat, `UNIX-LISTEN:${innerConsoleSocket},fork,mode=600`, `TCP4:127.0.0.1:${tcp}`];
   const vpcs = [
     'prlimit',
     ...limits,
@@ -103,10 +111,16 @@ export function launchScript(
     'exec 3<&-',
     `${quoteWords(consoleRelay)} 2>/dev/null &`,
     // Inherited by all threads. A kernel without the file only wakes it more often.
-    `{ echo ${timerSlackNs} > /proc/self/timerslack_ns; } 2>/dev/null`,
+    `{ echo ${timerSlackNs(running, availableParallelism())} > /proc/self/timerslack_ns; } 2>/dev/null`,
     `exec ${quoteWords(vpcs)}`,
     '',
   ].join('\n');
+}
+
+/** Of a PC that starts beside `running` others. */
+export function timerSlackNs(running: number, processors: number): number {
+  const ms = (timerSlackMs * running) / (processors * quickPerProcessor);
+  return Math.round(1e6 * Math.min(Math.max(ms, timerSlackMs), longestTimerSlackMs));
 }
 
 function nestedUser(): string[] {

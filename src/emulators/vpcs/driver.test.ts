@@ -9,6 +9,7 @@ import { isFault } from '../../api/faults.ts';
 import { PortPool } from '../../lib/port-pool.ts';
 import { knowsRelayOption, parseVersion, VpcsBinaries } from './binary.ts';
 import { vpcsArguments } from './command.ts';
+import { launchScript, timerSlackNs } from './confined.ts';
 import { vpcsDriver } from './driver.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
@@ -42,6 +43,15 @@ test('command line', () => {
   assert.equal(old.join(' '), '-p 5001 -m 3 -i 1 -F -s 20000 -c 20001 -t 127.0.0.1');
   const now = vpcsArguments({ version: '0.8.2', ports, macId: 0, script: 'startup.vpc' });
   assert.equal(now.join(' '), '-p 5001 -m 0 -i 1 -F -R -s 20000 -c 20001 -t 127.0.0.1 startup.vpc');
+});
+
+test('PCs wake up less often the more of them run on a processor', () => {
+  const slack = (running: number, processors: number) => timerSlackNs(running, processors) / 1e6;
+  assert.deepEqual([slack(0, 2), slack(16, 2), slack(32, 2), slack(32, 8), slack(100_000, 2)], [1, 1, 2, 1, 20]);
+  const names = { binary: { version: '0.8', path: '/usr/bin/vpcs', libraries: [] }, args: [], runAs: undefined };
+  const script = (running: number) => launchScript({ ...names, running }, { socat: '/usr/bin/socat', ip: '/sbin/ip' });
+  assert.match(script(0), /echo 1000000 > \/proc\/self\/timerslack_ns/);
+  assert.match(script(1e9), /echo 20000000 > /);
 });
 
 test('versions', () => {

@@ -2,19 +2,18 @@
  * The verbs of vpcs. A node is two processes with their relays, and a pair of UDP ports on the loopback between it and the fabric; all of
  * them are taken at start and given back when the last process has ended.
  */
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
-import { whenListening } from '../../process/listening.ts';
+import { isServed, whenListening, whenListeningInside } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
 import type { ConsoleSource, Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
-import { commandAs, findRunAs, own } from '../host/run-as.ts';
+import { commandAs, findRunAs, ownNodeFolder } from '../host/run-as.ts';
 import { whenReady } from '../port-processes/port-processes.ts';
 import { knowsRelayOption, VpcsBinaries } from './binary.ts';
 import { type VpcsPorts, vpcsArguments } from './command.ts';
-import { confineVpcs, consoleSocket, innerPorts } from './confined.ts';
+import { confineVpcs, consoleSocket, innerConsoleSocket, innerPorts } from './confined.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
 import { type HeldPorts, releasePorts, retakePorts, takeLinkPorts, takePorts } from './ports.ts';
@@ -36,16 +35,30 @@ interface VpcsRecord extends Record<string, unknown> {
   readonly commandLine: string;
 }
 
+interface Known {
+  readonly binaries: VpcsBinaries;
+  readonly macIds: MacIds;
+  /** Emulators of this compute. */
+  readonly running: Set<Emulator>;
+}
+
 export function vpcsDriver(host: Host): Driver {
-  const binaries = new VpcsBinaries();
-  const macIds = new MacIds();
+  const known: Known = { binaries: new VpcsBinaries(), macIds: new MacIds(), running: new Set() };
+  const count = (emulator: Emulator) => {
+    known.running.add(emulator);
+    void emulator.ended.then(() => known.running.delete(emulator));
+    return emulator;
+  };
   return {
     kind: vpcsKind,
     create: async () => ({}),
     update: async (current) => current,
     present: () => ({}),
-    start: (node) => startVpcs(host, node, { binaries, macIds }),
-    adopt: (node, record) => adoptVpcs(host, node, record),
+    start: async (node) => count(await startVpcs(host, node, known)),
+    async adopt(node, record) {
+      const adopted = await adoptVpcs(host, node, record);
+      return adopted && count(adopted);
+    },
     renamed: (directory, _from, to) => renameScript(directory, to),
     async populate(directory, input, name) {
       if (typeof input.startup_script === 'string') await writeScript(directory, input.startup_script, name);
@@ -53,14 +66,14 @@ export function vpcsDriver(host: Host): Driver {
   };
 }
 
-async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBinaries; macIds: MacIds }): Promise<Emulator> {
+async function startVpcs(host: Host, node: NodeView, known: Known): Promise<Emulator> {
   const binary = await known.binaries.find(host.settings.VPCS.vpcs_path);
   const macId = await known.macIds.of(node.directory, node.numberFrom);
   const { script, removed } = await prepareScript(node.directory);
   if (removed > 0)
     node.warn(`${node.name}: ${removed} lines of ${scriptName} that begin with "!" were removed: they run commands on the host`);
   const runAs = await findRunAs(host.settings);
-  if (runAs) await own(runAs, [node.directory]);
+  if (runAs) await ownNodeFolder(runAs, node.directory);
   const { confine } = host.settings.VPCS;
   const ports = confine ? await takeLinkPorts(host) : await takePorts(host, !knowsRelayOption(binary.version));
   let child: Child | undefined;
@@ -69,13 +82,13 @@ async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBina
     const args = vpcsArguments(launched);
     const { directory, runtimeDirectory } = node;
     const command = confine
-      ? await confineVpcs({ directory, runtimeDirectory, binary, args, ports, runAs })
+      ? await confineVpcs({ directory, runtimeDirectory, binary, args, ports, runAs, running: known.running.size })
       : { ...commandAs(runAs, binary.path, args), cwd: directory };
     const runDirectory = host.settings.runtimeDirectory;
     child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
     await requireListening(child, launched.ports.console, confine);
     // Input that comes before the relay of the console listens would be lost.
-    if (confine) await requireRelay(child, consoleSocket(runtimeDirectory));
+    if (confine) await requireRelay(child);
     const helpers = await helpersOf(child.pid);
     const { pid, startTime } = child;
     const socket = confine ? { socket: consoleSocket(runtimeDirectory) } : {};
@@ -89,7 +102,7 @@ async function startVpcs(host: Host, node: NodeView, known: { binaries: VpcsBina
 
 /** @throws vpcs_failed, confinement_failed with its last words */
 async function requireListening(child: Child, port: number, confine: boolean): Promise<void> {
-  const found = await whenListening(child, port);
+  const found = await (confine ? whenListeningInside(child) : whenListening(child, port));
   if (found === 'timeout') throw fault('vpcs_failed', { reason: `vpcs did not open its console in time: ${await child.tail()}` });
   if (found === 'listening') return;
   // Said by the programs that come before it, in their own words.
@@ -98,8 +111,8 @@ async function requireListening(child: Child, port: number, confine: boolean): P
   throw fault('vpcs_failed', { reason: endingOf(found).reason });
 }
 
-async function requireRelay(child: Child, socket: string): Promise<void> {
-  const outcome = await whenReady(child, async () => (await lstat(socket).catch(() => undefined))?.isSocket() ?? false);
+async function requireRelay(child: Child): Promise<void> {
+  const outcome = await whenReady(child, () => isServed(child.pid, innerConsoleSocket));
   if (outcome) throw fault('vpcs_failed', { reason: endingOf(outcome).reason });
 }
 

@@ -7,7 +7,6 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
-import { KeyedMutex } from '../../lib/mutex.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { macNoteName } from './kind.ts';
 
@@ -19,23 +18,67 @@ interface Note {
   mac_id: number;
 }
 
+interface Wish {
+  readonly directory: string;
+  readonly from: number;
+  /** Of the note in its folder. */
+  readonly noted: number | undefined;
+  readonly given: (id: Promise<number>) => void;
+}
+
 export class MacIds {
-  readonly #lock = new KeyedMutex();
+  /** By the folder of the nodes of a project; one without a list is not being served. */
+  readonly #wishes = new Map<string, Wish[]>();
 
   /** The id of the node with this folder, whose name is the node's id; a new one is not below `from`, if possible. @throws `vpcs_failed` when all are taken */
   async of(directory: string, from = 0): Promise<number> {
-    const nodeId = basename(directory);
     const note = await readNote(directory);
-    if (note?.node_id === nodeId) return note.mac_id;
-    // Two nodes of a project that start at the same time must not choose the same id.
-    return this.#lock.run(dirname(directory), async () => {
-      const taken = await takenBeside(directory);
-      const id = note && !taken.has(note.mac_id) ? note.mac_id : firstFree(taken, from);
-      const text = JSON.stringify({ node_id: nodeId, mac_id: id } satisfies Note);
-      await writeFileAtomic(join(directory, macNoteName), `${text}\n`);
-      return id;
-    });
+    if (note?.node_id === basename(directory)) return note.mac_id;
+    return new Promise((given) => this.#add({ directory, from, noted: note?.mac_id, given }));
   }
+
+  #add(wish: Wish): void {
+    const folder = dirname(wish.directory);
+    const waiting = this.#wishes.get(folder);
+    if (waiting) {
+      waiting.push(wish);
+      return;
+    }
+    this.#wishes.set(folder, [wish]);
+    void this.#serve(folder);
+  }
+
+  /** One after the other, as two nodes must not choose the same id; those that wait share one look at the notes of all nodes. */
+  async #serve(folder: string): Promise<void> {
+    for (let wishes = this.#takeWishes(folder); wishes.length > 0; wishes = this.#takeWishes(folder)) {
+      const looking = takenIn(folder);
+      const notes = wishes.map(async (wish) => {
+        const taken = await looking;
+        const id = choose(wish, taken);
+        taken.add(id);
+        await writeNote(wish.directory, id);
+        return id;
+      });
+      for (const [index, { given }] of wishes.entries()) given(notes[index] as Promise<number>);
+      await Promise.allSettled(notes);
+    }
+  }
+
+  #takeWishes(folder: string): Wish[] {
+    const wishes = this.#wishes.get(folder) ?? [];
+    if (wishes.length > 0) this.#wishes.set(folder, []);
+    else this.#wishes.delete(folder);
+    return wishes;
+  }
+}
+
+function choose({ noted, from }: Wish, taken: ReadonlySet<number>): number {
+  return noted !== undefined && !taken.has(noted) ? noted : firstFree(taken, from);
+}
+
+function writeNote(directory: string, mac_id: number): Promise<void> {
+  const text = JSON.stringify({ node_id: basename(directory), mac_id } satisfies Note);
+  return writeFileAtomic(join(directory, macNoteName), `${text}\n`);
 }
 
 function firstFree(taken: ReadonlySet<number>, from: number): number {
@@ -49,8 +92,8 @@ function firstFree(taken: ReadonlySet<number>, from: number): number {
   });
 }
 
-async function takenBeside(directory: string): Promise<Set<number>> {
-  const parent = dirname(directory);
+/** Of all nodes with a folder there. */
+async function takenIn(parent: string): Promise<Set<number>> {
   const names = await readdir(parent);
   const notes = await Promise.all(names.map(async (name) => ({ name, note: await readNote(join(parent, name)) })));
   return new Set(notes.flatMap(({ name, note }) => (note !== undefined && note.node_id === name ? [note.mac_id] : [])));

@@ -154,12 +154,12 @@ export class Fabric {
 
   /** Of each direction; none for a link that does not exist. */
   filterStates(places: readonly DirectionPlace[]): FilterState[][] {
-    return places.map(({ link, direction }) => this.#links.get(link)?.impairments.filterStates(direction) ?? []);
+    return places.map(({ link, direction }) => this.#links.get(link)?.filterStates(direction) ?? []);
   }
 
   continueFilters(places: readonly DirectionPlace[], states: readonly (readonly FilterState[])[]): void {
     for (const [index, { link, direction }] of places.entries())
-      this.#links.get(link)?.impairments.continueFilters(direction, states[index] ?? []);
+      this.#links.get(link)?.continueFilters(direction, states[index] ?? []);
   }
 
   load(): FabricLoad {

@@ -12,6 +12,12 @@ const standardQueueBytes = 16_384;
 export const bandwidth: FilterMaker = (values) => {
   let freeMs = 0;
   return {
+    get freeAtMs() {
+      return freeMs;
+    },
+    set freeAtMs(atMs) {
+      freeMs = atMs;
+    },
     hold(atMs, bytes) {
       const bytesPerMs = Number(values[0]) / 8;
       const limitBytes = Number(values[1] ?? 0) || Math.max(standardQueueBytes, bytesPerMs * standardQueueMs);

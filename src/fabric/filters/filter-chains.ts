@@ -107,16 +107,22 @@ function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonl
   });
 }
 
-export function stateOf({ type, filter: { position }, random }: ActiveFilter): FilterState {
+/** As the longest delay. */
+const longestQueueMs = 3_600_000;
+
+export function stateOf({ type, filter, random }: ActiveFilter, nowMs: number): FilterState {
+  const { freeAtMs, position = freeAtMs && Math.max(0, freeAtMs - nowMs) } = filter;
   return { type, random: random.state, ...(position !== undefined && { position }) };
 }
 
-/** Nothing happens to a filter that is not among them. */
-export function continueFilter({ type, filter, random }: ActiveFilter, states: readonly FilterState[]): void {
+/** Nothing happens to a filter that is not among them. `nowMs`: without it a queue is empty by now. */
+export function continueFilter({ type, filter, random }: ActiveFilter, states: readonly FilterState[], nowMs?: number): void {
   const state = states.find((one) => one.type === type);
   if (!state) return;
   random.continueAt(state.random);
-  if (state.position !== undefined) filter.position = state.position;
+  if (state.position === undefined) return;
+  if (filter.freeAtMs === undefined) filter.position = state.position;
+  else if (nowMs !== undefined) filter.freeAtMs = nowMs + Math.min(longestQueueMs, Math.max(0, state.position));
 }
 
 /** Without any text that would have to be made: a ramp asks every millisecond. */

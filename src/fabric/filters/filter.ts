@@ -18,6 +18,8 @@ export interface Filter {
   readonly overtakes?: boolean;
   /** What its next frame depends on besides random numbers and values. */
   position?: number;
+  /** When the frames before are sent, milliseconds of `performance.now()`. */
+  freeAtMs?: number;
 }
 
 /** Instead of a time: the frame is not held but lost. */

@@ -114,9 +114,16 @@ export class Direction implements ScheduledQueue {
   /** Frames leave after what had remained of their delay. */
   unhold(nowMs: number): void {
     if (this.#heldMs === undefined) return;
-    this.#queue.shift(nowMs - this.#heldMs);
+    const heldForMs = nowMs - this.#heldMs;
+    this.#queue.shift(heldForMs);
+    for (const { filter } of this.#stages.holding) if (filter.freeAtMs !== undefined) filter.freeAtMs += heldForMs;
     this.#heldMs = undefined;
     this.release();
+  }
+
+  /** For its frames: that at which it was held, while it is. */
+  get nowMs(): number {
+    return this.#heldMs ?? performance.now();
   }
 
   /** Of a direction that is held: frames, and milliseconds until they leave. Ends with the hold. */

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Filters } from '../../schema/filter.ts';
 import type { LinkSchedule } from '../../schema/schedule.ts';
+import { BlockPool } from '../delays/delay-line.ts';
+import { DelaySchedule } from '../delays/delay-schedule.ts';
+import { lost as dropped } from '../filters/filter.ts';
 import type { LinkSpec } from '../protocol.ts';
+import { Direction } from './direction.ts';
 import { Impairments } from './impairments.ts';
+import { SampleTimes } from './rate-meter.ts';
+import { noFilters } from './stages.ts';
 
 const port = { type: 'stream', path: '/nowhere' } as const;
 // By the first byte of a frame.
@@ -49,18 +55,43 @@ describe('impairments of a link', () => {
     const filters: Filters = { packet_loss: [20], burst_loss: [10, 30], frequency_drop: [7] };
     const { impairments } = impaired(filters);
     lost(impairments, 100);
-    const states = impairments.filterStates('ab');
+    const states = impairments.filterStates('ab', 0);
     const next = lost(impairments, 100);
     const other = impaired(filters).impairments;
-    other.continueFilters('ab', states);
+    other.continueFilters('ab', states, 0);
     assert.deepEqual(lost(other, 100), next);
     const scheduled = impaired(
       { packet_loss: [20] },
       { steps: [{ at: 10_000, filters: { burst_loss: [10, 30], frequency_drop: [7] } }] },
     );
-    scheduled.impairments.continueFilters('ab', states);
+    scheduled.impairments.continueFilters('ab', states, 0);
     scheduled.impairments.advance(scheduled.startMs + 15_000);
     assert.deepEqual(lost(scheduled.impairments, 100), next);
+  });
+
+  it('continue the queue of a rate limit in another link, also when time stood still', () => {
+    // One byte a millisecond.
+    const filters: Filters = { bandwidth: [8, 1_000] };
+    const { impairments } = impaired(filters);
+    const sentAt = (from: Impairments, atMs: number) => from.chains.ab.map(({ filter }) => filter.hold?.(atMs, 400));
+    assert.deepEqual([sentAt(impairments, 5_000), sentAt(impairments, 5_000)], [[5_400], [5_800]]);
+    const states = impairments.filterStates('ab', 5_100);
+    const other = impaired(filters).impairments;
+    other.continueFilters('ab', states, 70_000);
+    assert.deepEqual(states, other.filterStates('ab', 70_000));
+    const tools = { schedule: new DelaySchedule(undefined), blocks: new BlockPool(), times: new SampleTimes(0) };
+    const rules = { before: [], after: [], suspend: false, untilMs: Number.POSITIVE_INFINITY, advance: () => undefined };
+    const direction = new Direction(rules, tools);
+    direction.setFilters({ ...noFilters, chain: other.chains.ab });
+    direction.hold(70_000);
+    direction.unhold(70_300);
+    assert.deepEqual([sentAt(other, 70_300), sentAt(other, 70_500)], [[dropped], [71_400]]);
+    const damaged = states.map((state) => ({ ...state, position: 1e300 }));
+    other.continueFilters('ab', damaged, 0);
+    assert.deepEqual(
+      other.filterStates('ab', 0).map(({ position }) => position),
+      [3_600_000],
+    );
   });
 
   it('ramp from the own values of a filter that has a text', () => {
@@ -79,7 +110,8 @@ describe('impairments of a link', () => {
     ];
     const { impairments, startMs } = impaired({ bpf: ['first 7'], seed: [1] }, { steps });
     // As after a rewind: another seed ends it.
-    impairments.continueFilters('ab', impaired({ packet_loss: [50], seed: [3] }).impairments.filterStates('ab'));
+    const states = impaired({ packet_loss: [50], seed: [3] }).impairments.filterStates('ab', 0);
+    impairments.continueFilters('ab', states, 0);
     const losses = (byte: number) => {
       const frame = Buffer.alloc(60, byte);
       return impairments.chains.ab.filter(({ filter }) => filter.pass?.(frame, 0, 60) === false).map(({ type }) => type);

@@ -79,15 +79,15 @@ export class Impairments {
       : noChains;
   }
 
-  /** Where the filters of a direction are in their random sequences. */
-  filterStates(direction: LinkDirection): FilterState[] {
-    return this.#all[direction].map(stateOf);
+  /** Where the filters of a direction are in their random sequences and queues. */
+  filterStates(direction: LinkDirection, nowMs: number): FilterState[] {
+    return this.#all[direction].map((active) => stateOf(active, nowMs));
   }
 
   /** Filters of the same types continue there, until the link's own filters, its schedule or the seed are changed. */
-  continueFilters(direction: LinkDirection, states: readonly FilterState[]): void {
+  continueFilters(direction: LinkDirection, states: readonly FilterState[], nowMs: number): void {
     this.#continued = { ...this.#continued, [direction]: states };
-    for (const active of this.#all[direction]) continueFilter(active, states);
+    for (const active of this.#all[direction]) continueFilter(active, states, nowMs);
   }
 
   /** Also those that a schedule has switched off. */

@@ -3,7 +3,7 @@ import type { LinkDirection } from '../../schema/filter.ts';
 import { type CaptureFileLocks, OpenCaptures } from '../captures/link-captures.ts';
 import { type HostEnds, KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
-import type { FabricLinkStats, LinkSpec, PeerPath, PortSpec } from '../protocol.ts';
+import type { FabricLinkStats, FilterState, LinkSpec, PeerPath, PortSpec } from '../protocol.ts';
 import { admission } from './admission.ts';
 import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
@@ -139,8 +139,12 @@ export class FabricLink {
     return name === 'ab' ? this.#ab : this.#ba;
   }
 
-  get impairments(): Impairments {
-    return this.#impairments;
+  filterStates(name: LinkDirection): FilterState[] {
+    return this.#impairments.filterStates(name, this.direction(name).nowMs);
+  }
+
+  continueFilters(name: LinkDirection, states: readonly FilterState[]): void {
+    this.#impairments.continueFilters(name, states, this.direction(name).nowMs);
   }
 
   get isConnected(): boolean {

@@ -72,7 +72,7 @@ export function podOf(order: SliceOrder, { settings, attempt, ownerUid }: PodPla
   };
 }
 
-/** No pre-stop hook: SIGTERM comes at once, and the controller hears of the drain by its watch. No probe: the lease is one. */
+/** No pre-stop hook: after SIGTERM the slice itself waits while the controller moves its nodes. No probe: the lease is one. */
 function containerOf(order: SliceOrder, { image, command, claim, kvm_resource }: KubernetesSettings): Container {
   const { cpus, memory, disk, kvm } = order.needs;
   const device = kvm && kvm_resource !== '' ? { [kvm_resource]: '1' } : {};

@@ -25,6 +25,8 @@ export interface NodeInputs {
   readonly configsPath: string;
   /** What clients keep on this server for the starts of licensed kinds. */
   readonly license: () => object;
+  /** Its files were lost with its host, and its compute has to be given the copy of them before the node is made there. */
+  readonly lacksFiles: (nodeId: string) => boolean;
 }
 
 /** Given to nodes, drawings, links and captures when they are constructed. */

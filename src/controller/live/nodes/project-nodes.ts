@@ -313,6 +313,8 @@ export class ProjectNodes extends NodeSet {
 
   /** Makes a node of the file on its compute, or finds it there. */
   async #place(node: OpenNode, action = 'node.updated'): Promise<void> {
+    if (this.#context.nodeInputs.lacksFiles(node.id))
+      throw fault('node_failed', { name: node.entry.name, reason: 'its compute has not been given the copy of its files yet' });
     await this.#context.announceTo(node.requireCompute());
     await sendNodeFiles(this.#context.folder, node);
     const made = await withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));

@@ -19,11 +19,10 @@ export class UnsettledMoves {
     return isNew;
   }
 
-  /** Resolves when none is being tried, and no attempt follows. */
-  async close(): Promise<void> {
+  /** No attempt follows. One that is under way may wait for a compute, and ends by itself. */
+  end(): void {
     this.#isClosed = true;
     this.#retry.stop();
-    await this.#attempt;
   }
 
   /** Settles with the attempt that is under way. */
