@@ -1,6 +1,7 @@
 /**
- * A lab over several slices: `node bench/slices.ts [--nodes 200] [--slices 8]`. Slices are processes of this host, placed by the engine
- * `process`; nodes are switches with seven VPCS each, in a chain over all slices. Ready: every PC has answered a ping of its neighbour.
+ * A lab over several slices: `node bench/slices.ts [--nodes 200] [--slices 8] [--pcs 7]`. Slices are processes of this host, placed by the
+ * engine `process`; of eight nodes so many are VPCS, the others switches, in a chain over all slices. Ready: every PC has an answer to a ping of
+ * its neighbour.
  */
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -9,7 +10,7 @@ import { openTelnet } from '../test/support/telnet.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import { quantile } from './measure.ts';
 import { startPatchbay } from './server.ts';
-import { chainOver, groupSize } from './slices/chain.ts';
+import { chainOver, groupSize, mostPcs } from './slices/chain.ts';
 import { controllerFigures, requestsAt } from './slices/metrics.ts';
 import { usageBelow } from './slices/usage.ts';
 
@@ -18,7 +19,13 @@ const pingsAtOnce = 64;
 const limitMs = 300_000;
 /** The processor time of a lab in which nothing happens is measured for so long. */
 const idleMs = 10_000;
-const { values } = parseArgs({ options: { nodes: { type: 'string', default: '200' }, slices: { type: 'string', default: '8' } } });
+const { values } = parseArgs({
+  options: {
+    nodes: { type: 'string', default: '200' },
+    slices: { type: 'string', default: '8' },
+    pcs: { type: 'string', default: String(mostPcs) },
+  },
+});
 const [groups, sliceCount] = [Math.max(1, Math.floor(Number(values.nodes) / groupSize)), Math.max(1, Number(values.slices))];
 
 interface Node {
@@ -47,6 +54,7 @@ try {
   const chain = chainOver(
     slices.result.map(({ compute_id }) => compute_id),
     groups,
+    Math.min(mostPcs, Math.max(2, Number(values.pcs))),
   );
   const made = await seconds(() => makeLab(chain.body));
   const { path, nodes } = made.result;

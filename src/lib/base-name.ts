@@ -11,3 +11,12 @@ export function wrongWithBaseName(name: string): string | undefined {
   }
   return Buffer.byteLength(name) > maxNameBytes ? `it is longer than ${maxNameBytes} bytes` : undefined;
 }
+
+/** Files beside images that are none, and are not listed: checksums, and what has not arrived as a whole. */
+export const besideImages = /^\.|\.(?:md5sum|tmp)$/;
+
+/** Why a new image may not have this name; programs would take a dash for an option, and people would not see what they choose. */
+export function refuseImageName(name: string): string | undefined {
+  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'it holds control characters';
+  return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
+}

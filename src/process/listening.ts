@@ -21,6 +21,11 @@ export function whenListeningInside(child: Child): Promise<Listening> {
   return whenHolds(child, async () => hasOwnNetwork(child.pid) && hasTcpSocket(child.pid));
 }
 
+/** Whether a process in the network namespace of this one listens on a Unix socket that it named so: the file alone is there before. Linux only. */
+export async function isServed(pid: number, path: string): Promise<boolean> {
+  return (await inodesOfPath(pid, path)).size > 0;
+}
+
 async function whenHolds(child: Child, holds: () => Promise<boolean>): Promise<Listening> {
   let ended: Outcome | undefined;
   void child.outcome.then((outcome) => {

@@ -191,8 +191,9 @@ describe('the query of an export', () => {
       name: freshName('images'),
       topology: { nodes: [], links: [], drawings: [], computes: [] },
     };
-    const archive = (content: string) =>
+    const archive = (content: string, further: HandEntry[] = []) =>
       zipByHand([
+        ...further,
         { name: 'project.gns3', content: JSON.stringify({ ...project, type: 'topology', revision: 9, version: '2.2.0' }) },
         { name: 'images/QEMU/brought.img', content },
         { name: 'images/qemu/elsewhere.img', content },
@@ -203,8 +204,22 @@ describe('the query of an export', () => {
     for (const name of ['brought.img', 'elsewhere.img']) assert.equal(await readFile(join(folder, name), 'utf8'), 'content');
     const before = await client.get<unknown[]>('/v2/projects');
     expectFault(await send(archive('another')), 409, /(?:brought|elsewhere)\.img/);
+    for (const name of ['QEMU/-rf', '-x/a.img'])
+      expectFault(await send(archive('content', [{ name: `images/${name}`, content: 'x' }])), 409, /begins with a dash/);
     assert.equal(await readFile(join(folder, 'brought.img'), 'utf8'), 'content');
     assert.deepEqual(await client.get('/v2/projects'), before);
+    // Of two that come at a time, each with another image of one name.
+    const contents = ['a', 'b'].map((letter) => letter.repeat(2 ** 20));
+    const replies = await Promise.all(
+      contents.map((text) => send(archive('content', [{ name: 'images/QEMU/both.img', content: text }]))),
+    );
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409]);
+    const winner = replies.findIndex(({ status }) => status === 201);
+    assert.ok((await readFile(join(folder, 'both.img'), 'utf8')) === contents[winner], 'the image of the project that was made');
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => /^\.|tmp$|^-/.test(name)),
+      [],
+    );
   });
 });
 

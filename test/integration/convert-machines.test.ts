@@ -67,7 +67,7 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
   });
 
   test('a template becomes one of QEMU with all that both have; a failure leaves no image and no template', async () => {
-    await img('convert', '-f', 'raw', '-O', 'vdi', 'source.raw', 'template.vdi');
+    await img('convert', '-f', 'raw', '-O', 'vdi', 'source.raw', 'my template.vdi');
     const facts = {
       ...{ category: 'router', symbol: ':/symbols/router.svg', default_name_format: 'edge{0}', usage: 'log in as root' },
       ...{ adapters: 3, ram: 256, port_name_format: 'ge{0}', first_port_name: 'mgmt', port_segment_size: 0 },
@@ -77,14 +77,14 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
     const old = await client.post<Record<string, unknown>>('/v2/templates', body);
     const path = `/v2/templates/${old.template_id}/convert`;
     const count = (await client.get<unknown[]>('/v2/templates')).length;
-    expectFault(await client.send(`POST ${path}`, { body: { disks: ['template.vdi', 'none.vdi'] } }), [404, 409], /none\.vdi/);
-    assert.ok(!(await readdir(images)).includes('template.qcow2'));
+    expectFault(await client.send(`POST ${path}`, { body: { disks: ['my template.vdi', 'none.vdi'] } }), [404, 409], /none\.vdi/);
+    assert.ok(!(await readdir(images)).includes('my template.qcow2'));
     assert.equal((await client.get<unknown[]>('/v2/templates')).length, count);
-    const made = await client.post<Record<string, unknown>>(path, { disks: ['template.vdi'] });
+    const made = await client.post<Record<string, unknown>>(path, { disks: ['my template.vdi'] });
     const of = (template: Record<string, unknown>) => Object.fromEntries(Object.keys(facts).map((key) => [key, template[key]]));
     assert.deepEqual(of(made), of(old));
-    assert.deepEqual([made.name, made.template_type, made.hda_disk_image], ['Edge (QEMU)', 'qemu', 'template.qcow2']);
-    await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'template.qcow2');
+    assert.deepEqual([made.name, made.template_type, made.hda_disk_image], ['Edge (QEMU)', 'qemu', 'my template.qcow2']);
+    await img('compare', '-f', 'raw', '-F', 'qcow2', 'source.raw', 'my template.qcow2');
     const { ports } = await client.post<NodeBody>(`${project.path}/templates/${made.template_id}`, { x: 0, y: 0 });
     assert.deepEqual(
       (ports as { name: string }[]).map(({ name }) => name),

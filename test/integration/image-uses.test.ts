@@ -196,7 +196,8 @@ test('a download is refused with its reason, tells nothing of the answer, and le
     assert.doesNotMatch(reply.text(), /secret text/);
   }
   expectFault(await request('/disk.img', { filesize: 5 }), 409, /does not have 5 bytes/);
-  for (const name of ['a/b', '..', 'a\nb']) expectFault(await request('/disk.img', { filename: name }), 400);
+  for (const name of ['a/b', '..', 'a\nb', '.hidden', 'disk.img.md5sum', 'x.tmp'])
+    expectFault(await request('/disk.img', { filename: name }), 400);
   expectFault(await request('/disk.img', { node_type: 'vpcs' }), 404);
   const failing = [
     ['/disk.img', { filename: '-x' }, /begins with a dash/],

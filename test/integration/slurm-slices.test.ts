@@ -101,7 +101,9 @@ describe('a lab on Slurm', { skip }, async () => {
     await waitFor(() => hasFile(open), { what: 'the file of a node of an open project' });
     await user.post(`${closed.path}/open`, {}, 201);
     assert.ok(await hasFile(closed), 'the file of a node of a closed project');
-    for (const project of [open, closed]) assert.ok((await placed(project))?.started_from);
+    // Noted once the files are there.
+    for (const project of [open, closed])
+      await waitFor(async () => (await placed(project))?.started_from, { what: 'the time of the copy', everyMs: 100 });
     await user.delete(`/v2/slices/${compute_id}`);
     await waitFor(async () => (await hosts.placed()) === 0, { what: 'the end of the slice', everyMs: 200 });
   });

@@ -1,17 +1,20 @@
 /** Images that an archive brings go into the images folder; an existing one is never replaced. */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
+import { besideImages, refuseImageName } from '../../lib/base-name.ts';
+import { takeName } from '../../lib/take-name.ts';
 import { imageFolderOf } from '../model/node-images.ts';
 import { copyOptions } from '../projects/copy-files.ts';
+import { refuseArchive } from '../zip/archive-entries.ts';
 
 /**
  * Copies what is below `images` of an extracted archive and removes it there. Returns the images that are new, to be removed when the
  * import fails. Links are left out, and sums of images: they are worked out here.
- * @throws archive_image_differs; no image has come then
+ * @throws archive_image_differs, archive_invalid; no image has come then
  */
 export async function placeImages(content: string, imagesPath: string): Promise<string[]> {
   const from = join(content, 'images');
@@ -19,16 +22,13 @@ export async function placeImages(content: string, imagesPath: string): Promise<
   const placed: string[] = [];
   try {
     for (const entry of found) {
-      if (!entry.isFile() || entry.name.endsWith('.md5sum')) continue;
+      if (!entry.isFile() || besideImages.test(entry.name)) continue;
+      const reason = refuseImageName(relative(from, join(entry.parentPath, entry.name)));
+      if (reason !== undefined) refuseArchive(`the name of the image "${entry.name}" cannot be used: ${reason}`);
       const source = join(entry.parentPath, entry.name);
       const target = join(imagesPath, withKnownFolder(relative(from, source)));
-      const there = await lstat(target).catch(() => undefined);
-      if (!there) {
-        await copyImage(source, target);
-        placed.push(target);
-      } else if (!there.isFile() || there.size !== (await lstat(source)).size || (await sum(source)) !== (await sum(target))) {
-        throw fault('archive_image_differs', { image: entry.name });
-      }
+      if (await copyImage(source, target)) placed.push(target);
+      else if (!(await isSame(source, target))) throw fault('archive_image_differs', { image: entry.name });
     }
   } catch (error) {
     await removeImages(placed);
@@ -48,17 +48,26 @@ function withKnownFolder(path: string): string {
   return [rest.length > 0 ? (imageFolderOf(first) ?? first) : first, ...rest].join('/');
 }
 
-/** There when it is complete. */
-async function copyImage(source: string, target: string): Promise<void> {
-  const stagingPath = `${target}.tmp`;
+/** There when it is complete. False when there is one of this name, also one that another request has made meanwhile. */
+async function copyImage(source: string, target: string): Promise<boolean> {
+  if (await lstat(target).catch(() => undefined)) return false;
+  // As of an upload: the next start removes what a killed server leaves.
+  const stagingPath = join(dirname(target), `.${randomBytes(6).toString('hex')}.tmp`);
   await mkdir(dirname(target), { recursive: true });
   try {
     await cp(source, stagingPath, copyOptions);
-    await rename(stagingPath, target);
+    await takeName(stagingPath, target);
+    return true;
   } catch (error) {
     await rm(stagingPath, { force: true });
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
+}
+
+async function isSame(one: string, other: string): Promise<boolean> {
+  const [facts, otherFacts] = await Promise.all([lstat(one), lstat(other)]);
+  return otherFacts.isFile() && facts.size === otherFacts.size && (await sum(one)) === (await sum(other));
 }
 
 async function sum(path: string): Promise<string> {

@@ -23,7 +23,7 @@ export async function withConvertedDisks<T>(
   } catch (error) {
     for (const image of images) {
       // Where the compute is gone it stays, and can be deleted like others.
-      await transport.raw('DELETE', `/v2/compute/qemu/images/${encodeURIComponent(image)}`).catch(() => undefined);
+      await transport.raw('DELETE', `/v2/compute/qemu/images/${image}`).catch(() => undefined);
     }
     throw error;
   }

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
-import { wrongWithBaseName } from '../../lib/base-name.ts';
+import { besideImages, wrongWithBaseName } from '../../lib/base-name.ts';
 import { type DiskFloor, DiskFloorError } from '../../lib/disk-floor.ts';
 import type { ImageDownload } from '../../schema/image-download.ts';
 import type { NodeType } from '../../schema/node.ts';
@@ -68,6 +68,8 @@ export class ImageDownloads {
   async begin(wanted: WantedDownload, { client = '', signal }: DownloadRequester): Promise<StartedDownload> {
     const wrong = wrongWithBaseName(wanted.filename);
     if (wrong !== undefined) throw fault('invalid_request', { reason: `filename: ${wrong}` });
+    if (besideImages.test(wanted.filename))
+      throw fault('invalid_request', { reason: 'filename: a file of this name is not listed as an image' });
     const release = this.#enter(`${wanted.compute.id}/${wanted.node_type}/${wanted.filename}`, wanted.filename, client);
     try {
       const listed = await findImage(wanted);

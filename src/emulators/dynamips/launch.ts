@@ -1,8 +1,8 @@
 /** Starts a confined hypervisor and connects to its control port. */
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import { type Child, type Outcome, spawnChild } from '../../process/child.ts';
-import { whenListeningInside } from '../../process/listening.ts';
+import { isServed, whenListeningInside } from '../../process/listening.ts';
 import { childrenOf } from '../../process/proc.ts';
 import type { Ending } from '../driver.ts';
 import type { Host } from '../host/host.ts';
@@ -52,15 +52,9 @@ async function requireListening(child: Child): Promise<void> {
     throw failed(endingOf(found).reason);
   }
   for (const port of Object.keys(innerPorts) as (keyof typeof innerPorts)[]) {
-    const outcome = await whenReady(child, () => isServed(child, `io/${port}`));
+    const outcome = await whenReady(child, () => isServed(child.pid, `io/${port}`));
     if (outcome) throw failed(endingOf(outcome).reason);
   }
-}
-
-/** Whether a relay listens at this path, as it named it. @see proc(5), /proc/PID/net/unix: flags 00010000 is a socket that listens */
-async function isServed({ pid }: Child, path: string): Promise<boolean> {
-  const table = await readFile(`/proc/${pid}/net/unix`, 'utf8').catch(() => '');
-  return table.split('\n').some((row) => row.endsWith(` ${path}`) && / 00010000 /.test(row));
 }
 
 async function requireVersion(hypervisor: Hypervisor): Promise<void> {

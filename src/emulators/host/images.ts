@@ -9,6 +9,7 @@ import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:p
 import type { Readable } from 'node:stream';
 import { type Fault, fault } from '../../api/faults.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
+import { besideImages, refuseImageName } from '../../lib/base-name.ts';
 import { DiskImageError } from '../../lib/disk-image/image.ts';
 import { checkArrival } from '../../lib/disk-image/references.ts';
 import { FormError, takeUpload } from '../../lib/form-upload.ts';
@@ -131,7 +132,7 @@ export class ImageFolder {
       const flat = directory === this.#settings().Server.images_path;
       for await (const path of files(directory, flat ? 0 : maxDepth)) {
         const filename = basename(path);
-        if (seen.has(filename) || filename.startsWith('.') || /\.(md5sum|tmp)$/.test(filename)) continue;
+        if (seen.has(filename) || besideImages.test(filename)) continue;
         const entry = await this.#entry(path, filename);
         if (entry === undefined) continue;
         seen.add(filename);
@@ -271,12 +272,6 @@ export class ImageFolder {
     const md5sum = await this.#checksums.get(path, quickSumBytes);
     return { filename, path: isBelow(this.directory, path) ? relative(this.directory, path) : path, md5sum, filesize: facts.size };
   }
-}
-
-/** Why a new image may not have this name; programs would take a dash for an option, and people would not see what they choose. */
-export function refuseImageName(name: string): string | undefined {
-  if (/\p{Cc}|\p{Cs}/u.test(name)) return 'it holds control characters';
-  return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;
 }
 
 /** Why a file did not become an image. */

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
+import { refuseImageName } from '../../lib/base-name.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import type { ImageFormat } from '../../lib/disk-image/image.ts';
 import { FairLimit } from '../../lib/fair-limit.ts';
@@ -10,7 +11,7 @@ import { Name, named, strict } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
-import { refuseImageName, unfinishedEnd } from '../host/images.ts';
+import { unfinishedEnd } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { readLink } from './image-chain.ts';
 import { qemuImages } from './kind.ts';

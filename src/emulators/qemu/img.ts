@@ -3,12 +3,12 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
+import { refuseImageName } from '../../lib/base-name.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
-import { refuseImageName } from '../host/images.ts';
 import type { Binaries } from './binaries.ts';
 import { readChain } from './image-chain.ts';
 import { qemuImages } from './kind.ts';

@@ -55,8 +55,9 @@ export interface ConfinedCommand {
   readonly cwd: string;
 }
 
-/** The socket of the console. */
-export const consoleSocket = (runtimeDirectory: string) => join(runtimeDirectory, 'io', 'console');
+/** The socket of the console, as its relay names it. */
+export const innerConsoleSocket = 'io/console';
+export const consoleSocket = (runtimeDirectory: string) => join(runtimeDirectory, innerConsoleSocket);
 
 /** Writes what the command needs to the runtime folder. @throws tool_missing */
 export async function confineVpcs(confined: Confined): Promise<ConfinedCommand> {
@@ -91,7 +92,7 @@ export function launchScript(
   const { console: tcp, local, fabric } = innerPorts;
   const frames = ['setpriv', '--pdeathsig', 'KILL', socat, '-b', String(maxDatagramBytes), 'FD:3'];
   const frameLoop = `while :; do ${quoteWords([...frames, `UDP4-DATAGRAM:127.0.0.1:${local},bind=127.0.0.1:${fabric}`])}; sleep 0.05 || exit; done`;
-  const consoleRelay = [...relayed, socat, 'UNIX-LISTEN:io/console,fork,mode=600', `TCP4:127.0.0.1:${tcp}`];
+  const consoleRelay = [...relayed, socat, `UNIX-LISTEN:${innerConsoleSocket},fork,mode=600`, `TCP4:127.0.0.1:${tcp}`];
   const vpcs = [
     'prlimit',
     ...limits,

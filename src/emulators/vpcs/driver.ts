@@ -2,11 +2,10 @@
  * The verbs of vpcs. A node is two processes with their relays, and a pair of UDP ports on the loopback between it and the fabric; all of
  * them are taken at start and given back when the last process has ended.
  */
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
-import { whenListening, whenListeningInside } from '../../process/listening.ts';
+import { isServed, whenListening, whenListeningInside } from '../../process/listening.ts';
 import { endMarked, type Marked } from '../../process/orphans.ts';
 import type { ConsoleSource, Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
@@ -14,7 +13,7 @@ import { commandAs, findRunAs, ownNodeFolder } from '../host/run-as.ts';
 import { whenReady } from '../port-processes/port-processes.ts';
 import { knowsRelayOption, VpcsBinaries } from './binary.ts';
 import { type VpcsPorts, vpcsArguments } from './command.ts';
-import { confineVpcs, consoleSocket, innerPorts } from './confined.ts';
+import { confineVpcs, consoleSocket, innerConsoleSocket, innerPorts } from './confined.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
 import { type HeldPorts, releasePorts, retakePorts, takeLinkPorts, takePorts } from './ports.ts';
@@ -89,7 +88,7 @@ async function startVpcs(host: Host, node: NodeView, known: Known): Promise<Emul
     child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
     await requireListening(child, launched.ports.console, confine);
     // Input that comes before the relay of the console listens would be lost.
-    if (confine) await requireRelay(child, consoleSocket(runtimeDirectory));
+    if (confine) await requireRelay(child);
     const helpers = await helpersOf(child.pid);
     const { pid, startTime } = child;
     const socket = confine ? { socket: consoleSocket(runtimeDirectory) } : {};
@@ -112,8 +111,8 @@ async function requireListening(child: Child, port: number, confine: boolean): P
   throw fault('vpcs_failed', { reason: endingOf(found).reason });
 }
 
-async function requireRelay(child: Child, socket: string): Promise<void> {
-  const outcome = await whenReady(child, async () => (await lstat(socket).catch(() => undefined))?.isSocket() ?? false);
+async function requireRelay(child: Child): Promise<void> {
+  const outcome = await whenReady(child, () => isServed(child.pid, innerConsoleSocket));
   if (outcome) throw fault('vpcs_failed', { reason: endingOf(outcome).reason });
 }
 

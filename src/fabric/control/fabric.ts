@@ -64,7 +64,7 @@ export class Fabric {
   constructor({ native, runDirectory }: FabricOptions) {
     this.#native = native;
     this.#kernelPaths = new KernelPaths(native, runDirectory);
-    const schedule = new DelaySchedule();
+    const schedule = new DelaySchedule(native);
     this.#tools = {
       schedule,
       pacing: new Pacing(() => schedule.nextMs),

@@ -11,12 +11,15 @@ export const lookingOn = 1;
  * counts from another moment in each, and comparable by their signed difference while less than 35 minutes apart.
  */
 export function deadlines(): (timeMs: number) => number {
-  const offsetMicros = clockOffset();
+  const offsetMicros = monotonicOffsetMs() * 1000;
   return (timeMs) => (timeMs * 1000 + offsetMicros) | 3;
 }
 
-/** What is between the two readings only makes it smaller, by a third of a millisecond the first time: the largest of some is right. */
-function clockOffset(): number {
-  const one = () => Number(process.hrtime.bigint() / 1000n) - performance.now() * 1000;
+/**
+ * From `performance.now()` of this thread to the monotonic clock. What is between the two readings only makes it smaller, by a third of a
+ * millisecond the first time: the largest of some is right.
+ */
+export function monotonicOffsetMs(): number {
+  const one = () => Number(process.hrtime.bigint()) / 1e6 - performance.now();
   return Math.max(...Array.from({ length: 10 }, one));
 }

@@ -1,5 +1,5 @@
 /**
- * Wakes the event loop at a given moment, some tens of microseconds late at most; Node's own timers are 1 ms coarse.
+ * A `WakeClock` by a thread, where there are no foreign calls for a timer of the kernel (`timer-clock.ts`).
  *
  * Theory of operation: a helper thread sleeps with Atomics.wait on one shared word. The word holds the next deadline (see
  * `deadlineOf`); when it is reached the thread puts `lookingOn` there and posts a message. For a moment it then looks by itself
@@ -8,18 +8,36 @@
  */
 import { Worker } from 'node:worker_threads';
 import { asleep, deadlines, lookingOn } from './deadline.ts';
+import { WakeLead } from './wake-lead.ts';
+
+/** Wakes the event loop just before a given moment; Node's own timers are 1 ms coarse. */
+export interface WakeClock {
+  /** So much before a moment the event loop is awake, if it is to be at all. */
+  readonly leadMs: number;
+  /** Settles when it keeps time. */
+  ready(): Promise<void>;
+  /**
+   * Calls back at `dueMs` (of `performance.now()`) or a moment before or after, and perhaps also much earlier, in place of what was asked
+   * for last.
+   */
+  wakeAt(dueMs: number, nowMs: number): void;
+  stop(): Promise<void>;
+}
 
 /** A thread that ended, for want of memory perhaps, is started again after so long. */
 const restartMs = 500;
 /** Deadlines further away look like the past. */
 const furthestMs = 60_000;
 
-export class DelayClock {
+export class DelayClock implements WakeClock {
   readonly #onTime: () => void;
   readonly #deadlineOf = deadlines();
   readonly #word = new Int32Array(new SharedArrayBuffer(4));
   #thread: Worker | undefined;
   #ready: Promise<void> | undefined;
+  readonly #lead = new WakeLead();
+  /** When the thread is to wake the event loop; later than it can, if it is already past when that is asked for. */
+  #wakeMs = 0.5;
 
   constructor(onTime: () => void) {
     this.#onTime = onTime;
@@ -32,7 +50,7 @@ export class DelayClock {
       this.#thread = thread;
       thread.unref();
       thread.once('online', () => settle());
-      thread.on('message', () => this.#onTime());
+      thread.on('message', () => this.#woken());
       thread.on('error', (error) => process.emitWarning(error));
       thread.once('exit', () => {
         settle();
@@ -42,14 +60,23 @@ export class DelayClock {
     return this.#ready;
   }
 
-  /** Calls back at `dueMs` (of `performance.now()`) or soon after, and perhaps also before, in place of what was asked for last. */
-  wakeAt(dueMs: number): void {
+  get leadMs(): number {
+    return this.#lead.ms;
+  }
+
+  wakeAt(dueMs: number, nowMs: number): void {
     void this.ready();
-    const deadline = this.#deadlineOf(Math.min(dueMs, performance.now() + furthestMs));
+    this.#wakeMs = Math.max(nowMs, dueMs - this.#lead.ms);
+    const deadline = this.#deadlineOf(Math.min(this.#wakeMs, nowMs + furthestMs));
     const before = Atomics.exchange(this.#word, 0, deadline);
     if (before === lookingOn) return;
     // The thread finds a later deadline by itself when the earlier one comes.
     if (before === asleep || ((deadline - before) | 0) < 0) Atomics.notify(this.#word, 0);
+  }
+
+  #woken(): void {
+    this.#lead.note(performance.now() - this.#wakeMs);
+    this.#onTime();
   }
 
   #restart(ended: Worker): void {

@@ -79,7 +79,7 @@ describe('impairments of a link', () => {
     const other = impaired(filters).impairments;
     other.continueFilters('ab', states, 70_000);
     assert.deepEqual(states, other.filterStates('ab', 70_000));
-    const tools = { schedule: new DelaySchedule(), blocks: new BlockPool(), times: new SampleTimes(0) };
+    const tools = { schedule: new DelaySchedule(undefined), blocks: new BlockPool(), times: new SampleTimes(0) };
     const rules = { before: [], after: [], suspend: false, untilMs: Number.POSITIVE_INFINITY, advance: () => undefined };
     const direction = new Direction(rules, tools);
     direction.setFilters({ ...noFilters, chain: other.chains.ab });

@@ -260,7 +260,7 @@ export class FabricLink {
     const owner: PortOwner = {
       received: (buffer, start, stop, frames) => {
         // What a switch forwards has come in elsewhere.
-        if (spec.type !== 'switch') pacing.note(frames);
+        if (spec.type !== 'switch') pacing.note(frames, out.queues);
         return out.receive(buffer, start, stop, frames);
       },
       drained: () => back.drained(),

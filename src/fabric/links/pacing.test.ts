@@ -9,8 +9,10 @@ async function pausesOf(options: {
   framesAfter: (hasPaused: boolean) => number;
   apartMs?: number;
   dueInMs?: number;
+  /** Also frames come that are delayed. */
+  timedTurns?: number;
 }): Promise<number[]> {
-  const { turns, framesAfter, apartMs = 0.05, dueInMs = Number.POSITIVE_INFINITY } = options;
+  const { turns, framesAfter, apartMs = 0.05, dueInMs = Number.POSITIVE_INFINITY, timedTurns = 0 } = options;
   let nowMs = 0;
   const pauses: number[] = [];
   const sleep = (ms: number) => {
@@ -21,7 +23,8 @@ async function pausesOf(options: {
   let before = 0;
   for (let count = 0; count < turns; count += 1) {
     nowMs += apartMs;
-    pacing.note(framesAfter(pauses.length > before));
+    if (count < timedTurns) pacing.note(1, true);
+    pacing.note(framesAfter(pauses.length > before), false);
     before = pauses.length;
     await turn();
   }
@@ -43,6 +46,15 @@ describe('pacing of reads', () => {
   it('does not when frames come slowly, or many at a time anyway', async () => {
     assert.deepEqual(await pausesOf({ turns: 50, framesAfter: () => 1, apartMs: 0.4 }), []);
     assert.deepEqual(await pausesOf({ turns: 50, framesAfter: () => 40 }), []);
+  });
+
+  it('pauses more shortly while frames come that are delayed, if at all', async () => {
+    const timed = { turns: 100, framesAfter: () => 8, timedTurns: 100 };
+    assert.deepEqual(await pausesOf(timed), []);
+    const short = await pausesOf({ ...timed, apartMs: 0.01 });
+    assert.ok(short.length > 50 && short.every((ms) => ms === 0.08));
+    const after = await pausesOf({ ...timed, turns: 300 });
+    assert.ok(after.length > 50 && after.every((ms) => ms === 0.15));
   });
 
   it('ends when a frame is due', async () => {

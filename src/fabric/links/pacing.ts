@@ -4,7 +4,8 @@
  * quickly but one or two at a time, the thread therefore sleeps for a moment; the next turn takes what came meanwhile at once.
  *
  * A pause after which hardly more frames came was in vain: their sender waits for an answer. The next pauses are left out, the more of
- * them the longer this lasts, so that a conversation is not slowed down. Frames that are due are never kept waiting.
+ * them the longer this lasts, so that a conversation is not slowed down. Frames that are due are never kept waiting, and while frames come
+ * that are to be delayed pauses are shorter and only made if these come very quickly: their delay begins when they are read.
  */
 
 const pauseMs = 0.15;
@@ -17,6 +18,10 @@ const fewestLeftOut = 8;
 const mostLeftOut = 4096;
 /** Shorter ones cost more than they bring. */
 const shortestMs = 0.03;
+/** In place of the first two, so long after a frame that is delayed. */
+const timedPauseMs = 0.08;
+const timedBusyMs = 0.035;
+const timedMs = 5;
 
 export interface PacingClock {
   readonly now: () => number;
@@ -35,6 +40,8 @@ export class Pacing {
   readonly #onTurn = () => this.#endTurn();
   #runs = 0;
   #frames = 0;
+  #hasTimed = false;
+  #timedUntilMs = Number.NEGATIVE_INFINITY;
   #endedMs = Number.NEGATIVE_INFINITY;
   #hasPaused = false;
   /** Pauses still to be left out, and how many were the last time. */
@@ -47,21 +54,25 @@ export class Pacing {
     this.#clock = clock;
   }
 
-  /** A run of frames came in. */
-  note(frames: number): void {
+  /** A run of frames came in; `isTimed`: when they came matters. */
+  note(frames: number, isTimed: boolean): void {
     if (this.#runs === 0) setImmediate(this.#onTurn);
     this.#runs += 1;
     this.#frames += frames;
+    this.#hasTimed ||= isTimed;
   }
 
   #endTurn(): void {
     const framesPerRun = this.#frames / this.#runs;
     const nowMs = this.#clock.now();
-    const isBusy = nowMs - this.#endedMs < busyMs;
+    if (this.#hasTimed) this.#timedUntilMs = nowMs + timedMs;
+    const isTimed = nowMs < this.#timedUntilMs;
+    const isBusy = nowMs - this.#endedMs < (isTimed ? timedBusyMs : busyMs);
     this.#runs = 0;
     this.#frames = 0;
+    this.#hasTimed = false;
     this.#judge(framesPerRun);
-    if (isBusy && framesPerRun < plenty) this.#pause(nowMs);
+    if (isBusy && framesPerRun < plenty) this.#pause(nowMs, isTimed ? timedPauseMs : pauseMs);
     this.#endedMs = this.#hasPaused ? this.#clock.now() : nowMs;
   }
 
@@ -72,12 +83,12 @@ export class Pacing {
     this.#leaveOut = this.#leftOut;
   }
 
-  #pause(nowMs: number): void {
+  #pause(nowMs: number, longestMs: number): void {
     if (this.#leaveOut > 0) {
       this.#leaveOut -= 1;
       return;
     }
-    const ms = Math.min(pauseMs, this.#nextDueMs() - nowMs);
+    const ms = Math.min(longestMs, this.#nextDueMs() - nowMs);
     if (ms < shortestMs) return;
     this.#hasPaused = true;
     this.#clock.sleep(ms);

@@ -6,7 +6,8 @@ import { describe, it, type TestContext } from 'node:test';
 import { freeUdpPort } from '../../../test/support/frame-ends.ts';
 import { runTool } from '../../process/tool.ts';
 import { ipv4Address, maxDatagrams } from './datagram-messages.ts';
-import { loadNative, maxPieces, type Native, type ReadableWatch } from './native.ts';
+import { loadNative, maxPieces, type Native } from './native.ts';
+import type { ReadableWatch } from './readable-watch.ts';
 
 const { EADDRINUSE, EAGAIN, EBADF, EINVAL, ENAMETOOLONG, ENODEV, ENOENT } = constants.errno;
 const native = await loadNative();

@@ -4,23 +4,17 @@
  *
  * A wrong call would damage the memory of the process, so everything that reaches one is checked here: buffers are passed with a range
  * that lies within them, and their memory neither moves (it is outside of V8's heap) nor is freed during a call, as all calls are
- * synchronous and on the main thread. Readiness comes from the event loop itself (`koffi.node.poll`, which is libuv's `uv_poll`).
+ * synchronous and on the main thread.
  */
 import { constants as files } from 'node:fs';
 import { constants } from 'node:os';
 import { IncomingDatagrams, type Ipv4Address, ipv4Family, maxDatagrams, OutgoingDatagrams } from './datagram-messages.ts';
 import { type AddressIn, type Pieces, Vectors } from './io-vectors.ts';
 import { PacketMessage, packetAuxData } from './packet-message.ts';
+import { type ReadableWatch, watch } from './readable-watch.ts';
 import { attachFilter, senderFilter } from './sender-filter.ts';
+import { TimerValue } from './timer-value.ts';
 import { type SocketAddress, unixAddress, unixFamily } from './unix-address.ts';
-
-/** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
-export interface ReadableWatch {
-  pause(): void;
-  resume(): void;
-  /** To be called before the descriptor is closed. */
-  close(): void;
-}
 
 /** So many pieces fit. */
 export const maxPieces = 72;
@@ -42,6 +36,13 @@ export interface UdpCalls {
   receiveDatagrams(descriptor: number): number;
 }
 
+export interface TimerCalls {
+  /** A timer of the kernel's monotonic clock, readable from its time on until it is set again. The descriptor, or an errno, negative. */
+  openTimer(): number;
+  /** `atMs`: of that clock; 0 for never. 0, or an errno, negative. */
+  setTimer(descriptor: number, atMs: number): number;
+}
+
 export interface MemoryCalls {
   /** Keeps the pages in `[start, end)`, both at the edge of a page, in memory from their first use on. False when the kernel refuses. */
   lockMemory(start: number, end: number): boolean;
@@ -57,7 +58,7 @@ export interface UnixCalls {
   openStream(path: string): number;
 }
 
-export interface Native extends UdpCalls, MemoryCalls, UnixCalls {
+export interface Native extends UdpCalls, MemoryCalls, UnixCalls, TimerCalls {
   /**
    * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. With
    * `hasOffloadHeader` each frame is preceded by a header of its own (`offload-frames.ts`). The descriptor, or an errno, negative.
@@ -101,6 +102,10 @@ const tunSetOffload = 0x400454d0;
 const takenOffloads = 0x01 | 0x02 | 0x04;
 /** O_CLOEXEC, which Node does not name. @see open(2), asm-generic/fcntl.h */
 const closeOnExec = 0o2000000;
+
+/** @see timerfd_create(2) */
+const monotonicClock = 1;
+const absoluteTime = 1;
 
 /** MLOCK_ONFAULT. @see mlock2(2) */
 const onFirstUse = 1;
@@ -163,8 +168,27 @@ function bindCalls(koffi: Koffi) {
   const recvmmsg: (descriptor: number, messages: number, count: number, flags: number, limit: null) => number = libc.func(
     'int recvmmsg(int fd, uintptr_t messages, unsigned int count, int flags, void *limit)',
   );
-  const calls = { open, close, ioctl, ioctlNumber, read, write, readv, writev, mlock2: bindLock(libc) };
+  const calls = {
+    ...bindTimer(libc),
+    open,
+    close,
+    ioctl,
+    ioctlNumber,
+    read,
+    write,
+    readv,
+    writev,
+    mlock2: bindLock(libc),
+  };
   return { ...calls, socket, setsockopt, bind, connect, recvmsg, sendto, sendmmsg, recvmmsg };
+}
+
+function bindTimer(libc: ReturnType<Koffi['load']>) {
+  const timerfdCreate: (clock: number, flags: number) => number = libc.func('int timerfd_create(int clock, int flags)');
+  const timerfdSettime: (descriptor: number, flags: number, value: number, before: null) => number = libc.func(
+    'int timerfd_settime(int fd, int flags, uintptr_t value, void *before)',
+  );
+  return { timerfdCreate, timerfdSettime };
 }
 
 type LockCall = (address: number, bytes: number, flags: number) => number;
@@ -183,6 +207,7 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   const addressIn = addresses(koffi);
   const reading = new Vectors(addressIn, 2);
   const message = new PacketMessage(addressIn, reading.address);
+  const timer = new TimerValue(addressIn);
   return {
     ...udpCalls(calls, addressIn, failure),
     openTap: (name, { isTemporary = false, hasOffloadHeader = false } = {}) =>
@@ -220,7 +245,15 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
       return calls.writev(descriptor, pieces.address, pieces.count) < 0 ? failure() : 0;
     },
     close: (descriptor) => void calls.close(descriptor),
-    watch: (descriptor, onReadable) => watch(koffi, descriptor, onReadable),
+    watch: (descriptor, onReadable) => watch(koffi.node.poll, descriptor, onReadable),
+    openTimer() {
+      const descriptor = calls.timerfdCreate(monotonicClock, files.O_NONBLOCK | closeOnExec);
+      return descriptor < 0 ? failure() : descriptor;
+    },
+    setTimer(descriptor, atMs) {
+      timer.set(atMs);
+      return calls.timerfdSettime(descriptor, absoluteTime, timer.address, null) < 0 ? failure() : 0;
+    },
     lockMemory: (start, end) => calls.mlock2?.(start, end - start, onFirstUse) === 0,
   };
 }
@@ -345,30 +378,6 @@ function udpCalls(
       const received = recvmmsg(descriptor, incoming.address, maxDatagrams, 0, null);
       incoming.count = Math.max(0, received);
       return received < 0 ? failure() : received;
-    },
-  };
-}
-
-/** The callback runs outside of Node's own scopes, in which promises and ticks have their turn: the work is done right after it. */
-function watch(koffi: Koffi, descriptor: number, onReadable: () => void): ReadableWatch {
-  let isWaiting = false;
-  let isOpen = true;
-  const onTurn = () => {
-    isWaiting = false;
-    if (isOpen) onReadable();
-  };
-  const onPoll = () => {
-    if (isWaiting) return;
-    isWaiting = true;
-    setImmediate(onTurn);
-  };
-  const handle = koffi.node.poll(descriptor, onPoll);
-  return {
-    pause: () => handle.stop(),
-    resume: () => handle.start(onPoll),
-    close() {
-      isOpen = false;
-      handle.close();
     },
   };
 }

@@ -13,9 +13,9 @@ import { fault } from '../../api/faults.ts';
 import { Retry } from '../../lib/retry.ts';
 import { countFrames, frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
-import type { ReadableWatch } from './native.ts';
 import { type FabricPort, type PortOwner, portRetry } from './port.ts';
 import type { InterfaceMemory } from './port-interface.ts';
+import type { ReadableWatch } from './readable-watch.ts';
 import { type SocketAddress, unixAddress } from './unix-address.ts';
 
 type SocketSpec = Extract<PortSpec, { type: 'datagrams' }>;

@@ -15,9 +15,10 @@ import { Retry } from '../../lib/retry.ts';
 import { maxFrameBytes } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import { type InterfaceAccess, roomBytes } from './interface-access.ts';
-import type { Native, ReadableWatch } from './native.ts';
+import type { Native } from './native.ts';
 import { type OffloadDevice, OffloadFrames } from './offload-frames.ts';
 import { type FabricPort, type PortOwner, portRetry, type TapLosses } from './port.ts';
+import type { ReadableWatch } from './readable-watch.ts';
 
 const nothing: Buffer = Buffer.alloc(0);
 

@@ -3,7 +3,8 @@ import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { frameLength, headerBytes } from '../frames.ts';
 import { type Ipv4Address, ipv4Address, maxDatagrams } from './datagram-messages.ts';
-import type { Native, ReadableWatch } from './native.ts';
+import type { Native } from './native.ts';
+import type { ReadableWatch } from './readable-watch.ts';
 
 /** Calls that read in one turn, so that other ports have theirs. */
 const callsPerTurn = 2;
