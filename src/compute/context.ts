@@ -15,6 +15,8 @@ import type { Store } from './store.ts';
 export interface MachineLease {
   /** Nothing may start or resume. */
   isOver: boolean;
+  /** Until then no machine is reported as ended by itself: the server is about to end, and its controller notes what runs. Never rejects. */
+  noted?: Promise<unknown>;
 }
 
 /** What listeners of the compute are sent. */

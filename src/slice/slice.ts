@@ -23,7 +23,7 @@ const leaveLimitMs = 3_000;
 const movingPollMs = 500;
 
 export interface SliceParts {
-  readonly machines: Machines;
+  readonly machines: Machines & { reportEndsAfter(noted: Promise<unknown>): void };
   readonly findings: () => Promise<readonly Finding[]>;
   /** Where this server listens: `http(s)://host:port`. */
   readonly url: string;
@@ -40,6 +40,7 @@ export class Slice {
   readonly #token: string | undefined;
   #address: SliceAddress = { protocol: 'http', host: '', port: 1 };
   #keeper: LeaseKeeper | undefined;
+  #machines: SliceParts['machines'] | undefined;
 
   private constructor(parts: {
     client: ControllerClient;
@@ -98,6 +99,7 @@ export class Slice {
       sentAt,
     );
     this.#keeper = keeper;
+    this.#machines = parts.machines;
     await keeper.begin();
     return lease.compute_id;
   }
@@ -106,8 +108,11 @@ export class Slice {
   async stop(): Promise<void> {
     const keeper = this.#keeper;
     if (!keeper) return;
-    const isMoving = () => this.#say({ ending: true }).then(({ moving }) => moving === true);
-    while (await isMoving().catch(() => false)) await wait(movingPollMs);
+    const ask = () => this.#say({ ending: true }).catch(() => undefined);
+    const noted = ask();
+    // Slurm sends SIGTERM to all processes of a job: machines that end by it ran, and are started elsewhere.
+    this.#machines?.reportEndsAfter(noted);
+    for (let answer = await noted; answer?.moving === true; answer = await ask()) await wait(movingPollMs);
     await keeper.close();
   }
 

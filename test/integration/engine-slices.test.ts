@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { chainOver, groupSize } from '../../bench/slices/chain.ts';
 import { requestsAt } from '../../bench/slices/metrics.ts';
 import type { SliceObject } from '../../src/schema/slice.ts';
+import { killProcesses, processesOf, runtimeDirectoryOf } from '../support/leftovers.ts';
 import { ping } from '../support/ping.ts';
 import { untilSlice } from '../support/slices.ts';
 import { openTelnet } from '../support/telnet.ts';
@@ -42,12 +43,19 @@ test('a slice is ordered, joins, and is placed again with the same id and data w
   const project = await createProject(client);
   const node = await createNode(client, project, 'vpcs', { compute_id: id });
   const { pid } = await markOf(id);
+  const nodePath = `${project.path}/nodes/${node.node_id}`;
+  await client.post(`${nodePath}/start`, {}, 200);
 
-  process.kill(pid, 'SIGTERM');
+  // As Slurm does it: to all processes of a job, so that the node ends as soon as the slice knows that it is to end.
+  const data = join(folder, id, 'data');
+  const processes = processesOf(data, await runtimeDirectoryOf(data));
+  assert.ok(processes.some(({ commandLine }) => commandLine.includes('vpcs')));
+  killProcesses([{ pid, commandLine: '' }, ...processes], 'SIGTERM');
   await waitFor(async () => (await markOf(id)).pid !== pid, { what: 'another process', everyMs: 100 });
   const { epoch } = await untilSlice(client, id, 'joined');
   assert.ok(epoch > 1);
-  await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
+  const isStarted = async () => (await client.get(nodePath)).status === 'started';
+  await waitFor(isStarted, { what: 'the node, which ran', everyMs: 100, limitMs: 60_000 });
 
   await buildChain(id);
 
@@ -55,7 +63,7 @@ test('a slice is ordered, joins, and is placed again with the same id and data w
   await server.restart();
   await untilSlice(client, id, 'joined');
   assert.equal((await markOf(id)).pid, second, 'a controller that starts again adopts it');
-  assert.equal((await client.get(`${project.path}/nodes/${node.node_id}`)).status, 'started');
+  assert.ok(await isStarted());
 
   await client.delete(`/v2/slices/${id}`);
   await waitFor(() => !isRunning(second), { what: 'the end of the process' });

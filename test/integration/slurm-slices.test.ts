@@ -12,7 +12,7 @@ import { startServer } from '../support/server.ts';
 import { untilSlice } from '../support/slices.ts';
 import { noSlurm, TestSlurm } from '../support/slurm.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, type ProjectHandle } from '../support/with-server.ts';
+import { createNode, createProject, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const skip = (await noSlurm()) ?? false;
 const root = resolve(import.meta.dirname, '../..');
@@ -94,11 +94,14 @@ describe('a lab on Slurm', { skip }, async () => {
     }
     const hasFile = async (project: ProjectHandle) => (await user.send(`GET ${files.get(project)}`)).text() === project.id;
     await user.post(`${closed.path}/close`, {}, 204);
-    // Its job ends, and its folder with it: it is placed again.
+    await user.post(`${open.path}/nodes/start`, {}, 204);
+    // Its job ends, and its folder with it: it is placed again. SIGTERM goes to all processes of the job.
     await slurm.command('scancel', '--user=root');
     const isBack = async () => (await untilSlice(user, compute_id, 'joined')).epoch > before;
     await waitFor(isBack, { what: 'the slice with a new folder', everyMs: 100, limitMs: 120_000 });
     await waitFor(() => hasFile(open), { what: 'the file of a node of an open project' });
+    const isStarted = async () => (await user.get<NodeBody[]>(`${open.path}/nodes`)).every(({ status }) => status === 'started');
+    await waitFor(isStarted, { what: 'a node that ran', everyMs: 100, limitMs: 120_000 });
     await user.post(`${closed.path}/open`, {}, 201);
     assert.ok(await hasFile(closed), 'the file of a node of a closed project');
     // Noted once the files are there.

@@ -42,10 +42,10 @@ export function processesNamed(text: string): LeftProcess[] {
 }
 
 /** At once; what has ended meanwhile is left aside. */
-export function killProcesses(processes: readonly LeftProcess[]): void {
+export function killProcesses(processes: readonly LeftProcess[], signal: NodeJS.Signals = 'SIGKILL'): void {
   for (const { pid } of processes) {
     try {
-      process.kill(pid, 'SIGKILL');
+      process.kill(pid, signal);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }

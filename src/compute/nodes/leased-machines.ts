@@ -63,6 +63,11 @@ export class LeasedMachines {
     await Promise.allSettled(machines.map((node) => node.stop({ now: true })));
   }
 
+  /** `noted`: never rejects. */
+  reportEndsAfter(noted: Promise<unknown>): void {
+    this.#context.lease.noted = noted;
+  }
+
   /** The lease was lost: those that were ended are started by the controller, here or elsewhere. */
   forget(): void {
     this.#ended.clear();

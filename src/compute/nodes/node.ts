@@ -333,7 +333,11 @@ export class ComputeNode {
       // An interface that was made again is up.
       if (this.project.replicatesLinkState) void this.showLinkStates();
     });
-    run.emulator.ended.then((ending) => this.exclusively(() => this.#ended(run, ending))).catch(failed);
+    const ended = async (ending: Ending) => {
+      await this.context.lease.noted;
+      await this.exclusively(() => this.#ended(run, ending));
+    };
+    run.emulator.ended.then(ended).catch(failed);
   }
 
   async #stop(options?: { now?: boolean }): Promise<void> {
