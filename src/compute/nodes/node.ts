@@ -333,11 +333,8 @@ export class ComputeNode {
       // An interface that was made again is up.
       if (this.project.replicatesLinkState) void this.showLinkStates();
     });
-    const ended = async (ending: Ending) => {
-      await this.context.lease.noted;
-      await this.exclusively(() => this.#ended(run, ending));
-    };
-    run.emulator.ended.then(ended).catch(failed);
+    const ended = (ending: Ending) => this.exclusively(() => this.#ended(run, ending));
+    run.emulator.ended.then(async (ending) => this.context.lease.noted?.then(() => ended(ending)) ?? ended(ending)).catch(failed);
   }
 
   async #stop(options?: { now?: boolean }): Promise<void> {
