@@ -1,6 +1,6 @@
 /** A lab over hosts that Slurm gives: slices are batch jobs, and their folder is on a file system that all hosts share. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
@@ -60,7 +60,8 @@ describe('a lab on Slurm', { skip }, async () => {
     powerOff: (host: number) => slurm.powerOff(host),
     powerOn: async (host: number) => slurm.powerOn(host),
   };
-  const lab = await ClusterLab.make({ server, client, hosts, data }, { cpus: 2, memory: 1500 });
+  const outputOf = (slice: string) => readFile(join(work, `patchbay-${slice}.out`), 'utf8');
+  const lab = await ClusterLab.make({ server, client, hosts, data, outputOf }, { cpus: 2, memory: 1500 });
   started.defer(() => lab.close());
   const owned = started.move();
   after(() => owned.disposeAsync());

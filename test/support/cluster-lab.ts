@@ -42,6 +42,8 @@ export interface ClusterLabParts {
   readonly hosts: LabHosts;
   /** Where the data folders of slices are, by their ids. */
   readonly data: string;
+  /** What a slice has printed, where the engine keeps that. */
+  readonly outputOf?: (slice: string) => Promise<string>;
 }
 
 /** Command lines. */
@@ -141,8 +143,10 @@ export class ClusterLab {
     await waitFor(isSettled, { what, everyMs: 500, limitMs: settleMs }).catch(async (error: Error) => {
       const processes = (await Promise.all(this.slices.map((slice) => this.processes(slice)))).flat();
       const lines = processes.map(({ pid, commandLine }) => `${pid} ${commandLine.slice(0, 160)}`);
-      const slices = JSON.stringify(await this.#list().catch(String));
-      throw new Error(`${error.message}: ${seen.text}\n${slices}\n${lines.join('\n')}\n${this.server.log().slice(-6000)}`);
+      const slices = (await this.#list()).map(({ findings: _findings, ...slice }) => JSON.stringify(slice));
+      const outputs = await Promise.all(this.slices.map((slice) => this.#parts.outputOf?.(slice) ?? ''));
+      const logs = [this.server.log().slice(-6000), ...outputs.map((output) => output.slice(-3000))];
+      throw new Error([`${error.message}: ${seen.text}`, ...slices, ...lines, ...logs].join('\n'));
     });
     assert.deepEqual(this.#tooMany, [], 'two machines ran on one disk');
   }

@@ -61,6 +61,8 @@ test('a slice that is asked to end waits while its nodes are moved, once, and on
   const { evictions, compute, seen, nextMove } = bench(60_000);
   assert.equal(await evictions.ending(compute), true);
   assert.ok(evictions.isLeaving('slice'), 'nothing is placed there');
+  await nextMove(1);
+  assert.ok(seen.evictions[0]?.isEnding(), 'it starts nothing again');
   (await nextMove(1)).resolve(1);
   await waitFor(async () => !(await evictions.ending(compute)), { what: 'the end of the wait' });
   assert.equal(seen.evictions.length, 1, 'what has no room is stopped with it');
@@ -80,6 +82,7 @@ test('a slice on a drained host ends when nothing is left on it, or when another
   (await nextMove(1)).resolve(1);
   await waitFor(() => seen.vacated.length === 1, { what: 'a slice that stays' });
   assert.match(seen.notes.at(-1) ?? '', /^New disks\. 1 of its nodes stay until/);
+  assert.equal(seen.evictions[0]?.isEnding(), false, 'what could not be moved is started again there');
   state.hasRoom = true;
   // Asked again after two seconds; those without room are not reported a second time.
   (await nextMove(2)).resolve(1);

@@ -115,14 +115,15 @@ export class Evictions {
   async #evict(compute: RegisteredCompute, evicted: Evicted): Promise<void> {
     const { relocation, engineSlices } = this.#options;
     const { signal } = evicted.stop;
+    const isEnding = () => evicted.waitsUntil !== undefined;
     const retry = new Retry(retryTimes);
     const reason = sentence(engineSlices.reportOf(compute.id)?.reason ?? 'It was asked to end');
     await this.#note(compute.id, `${reason} Its nodes are moved to other slices`);
     for (let isAgain = false; !signal.aborted; isAgain = true) {
       evicted.isMoving = true;
-      const left = await relocation.evict(compute, { stop: signal, reason, isAgain });
+      const left = await relocation.evict(compute, { stop: signal, reason, isAgain, isEnding });
       evicted.isMoving = false;
-      if (signal.aborted || evicted.waitsUntil !== undefined) return;
+      if (signal.aborted || isEnding()) return;
       const stays = `${left} of its nodes stay until their engine has room for it elsewhere`;
       await this.#note(compute.id, `${reason} ${left === 0 ? 'Its nodes have been moved' : stays}`);
       if (await engineSlices.vacate(compute.id, { isEmpty: left === 0 })) return;

@@ -17,3 +17,13 @@ export function runningOn(live: LiveProject, compute: RegisteredCompute): string
 export function isRunning({ live, entry }: OpenNode): boolean {
   return live.status !== 'stopped' && !findKind(entry.node_type)?.alwaysRunning;
 }
+
+/** The project is not closed or copied meanwhile, and nothing else moves the node. */
+export async function whileMoving<T>(node: OpenNode, fn: () => Promise<T>): Promise<T> {
+  node.isMoving = true;
+  try {
+    return await fn();
+  } finally {
+    node.isMoving = false;
+  }
+}

@@ -23,7 +23,7 @@ import type { Slices } from '../slices/slices.ts';
 import { writeCarriedFile } from './carried-file.ts';
 import { agesOf } from './copy-ages.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
-import { isRunning, nodesOn, runningOn } from './nodes-on.ts';
+import { isRunning, nodesOn, runningOn, whileMoving } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
 import { RememberedNodes } from './remembered-nodes.ts';
 import type { RunningNodes } from './running-nodes.ts';
@@ -53,6 +53,8 @@ export interface Eviction {
   /** A sentence. */
   readonly reason: string;
   readonly isAgain: boolean;
+  /** It was asked to end. */
+  readonly isEnding: () => boolean;
 }
 
 interface MovingAway {
@@ -61,6 +63,7 @@ interface MovingAway {
   readonly isAllowed?: (computeId: string) => boolean;
   /** Absent: all nodes. */
   readonly isWanted?: (node: OpenNode) => boolean;
+  readonly isEnding?: () => boolean;
 }
 
 /** Nodes that are moved or started at a time. */
@@ -275,7 +278,7 @@ export class Relocation {
    * Moves the nodes of open projects to other slices, until the signal aborts; the project is notified of `reason`. `isAgain`: those for
    * which there was no room are tried when there is some. @returns how many stay. Never rejects
    */
-  async evict(compute: RegisteredCompute, { stop, reason, isAgain }: Eviction): Promise<number> {
+  async evict(compute: RegisteredCompute, { stop, reason, isAgain, isEnding }: Eviction): Promise<number> {
     // Nodes that a client's drain is moving are moved first.
     await this.#draining.get(compute.id)?.end;
     const { slices, placer } = this.#options;
@@ -286,11 +289,14 @@ export class Relocation {
         const message = `${compute.record.name}: ${reason} Its nodes are moved to other slices, or start again with it`;
         if (nodesOn(live, compute).length > 0) live.notify('log.warning', { message });
       });
-    return this.#moveAway(compute, { stop, isAllowed, isWanted });
+    return this.#moveAway(compute, { stop, isAllowed, isWanted, isEnding });
   }
 
   /** @returns how many of its nodes stay */
-  async #moveAway(compute: RegisteredCompute, { stop, isAllowed, isWanted = () => true }: MovingAway): Promise<number> {
+  async #moveAway(
+    compute: RegisteredCompute,
+    { stop, isAllowed, isWanted = () => true, isEnding = () => false }: MovingAway,
+  ): Promise<number> {
     let left = 0;
     await this.#forEachOpen(async (live) => {
       await this.#remembered.add(live, runningOn(live, compute));
@@ -300,8 +306,8 @@ export class Relocation {
       });
       left += errors.length;
       for (const error of errors) live.notify('log.error', { message: (error as Error).message });
-      // A slice that is about to end starts nothing again.
-      if (!stop.aborted || isAllowed === undefined) await this.#remembered.start(live);
+      // Also when it was stopped in between: its host takes work again. A slice that is about to end starts nothing.
+      await this.#remembered.start(live, isEnding() ? compute.id : undefined);
     });
     return left;
   }
@@ -353,8 +359,9 @@ export class Relocation {
       // Its slice is lost.
       if (!move.takeFiles && isFault(error, 'no_compute_fits'))
         this.#waiting.add({ projectId: live.projectId, nodeId: node.id, compute: move.from });
-      const message = `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`;
-      live.notify('log.error', { message });
+      live.notify('log.error', {
+        message: `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`,
+      });
       return false;
     }
   }
@@ -382,14 +389,5 @@ export class Relocation {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
     const errors = await forEachBounded(open, rate, (project) => project.change(work));
     for (const error of errors) this.#options.log.warn({ err: error }, 'nodes could not be relocated');
-  }
-}
-
-async function whileMoving<T>(node: OpenNode, fn: () => Promise<T>): Promise<T> {
-  node.isMoving = true;
-  try {
-    return await fn();
-  } finally {
-    node.isMoving = false;
   }
 }

@@ -30,8 +30,8 @@ export class RememberedNodes {
     });
   }
 
-  /** Those whose compute is connected; the others stay in the list. */
-  start(live: LiveProject): Promise<void> {
+  /** Those whose compute is connected; the others stay in the list, as do those on `except`, a compute that is about to end. */
+  start(live: LiveProject, except?: string): Promise<void> {
     const { folder, projectId } = live;
     return this.#starts.run(projectId, async () => {
       const ids = await readResumeList(folder);
@@ -40,7 +40,7 @@ export class RememberedNodes {
       this.#added.set(projectId, added);
       const ended = new Set(ids);
       await forEachBounded(ids, this.#rate, async (nodeId) => {
-        if (!(await startAgain(live, nodeId))) ended.delete(nodeId);
+        if (!(await startAgain(live, nodeId, except))) ended.delete(nodeId);
       });
       await this.#lists.run(projectId, async () => {
         this.#added.delete(projectId);
@@ -51,10 +51,10 @@ export class RememberedNodes {
   }
 }
 
-/** False: its compute is away. Listeners are sent what fails. */
-async function startAgain(live: LiveProject, nodeId: string): Promise<boolean> {
+/** False: its compute is away, or is about to end. Listeners are sent what fails. */
+async function startAgain(live: LiveProject, nodeId: string, except: string | undefined): Promise<boolean> {
   const node = live.nodes.find(nodeId);
-  if (node?.compute?.isAwaited) return false;
+  if (node?.compute?.isAwaited || (node && node.entry.compute_id === except)) return false;
   if (node?.live.status !== 'stopped') return true;
   await live.nodes.act(nodeId, 'start').catch((error: Error) => {
     live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${error.message}` });
