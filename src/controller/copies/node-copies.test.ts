@@ -46,9 +46,16 @@ test('the copy of a node is not replaced by what a slice has that was placed aga
   seen('stopped');
   await waitFor(() => before.describe(node_id).copied_at, { what: 'a copy' });
   seen('started');
-  // The controller dies in the instant after it has stored the next epoch of the slice, and before it does anything else.
   before.stop();
   await before.close();
+  // An earlier version has noted no epoch.
+  const entries = await NodeCopies.openEntries(folder, () => undefined);
+  await entries.set(node_id, { ...(entries.get(node_id) ?? assert.fail()), epoch: undefined });
+  await entries.close();
+  const updated = await begin();
+  // The controller dies in the instant after it has stored the next epoch of the slice, and before it does anything else.
+  updated.stop();
+  await updated.close();
   compute.epoch = 2;
 
   const copies = await begin();

@@ -5,8 +5,7 @@
  * Theory of operation. The journal holds the time of each node's copy, and whether its files may have changed since. That is written when a
  * node starts, so that `kill -9` of the server loses nothing, not even for projects that are closed by then. It also holds the epoch of the
  * slice under which the files were there. A slice with another one may have lost them: the copy is not replaced until they were found there,
- * or given back. Few copies are under way at a
- * time, no request waits for them, and a failed one is retried with growing pauses.
+ * or given back. Few copies are under way at a time, no request waits for them, and a failed one is retried with growing pauses.
  */
 import { cp, mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -77,6 +76,7 @@ export class NodeCopies {
     this.#options = options;
     this.#entries = entries;
     this.#folder = join(options.settings.dataDirectory, 'node-copies');
+    this.#noteEpochs();
   }
 
   static openEntries(stateDirectory: string, warn: (message: string) => void): Promise<NodeCopyEntries> {
@@ -167,6 +167,14 @@ export class NodeCopies {
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay.values());
     await this.#entries.close();
+  }
+
+  /** In entries of an earlier version, which marked what was lost. From now on slices may be lost. */
+  #noteEpochs(): void {
+    for (const [id, entry] of [...this.#entries.entries()]) {
+      const epoch = this.#epochOf(entry.compute_id);
+      if (entry.epoch === undefined && epoch !== undefined) void this.#set(id, { ...entry, epoch });
+    }
   }
 
   #epochOf(computeId: string): number | undefined {

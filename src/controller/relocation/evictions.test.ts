@@ -13,7 +13,7 @@ const log = { debug() {}, error() {}, info() {}, warn() {} };
 /** One slice whose host is drained, or that is asked to end. */
 function bench(graceMs: number | undefined) {
   const compute = { id: 'slice', epoch: 3, record: { name: 'slice' } } as unknown as RegisteredCompute;
-  const state = { isDraining: false, hasRoom: false };
+  const state = { isDraining: false, hasRoom: false, isJoined: true };
   const seen = { vacated: [] as boolean[], notes: [] as (string | null)[], evictions: [] as Eviction[] };
   const moves: PromiseWithResolvers<number>[] = [];
   const drains = new EventStream<string>();
@@ -28,7 +28,7 @@ function bench(graceMs: number | undefined) {
     },
   };
   const slices = {
-    find: () => ({ state: 'joined' }),
+    find: () => ({ state: state.isJoined ? 'joined' : 'left' }),
     note: async (_id: string, reason: string | null) => void seen.notes.push(reason),
   } as unknown as Slices;
   const evictions = new Evictions({
@@ -74,6 +74,31 @@ test('a slice whose grace is over does not wait for the move of its nodes', asyn
   assert.equal(await evictions.ending(compute), false);
   await evictions.close();
   assert.deepEqual(seen.evictions, []);
+});
+
+test('a host that is drained again waits for the nodes that the drain before it moves', async () => {
+  const { compute, evictions, seen, drain, nextMove } = bench(60_000);
+  drain(true);
+  await nextMove(1);
+  drain(false);
+  drain(true);
+  assert.equal(await evictions.ending(compute), true, 'its nodes will be moved');
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  assert.equal(seen.evictions.length, 1);
+  (await nextMove(1)).resolve(1);
+  (await nextMove(2)).resolve(0);
+  drain(false);
+  await evictions.close();
+});
+
+test('a slice that joins on a host that is drained already has its nodes moved', async () => {
+  const { evictions, state, drain, nextMove } = bench(60_000);
+  state.isJoined = false;
+  drain(true);
+  state.isJoined = true;
+  evictions.look('slice');
+  (await nextMove(1)).resolve(0);
+  await evictions.close();
 });
 
 test('a slice on a drained host ends when nothing is left on it, or when another host has room', async () => {

@@ -28,7 +28,6 @@ interface Evicted {
   isMoving: boolean;
   /** `performance.now()` after which a slice that was asked to end does not wait; undefined: it was not asked. */
   waitsUntil: number | undefined;
-  end: Promise<void>;
 }
 
 const retryTimes = { firstMs: 2_000, longestMs: 60_000 };
@@ -39,11 +38,13 @@ export class Evictions {
   readonly #options: EvictionsOptions;
   /** By the id of the compute. */
   readonly #evicted = new Map<string, Evicted>();
+  /** By the id of the compute: the end of its last eviction, which moves nodes to the end after it was stopped. */
+  readonly #ends = new Map<string, Promise<void>>();
   #isClosed = false;
 
   constructor(options: EvictionsOptions) {
     this.#options = options;
-    options.engineSlices.drains.subscribe((id) => this.#changed(id));
+    options.engineSlices.drains.subscribe((id) => this.look(id));
   }
 
   /** Nothing is placed there. */
@@ -75,7 +76,7 @@ export class Evictions {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { stop } of this.#evicted.values()) stop.abort();
-    await Promise.all(Array.from(this.#evicted.values(), ({ end }) => end));
+    await Promise.all(this.#ends.values());
   }
 
   #current(compute: RegisteredCompute | undefined): Evicted | undefined {
@@ -83,8 +84,8 @@ export class Evictions {
     return evicted?.epoch === compute?.epoch ? evicted : undefined;
   }
 
-  /** Its engine has begun to drain it, or has ended that. */
-  #changed(id: string): void {
+  /** Its engine has begun to drain it, or has ended that, or it has joined: on a host that is drained, perhaps. */
+  look(id: string): void {
     const { slices, engineSlices, findCompute } = this.#options;
     const compute = findCompute(id);
     if (!compute) return;
@@ -102,13 +103,20 @@ export class Evictions {
     const before = this.#current(compute);
     if (before || this.#isClosed) return before;
     const stop = new AbortController();
-    const evicted: Evicted = { epoch: compute.epoch, stop, isMoving: true, waitsUntil: undefined, end: Promise.resolve() };
-    this.#evicted.get(compute.id)?.stop.abort();
-    this.#evicted.set(compute.id, evicted);
-    evicted.end = this.#evict(compute, evicted).catch((error: unknown) => {
-      evicted.isMoving = false;
-      this.#options.log.error({ err: error }, `the nodes of ${compute.record.name} could not be moved`);
-    });
+    const evicted: Evicted = { epoch: compute.epoch, stop, isMoving: true, waitsUntil: undefined };
+    const { id } = compute;
+    this.#evicted.get(id)?.stop.abort();
+    this.#evicted.set(id, evicted);
+    const end = (this.#ends.get(id) ?? Promise.resolve())
+      .then(() => this.#evict(compute, evicted))
+      .catch((error: unknown) => {
+        evicted.isMoving = false;
+        this.#options.log.error({ err: error }, `the nodes of ${compute.record.name} could not be moved`);
+      })
+      .finally(() => {
+        if (this.#ends.get(id) === end) this.#ends.delete(id);
+      });
+    this.#ends.set(id, end);
     return evicted;
   }
 
@@ -117,6 +125,7 @@ export class Evictions {
     const { signal } = evicted.stop;
     const isEnding = () => evicted.waitsUntil !== undefined;
     const retry = new Retry(retryTimes);
+    if (signal.aborted) return;
     const reason = sentence(engineSlices.reportOf(compute.id)?.reason ?? 'It was asked to end');
     await this.#note(compute.id, `${reason} Its nodes are moved to other slices`);
     for (let isAgain = false; !signal.aborted; isAgain = true) {

@@ -56,7 +56,10 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const watch = new ComputeWatch({
     ...{ projects, registry, log },
     onReturn: (live, compute) => relocation.returning(live, compute),
-    onBack: (compute) => relocation.returned(compute),
+    onBack: async (compute) => {
+      await relocation.returned(compute);
+      evictions.look(compute.id);
+    },
   });
   return { placer, copies, relocation, evictions, watch };
 }

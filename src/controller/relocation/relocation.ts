@@ -320,6 +320,9 @@ export class Relocation {
     isAllowed?: (computeId: string) => boolean,
   ): Promise<boolean> {
     const { node_type, properties, name } = node.entry;
+    const isAway = () => node.entry.compute_id !== compute.id;
+    // By a client.
+    if (isAway()) return true;
     // Before anything is stopped.
     const to = this.#options.placer.find({ node_type, properties }, compute, isAllowed);
     if (!to) {
@@ -328,7 +331,7 @@ export class Relocation {
       return false;
     }
     const ran = isRunning(node);
-    if (ran && (await this.#movedLive(live, node, to))) return true;
+    if (ran && ((await this.#movedLive(live, node, to)) || isAway())) return true;
     if (node.live.status !== 'stopped') await live.nodes.act(node.id, 'stop');
     if (!(await this.#move(live, node, { from: compute, to, takeFiles: true }))) return false;
     await live.nodes.open(node, 'node.updated');
@@ -371,6 +374,7 @@ export class Relocation {
     const { node_type, properties } = node.entry;
     const target = to ?? this.#options.placer.choose({ node_type, properties }, from);
     const prepare = async () => {
+      if (node.entry.compute_id !== from.id) throw new Error('it was moved meanwhile');
       await settleBefore(live, node, target);
       if (takeFiles) {
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');

@@ -26,7 +26,10 @@ export class RememberedNodes {
     const { folder, projectId } = live;
     await this.#lists.run(projectId, async () => {
       for (const id of nodeIds) this.#added.get(projectId)?.add(id);
-      await writeResumeList(folder, [...new Set([...(await readResumeList(folder)), ...nodeIds])]);
+      const known = await readResumeList(folder);
+      const all = new Set([...known, ...nodeIds]);
+      // A slice that waits for the move of its nodes asks twice a second.
+      if (all.size > known.length) await writeResumeList(folder, [...all]);
     });
   }
 

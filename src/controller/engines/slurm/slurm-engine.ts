@@ -1,6 +1,7 @@
 /**
- * Slices as batch jobs of Slurm. Jobs carry controller and slice in their comment, so that a controller that starts again finds them; the
- * newest job of a slice is the one that counts. Slurm has no notifications: the list is polled, and at once after `place` and `release`.
+ * Slices as batch jobs of Slurm. Jobs carry controller and slice in their comment, so that a controller that starts again finds them. A slice
+ * may have several: one that was lost ends some time after the next one was submitted. The newest that keeps its place counts, else
+ * the newest. Slurm has no notifications: the list is polled, and at once after `place` and `release`.
  */
 import { EventEmitter, once } from 'node:events';
 import { Retry } from '../../../lib/retry.ts';
@@ -20,6 +21,8 @@ interface ReportedJob {
   readonly report: SliceReport;
 }
 
+type ReportedJobs = ReadonlyMap<string, ReportedJob>;
+
 /** States of nodes on which nothing can be placed. */
 const unusable =
   /^(DOWN|DRAIN|DRAINED|DRAINING|FAIL|FAILING|MAINT|RESERVED|NOT_RESPONDING|NO_RESPOND|POWER_DOWN|POWERED_DOWN|UNKNOWN)$/;
@@ -37,6 +40,10 @@ export class SlurmEngine implements Engine {
   /** Owners of the slices that were placed or seen here, by slice. */
   readonly #owners = new Map<string, string>();
   readonly #enforcements = new Map<number, NodeJS.Timeout>();
+  /** Lists that were asked for so far. */
+  #polls = 0;
+  /** By slice: the latest list that was asked for before its job was submitted. */
+  readonly #submitted = new Map<string, number>();
 
   constructor({ client, settings, pollMs = 2_000 }: SlurmEngineOptions) {
     this.#client = client;
@@ -73,11 +80,12 @@ export class SlurmEngine implements Engine {
     const jobs = await this.#jobsOf(order.owner, order.id);
     this.#owners.set(order.id, order.owner);
     // Where one runs, is suspended or is about to end, its end is reported, and the slice is placed again then.
-    if (jobs.some(({ report }) => report.state !== 'ended' && report.state !== 'lost')) return;
+    if (jobs.some(keepsPlace)) return;
     for (const { job, report } of jobs) {
       if (report.state === 'lost') await this.#client.cancel(job.id);
     }
     await this.#client.submit(submissionOf(order, this.#settings));
+    this.#submitted.set(order.id, this.#polls);
     this.#events.emit('poll');
   }
 
@@ -95,19 +103,26 @@ export class SlurmEngine implements Engine {
 
   async watch(owner: string, listener: SliceListener, signal: AbortSignal): Promise<void> {
     const retry = new Retry(retryTimes);
-    let known: ReadonlyMap<string, SliceReport> | undefined;
+    let known: ReportedJobs | undefined;
     while (!signal.aborted) {
       const polled = this.#nextPoll(signal);
+      this.#polls += 1;
+      const poll = this.#polls;
       try {
-        const reports = await this.#reports(owner);
+        const found = await this.#jobsBySlice(owner);
         if (signal.aborted) return;
         retry.succeeded();
-        if (known) announceChanges(known, reports, listener);
-        else {
+        // What it says of slices that were placed meanwhile is of the jobs before.
+        const old = new Set([...this.#submitted].filter(([, at]) => at >= poll).map(([id]) => id));
+        if (known) {
+          const jobs = withKnown(found, known, old);
+          announceChanges(known, jobs, listener);
+          known = jobs;
+        } else if (old.size === 0) {
           listener.onProblem(null);
-          listener.onList([...reports.values()]);
+          listener.onList(Array.from(found.values(), ({ report }) => report));
+          known = found;
         }
-        known = reports;
         await polled;
       } catch (error) {
         if (signal.aborted) return;
@@ -149,12 +164,14 @@ export class SlurmEngine implements Engine {
     return this.#reported((await jobs).filter((job) => sliceOf(job) === id));
   }
 
-  async #reports(owner: string): Promise<Map<string, SliceReport>> {
+  /** The one that counts of each slice. */
+  async #jobsBySlice(owner: string): Promise<ReportedJobs> {
     const jobs = await this.#client.jobs(jobName(owner), tagOf(owner));
-    // The newest job of a slice replaces those before it.
     const reported = await this.#reported(jobs.toSorted((a, b) => a.id - b.id));
     for (const { report } of reported) this.#owners.set(report.id, owner);
-    return new Map(reported.map(({ report }) => [report.id, report]));
+    // Those that keep a place come last: as long as there is one, nothing is submitted (`place`), and its end is awaited.
+    const ordered = [...reported.filter((one) => !keepsPlace(one)), ...reported.filter(keepsPlace)];
+    return new Map(ordered.map((one) => [one.report.id, one]));
   }
 
   async #reported(jobs: readonly SlurmJob[]): Promise<ReportedJob[]> {
@@ -200,15 +217,24 @@ export class SlurmEngine implements Engine {
   }
 }
 
-function announceChanges(
-  known: ReadonlyMap<string, SliceReport>,
-  reports: ReadonlyMap<string, SliceReport>,
-  listener: SliceListener,
-): void {
-  for (const [id, report] of reports) {
-    if (JSON.stringify(known.get(id)) !== JSON.stringify(report)) listener.onChange(report);
+/** Nothing else is started for its slice. */
+function keepsPlace({ report: { state } }: ReportedJob): boolean {
+  return state !== 'ended' && state !== 'lost';
+}
+
+/** `found`, with what was known of the slices in `ids`. */
+function withKnown(found: ReportedJobs, known: ReportedJobs, ids: ReadonlySet<string>): ReportedJobs {
+  const of = (jobs: ReportedJobs, isWanted: (id: string) => boolean) => [...jobs].filter(([id]) => isWanted(id));
+  return new Map([...of(found, (id) => !ids.has(id)), ...of(known, (id) => ids.has(id))]);
+}
+
+/** The next job of a slice may have the same words as the one before: that it has ended as well is news. */
+function announceChanges(known: ReportedJobs, jobs: ReportedJobs, listener: SliceListener): void {
+  for (const [id, { job, report }] of jobs) {
+    const before = known.get(id);
+    if (before?.job.id !== job.id || JSON.stringify(before.report) !== JSON.stringify(report)) listener.onChange(report);
   }
-  for (const [id, { host }] of known) {
-    if (!reports.has(id)) listener.onChange({ id, state: 'ended', reason: null, host, endsAt: null });
+  for (const [id, { report }] of known) {
+    if (!jobs.has(id)) listener.onChange({ id, state: 'ended', reason: null, host: report.host, endsAt: null });
   }
 }
