@@ -94,10 +94,21 @@ async function twoPcs() {
   return { project, here, there, link: `${project.path}/links/${link_id}` };
 }
 
+/** When it fails, the error tells what the link has carried, and how. */
+async function untilReached({ project, here, there }: { project: ProjectHandle; here: Pc; there: Pc }, what: string) {
+  try {
+    await waitFor(() => here.reaches(there), { what });
+  } catch (cause) {
+    const figures = await client.get(`${project.path}/link_stats`);
+    const nodes = [await getNode(project, here.node), await getNode(project, there.node)];
+    throw new Error(`${what}: ${JSON.stringify({ figures, nodes, problems: await problems(project) })}`, { cause });
+  }
+}
+
 describe('a link from one server to the other', () => {
   test('carries frames, and filters and captures work at both ends', async () => {
     const { project, here, there, link } = await twoPcs();
-    await waitFor(() => here.reaches(there), { what: 'an answer from the other server' });
+    await untilReached({ project, here, there }, 'an answer from the other server');
     await client.post(`${link}/start_capture`, { capture_file_name: 'across.pcap' });
     await client.put(link, { filters: { frequency_drop: [-1] } }, 201);
     assert.equal(await here.reaches(there), false);
@@ -231,7 +242,7 @@ describe('a compute that goes and comes back', () => {
       'the status that it has now',
     );
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
-    await waitFor(() => here.reaches(there), { what: 'frames as before' });
+    await untilReached({ project, here, there }, 'frames as before');
     await client.delete(`${project.path}/nodes/${alone.node_id}`);
     here.close();
     there.close();
@@ -248,7 +259,7 @@ describe('a compute that goes and comes back', () => {
     await untilUsable(project);
     await waitFor(async () => (await getNode(project, there.node)).status === 'stopped', { what: 'the node that was made again' });
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
-    await waitFor(() => here.reaches(there), { what: 'frames on the link that was made again' });
+    await untilReached({ project, here, there }, 'frames on the link that was made again');
     here.close();
     there.close();
     await client.delete(project.path);
@@ -268,7 +279,7 @@ describe('a compute that goes and comes back', () => {
     await away.restart();
     await untilUsable(project);
     await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
-    await waitFor(() => here.reaches(there), { what: 'frames on a link that could not be made at the opening' });
+    await untilReached({ project, here, there }, 'frames on a link that could not be made at the opening');
     here.close();
     there.close();
     await client.delete(project.path);

@@ -54,8 +54,13 @@ until curl -sf "$url/v2/version" >/dev/null; do
 done
 echo "page=$(curl -s -o /dev/null -w '%{http_code} %{content_type}' "$url/")"
 echo "project=$(curl -s -o /dev/null -w '%{http_code}' "$url/v2/projects" -d '{"name": "kept"}')"
+# The server answers before its fabric has started.
+until grep -q 'listens at' /var/lib/patchbay/state/fabric.log 2>/dev/null; do
+  kill -0 "$server" || { cat /server.log >&2; exit 1; }
+  sleep 0.2
+done
 fabric=$(grep -l 'fabric/main[.]ts' /proc/[0-9]*/cmdline 2>/dev/null | head -1 | cut -d / -f 3)
-echo "fabric=$(chrt --pid "$fabric" | sed 's/.*: //' | paste -sd ' ')"
+echo "fabric=$(chrt --pid "$fabric" | sed -nE 's/.*(policy|priority): //p' | paste -sd ' ')"
 echo "doctor=$(prlimit $limits setpriv --reuid=patchbay --regid=patchbay --init-groups --bounding-set=-all patchbay doctor | grep -c 'real time.*as soon as' || true)"
 kill "$server"
 wait "$server" || true

@@ -140,12 +140,14 @@ test('without host access: a lease and names, and no way to this host’s loopba
   const console = await atPrompt(await startVm(client, project, end(nat)));
   assert.equal(await lease(console), '192.168.122.100');
   const namesBefore = namesAsked;
-  for (const host of [outside, gateway, '127.0.0.1', '0.0.0.1']) {
-    await type(console, `imgfetch --timeout 3000 http://${host}:${webPort}/forbidden`);
+  // Milliseconds, in which the guest keeps a core busy: the first resolves the gateway and the name, the others have both.
+  const limits = [3000, 1000, 1000, 1000];
+  for (const [index, host] of [outside, gateway, '127.0.0.1', '0.0.0.1'].entries()) {
+    await type(console, `imgfetch --timeout ${limits[index]} http://${host}:${webPort}/no`);
     await console.expect(/rror|imed out|unreachable|could not/i, 40_000);
   }
   if (isRoot) assert.ok(namesAsked > namesBefore);
-  assert.ok(!asked.includes('/forbidden'));
+  assert.ok(!asked.includes('/no'));
   const [stats] = await client.get<LinkStats[]>(`${project.path}/link_stats`);
   const dropped = stats?.directions.find(({ to_node_id }) => to_node_id === nat.node_id)?.dropped;
   assert.ok((dropped?.not_admitted ?? 0) >= 4, JSON.stringify(stats));

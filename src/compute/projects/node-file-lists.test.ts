@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { NodeFileLists } from './node-file-lists.ts';
 import type { ComputeProjects } from './projects.ts';
 
-test('a node is listed whose files are removed while they are listed', async (t) => {
+test('a node is listed whose files are removed while they are listed; why others cannot be is said', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-lists-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'kept'));
@@ -16,8 +16,8 @@ test('a node is listed whose files are removed while they are listed', async (t)
   let lists = 0;
   let copiesLast = 1;
   // The copy of a disk is removed when its machine ends, as when its memory is saved.
-  const copyDisks = async () => (++lists <= copiesLast ? new Map([['disk', 'copy-that-was-removed']]) : undefined);
-  const emulator = { copyDisks };
+  let copyDisks = async () => (++lists <= copiesLast ? new Map([['disk', 'copy-that-was-removed']]) : undefined);
+  const emulator = { copyDisks: () => copyDisks() };
   const node = { directory: folder, name: 'PC1', emulator };
   const context = {
     drivers: new Map([['vpcs', { kind: { folder: 'vpcs' } }]]),
@@ -37,4 +37,7 @@ test('a node is listed whose files are removed while they are listed', async (t)
   assert.equal(lists, 2);
   copiesLast = Number.POSITIVE_INFINITY;
   await assert.rejects(list(), { code: 'node_failed', message: /change while they are read/ });
+  // As of a folder that the guest of a container closes to a server that is not root.
+  copyDisks = () => Promise.reject(Object.assign(new Error('permission denied'), { code: 'EACCES' }));
+  await assert.rejects(list(), { code: 'node_failed', message: /permission denied/ });
 });

@@ -6,7 +6,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { removeDiskCopies } from '../../emulators/host/disk-copies.ts';
 import { kindFolders } from '../../emulators/kinds.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
@@ -94,9 +94,10 @@ export class NodeFileLists {
     const folder = node?.directory ?? (await place());
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt === mostAttempts;
-      const files = await this.#read(node_id, folder).catch((error: unknown) => {
-        if (!isGone(error)) throw error;
-        if (isLast) throw fault('node_failed', { name: node?.name ?? node_id, reason: changing }, { cause: error });
+      const files = await this.#read(node_id, folder).catch((error: Error) => {
+        if (isFault(error)) throw error;
+        const reason = isGone(error) ? changing : error.message;
+        if (isLast || !isGone(error)) throw fault('node_failed', { name: node?.name ?? node_id, reason }, { cause: error });
       });
       if (files) return { folder, files };
     }

@@ -108,9 +108,8 @@ export class SnapshotMemories {
     await this.#saving.get(snapshotId)?.done;
   }
 
-  /** The snapshot is about to be deleted. */
-  async forget(snapshotId: string): Promise<void> {
-    await this.settle(snapshotId);
+  /** The snapshot was deleted. */
+  forget(snapshotId: string): void {
     this.#failures.delete(snapshotId);
   }
 

@@ -134,7 +134,7 @@ export class Snapshots {
       const { filename, name } = find(all, snapshotId);
       const folder = snapshotsFolder(project.path);
       const id = snapshotId.toLowerCase();
-      await this.memories.forget(id);
+      await this.memories.settle(id);
       // In one step: what is half removed must not be found again.
       await this.#options.staging
         .use(join(folder, `${stagingPrefix}${snapshotId}`), async (gone) => {
@@ -148,6 +148,7 @@ export class Snapshots {
         project.path,
         all.filter((each) => each.snapshot_id !== id),
       );
+      this.memories.forget(id);
     });
   }
 

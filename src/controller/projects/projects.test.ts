@@ -161,12 +161,13 @@ describe('projects', () => {
     assert.deepEqual(await readdir(outer), ['own']);
   });
 
-  it('that were refused are not made at the next start, although the disk had no room for the deletion of their record', async (context) => {
+  it('that were refused are not made at the next start, although the disk refused the deletion of their record and files', async (context) => {
     const names = async () => (await bench.ask<ProjectAnswer[]>('GET /projects')).map(({ name }) => name);
     const full = () => Promise.reject(Object.assign(new Error('no space left'), { code: 'ENOSPC' }));
     const refuse = async (name: string) => {
       const removal = context.mock.method(DurableMap.prototype, 'delete', full);
-      context.mock.method(NewProjectFiles.prototype, 'reveal', full, { times: 1 });
+      for (const method of ['reveal', 'remove'] as const)
+        context.mock.method(NewProjectFiles.prototype, method, full, { times: 1 });
       await assert.rejects(bench.ask('POST /projects', { name }), refusal('storage_failed'));
       assert.equal(removal.mock.callCount(), 1);
       removal.mock.restore();

@@ -237,7 +237,9 @@ export class KnownProjects {
           .catch(() => undefined);
         this.#drop(projectId);
         // First: a full disk has room for the deletion of the record then.
-        await files.remove();
+        await files.remove().catch((cause: unknown) => {
+          this.#options.log.warn({ err: cause }, `files of the project ${projectId}, which was not made, could not be removed`);
+        });
         await this.#options.registry.discard(projectId);
         throw (error as NodeJS.ErrnoException).code?.startsWith('E') ? storageFailed(error) : error;
       }
