@@ -316,7 +316,7 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
       );
     },
     'machine that leaves': async (from) => killProcesses(machines(from)),
-    // The last one: where it comes too late, the machine has ended, as any machine can.
+    // The last entry: a kill that comes after the move ends the machine that has arrived.
     'machine that receives': async (_from, { dataDir, runtimeDirectory }) => {
       const incoming = () =>
         processesOf(dataDir, runtimeDirectory).filter(({ commandLine }) => /guest=VM1.*-incoming/.test(commandLine));

@@ -1,4 +1,4 @@
-/** Requests exactly as written: any method with any body, bytes that are no JSON, paths that no client library would send. */
+/** Requests exactly as written: methods with unusual bodies, bytes that are not JSON, paths that no client library would send. */
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';

@@ -38,7 +38,7 @@ export function shapeSvg(
   return `<svg width="${width}" height="${height}">${inner}</svg>`;
 }
 
-/** The rectangle of a group. Other clients show it as any rectangle. */
+/** The rectangle of a group. Other clients show it as an ordinary rectangle. */
 export function groupSvg({ width, height }: ShapeSize): string {
   const ink = 'fill="#64748b" fill-opacity="0.08" stroke="#8494aa" stroke-width="1.5" stroke-dasharray="6 4"';
   return `<svg width="${width}" height="${height}"><rect ${groupMark}="open" width="${width}" height="${height}" rx="14" ${ink}/></svg>`;

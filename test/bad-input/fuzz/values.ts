@@ -22,7 +22,7 @@ export interface Schema {
 export interface ValueSource {
   readonly chance: Chance;
   readonly schemas: Readonly<Record<string, Schema>>;
-  /** Meaningful values for a key of that name; undefined: any value that the schema allows. */
+  /** Meaningful values for a key of that name; undefined: values come from the schema. */
   hint(key: string): readonly unknown[] | undefined;
 }
 
