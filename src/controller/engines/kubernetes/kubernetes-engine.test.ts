@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
+import { Pod } from 'kubernetes-models/v1';
 import type { SliceReport } from '../engine.ts';
 import { KubeClient } from './kube-client.ts';
 import { type KubePod, quantityOf } from './kube-objects.ts';
@@ -178,6 +179,7 @@ describe('placing pods', () => {
 
   it('has the token in the environment alone, and asks for what its nodes need', () => {
     const made = podOf(order, { settings, attempt: 3, ownerUid: 'u' });
+    new Pod(made).validate();
     const container = made.spec?.containers[0];
     const text = JSON.stringify(made);
     assert.equal(text.split(order.token).length, 2);

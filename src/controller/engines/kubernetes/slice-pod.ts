@@ -1,5 +1,5 @@
 /** A slice as a bare pod: its manifest, and what its status means. */
-import type { Affinity, Container, Pod } from 'kubernetes-types/core/v1.js';
+import type { IAffinity, IContainer, IPod } from 'kubernetes-models/v1';
 import type { Settings } from '../../../schema/settings.ts';
 import { joinVariable, type SliceOrder, type SliceReport, type SliceState, sliceArguments } from '../engine.ts';
 import type { KubeObject, KubePod } from './kube-objects.ts';
@@ -28,8 +28,8 @@ export interface PodPlace {
   readonly ownerUid?: string;
 }
 
-/** Its type is that of Kubernetes 1.30. Satisfies the `restricted` pod security standard. Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/ */
-export function podOf(order: SliceOrder, { settings, attempt, ownerUid }: PodPlace): Pod {
+/** Satisfies the `restricted` pod security standard. Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/ */
+export function podOf(order: SliceOrder, { settings, attempt, ownerUid }: PodPlace): IPod {
   const { claim, owner_config_map: name } = settings;
   const ownerReferences = ownerUid === undefined ? [] : [{ apiVersion: 'v1', kind: 'ConfigMap', name, uid: ownerUid }];
   const data =
@@ -73,7 +73,7 @@ export function podOf(order: SliceOrder, { settings, attempt, ownerUid }: PodPla
 }
 
 /** No pre-stop hook: after SIGTERM the slice itself waits while the controller moves its nodes. No probe: the lease is one. */
-function containerOf(order: SliceOrder, { image, command, claim, kvm_resource }: KubernetesSettings): Container {
+function containerOf(order: SliceOrder, { image, command, claim, kvm_resource }: KubernetesSettings): IContainer {
   const { cpus, memory, disk, kvm } = order.needs;
   const device = kvm && kvm_resource !== '' ? { [kvm_resource]: '1' } : {};
   // Where the data is not on a claim, it is on the disk of the node, which evicts a pod that uses more than it asked for.
@@ -99,8 +99,8 @@ function containerOf(order: SliceOrder, { image, command, claim, kvm_resource }:
   };
 }
 
-function onHost(host: string): Affinity {
-  const isHost = { key: 'kubernetes.io/hostname', operator: 'In', values: [host] };
+function onHost(host: string): IAffinity {
+  const isHost = { key: 'kubernetes.io/hostname', operator: 'In' as const, values: [host] };
   return {
     nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [isHost] }] } },
   };
