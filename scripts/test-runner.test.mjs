@@ -93,6 +93,12 @@ test('a file that hangs before its first test is ended', async () => {
   assert.equal(code, 1);
 });
 
+test('a file is not ended while the second test of a suite runs', async () => {
+  const { code, output } = await runFixture('second-of-suite', { quietMs: 1000 });
+  assert.match(output, /^ℹ pass 2$/m);
+  assert.equal(code, 0);
+});
+
 test('a server that is left behind fails its file, and is ended', async () => {
   const { code, output } = await runFixture('server-left', {});
   assert.match(output, /server-left\.mjs left behind:\n\s+process \d+: sleep 602\.25/);

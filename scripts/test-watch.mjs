@@ -27,7 +27,9 @@ export async function* watch(source, { run, limits }) {
       const isWhole = isOfWholeFile(data);
       file.changedAt = performance.now();
       if (isWhole && type === 'test:dequeue') Object.assign(file, { isRunning: true, begunAt: file.changedAt });
-      else if (type === 'test:dequeue' && data.type !== 'suite')
+      // Node's `test:dequeue` calls the second test of a suite a suite.
+      else if (type === 'test:enqueue' && data.type === 'suite') file.suites.add(data.testId);
+      else if (type === 'test:dequeue' && !file.suites.has(data.testId))
         file.tests.set(data.testId, { name: data.name, at: file.changedAt });
       else if (type === 'test:complete' && !isWhole) file.tests.delete(data.testId);
       // The reason why it was ended says more than its exit code.
@@ -93,7 +95,14 @@ function fileOf(files, data) {
   let file = files.get(key);
   if (!file) {
     if (!isOfWholeFile(data)) return undefined;
-    file = { name: path.relative(process.cwd(), key), isRunning: false, begunAt: 0, changedAt: 0, tests: new Map() };
+    file = {
+      name: path.relative(process.cwd(), key),
+      isRunning: false,
+      begunAt: 0,
+      changedAt: 0,
+      suites: new Set(),
+      tests: new Map(),
+    };
     files.set(key, file);
   }
   return file;
