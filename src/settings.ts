@@ -18,6 +18,8 @@ export interface CommandLine {
   ssl?: boolean | undefined;
   certfile?: string | undefined;
   certkey?: string | undefined;
+  /** Of the controller of a slice. */
+  join?: string | undefined;
 }
 
 /** An error in the configuration, which the administrator has to correct. */
@@ -51,17 +53,24 @@ export async function readSettings(line: CommandLine): Promise<Settings> {
   server.appliances_path = folder(server.appliances_path, dataDirectory, 'appliances');
   server.resources_path = folder(server.resources_path, dataDirectory, 'resources');
   for (const section of Object.values(sections)) Object.freeze(section);
-  return Object.freeze({ ...sections, dataDirectory, runtimeDirectory: runtimeDirectoryFor(dataDirectory) });
+  return Object.freeze({
+    ...sections,
+    dataDirectory,
+    runtimeDirectory: runtimeDirectoryFor(dataDirectory, line.join !== undefined),
+  });
 }
 
 export function defaultDataDirectory(): string {
   return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'patchbay');
 }
 
-/** The same data directory always gets the same runtime folder, so that a server that comes back finds the sockets of its VMs. */
-function runtimeDirectoryFor(dataDirectory: string): string {
+/**
+ * The same data directory always gets the same runtime folder, so that a server that comes back finds the sockets of its VMs. That of a slice is
+ * on its host: hosts may share the data, and one that was cut off still has its sockets and the deadline of its lease.
+ */
+function runtimeDirectoryFor(dataDirectory: string, isSlice: boolean): string {
   const inside = join(dataDirectory, 'run');
-  if (Buffer.byteLength(inside) <= longestRuntimeFolder) return inside;
+  if (!isSlice && Buffer.byteLength(inside) <= longestRuntimeFolder) return inside;
   const hash = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 12);
   return join(tmpdir(), `patchbay-${userInfo().uid}-${hash}`);
 }

@@ -9,6 +9,7 @@ import { KubeClient } from '../../src/controller/engines/kubernetes/kube-client.
 import { KubernetesEngine } from '../../src/controller/engines/kubernetes/kubernetes-engine.ts';
 import { defaultSettings } from '../../src/schema/settings.ts';
 import { noKubernetes, TestKubernetes } from '../support/kubernetes.ts';
+import { PlayedNodes } from '../support/played-nodes.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { WatchedSlices } from '../support/watched-slices.ts';
 
@@ -19,16 +20,18 @@ const overlays = resolve(import.meta.dirname, '../../packaging/kubernetes/overla
 describe('the engine of Kubernetes', { skip }, async () => {
   if (skip) return;
   const cluster = await TestKubernetes.start();
+  const nodes = new PlayedNodes(cluster.admin);
   const engines: KubernetesEngine[] = [];
   const watches: WatchedSlices[] = [];
   after(async () => {
     for (const watched of watches) await watched.end();
     for (const engine of engines) await engine.close();
+    await nodes.stop();
     await cluster.stop();
   });
   await cluster.kubectl('apply', '-k', join(overlays, 'namespace'));
-  await cluster.nodes.add('n1', { cpu: '4', memory: '4Gi', 'ephemeral-storage': '20Gi', 'devices.kubevirt.io/kvm': '10' });
-  await cluster.nodes.add('n2', { cpu: '4', memory: '4Gi', 'ephemeral-storage': '20Gi' });
+  await nodes.add('n1', { cpu: '4', memory: '4Gi', 'ephemeral-storage': '20Gi', 'devices.kubevirt.io/kvm': '10' });
+  await nodes.add('n2', { cpu: '4', memory: '4Gi', 'ephemeral-storage': '20Gi' });
   const account = await accountFolder(cluster);
 
   const makeEngine = (fields: object = {}) => {
@@ -115,7 +118,7 @@ describe('the engine of Kubernetes', { skip }, async () => {
     await engine.place(order);
     const { host } = await watched.until(order.id, 'running');
     // The node does not end it: the grace is what is watched.
-    cluster.nodes.silence(host ?? '');
+    nodes.silence(host ?? '');
     await cluster.kubectl('cordon', host ?? '');
     await cluster.evict(namespace, (await podsOf(order))[0]?.metadata.name ?? '');
     const draining = await watched.until(order.id, 'draining');

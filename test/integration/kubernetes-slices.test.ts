@@ -1,50 +1,44 @@
-/**
- * A lab over hosts that Kubernetes gives: API server, scheduler and controller manager are real, kubelets are played, and pods are processes of
- * network namespaces.
- */
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+/** A lab over hosts that Kubernetes gives: a real control plane, and on each host a kubelet and a containerd that run slices as pods. */
+import { chmod, chown, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, describe } from 'node:test';
 import { ClusterLab } from '../support/cluster-lab.ts';
 import { clusterTests } from '../support/cluster-tests.ts';
 import { HostNetwork } from '../support/host-network.ts';
-import { noKubernetes, TestKubernetes } from '../support/kubernetes.ts';
-import { noNamespaces } from '../support/network-namespace.ts';
-import { PodProcesses } from '../support/pod-processes.ts';
+import { KubeletHosts, noPods, podImage, processesInPods } from '../support/kubelet-hosts.ts';
+import { TestKubernetes } from '../support/kubernetes.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 
-const skip = noNamespaces() ?? (await noKubernetes()) ?? false;
-const root = resolve(import.meta.dirname, '../..');
+const skip = (await noPods()) ?? false;
 const names = ['n1', 'n2', 'n3'];
+/** Of the folders on the claim: the group of pods may write, and folders that are made there have it, too. */
+const slices = { group: 1000, mode: 0o2770 };
 
 describe('a lab on Kubernetes', { skip }, async () => {
   if (skip) return;
   await using started = new AsyncDisposableStack();
   const network = await HostNetwork.make(names.length);
   started.defer(() => network.remove());
-  const cluster = await TestKubernetes.start();
+  const cluster = await TestKubernetes.start(network.address, names);
   started.defer(() => cluster.stop());
   const claim = join(cluster.folder, 'claim');
   const data = join(claim, 'slices');
+  // As docs/cluster.md says: kubelets make the folders of slices with the rights of the claim's own.
   await mkdir(data, { recursive: true });
-  const runners = network.hosts.map((host) => new PodProcesses(host, claim));
-  started.defer(() => {
-    for (const runner of runners) runner.killAll();
-  });
-  await cluster.makeClaim('disks');
-  for (const [index, name] of names.entries()) {
-    const runner = runners[index];
-    if (runner) await cluster.nodes.addReal(name, { cpu: '3', memory: '2Gi', 'ephemeral-storage': '20Gi' }, runner);
+  for (const folder of [claim, data]) {
+    await chown(folder, 0, slices.group);
+    await chmod(folder, slices.mode);
   }
-  const socket = await cluster.proxy();
-  const command = `${process.execPath} ${root}/src/main.ts`;
+  await cluster.makeClaim('disks', claim);
+  const kubelets = await KubeletHosts.start({ network, folder: cluster.folder, names });
+  started.defer(() => kubelets.stop());
   const server = await startServer({
     args: ['--host', network.address],
     config: {
       Qemu: { acceleration: 'off' },
       Cluster: { engine: 'kubernetes', lease_seconds: 5 },
-      Kubernetes: { socket, command, claim: 'disks', grace: 60 },
+      Kubernetes: { socket: await cluster.proxy(), image: podImage, claim: 'disks', grace: 60 },
     },
   });
   started.defer(() => server.stop());
@@ -59,11 +53,10 @@ describe('a lab on Kubernetes', { skip }, async () => {
         await cluster.kill('kube-scheduler');
         await cluster.kill('kube-controller-manager');
       },
+      kubelet: async () => kubelets.kill('kubelet'),
+      containerd: async () => kubelets.kill('containerd'),
     },
     placed: () => cluster.podCount('patchbay-slice'),
-    // A kubelet without a cable does nothing that the control plane could see.
-    onCut: (host: number, isCut: boolean) =>
-      isCut ? cluster.nodes.silence(names[host] ?? '') : cluster.nodes.wake(names[host] ?? ''),
     // As `kubectl drain` does it.
     drain: async (host: number, isDrained: boolean) => {
       const name = names[host] ?? '';
@@ -71,13 +64,12 @@ describe('a lab on Kubernetes', { skip }, async () => {
       const pods = isDrained ? await cluster.podsOn(name, 'patchbay-slice') : [];
       for (const pod of pods) await cluster.evict('default', pod);
     },
-    powerOff: async (host: number) => {
-      cluster.nodes.silence(names[host] ?? '');
-      runners[host]?.killAll();
-    },
-    powerOn: async (host: number) => cluster.nodes.wake(names[host] ?? ''),
+    powerOff: (host: number) => kubelets.powerOff(host),
+    powerOn: async (host: number) => kubelets.powerOn(host),
   };
-  const lab = await ClusterLab.make({ server, client, hosts, data }, { cpus: 2, memory: 1500 });
+  const processesOf = async (folder: string) => processesInPods(folder, '/data');
+  const outputOf = (slice: string) => cluster.kubectl('logs', '--selector', `patchbay-slice=${slice}`, '--tail=40');
+  const lab = await ClusterLab.make({ server, client, hosts, data, processesOf, outputOf }, { cpus: 2, memory: 1500 });
   started.defer(() => lab.close());
   const owned = started.move();
   after(() => owned.disposeAsync());

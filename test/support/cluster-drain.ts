@@ -6,7 +6,7 @@ import { listen } from './notices.ts';
 import { waitFor } from './wait-for.ts';
 
 /** For a move that hangs. */
-const limitMs = 180_000;
+const limitMs = 100_000;
 
 export async function drain(lab: ClusterLab): Promise<void> {
   const [slice = '', other = ''] = lab.slices;

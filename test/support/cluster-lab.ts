@@ -27,8 +27,6 @@ export interface LabHosts {
   readonly daemons: Readonly<Record<string, () => Promise<void>>>;
   /** All that the engine has of our slices that has not ended: jobs, pods. */
   readonly placed: () => Promise<number>;
-  /** The cable of a host is pulled or plugged in; absent: nothing but packets is lost by that. */
-  readonly onCut?: (host: number, isCut: boolean) => void;
   /** All processes of a host end at once. */
   readonly powerOff: (host: number) => Promise<void>;
   /** By an administrator, who also ends that. */
@@ -42,6 +40,8 @@ export interface ClusterLabParts {
   readonly hosts: LabHosts;
   /** Where the data folders of slices are, by their ids. */
   readonly data: string;
+  /** All processes of a slice with this data folder, wherever they run; command lines have its path on this machine. */
+  readonly processesOf?: (folder: string) => Promise<LeftProcess[]>;
   /** What a slice has printed, where the engine keeps that. */
   readonly outputOf?: (slice: string) => Promise<string>;
 }
@@ -120,17 +120,9 @@ export class ClusterLab {
     return nodes.filter(({ compute_id }) => compute_id === slice);
   }
 
-  /** All processes that belong to a slice, wherever they run. */
-  async processes(slice: string): Promise<LeftProcess[]> {
-    const folder = join(this.#parts.data, slice);
-    const marked = processesOf(folder, await runtimeDirectoryOf(folder));
-    return [...marked, ...processesNamed(` --data-dir ${folder} `)];
-  }
-
-  /** The guard has no marker: it must not be among those that it ends. */
-  async guards(slice: string): Promise<LeftProcess[]> {
-    const runtime = await runtimeDirectoryOf(join(this.#parts.data, slice));
-    return processesNamed(`guard.ts ${runtime} `);
+  /** All processes of a slice, wherever they run. */
+  processes(slice: string): Promise<LeftProcess[]> {
+    return (this.#parts.processesOf ?? processesOfFolder)(join(this.#parts.data, slice));
   }
 
   /** Every slice has joined, every node runs, the PCs reach each other, and nothing runs or is placed twice. */
@@ -208,7 +200,7 @@ export class ClusterLab {
     if (placed !== this.slices.length) return `${placed} jobs or pods`;
     let machines = 0;
     for (const slice of this.slices) {
-      const lines = [...(await this.processes(slice)), ...(await this.guards(slice))].map(({ commandLine }) => commandLine);
+      const lines = (await this.processes(slice)).map(({ commandLine }) => commandLine);
       const countOf = (pattern: RegExp) => lines.filter((line) => pattern.test(line)).length;
       // A slice without links has no fabric.
       for (const pattern of [serverOf, guardOf])
@@ -245,11 +237,20 @@ export class ClusterLab {
   /** Never rejects. */
   async #watch(): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const machines = processesNamed(this.#parts.data).filter(({ commandLine }) => machineOf.test(commandLine));
+      const processes = (await Promise.all(this.slices.map((slice) => this.processes(slice)))).flat();
+      const machines = processes.filter(({ commandLine }) => machineOf.test(commandLine));
       for (const found of Map.groupBy(machines, ({ commandLine }) => machineOf.exec(commandLine)?.[1]).values()) {
         if (found.length > 1) this.#tooMany.push(found.map(({ pid, commandLine }) => `${pid} ${commandLine}`).join('\n'));
       }
       await pass(watchMs);
     }
   }
+}
+
+/** The guard has no marker: it must not be among those that it ends. */
+async function processesOfFolder(folder: string): Promise<LeftProcess[]> {
+  const runtime = await runtimeDirectoryOf(folder, true);
+  const unmarked = [...processesNamed(` --data-dir ${folder} `), ...processesNamed(`guard.ts ${runtime} `)];
+  const marked = processesOf(folder, runtime).filter(({ pid }) => unmarked.every((process) => process.pid !== pid));
+  return [...marked, ...unmarked];
 }

@@ -13,11 +13,7 @@ export async function partition(lab: ClusterLab, chance: Chance, round: number):
   const { network } = lab.hosts;
   const host = await lab.hostOf(chance.pick(lab.slices) ?? '');
   const isWhole = chance.next() < 0.6;
-  const set = async (isCut: boolean) => {
-    if (!isWhole) return network.cutFromHere(host, isCut);
-    lab.hosts.onCut?.(host, isCut);
-    await network.cut(host, isCut);
-  };
+  const set = (isCut: boolean) => (isWhole ? network.cut(host, isCut) : network.cutFromHere(host, isCut));
   await pass(chance.between(0, leaseMs / 2));
   const ms = chance.between(500, 4 * leaseMs);
   console.log(`round ${round}: ${lab.hosts.names[host]} loses ${isWhole ? 'its cable' : 'the controller'} for ${ms} ms`);
@@ -50,8 +46,7 @@ function victimsOf(lab: ClusterLab, chance: Chance): Readonly<Record<string, Vic
   const { hosts, server } = lab;
   const ofSlice = (pattern: RegExp) => async () => {
     const slice = chance.pick(lab.slices) ?? '';
-    const processes = [...(await lab.processes(slice)), ...(await lab.guards(slice))];
-    const found = processes.filter(({ commandLine }) => pattern.test(commandLine));
+    const found = (await lab.processes(slice)).filter(({ commandLine }) => pattern.test(commandLine));
     assert.ok(found.length > 0, `a process of a slice: ${pattern}`);
     return async () => killProcesses(found);
   };

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { runMarker } from '../../src/process/child.ts';
 import { readSettings } from '../../src/settings.ts';
 
-export async function runtimeDirectoryOf(dataDir: string): Promise<string> {
-  return (await readSettings({ dataDirectory: dataDir })).runtimeDirectory;
+/** Of a server, or of a slice. */
+export async function runtimeDirectoryOf(dataDir: string, isSlice = false): Promise<string> {
+  return (await readSettings({ dataDirectory: dataDir, ...(isSlice && { join: 'http://controller' }) })).runtimeDirectory;
 }
 
 export interface LeftProcess {
@@ -53,8 +54,8 @@ export function killProcesses(processes: readonly LeftProcess[], signal: NodeJS.
 }
 
 /** One line for each process and socket that is still there. */
-export async function listLeftovers(dataDir: string): Promise<string[]> {
-  const runtimeDirectory = await runtimeDirectoryOf(dataDir);
+export async function listLeftovers(dataDir: string, isSlice = false): Promise<string[]> {
+  const runtimeDirectory = await runtimeDirectoryOf(dataDir, isSlice);
   const processes = processesOf(dataDir, runtimeDirectory).map(
     ({ pid, commandLine }) => `process ${pid}: ${commandLine.slice(0, 300)}`,
   );

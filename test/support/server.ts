@@ -56,7 +56,7 @@ const startLimitMs = 90_000;
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const dataDir = options.dataDir ?? (await realpath(await mkdtemp(join(tmpdir(), 'pb-'))));
   await mkdir(dataDir, { recursive: true });
-  const runtimeDirectory = await runtimeDirectoryOf(dataDir);
+  const runtimeDirectory = await runtimeDirectoryOf(dataDir, options.command === 'compute');
   const server = new TestServer(options, { dataDir, block: await takePortBlock(), runtimeDirectory });
   try {
     await server.start(0);
@@ -190,7 +190,7 @@ class TestServer implements RunningServer {
   async stop(): Promise<void> {
     if (this.running) await this.terminate();
     const expected = this.#killed || this.#options.stopNodes === false;
-    const left = await listLeftovers(this.dataDir);
+    const left = await listLeftovers(this.dataDir, this.#options.command === 'compute');
     this.#endAllNow();
     await waitFor(() => processesOf(this.dataDir, this.runtimeDirectory).length === 0, { what: 'the end of all processes' });
     await this.#tidy();
