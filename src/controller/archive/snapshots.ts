@@ -148,7 +148,7 @@ export class Snapshots {
         project.path,
         all.filter((each) => each.snapshot_id !== id),
       );
-      this.memories.forget(id);
+      this.memories.forget(project, id);
     });
   }
 
