@@ -105,6 +105,43 @@ test('a drain that is ended leaves the nodes that have not moved yet, and can be
   await untilSlice(client, id, 'joined');
 });
 
+test('nodes that their users stop, delete or close while they are moved away stay so', async () => {
+  const [{ id }] = slices;
+  const labs = [await createProject(client, { auto_close: false }), await createProject(client, { auto_close: false })] as const;
+  const made = new Map<ProjectHandle, NodeBody[]>();
+  for (const lab of labs) {
+    const pcs: NodeBody[] = [];
+    for (let count = 0; count < 6; count++) pcs.push(await createNode(client, lab, 'vpcs', { compute_id: id }));
+    made.set(lab, pcs);
+    // On a busy machine the lease of the slice may be over.
+    const isDone = async () => (await client.send(`POST ${lab.path}/nodes/start`)).status === 204;
+    await waitFor(isDone, { what: 'nodes that start', everyMs: 1_000, limitMs: 120_000 });
+  }
+  const [open, closed] = labs;
+  const [deleted] = made.get(open) ?? [];
+  await client.post(`/v2/slices/${id}/drain`, {}, 202);
+  await client.delete(`${open.path}/nodes/${deleted?.node_id}`);
+  await client.post(`${open.path}/nodes/stop`, {}, 204);
+  await client.post(`${closed.path}/close`, {}, 204);
+  await waitFor(async () => /have been moved|stay/.test((await untilSlice(client, id, 'draining')).reason ?? ''), {
+    what: 'the end of the drain',
+    everyMs: 100,
+    limitMs: 120_000,
+  });
+  await client.post(`${closed.path}/open`, {}, 201);
+  for (const lab of labs) {
+    const left = await client.get<NodeBody[]>(`${lab.path}/nodes`);
+    assert.equal(left.length, lab === open ? 5 : 6);
+    assert.deepEqual(
+      left.filter(({ status }) => status !== 'stopped'),
+      [],
+    );
+    await client.delete(lab.path);
+  }
+  await client.post(`/v2/slices/${id}/drain`, { drain: false }, 202);
+  await untilSlice(client, id, 'joined');
+});
+
 test('nodes of a slice that is lost are started again on another compute, and are gone from it when it returns', async () => {
   const [, lost] = slices;
   const before = await untilOn(nodes[1], () => true);

@@ -110,7 +110,7 @@ test('a slice that does not reach its controller pauses its machines, then ends 
       },
       { what: 'the pause', everyMs: 1_000 },
     );
-    assert.equal(refused.status, 409);
+    assert.equal(refused.status, 503);
     assert.match(refused.text(), /lost its controller/);
     assert.match(slice.server.log(), /machines pause/);
     await waitFor(() => machines().length === 0, { what: 'the end of the machines', everyMs: 100 });

@@ -10,7 +10,7 @@ import type { FabricWiring } from './wiring.ts';
 const end = { nodeId: 'VM', adapter: 0, port: 0 };
 const nio = { lport: 10_000, rport: 10_001 };
 
-async function movedPorts(context: TestContext) {
+async function movedPorts(context: TestContext, log: (message: string) => void = assert.fail) {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const folder = await mkdtemp(join(tmpdir(), 'moved-ports-'));
   context.after(() => rm(folder, { recursive: true }));
@@ -32,8 +32,8 @@ async function movedPorts(context: TestContext) {
     },
   } as unknown as FabricHolds;
   const wiring = { find: () => undefined, placeOf: () => ({ linkId: 'link', side: 'a' }) } as unknown as FabricWiring;
-  const ports = new MovedPorts({ fabric, wiring, folder, log: assert.fail });
-  return { ports, asked, timers: context.mock.timers, nextRelease: () => released.promise, files: () => readdir(folder) };
+  const ports = new MovedPorts({ fabric, wiring, folder, log });
+  return { ports, fabric, asked, timers: context.mock.timers, nextRelease: () => released.promise, files: () => readdir(folder) };
 }
 
 test('frames that wait leave when their controller has died, and no file of them is left', async (context) => {
@@ -60,4 +60,13 @@ test('a port that is moved once more has its frames released once each time', as
   await ports.end(end);
   timers.tick(10_000);
   assert.deepEqual([await files(), asked], [[], ['load', 'release']]);
+});
+
+test('a fabric that fails once it holds the frames lets them leave for the new place at once', async (context) => {
+  const logged: string[] = [];
+  const { ports, fabric, asked, files } = await movedPorts(context, (message) => logged.push(message));
+  fabric.filterStates = () => Promise.reject(new Error('it is being restarted'));
+  await ports.begin(end, nio, async () => void asked.push('bind'));
+  assert.deepEqual([asked, await files()], [['hold', 'bind', 'release'], []]);
+  assert.match(logged.join(), /not held: .*restarted/);
 });

@@ -46,6 +46,7 @@ export class MovedPorts {
     const file = join(folder, `moved-${nio.lport}`);
     let frames = 0;
     let states: FilterState[][] = [];
+    let isHeld = false;
     await this.end(end);
     try {
       await fabric.hold(ids, leaseMs);
@@ -55,14 +56,20 @@ export class MovedPorts {
       states = await fabric.filterStates(directions);
       const limit = setTimeout(() => void this.end(end), longestMs).unref();
       this.#moved.set(keyOf(end), { ids, file, limit });
+      isHeld = true;
     } catch (error) {
       log(`frames of a link are not held: ${error}`);
       await rm(file, { force: true }).catch(() => undefined);
     }
-    await bind().catch(async (error: unknown) => {
+    try {
+      await bind();
+    } catch (error) {
       await this.end(end);
       throw error;
-    });
+    } finally {
+      // Not before it has its new place, and not only when the lease of the fabric is over.
+      if (!isHeld) await fabric.release(ids).catch(() => undefined);
+    }
     const continued = states.length > 0 && fabric.continueFilters(this.#directions(end), states);
     if (continued) await continued.catch((error: unknown) => log(`filters of a link begin anew: ${error}`));
     return frames;

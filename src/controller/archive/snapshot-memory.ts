@@ -50,8 +50,8 @@ export class SnapshotMemories {
     string,
     { readonly snapshot: Snapshot; readonly memory: SnapshotMemory; readonly done: Promise<void> }
   >();
-  /** By snapshot: why its memory could not be saved, until the snapshot is deleted. */
-  readonly #failures = new Map<string, string>();
+  /** By snapshot: why its memory could not be saved, until the snapshot or its project is deleted. */
+  readonly #failures = new WeakMap<KnownProject, Map<string, string>>();
 
   constructor(parts: SnapshotMemoryParts) {
     this.#parts = parts;
@@ -96,7 +96,7 @@ export class SnapshotMemories {
   ): Promise<(MemoryRecord & { readonly path: string }) | undefined> {
     const saving = this.#saving.get(snapshotId);
     await saving?.done;
-    const failure = saving || isRequired ? this.#failures.get(snapshotId) : undefined;
+    const failure = saving || isRequired ? this.#failures.get(project)?.get(snapshotId) : undefined;
     if (failure !== undefined)
       throw fault('snapshot_failed', { name, what, reason: `the memory of its machines could not be saved: ${failure}` });
     const record = await this.#read(project, snapshotId);
@@ -109,8 +109,8 @@ export class SnapshotMemories {
   }
 
   /** The snapshot was deleted. */
-  forget(snapshotId: string): void {
-    this.#failures.delete(snapshotId);
+  forget(project: KnownProject, snapshotId: string): void {
+    this.#failures.get(project)?.delete(snapshotId);
   }
 
   /** Waits for the checkpoint of a project that is being saved. */
@@ -137,7 +137,8 @@ export class SnapshotMemories {
   }
 
   #failed(project: KnownProject, { snapshot, record }: Frozen, error: Error): void {
-    this.#failures.set(snapshot.snapshot_id, error.message);
+    const failures = this.#failures.get(project) ?? new Map<string, string>();
+    this.#failures.set(project, failures.set(snapshot.snapshot_id, error.message));
     const message = `The memory of the snapshot "${snapshot.name}" could not be saved, its files were: ${error.message}`;
     project.notices.emit({ action: 'log.error', event: { message } });
     const memory: SnapshotMemory = { ...record.memory, status: 'failed', bytes: 0, nodes: [] };

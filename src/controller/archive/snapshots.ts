@@ -17,6 +17,7 @@ import { UseCounts } from '../../lib/use-counts.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
 import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
+import { writeResumeList } from '../live/nodes/resume-list.ts';
 import { announceRemoved, partsOf } from '../live/snapshot-changes.ts';
 import { logPath } from '../log/project-state.ts';
 import type { LogLine, RecordOf } from '../log/records.ts';
@@ -28,7 +29,6 @@ import { forgetElsewhere } from '../projects/forget-on-computes.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { fileNameProblem } from '../projects/project-path.ts';
 import { stagingPrefix } from '../projects/registry.ts';
-import { writeResumeList } from '../projects/resume-nodes.ts';
 import type { Restores } from '../projects/snapshot-restores.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
@@ -148,7 +148,7 @@ export class Snapshots {
         project.path,
         all.filter((each) => each.snapshot_id !== id),
       );
-      this.memories.forget(id);
+      this.memories.forget(project, id);
     });
   }
 

@@ -91,6 +91,11 @@ export class RegisteredCompute {
     return this.epoch !== null && !this.#transport.state.connected;
   }
 
+  /** A slice that has no lease: nothing of it runs. */
+  get isFenced(): boolean {
+    return this.#fenced !== null;
+  }
+
   get record(): ComputeRecord {
     return this.#record;
   }

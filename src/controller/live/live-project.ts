@@ -40,6 +40,7 @@ import { LinkWiring } from './links/link-wiring.ts';
 import { PeerStates } from './links/peer-states.ts';
 import { takeOwnSymbolSizes } from './nodes/own-symbol-sizes.ts';
 import { ProjectNodes } from './nodes/project-nodes.ts';
+import { ResumeList } from './nodes/resume-list.ts';
 import { UnsettledMoves } from './nodes/unsettled-moves.ts';
 import { upgradeFiles } from './upgrade-files.ts';
 
@@ -74,6 +75,7 @@ export class LiveProject {
   readonly linkStats: LinkStatsReader;
   readonly captures: ProjectCaptures;
   readonly drawings: ProjectDrawings;
+  readonly resumeList: ResumeList;
   readonly gate = new Gate();
   readonly unsettledMoves = new UnsettledMoves();
   readonly undo: ProjectUndo;
@@ -121,11 +123,13 @@ export class LiveProject {
     };
     const linkParts = { links, wiring: new LinkWiring(this.projectId, wired) };
     const linkRecovery = new LinkRecovery(context, linkParts);
-    const nodes = new ProjectNodes(context, {
-      endsOn: (nodeId) => links.endsOn(nodeId),
-      deleteOn: (nodeId) => deleteLinksOn(context, linkParts, nodeId),
-      connectOn: (nodeId) => linkRecovery.connectOn(nodeId),
-    });
+    this.resumeList = new ResumeList(folder);
+    const linksOfNodes = {
+      endsOn: (nodeId: string) => links.endsOn(nodeId),
+      deleteOn: (nodeId: string) => deleteLinksOn(context, linkParts, nodeId),
+      connectOn: (nodeId: string) => linkRecovery.connectOn(nodeId),
+    };
+    const nodes = new ProjectNodes(context, linksOfNodes, this.resumeList);
     this.#notices = notices;
     this.changes = changes;
     this.#announcements = announcements;
@@ -264,9 +268,7 @@ export class LiveProject {
     this.unsettledMoves.end();
     await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
-      node.live.status === 'stopped' || stopped.has(node.id) || !node.isPresent
-        ? Promise.resolve()
-        : this.nodes.act(node.id, 'stop'),
+      node.live.status === 'stopped' || stopped.has(node.id) || !node.isPresent ? Promise.resolve() : this.nodes.halt(node.id),
     );
     await this.#announcements.close();
     for (const { link_id } of this.links.entries()) this.computes.relay.forget(link_id);

@@ -2,11 +2,9 @@
  * Machines are stopped so that they continue where they are when their project is opened again. The list of what is to run then is written
  * before: whenever the server dies, either the machines run on, or they continue at the next opening.
  */
-import { fault } from '../../api/faults.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { findKind } from '../model/node.ts';
 import type { FreezeReport } from './copy-files.ts';
-import { readResumeList, writeResumeList } from './resume-nodes.ts';
 
 /**
  * While nothing changes. Answers the nodes that were stopped.
@@ -19,13 +17,12 @@ export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>
   );
   if (running.length === 0) return new Set();
   // Those that wait for their compute.
-  const waiting = await readResumeList(live.folder);
-  await writeResumeList(live.folder, [...new Set([...waiting, ...running.map(({ id }) => id)])]).catch((cause: Error) => {
-    throw fault('storage_failed', { reason: cause.message }, { cause });
-  });
+  const waiting = await live.resumeList.all();
+  const added = running.map(({ id }) => id).filter((id) => !waiting.has(id));
+  await live.resumeList.add(added);
   // The local compute knows only projects of which it has a node.
   const hasLocal = running.some(({ compute }) => compute === local);
-  const { memory, cold } = hasLocal ? await keepLocal(live, waiting) : { memory: [], cold: [] };
+  const { memory, cold } = hasLocal ? await keepLocal(live, added) : { memory: [], cold: [] };
   const elsewhere = running
     .filter(({ compute }) => compute !== local)
     .map(({ entry: { name } }) => ({ name, reason: 'it runs on another compute' }));
@@ -34,14 +31,14 @@ export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>
   return new Set(memory.map(({ node_id }) => node_id));
 }
 
-async function keepLocal(live: LiveProject, waiting: readonly string[]): Promise<Pick<FreezeReport, 'memory' | 'cold'>> {
+async function keepLocal(live: LiveProject, added: readonly string[]): Promise<Pick<FreezeReport, 'memory' | 'cold'>> {
   try {
     return await live.computes.local.transport.call('POST /v2/compute/projects/{project_id}/keep', {
       path: { project_id: live.projectId },
       timeoutMs: 0,
     });
   } catch (error) {
-    await writeResumeList(live.folder, waiting).catch(() => undefined);
+    await live.resumeList.remove(added).catch(() => undefined);
     throw error;
   }
 }

@@ -2,7 +2,8 @@
 import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
-import type { NodeVerb, ProjectNodes } from '../live/nodes/project-nodes.ts';
+import type { NodeVerb } from '../live/nodes/node-verbs.ts';
+import type { ProjectNodes } from '../live/nodes/project-nodes.ts';
 import { findKind } from '../model/node.ts';
 import type { KnownProject } from './project.ts';
 

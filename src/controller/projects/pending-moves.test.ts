@@ -104,6 +104,9 @@ test('a machine that moves on, while the compute of an earlier move is away, is 
   await beginMove(folder, { ...move, from: 'new', to: at });
   const away = project({ at, unreachable: 'old' });
   await settleMoves(away.live);
+  // Whenever another compute is back.
+  await settleMoves(away.live);
+  assert.equal(away.notices.filter((message) => message.includes('waits for its computes')).length, 1);
   assert.deepEqual(away.calls, ['resume', `new ${leave}`, `new ${forget}`]);
   assert.equal((await readdir(folder)).length, 1, 'the earlier one is pending still');
   const back = project({ at });

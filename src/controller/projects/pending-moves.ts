@@ -113,11 +113,13 @@ export async function settleMove(live: LiveProject, move: PendingMove): Promise<
     if (at !== move.from) await forget(live, move, from);
     if (at !== move.to) await forget(live, move, to);
     await endMove(live.folder, move);
+    live.unsettledMoves.settled(move.file);
     return true;
   } catch (error) {
     const { message } = error as Error;
     const isRefused = areConnected(live, move);
-    const isNew = !isRefused || live.unsettledMoves.failed(message, () => settleMoves(live, { isRetry: true }));
+    if (isRefused) live.unsettledMoves.tryAgain(() => settleMoves(live, { isRetry: true }));
+    const isNew = live.unsettledMoves.failed(move.file, message);
     const waits = isRefused ? 'is tried again, after a second at first and then less and less often' : 'waits for its computes';
     if (isNew) live.notify('log.warning', { message: `The move of node ${node?.entry.name ?? move.node_id} ${waits}: ${message}` });
     if (continued && !move.continued) await writeMove(live.folder, { ...move, continued }).catch(() => undefined);

@@ -6,6 +6,7 @@ import { fault, isFault } from '../../api/faults.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
+import { writeResumeList } from '../live/nodes/resume-list.ts';
 import type { NewProject } from '../log/project-log.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
@@ -67,6 +68,8 @@ export class ProjectLifecycle {
     if (!live) return false;
     await live.gate.hold(async () => {
       const stopped = await before?.(live);
+      // Those that its nodes continue with stay in the list.
+      if (!stopped) await live.resumeList.clear();
       await live.shutDown(stopped);
       this.#phase = { is: 'closed' };
     });
@@ -108,7 +111,10 @@ export class ProjectLifecycle {
   async #open(created?: NewProject): Promise<LiveProject> {
     const { path: folder, filename, notices, onEntry } = this.#options;
     const { registry: _registry, ...environment } = this.#options.environment;
-    await environment.restores.settle(folder, () => this.#stopOnLocal());
+    await environment.restores.settle(folder, async () => {
+      await this.#stopOnLocal();
+      await writeResumeList(folder, []);
+    });
     const live = await environment.openings.run(() =>
       LiveProject.open({ ...environment, folder, filename, notices, onEntry }, created),
     );

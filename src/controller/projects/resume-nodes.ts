@@ -1,62 +1,58 @@
-/**
- * Nodes that are to run when a project is opened next: those that ran when it was frozen. The list stands in the project's folder until
- * each of them was started, so that a server that dies in between continues. Links are held until all of them run: what one sends waits
- * for the others, behind what was in flight when the project was frozen.
- */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { writeFileAtomic } from '../../lib/atomic-file.ts';
+/** Starts the nodes that are to run again (`live/nodes/resume-list.ts`): when a project is opened, and when nodes have a place again. */
+import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
-import { readRegularFile } from '../../lib/regular-file.ts';
-import { isUuid } from '../../schema/common.ts';
-import { stagingPrefix } from '../../schema/folders.ts';
+import { Retry } from '../../lib/retry.ts';
 import type { LiveProject } from '../live/live-project.ts';
 
-const listName = `${stagingPrefix}resume.json`;
-/** Ten thousand nodes. */
-const largestList = 1 << 19;
+/** Of a start on a slice whose lease is over: it is renewed, or the slice is lost. Some 50 s. */
+const [retryTimes, mostAttempts] = [{ firstMs: 500, longestMs: 5_000 }, 12];
 
-/** @throws what the disk says */
-export function writeResumeList(folder: string, nodeIds: readonly string[]): Promise<void> {
-  const file = join(folder, listName);
-  return nodeIds.length === 0 ? rm(file, { force: true }) : writeFileAtomic(file, JSON.stringify(nodeIds));
-}
-
-export async function readResumeList(folder: string): Promise<string[]> {
-  const list = await readRegularFile(join(folder, listName), largestList).catch(() => undefined);
-  return list === undefined ? [] : idsIn(String(list));
-}
-
-/** Starts them; listeners are sent what fails. Never rejects. */
+/**
+ * When the project is opened. Links are held until all of them run: what one sends waits for the others, behind what was in flight when
+ * the project was frozen. Listeners are sent what fails. Never rejects.
+ */
 export async function resumeNodes(live: LiveProject): Promise<void> {
-  const list = await readResumeList(live.folder);
-  if (list.length === 0) return;
+  if ((await live.resumeList.all()).size === 0) return;
   const { transport } = live.computes.local;
   const path = { project_id: live.projectId };
   // Without a fabric they start all the same.
   await transport.send('POST /v2/compute/projects/{project_id}/links/hold', { path }).catch(() => undefined);
-  const left: string[] = [];
-  await forEachBounded(list, concurrency, async (nodeId) => {
-    const node = live.nodes.find(nodeId);
-    if (!node) return;
-    // They are started when their slice returns.
-    if (node.compute?.isAwaited) {
-      left.push(nodeId);
-      return;
-    }
-    await live.nodes.act(nodeId, 'start').catch((error: Error) => {
-      live.notify('log.error', { message: `Node ${node.entry.name} could not be resumed: ${error.message}` });
-    });
-  });
+  await startAgain(live, { atOnce: concurrency }).catch(() => undefined);
   await transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
-  await writeResumeList(live.folder, left).catch(() => undefined);
 }
 
-function idsIn(text: string): string[] {
-  try {
-    const ids: unknown = JSON.parse(text);
-    return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === 'string' && isUuid(id)) : [];
-  } catch {
-    return [];
+/**
+ * Those whose compute is connected; the others stay in the list, as do those on `except`, a compute that is about to end. Listeners are sent
+ * what fails. @throws storage_failed
+ */
+export async function startAgain(live: LiveProject, { atOnce, except }: { atOnce: number; except?: string }): Promise<void> {
+  const done = new Map<string, number>();
+  await forEachBounded(await live.resumeList.all(), atOnce, async ([nodeId, times]) => {
+    if (await startNodeAgain(live, nodeId, except)) done.set(nodeId, times);
+  });
+  await live.resumeList.removeDone(done);
+}
+
+/** False: it cannot be started now. */
+export async function startNodeAgain(live: LiveProject, nodeId: string, except?: string): Promise<boolean> {
+  const node = live.nodes.find(nodeId);
+  const canStart = () => !node?.compute?.isAwaited && node?.entry.compute_id !== except;
+  const retry = new Retry(retryTimes);
+  for (let attempt = 1; live.nodes.find(nodeId) === node && node; attempt++) {
+    if (!canStart() || attempt > mostAttempts) return false;
+    try {
+      await live.nodes.startAgain(nodeId);
+      return true;
+    } catch (error) {
+      // Its compute may have been lost meanwhile.
+      if (!canStart()) return false;
+      if (!isFault(error, 'compute_busy')) {
+        const reason = (error as Error).message;
+        live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${reason}` });
+        return true;
+      }
+    }
+    await retry.pause();
   }
+  return true;
 }

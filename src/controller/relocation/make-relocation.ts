@@ -46,7 +46,8 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const losesFiles = (id: string) => cluster.losesFiles(id);
   const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, nodeRecords.copies);
   const isSlice = (id: string) => slices.find(id) !== undefined;
-  const running = new RunningNodes({ log, isSlice }, nodeRecords.running);
+  const wasOpen = (projectId: string) => registry.get(projectId)?.opened === true;
+  const running = new RunningNodes({ log, isSlice, wasOpen }, nodeRecords.running);
   const relocation = new Relocation({ projects, copies, running, placer, slices, log });
   const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });
   cluster.fences.subscribe((fenced) => {

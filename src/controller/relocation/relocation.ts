@@ -2,30 +2,28 @@
  * Nodes that leave their compute: a client moves one, a slice was lost (its nodes are started again on others, from the last copies of their
  * files), or is drained. A machine that can is moved while it runs (`live-move.ts`); others are stopped, and their files come along.
  *
- * Theory of operation. Which nodes ran is written to the project's folder first (`resume-nodes.ts`): a server that dies in between starts
- * them when it opens the project. A node that moves gets its new compute in the project's log, its links are connected anew by the new
+ * Theory of operation. Which nodes ran is written to the project's folder first (`resume-list.ts`): a server that dies in between starts
+ * them when it opens the project, and a node that its user stops or deletes meanwhile is taken out. A node that moves gets its new compute in the project's log, its links are connected anew by the new
  * end, and then it starts. Few at a time, so that hosts bear it.
  */
-import { fault, isFault } from '../../api/faults.ts';
+import { isFault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import type { NodeMigration } from '../../schema/move.ts';
-import { fetchFolders } from '../archive/remote-files.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeCopies } from '../copies/node-copies.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
-import { settleBefore, settleMoves } from '../projects/pending-moves.ts';
+import { settleMoves } from '../projects/pending-moves.ts';
 import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
+import { startAgain, startNodeAgain } from '../projects/resume-nodes.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
-import { writeCarriedFile } from './carried-file.ts';
 import { agesOf } from './copy-ages.ts';
-import { findObstacle, LiveMove } from './live-move.ts';
-import { isRunning, nodesOn, runningOn, whileMoving } from './nodes-on.ts';
+import { NodeMoves } from './node-moves.ts';
+import { isRunning, nodesOn, runningOn } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
-import { RememberedNodes } from './remembered-nodes.ts';
 import type { RunningNodes } from './running-nodes.ts';
 import { deleteStray, removeStrays } from './strays.ts';
 import { type WaitingNode, WaitingNodes } from './waiting-nodes.ts';
@@ -37,14 +35,6 @@ export interface RelocationOptions {
   readonly copies: NodeCopies;
   readonly running: RunningNodes;
   readonly log: Log;
-}
-
-interface Move {
-  readonly from: RegisteredCompute;
-  /** Undefined: chosen. */
-  readonly to?: RegisteredCompute;
-  /** They are fetched first; it must not run. */
-  readonly takeFiles: boolean;
 }
 
 /** A slice that loses its place. */
@@ -72,23 +62,31 @@ const rate = 4;
 export class Relocation {
   readonly #options: RelocationOptions;
   readonly #draining = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
-  readonly #remembered = new RememberedNodes(rate);
   readonly #waiting = new WaitingNodes((nodes) => this.#retry(nodes));
+  readonly #moves: NodeMoves;
 
   constructor(options: RelocationOptions) {
     this.#options = options;
+    const { placer, copies } = options;
+    this.#moves = new NodeMoves({ placer, copies, onNoRoom: (node) => this.#waiting.add(node) });
+  }
+
+  /** For a client, as `NodeMoves.migrate`. */
+  migrate(live: LiveProject, nodeId: string, to: RegisteredCompute): Promise<NodeMigration> {
+    return this.#moves.migrate(live, nodeId, to);
   }
 
   /** Remembers which nodes ran on a slice whose machines end. Never rejects. */
   async ending(compute: RegisteredCompute): Promise<void> {
-    await this.#forEachOpen((live) => this.#remembered.add(live, runningOn(live, compute)));
+    await this.#forEachOpen((live) => live.resumeList.add(runningOn(live, compute)));
   }
 
   /** Nothing of the slice runs any more. Never rejects. */
   async fenced({ compute, entry }: FencedSlice): Promise<void> {
     await this.#forEachOpen(async (live) => {
       // This server may have started after the host was lost: it has not seen what ran there.
-      await this.#remembered.add(live, [...runningOn(live, compute), ...this.#options.running.on(live, compute)]);
+      await live.resumeList.add([...runningOn(live, compute), ...this.#options.running.on(live, compute)]);
+      for (const node of nodesOn(live, compute)) if (isRunning(node)) live.nodes.ended(node);
       // One that ended by itself, or that its engine places again, returns with its disks.
       if (entry.state !== 'lost' || entry.order) return;
       await this.#leave(live, compute, nodesOn(live, compute));
@@ -113,13 +111,13 @@ export class Relocation {
     if (nodes.length === 0) return;
     const moved: OpenNode[] = [];
     await forEachBounded(nodes, rate, async (node) => {
-      if (await this.#move(live, node, { from: compute, takeFiles: false })) moved.push(node);
+      if (await this.#moves.move(live, node, { from: compute, takeFiles: false })) moved.push(node);
     });
     live.forgetOn(compute);
     await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
     const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${agesOf(moved, this.#options.copies)}`;
     live.notify('log.warning', { message });
-    await this.#remembered.start(live);
+    await startAgain(live, { atOnce: rate });
   }
 
   /** Moves those for which there is room now. Nodes of projects that are closed wait until they are open. Never rejects. */
@@ -153,7 +151,7 @@ export class Relocation {
     if (!this.#options.slices.find(compute.id)) return;
     await this.#forEachOpen(async (live) => {
       await removeStrays(live, compute);
-      await this.#remembered.start(live);
+      await startAgain(live, { atOnce: rate });
     });
   }
 
@@ -168,14 +166,21 @@ export class Relocation {
     for (const compute of live.usedComputes()) {
       const { state } = this.#options.slices.find(compute.id) ?? {};
       // The server before this one may have ended before it noted what had run there.
-      if (state === 'lost' || state === 'left') await this.#remember(live, this.#options.running.on(live, compute));
+      if (state === 'lost' || state === 'left') await this.#takeOver(live, compute);
       await this.returning(live, compute);
     }
   }
 
   /** Never rejects. */
-  async #remember(live: LiveProject, nodeIds: readonly string[]): Promise<void> {
-    await this.#remembered.add(live, nodeIds).catch((error: Error) => live.notify('log.error', { message: error.message }));
+  async #takeOver(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+    const { running } = this.#options;
+    const ids = running.on(live, compute);
+    try {
+      await live.resumeList.add(ids);
+      running.handedOver(ids);
+    } catch (error) {
+      live.notify('log.error', { message: (error as Error).message });
+    }
   }
 
   /** A project was made, opened, changed, closed or deleted. */
@@ -205,33 +210,6 @@ export class Relocation {
     });
     const message = `${compute.record.name} has lost the files of ${given.length} nodes. ${agesOf(given, copies)}`;
     if (given.length > 0) live.notify('log.warning', { message });
-  }
-
-  /**
-   * A running machine continues there, and other nodes are moved with their files while they are stopped. Answers when it is there.
-   * @throws move_refused, and what the computes answer: it is where it was, if that could be reached
-   */
-  async migrate(live: LiveProject, nodeId: string, to: RegisteredCompute): Promise<NodeMigration> {
-    const node = live.nodes.get(nodeId);
-    if (isRunning(node)) return this.#moveLive(live, node, to);
-    const from = node.requireCompute();
-    const begun = performance.now();
-    if (from === to) throw fault('move_refused', { name: node.entry.name, reason: `it is on ${to.record.name} already` });
-    await this.#moveStopped(live, node, { from, to, takeFiles: true });
-    await live.nodes.open(node, 'node.updated');
-    if (node.problem !== undefined) live.notify('log.error', { message: `Node ${node.entry.name} was moved: ${node.problem}` });
-    await deleteStray(live, node, from);
-    return { node: node.object, live: false, paused_ms: 0, total_ms: Math.round(performance.now() - begun), links: [] };
-  }
-
-  /** @throws move_refused, and what the computes answer */
-  #moveLive(live: LiveProject, { id }: OpenNode, to: RegisteredCompute): Promise<NodeMigration> {
-    return live.nodes.locks.run(id, () => {
-      const node = live.nodes.get(id);
-      const obstacle = findObstacle(live, node, to);
-      if (obstacle !== undefined) throw fault('move_refused', { name: node.entry.name, reason: obstacle });
-      return whileMoving(node, () => new LiveMove(live, node, to).run());
-    });
   }
 
   /** Moves the nodes of open projects with their files, in the background; the slice's object says how far that is. */
@@ -298,16 +276,26 @@ export class Relocation {
     { stop, isAllowed, isWanted = () => true, isEnding = () => false }: MovingAway,
   ): Promise<number> {
     let left = 0;
-    await this.#forEachOpen(async (live) => {
-      await this.#remembered.add(live, runningOn(live, compute));
-      const errors = await forEachBounded(nodesOn(live, compute), rate, async (node) => {
-        if (stop.aborted) return;
-        if (!isWanted(node) || !(await this.#drainNode(live, node, compute, isAllowed))) left += 1;
+    const drain = async (live: LiveProject, node: OpenNode) => {
+      // By its user.
+      const isAway = () => live.nodes.find(node.id) !== node || node.entry.compute_id !== compute.id;
+      if (stop.aborted || isAway()) return;
+      try {
+        if (isWanted(node) && (await this.#drainNode(live, node, compute, isAllowed))) return;
+      } catch (error) {
+        if (!isAway()) live.notify('log.error', { message: `Node ${node.entry.name}: ${(error as Error).message}` });
+      }
+      if (!isAway()) left += 1;
+    };
+    await this.#forEachOpenProject(async (project) => {
+      const nodes = await project.change(async (live) => {
+        await live.resumeList.add(runningOn(live, compute));
+        return nodesOn(live, compute);
       });
-      left += errors.length;
-      for (const error of errors) live.notify('log.error', { message: (error as Error).message });
+      // Who closes the project, or changes it alone, waits for those only that are being moved.
+      await forEachBounded(nodes, rate, (node) => project.change((live) => drain(live, node)));
       // Also when it was stopped in between: its host takes work again. A slice that is about to end starts nothing.
-      await this.#remembered.start(live, isEnding() ? compute.id : undefined);
+      await project.change((live) => startAgain(live, { atOnce: rate, ...(isEnding() && { except: compute.id }) }));
     });
     return left;
   }
@@ -320,9 +308,6 @@ export class Relocation {
     isAllowed?: (computeId: string) => boolean,
   ): Promise<boolean> {
     const { node_type, properties, name } = node.entry;
-    const isAway = () => node.entry.compute_id !== compute.id;
-    // By a client.
-    if (isAway()) return true;
     // Before anything is stopped.
     const to = this.#options.placer.find({ node_type, properties }, compute, isAllowed);
     if (!to) {
@@ -330,68 +315,25 @@ export class Relocation {
       live.notify('log.error', { message: `Node ${name} stays on ${compute.record.name}: ${reason}` });
       return false;
     }
-    const ran = isRunning(node);
-    if (ran && ((await this.#movedLive(live, node, to)) || isAway())) return true;
-    if (node.live.status !== 'stopped') await live.nodes.act(node.id, 'stop');
-    if (!(await this.#move(live, node, { from: compute, to, takeFiles: true }))) return false;
+    if (isRunning(node) && (await this.#moves.movedLive(live, node, to))) return true;
+    await live.nodes.halt(node.id, compute);
+    if (!(await this.#moves.move(live, node, { from: compute, to, takeFiles: true }))) return false;
     await live.nodes.open(node, 'node.updated');
     // At once: another one of its project may take long to move.
-    if (ran) await live.nodes.act(node.id, 'start').catch((error: Error) => live.notify('log.error', { message: error.message }));
+    await startNodeAgain(live, node.id);
     await deleteStray(live, node, compute);
     return true;
   }
 
-  /** False: it has to be stopped. */
-  async #movedLive(live: LiveProject, node: OpenNode, to: RegisteredCompute): Promise<boolean> {
-    try {
-      await this.#moveLive(live, node, to);
-      return true;
-    } catch (error) {
-      if (!isFault(error, 'move_refused')) throw error;
-      live.notify('log.info', { message: `${error.message}. It is stopped, and started again` });
-      return false;
-    }
-  }
-
-  /** False: it stays, and listeners know why. */
-  async #move(live: LiveProject, node: OpenNode, move: Move): Promise<boolean> {
-    try {
-      await this.#moveStopped(live, node, move);
-      return true;
-    } catch (error) {
-      // Its slice is lost.
-      if (!move.takeFiles && isFault(error, 'no_compute_fits'))
-        this.#waiting.add({ projectId: live.projectId, nodeId: node.id, compute: move.from });
-      live.notify('log.error', {
-        message: `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`,
-      });
-      return false;
-    }
-  }
-
-  /** @throws no_compute_fits, and what its compute answers */
-  async #moveStopped(live: LiveProject, node: OpenNode, { from, to, takeFiles }: Move): Promise<void> {
-    const { node_type, properties } = node.entry;
-    const target = to ?? this.#options.placer.choose({ node_type, properties }, from);
-    const prepare = async () => {
-      if (node.entry.compute_id !== from.id) throw new Error('it was moved meanwhile');
-      await settleBefore(live, node, target);
-      if (takeFiles) {
-        if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
-        // Those of the compute in this process are in this folder.
-        if (!from.isLocal) await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
-      } else {
-        await this.#options.copies.place(live, node);
-        await writeCarriedFile(live, node);
-      }
-      await live.linkRecovery.release(node.id);
-    };
-    await live.nodes.move(node.id, target, () => whileMoving(node, prepare));
-  }
-
   async #forEachOpen(work: (live: LiveProject) => Promise<unknown>): Promise<void> {
+    await this.#forEachOpenProject((project) => project.change(work));
+  }
+
+  async #forEachOpenProject(work: (project: KnownProject) => Promise<unknown>): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
-    const errors = await forEachBounded(open, rate, (project) => project.change(work));
-    for (const error of errors) this.#options.log.warn({ err: error }, 'nodes could not be relocated');
+    const errors = await forEachBounded(open, rate, work);
+    // It was closed meanwhile.
+    for (const error of errors.filter((each) => !isFault(each, 'project_closed')))
+      this.#options.log.warn({ err: error }, 'nodes could not be relocated');
   }
 }

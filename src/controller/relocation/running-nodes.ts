@@ -24,6 +24,8 @@ export type RunningEntries = DurableMap<RunningEntry>;
 export interface RunningNodesOptions {
   readonly log: Log;
   readonly isSlice: (computeId: string) => boolean;
+  /** It was open when the server before this one ended. */
+  readonly wasOpen: (projectId: string) => boolean;
 }
 
 const shape = object({ project_id: text, compute_id: text });
@@ -36,6 +38,8 @@ export class RunningNodes {
   constructor(options: RunningNodesOptions, entries: RunningEntries) {
     this.#options = options;
     this.#entries = entries;
+    // Of projects that vanished, or were closed as the server before this one ended.
+    for (const [id, { project_id }] of [...entries.entries()]) if (!options.wasOpen(project_id)) this.#delete(id);
   }
 
   static openEntries(stateDirectory: string, warn: (message: string) => void): Promise<RunningEntries> {
@@ -69,13 +73,18 @@ export class RunningNodes {
     return [...live.nodes.all()].filter(isOn).map(({ id }) => id);
   }
 
+  /** They are in the project's list of nodes that are to run again. */
+  handedOver(nodeIds: readonly string[]): void {
+    for (const id of nodeIds) this.#delete(id);
+  }
+
   #seen(node: OpenNode): void {
     const { id, compute, projectId: project_id } = node;
     if (!compute || !this.#options.isSlice(compute.id)) this.#delete(id);
     else if (isRunning(node)) {
       if (this.#entries.get(id)?.compute_id !== compute.id)
         this.#entries.set(id, { project_id, compute_id: compute.id }).catch((error: Error) => this.#failed(error));
-    } else if (node.isPresent && compute.transport.state.connected) this.#delete(id);
+    } else if (node.isPresent && (compute.transport.state.connected || compute.isFenced)) this.#delete(id);
   }
 
   #delete(nodeId: string): void {

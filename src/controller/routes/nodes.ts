@@ -8,7 +8,7 @@ import { Type } from '../../schema/type.ts';
 import { anyCompute } from '../computes/computes.ts';
 import { withConvertedDisks } from '../computes/convert-disks.ts';
 import type { Controller } from '../controller.ts';
-import type { NodeVerb } from '../live/nodes/project-nodes.ts';
+import type { NodeVerb } from '../live/nodes/node-verbs.ts';
 import { convertedNode } from '../model/converted-machine.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 import { checkRequested } from './requested-properties.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { waitFor } from '../../../test/support/wait-for.ts';
 import type { Computes } from '../computes/computes.ts';
-import type { Engine, SliceListener, SliceOrder } from '../engines/engine.ts';
+import { type Engine, EngineError, type SliceListener, type SliceOrder } from '../engines/engine.ts';
 import { EngineSlices } from './engine-slices.ts';
 import { hashOf } from './slice-entry.ts';
 import { Slices } from './slices.ts';
@@ -35,9 +35,12 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
       if (placed.length === 1) listener?.onList([]);
       if (placed.length === 2) listener?.onChange({ id, reason: null, host: null, endsAt: null, state: 'ended' });
       await new Promise(setImmediate);
+      // A right was taken from it for a moment.
+      if (placed.length === 3) throw new EngineError('Not permitted', { isFinal: true });
     },
     async release(id, options) {
       released.push({ id, ...options });
+      if (!options.keepDisks) throw new EngineError('It does not answer');
     },
     watch: (_owner, given, signal) => {
       listener = given;
@@ -63,6 +66,7 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   assert.equal(new Set(placed.map(({ token }) => token)).size, placed.length);
   const [first, second, third] = placed.map(({ at }) => at);
   assert.ok(Number(second) - Number(first) > 900 && Number(third) - Number(second) > 1900);
+  await waitFor(() => placed.length === 4, { what: 'another attempt after its engine has refused it', everyMs: 20 });
   // It is placed again for as long as it runs nowhere, but not while its engine has suspended it.
   const before = released.length;
   listener?.onChange({ ...report, state: 'suspended' });
@@ -75,6 +79,8 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   assert.deepEqual([slices.find(id), slices.all()], [undefined, []]);
   listener?.onChange({ ...report, state: 'running' });
   assert.deepEqual(released.at(-1), { id, keepDisks: false });
+  const tries = released.length;
+  await waitFor(() => released.length > tries, { what: 'another release, as the first one has failed', everyMs: 20 });
   listener?.onList([]);
   await waitFor(() => !slices.isDeleted(id), { what: 'a deleted slice that is forgotten' });
   // Its record was lost: its data stays.

@@ -29,6 +29,8 @@ export interface EngineSlicesOptions {
 /** A token for a slice that may wait for room. Seconds. */
 const tokenSeconds = 604_800;
 const retryTimes = { firstMs: 1_000, longestMs: 60_000 };
+/** An engine ends a slice within its grace. */
+const releaseTimes = { firstMs: 2_000, longestMs: 60_000 };
 
 export class EngineSlices {
   readonly #options: EngineSlicesOptions;
@@ -38,6 +40,8 @@ export class EngineSlices {
   /** Ids that are being placed. */
   readonly #placing = new Map<string, Promise<void>>();
   readonly #problems = new Map<string, string>();
+  /** Ids of deleted slices that their engines still have to end. */
+  readonly #releasing = new Set<string>();
   /** By id; the epoch of the slice when it was placed: one that has joined since has another. */
   readonly #attempts = new Map<string, { readonly epoch: number; readonly retry: Retry }>();
   /** By the name of the engine. */
@@ -222,11 +226,24 @@ export class EngineSlices {
     await this.#releaseDeleted(engine, id);
   }
 
+  /** The first attempt; others follow until its engine has ended it. Never rejects. */
   async #releaseDeleted(engine: Engine, id: string): Promise<void> {
+    const isFirst = !this.#releasing.has(id);
+    this.#releasing.add(id);
     await engine.release(id, { keepDisks: false }).catch((error: Error) => {
-      // The next list of the engine has it, and it is released again.
       this.#options.log.warn({ err: error }, `slice ${id} is not released yet`);
     });
+    if (isFirst) void this.#releaseAgain(engine, id);
+  }
+
+  async #releaseAgain(engine: Engine, id: string): Promise<void> {
+    const { signal } = this.#stop;
+    for (const retry = new Retry(releaseTimes); !signal.aborted; ) {
+      await retry.pause(signal);
+      if (signal.aborted || !this.#options.slices.isDeleted(id)) break;
+      await engine.release(id, { keepDisks: false }).catch(() => undefined);
+    }
+    this.#releasing.delete(id);
   }
 
   #forgetDeleted(id: string): void {
@@ -360,8 +377,8 @@ export class EngineSlices {
         this.#problems.delete(id);
         return true;
       } catch (error) {
+        // Also what its engine calls final: it had accepted the slice, and a right or a node may be given again.
         this.#problems.set(id, (error as Error).message);
-        if (error instanceof EngineError && error.isFinal) return false;
       }
       await retry.pause(signal);
     }

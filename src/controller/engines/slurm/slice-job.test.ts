@@ -8,7 +8,8 @@ import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { processesNamed } from '../../../../test/support/leftovers.ts';
 import { defaultSettings } from '../../../schema/settings.ts';
-import { submissionOf } from './slice-job.ts';
+import { reportOf, submissionOf } from './slice-job.ts';
+import { isHopeless } from './slurm-commands.ts';
 
 const run = promisify(execFile);
 const id = '00000000-0000-4000-8000-000000000001';
@@ -58,4 +59,25 @@ describe('the script of a job', () => {
     if (process.getuid?.() !== 0) return t.diagnostic('folders of other users need root');
     assert.equal(await start((place) => mkdir(place).then(() => chown(place, 65_534, 65_534))), 'refused');
   });
+});
+
+it('is not evicted while its job is being ended, nor taken for ended', () => {
+  const [jobId, host, comment] = [1, 'n1', `patchbay ${id} ${id} lab`];
+  const job = { id: jobId, state: 'COMPLETING', reason: '', host, endsAt: null, restarts: 0, comment };
+  const sizes = { cpus: 1, freeCpus: 1, memory: 1, freeMemory: 1, disk: 0, features: [] };
+  const drained = { name: host, partitions: [], states: ['IDLE', 'DRAIN'], reason: 'new disks', ...sizes };
+  assert.equal(reportOf(job, drained).state, 'running');
+  assert.equal(reportOf({ ...job, state: 'RUNNING' }, drained).state, 'draining');
+});
+
+it('is not given up as nodes are drained or busy', () => {
+  for (const [words, isFinal] of [
+    ['Batch job submission failed: Requested node configuration is not available', true],
+    ['Invalid qos specification', true],
+    ['Required node not available (down, drained or reserved)', false],
+    ['Required partition not available (inactive or drain)', false],
+    ['Requested nodes are busy', false],
+    ['Unable to contact slurm controller (connect failure)', false],
+  ] as const)
+    assert.equal(isHopeless(words), isFinal, words);
 });

@@ -101,8 +101,9 @@ const states: Readonly<Record<string, SliceState>> = {
   SIGNALING: 'running',
   SUSPENDED: 'suspended',
   STOPPED: 'suspended',
-  STAGE_OUT: 'draining',
-  COMPLETING: 'draining',
+  // Its processes are being ended, or have ended: there is nothing to evict, and no other job is submitted yet.
+  STAGE_OUT: 'running',
+  COMPLETING: 'running',
   // Slurm calls a job so whose node does not answer; it may run there.
   NODE_FAIL: 'lost',
   COMPLETED: 'ended',
@@ -156,6 +157,7 @@ export function reportOf(job: SlurmJob, node: SlurmNode | undefined): SliceRepor
     return report('lost', 'Slurm put it back into the queue, for its node failed. Its process may still run there.');
   const away = node?.states.find((flag) => flag === 'DOWN' || flag === 'NOT_RESPONDING' || flag === 'NO_RESPOND');
   if (away && state !== 'pending') return report('lost', `Its node ${node?.name} does not answer.`);
+  if (job.state === 'COMPLETING') return report(state, 'Slurm is ending it.');
   if (state === 'running' && node?.states.some((flag) => flag === 'DRAIN' || flag === 'DRAINING' || flag === 'DRAINED'))
     return report('draining', `Its node ${node.name} is drained${node.reason === '' ? '' : `: ${node.reason}`}`);
   if (state === 'lost') return report(state, ends[job.state] ?? `Slurm calls it ${job.state}.`);

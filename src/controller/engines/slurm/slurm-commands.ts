@@ -72,10 +72,15 @@ export class SlurmCommands implements SlurmClient {
     const { stdout, reason, stderr } = await runTool(program, args, { ...options, ...(input !== undefined && { input }) });
     // A job that has ended cannot be cancelled.
     if (reason === '' || (program === 'scancel' && /already completed|Invalid job id/i.test(stderr))) return stdout;
-    throw new EngineError(`${program} failed: ${reason.slice(0, 500)}`, {
-      isFinal: /not available|Invalid (partition|feature|account|qos|license)|limit is beyond|More processors/i.test(stderr),
-    });
+    throw new EngineError(`${program} failed: ${reason.slice(0, 500)}`, { isFinal: isHopeless(stderr) });
   }
+}
+
+/** Whether Slurm will refuse the same job again, by its words: nodes that are drained, busy or down now are none of them. */
+export function isHopeless(words: string): boolean {
+  return /node configuration is not available|invalid (partition|feature|account|qos|license)|not permitted to use|nodes not in this partition|permission denied|limit is (beyond|invalid)|more processors/i.test(
+    words,
+  );
 }
 
 interface CommandInput {

@@ -56,7 +56,7 @@ test('the end of an older job is reported when a newer one has ended before it',
   const { engine, watched, jobs, add, set } = await queue(t);
   add('COMPLETING');
   add('CANCELLED');
-  await watched.until(id, 'draining');
+  await watched.until(id, 'running');
   await engine.place(order);
   assert.equal(jobs.length, 2, 'processes of the older one may still run');
   set(1, { state: 'COMPLETED' });

@@ -35,6 +35,30 @@ it('takes no part of a list for the whole: a job that is missing from it would c
     answer = (response) => response.writeHead(500).end(`{"errors": ${errors}}`);
     await assert.rejects(client.jobs('', tag), EngineError, errors);
   }
+  // Whether the same job can be accepted later.
+  const submission = { name: '', comment: '', script: '', environment: {}, folder: '/', output: '', cpus: 1, memory: 1 };
+  for (const [error_code, isFinal] of [
+    [2000, true],
+    [2014, true],
+    [2015, false],
+    [2068, false],
+  ]) {
+    answer = (response) => response.writeHead(500).end(JSON.stringify({ errors: [{ error: 'no', error_code }] }));
+    await assert.rejects(client.submit({ ...submission, words: {}, minutes: null }), { name: 'EngineError', isFinal });
+  }
+  // What is no acceptance is not taken for one: nothing would report the slice.
+  for (const [status, text] of [
+    [200, '{}'],
+    [302, '{"job_id": 8}'],
+    [500, '{"errors": []}'],
+    [502, '<html>'],
+  ] as const) {
+    answer = (response) => response.writeHead(status, { location: '/slurm/v0.0.38/jobs' }).end(text);
+    await assert.rejects(client.submit({ ...submission, words: {}, minutes: null }), EngineError, text);
+    if (status !== 200) await assert.rejects(client.cancel(8), EngineError, text);
+  }
+  answer = (response) => response.writeHead(500).end('{"errors": [{"error": "Job/step already completing or completed"}]}');
+  await client.cancel(8);
   answer = (response) => response.end(`{"errors": [], "jobs": [${job}]}`);
   assert.deepEqual(
     (await client.jobs('', tag)).map(({ id, state }) => [id, state]),

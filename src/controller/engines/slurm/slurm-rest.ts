@@ -25,6 +25,8 @@ import {
 const oldest = 38;
 const newest = 44;
 const timeoutMs = 20_000;
+/** Slurm's words for a job that is not there any more. */
+const hasEnded = /already complet|invalid job id|no such process/i;
 /** An answer that is not a list. */
 const longestAnswer = 4 << 20;
 
@@ -42,7 +44,9 @@ export class SlurmRest implements SlurmClient {
   async submit(job: SlurmSubmission): Promise<void> {
     const version = await this.#offered();
     const body = { script: job.script, job: propertiesOf(job, version > oldest) };
-    refuseErrors(await this.#json('POST', await this.#path('job/submit'), body));
+    const { fields, status } = await this.#json('POST', await this.#path('job/submit'), body);
+    refuseErrors(fields, status);
+    if (numberOf(fields.job_id) === undefined) throw new EngineError('slurmrestd answered no job to a submission');
   }
 
   async jobs(_name: string, tag: string): Promise<SlurmJob[]> {
@@ -58,12 +62,21 @@ export class SlurmRest implements SlurmClient {
   async signal(job: number, signal: ScriptSignal): Promise<void> {
     const version = await this.#offered();
     const flags = version > oldest ? '&flags=BATCH_JOB' : '';
-    await this.#json('DELETE', `${await this.#path(`job/${job}`)}?signal=${scriptSignals[signal]}${flags}`);
+    await this.#end(`${await this.#path(`job/${job}`)}?signal=${scriptSignals[signal]}${flags}`);
+  }
+
+  async cancel(job: number): Promise<void> {
+    await this.#end(await this.#path(`job/${job}`));
   }
 
   /** That the job has ended is reported as an error. */
-  async cancel(job: number): Promise<void> {
-    await this.#json('DELETE', await this.#path(`job/${job}`));
+  async #end(path: string): Promise<void> {
+    const { fields, status } = await this.#json('DELETE', path);
+    try {
+      refuseErrors(fields, status);
+    } catch (error) {
+      if (!hasEnded.test((error as Error).message)) throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -123,9 +136,9 @@ export class SlurmRest implements SlurmClient {
     return found;
   }
 
-  async #json(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<SlurmFields> {
+  async #json(method: 'POST' | 'DELETE', path: string, body?: object): Promise<{ fields: SlurmFields; status: number }> {
     const answer = await this.#request(method, path, body);
-    return parse(await readText(answer.body));
+    return { fields: parse(await readText(answer.body)), status: answer.statusCode };
   }
 
   async #request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Dispatcher.ResponseData> {
@@ -228,11 +241,11 @@ function refuseErrors({ errors }: SlurmFields, status = 200): void {
 }
 
 /**
- * Whether Slurm will refuse the same job again: ESLURM_INVALID_PARTITION_NAME to ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE and the like.
- * Source: slurm/slurm_errno.h
+ * Whether Slurm will refuse the same job again: partition (2000, 2002 to 2004), processors (2005), node configuration (2014), account (2045,
+ * 2046), licence (2048), time limit (2051), QOS (2066). What lacks a node or a partition only now is none of them. Source: slurm/slurm_errno.h
  */
 function isHopeless(code: number | undefined): boolean {
-  return code !== undefined && [2000, 2002, 2013, 2014, 2015, 2045, 2046, 2048, 2049, 2066].includes(code);
+  return code !== undefined && [2000, 2002, 2003, 2004, 2005, 2014, 2045, 2046, 2048, 2051, 2066].includes(code);
 }
 
 async function readText(body: Readable): Promise<string> {

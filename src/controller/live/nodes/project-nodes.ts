@@ -28,7 +28,9 @@ import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { withImages } from './missing-images.ts';
 import { checkDuplicable, type Fill, filledBy, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
+import { checkVerb, type NodeVerb, requestVerb } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
+import type { ResumeList } from './resume-list.ts';
 import { sendNodeFiles } from './send-node-files.ts';
 
 export interface PreparedNode extends Prepared<NodeObject> {
@@ -45,8 +47,6 @@ export interface LinksOfNodes {
   readonly connectOn: (nodeId: string) => Promise<void>;
 }
 
-export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
-
 function placeOn({ id }: RegisteredCompute): Pick<NodeEntry, 'compute_id' | 'console'> {
   return { compute_id: id, console: null };
 }
@@ -58,11 +58,13 @@ export class ProjectNodes extends NodeSet {
   /** Nodes of which clients are shown something else now. */
   readonly changes = new EventStream<OpenNode>();
   readonly #links: LinksOfNodes;
+  readonly #resumeList: ResumeList;
 
-  constructor(context: ProjectContext, links: LinksOfNodes) {
+  constructor(context: ProjectContext, links: LinksOfNodes, resumeList: ResumeList) {
     super();
     this.#context = context;
     this.#links = links;
+    this.#resumeList = resumeList;
   }
 
   /** Makes a node; one that has this id already is returned as it is. `fill`: gives it files, before it is stored and announced. */
@@ -157,28 +159,33 @@ export class ProjectNodes extends NodeSet {
         await this.#place(node).catch(() => undefined);
         throw error;
       }
+      await this.#resumeList.remove([nodeId]).catch(() => undefined);
     });
   }
 
-  /** Starts, stops, … a node and returns it as it is then. */
+  /** Starts, stops, … a node for its user and returns it as it is then. */
   act(nodeId: string, action: NodeVerb, body: unknown = {}): Promise<NodeObject> {
     return this.#withNode(nodeId, async (node) => {
-      if (action === 'reload' && !kindOf(node.entry.node_type).can.reload) {
-        throw fault('compute_route_missing', { request: `POST …/nodes/${nodeId}/reload` });
-      }
-      if (!node.isPresent && action === 'stop') return node.object;
-      if (!node.isPresent) await this.#place(node);
-      const isLicensed = action === 'start' && kindOf(node.entry.node_type).isLicensed;
-      let answer: ComputeNodeObject | undefined;
-      try {
-        const sent = isLicensed ? this.#context.nodeInputs.license() : body;
-        answer = await withImages(this.#context, node, () => node.act(action, sent));
-      } catch (error) {
-        if (action !== 'stop') throw error;
-        this.#context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });
-      }
-      await this.#refresh(node, answer);
+      await this.#act(node, action, body);
+      // Under the lock: until it is stopped it may be added again.
+      if (action === 'stop') await this.#resumeList.remove([nodeId]);
       return node.object;
+    });
+  }
+
+  /** Not for its user: whether it is to run again stays as it is. `from`: to be moved from there; if it runs, it is to run again. */
+  halt(nodeId: string, from?: RegisteredCompute): Promise<void> {
+    return this.#withNode(nodeId, async (node) => {
+      if (node.live.status === 'stopped' || (from && node.compute !== from)) return;
+      if (from) await this.#resumeList.add([nodeId]);
+      await this.#act(node, 'stop');
+    });
+  }
+
+  /** Starts it if it does not run, and is still among those that are to. */
+  startAgain(nodeId: string): Promise<void> {
+    return this.#withNode(nodeId, async (node) => {
+      if (node.live.status === 'stopped' && (await this.#resumeList.has(nodeId))) await this.#act(node, 'start');
     });
   }
 
@@ -217,6 +224,11 @@ export class ProjectNodes extends NodeSet {
       this.setProblem(node, error.message, action);
     };
     return this.locks.run(node.id, () => place().catch(failed));
+  }
+
+  /** Nothing of its compute runs any more. */
+  ended(node: OpenNode): void {
+    if (node.live.status !== 'stopped' && node.setLive({ ...node.live, status: 'stopped' })) this.#announce(node);
   }
 
   /** `problem`: why it cannot be used, or undefined when it can. */
@@ -304,6 +316,13 @@ export class ProjectNodes extends NodeSet {
       await revert();
       throw error;
     }
+  }
+
+  async #act(node: OpenNode, verb: NodeVerb, body: unknown = {}): Promise<void> {
+    checkVerb(node, verb);
+    if (verb === 'stop' && (!node.isPresent || node.compute?.isFenced)) return;
+    if (!node.isPresent) await this.#place(node);
+    await this.#refresh(node, await requestVerb(this.#context, node, verb, body));
   }
 
   #withNode<T>(nodeId: string, fn: (node: OpenNode) => Promise<T>): Promise<T> {

@@ -1,22 +1,31 @@
-/** Moves of a project that were not brought to their end although their computes are connected: tried again, less and less often. */
+/** Moves of a project that were not brought to their end: those whose computes are connected are tried again, less and less often. */
 import { Retry } from '../../../lib/retry.ts';
 
 const times = { firstMs: 1_000, longestMs: 60_000 };
 
 export class UnsettledMoves {
   readonly #retry = new Retry(times, () => this.#try());
+  /** By move: why, as listeners were sent it. */
+  readonly #reasons = new Map<string, string>();
   #settle: (() => Promise<boolean>) | undefined;
   #attempt: Promise<void> = Promise.resolve();
-  #reason = '';
   #isClosed = false;
 
-  /** `settle` is called after the next wait; false: this was called once more. @returns whether the reason is a new one */
-  failed(reason: string, settle: () => Promise<boolean>): boolean {
-    const isNew = reason !== this.#reason;
-    this.#reason = reason;
+  /** @returns whether the reason is a new one for this move */
+  failed(move: string, reason: string): boolean {
+    const isNew = this.#reasons.get(move) !== reason;
+    this.#reasons.set(move, reason);
+    return isNew;
+  }
+
+  settled(move: string): void {
+    this.#reasons.delete(move);
+  }
+
+  /** `settle` is called after the next wait; false: this was called once more. */
+  tryAgain(settle: () => Promise<boolean>): void {
     this.#settle = settle;
     if (!this.#isClosed) this.#retry.failed();
-    return isNew;
   }
 
   /** No attempt follows. One that is under way may wait for a compute, and ends by itself. */
@@ -32,9 +41,7 @@ export class UnsettledMoves {
 
   #try(): void {
     this.#attempt = (async () => {
-      if (!(await this.#settle?.())) return;
-      this.#retry.succeeded();
-      this.#reason = '';
+      if (await this.#settle?.()) this.#retry.succeeded();
     })();
   }
 }

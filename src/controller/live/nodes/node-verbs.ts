@@ -1,0 +1,32 @@
+/** Has a node that exists on its compute started, stopped, … there. */
+import { fault } from '../../../api/faults.ts';
+import { type ComputeNodeObject, kindOf } from '../../model/node.ts';
+import type { ProjectContext } from '../host/project-context.ts';
+import { withImages } from './missing-images.ts';
+import type { OpenNode } from './open-node.ts';
+
+export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
+
+/** @throws `compute_route_missing` for kinds without that verb */
+export function checkVerb({ id, entry }: OpenNode, verb: NodeVerb): void {
+  if (verb === 'reload' && !kindOf(entry.node_type).can.reload)
+    throw fault('compute_route_missing', { request: `POST …/nodes/${id}/reload` });
+}
+
+/** Some computes answer with the node. Of a stop that fails listeners are sent the reason. */
+export async function requestVerb(
+  context: ProjectContext,
+  node: OpenNode,
+  verb: NodeVerb,
+  body: unknown,
+): Promise<ComputeNodeObject | undefined> {
+  const isLicensed = verb === 'start' && kindOf(node.entry.node_type).isLicensed;
+  try {
+    const sent = isLicensed ? context.nodeInputs.license() : body;
+    return await withImages(context, node, () => node.act(verb, sent));
+  } catch (error) {
+    if (verb !== 'stop') throw error;
+    context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+/** Moves one node: a machine while it runs (`live-move.ts`), others while they are stopped, with their files or with the last copies of these. */
+import { fault, isFault } from '../../api/faults.ts';
+import type { NodeMigration } from '../../schema/move.ts';
+import { fetchFolders } from '../archive/remote-files.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
+import type { NodeCopies } from '../copies/node-copies.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+import { settleBefore } from '../projects/pending-moves.ts';
+import { writeCarriedFile } from './carried-file.ts';
+import { findObstacle, LiveMove } from './live-move.ts';
+import { isRunning, whileMoving } from './nodes-on.ts';
+import type { Placer } from './placer.ts';
+import { deleteStray } from './strays.ts';
+import type { WaitingNode } from './waiting-nodes.ts';
+
+interface Move {
+  readonly from: RegisteredCompute;
+  /** Undefined: chosen. */
+  readonly to?: RegisteredCompute;
+  /** They are fetched first; it must not run. */
+  readonly takeFiles: boolean;
+}
+
+export interface NodeMovesParts {
+  readonly placer: Placer;
+  readonly copies: NodeCopies;
+  /** For a node of a lost slice. */
+  readonly onNoRoom: (node: WaitingNode) => void;
+}
+
+export class NodeMoves {
+  readonly #parts: NodeMovesParts;
+
+  constructor(parts: NodeMovesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * A running machine continues there, and other nodes are moved with their files while they are stopped. Answers when it is there.
+   * @throws move_refused, and what the computes answer: it is where it was, if that could be reached
+   */
+  async migrate(live: LiveProject, nodeId: string, to: RegisteredCompute): Promise<NodeMigration> {
+    const node = live.nodes.get(nodeId);
+    if (isRunning(node)) return this.#moveLive(live, node, to);
+    const from = node.requireCompute();
+    const begun = performance.now();
+    if (from === to) throw fault('move_refused', { name: node.entry.name, reason: `it is on ${to.record.name} already` });
+    await this.#moveStopped(live, node, { from, to, takeFiles: true });
+    await live.nodes.open(node, 'node.updated');
+    if (node.problem !== undefined) live.notify('log.error', { message: `Node ${node.entry.name} was moved: ${node.problem}` });
+    await deleteStray(live, node, from);
+    return { node: node.object, live: false, paused_ms: 0, total_ms: Math.round(performance.now() - begun), links: [] };
+  }
+
+  /** @throws move_refused, and what the computes answer */
+  #moveLive(live: LiveProject, { id }: OpenNode, to: RegisteredCompute): Promise<NodeMigration> {
+    return live.nodes.locks.run(id, () => {
+      const node = live.nodes.get(id);
+      const obstacle = findObstacle(live, node, to);
+      if (obstacle !== undefined) throw fault('move_refused', { name: node.entry.name, reason: obstacle });
+      return whileMoving(node, () => new LiveMove(live, node, to).run());
+    });
+  }
+
+  /** False: it has to be stopped. */
+  async movedLive(live: LiveProject, node: OpenNode, to: RegisteredCompute): Promise<boolean> {
+    try {
+      await this.#moveLive(live, node, to);
+      return true;
+    } catch (error) {
+      if (!isFault(error, 'move_refused')) throw error;
+      // Its user has stopped it meanwhile.
+      if (isRunning(node)) live.notify('log.info', { message: `${error.message}. It is stopped, and started again` });
+      return false;
+    }
+  }
+
+  /** False: it stays, and listeners know why. */
+  async move(live: LiveProject, node: OpenNode, move: Move): Promise<boolean> {
+    try {
+      await this.#moveStopped(live, node, move);
+      return true;
+    } catch (error) {
+      // By its user.
+      if (live.nodes.find(node.id) !== node || node.entry.compute_id !== move.from.id) return false;
+      // Its slice is lost.
+      if (!move.takeFiles && isFault(error, 'no_compute_fits'))
+        this.#parts.onNoRoom({ projectId: live.projectId, nodeId: node.id, compute: move.from });
+      live.notify('log.error', {
+        message: `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`,
+      });
+      return false;
+    }
+  }
+
+  /** @throws no_compute_fits, and what its compute answers */
+  async #moveStopped(live: LiveProject, node: OpenNode, { from, to, takeFiles }: Move): Promise<void> {
+    const { node_type, properties } = node.entry;
+    const target = to ?? this.#parts.placer.choose({ node_type, properties }, from);
+    const prepare = async () => {
+      if (node.entry.compute_id !== from.id) throw new Error('it was moved meanwhile');
+      await settleBefore(live, node, target);
+      if (takeFiles) {
+        if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
+        // Those of the compute in this process are in this folder.
+        if (!from.isLocal) await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
+      } else {
+        await this.#parts.copies.place(live, node);
+        await writeCarriedFile(live, node);
+      }
+      await live.linkRecovery.release(node.id);
+    };
+    await live.nodes.move(node.id, target, () => whileMoving(node, prepare));
+  }
+}
