@@ -34,6 +34,45 @@ async function releasesAll(context: TestContext, native?: ClockCalls): Promise<v
   assert.equal(schedule.nextMs, Number.POSITIVE_INFINITY);
 }
 
+/** Counts how often the timer is set. */
+class CountedTimer implements ClockCalls {
+  sets = 0;
+  openTimer = () => 1;
+  setTimer = () => {
+    this.sets += 1;
+    return 0;
+  };
+  watch = () => ({ close() {} });
+  close = () => undefined;
+}
+
+describe('delay schedule: while it releases', () => {
+  it('sets the clock once, at the end, also when frames that are released are delayed again', async (context) => {
+    const timer = new CountedTimer();
+    const schedule = new DelaySchedule(timer);
+    context.after(() => schedule.stop());
+    const nowMs = performance.now();
+    const queue = (release: () => void): ScheduledQueue => ({ place: outside, wakeMs: 0, release });
+    const released: string[] = [];
+    const later = Array.from({ length: 3 }, () => queue(() => undefined));
+    const first = queue(() => {
+      released.push('first begins');
+      schedule.runIfDue(nowMs);
+      for (const [index, one] of later.entries()) schedule.add(one, nowMs + 30_000 - index);
+      released.push('first ends');
+    });
+    schedule.add(first, nowMs);
+    schedule.add(
+      queue(() => released.push('second')),
+      nowMs,
+    );
+    schedule.run(nowMs);
+    assert.deepEqual(released, ['first begins', 'first ends', 'second']);
+    assert.equal(timer.sets, 1);
+    assert.equal(schedule.nextMs, nowMs + 30_000 - 2);
+  });
+});
+
 describe('delay schedule: releases all in the order of their times, and none early', () => {
   it('by a thread', (context) => releasesAll(context));
   it('by a timer of the kernel', async (context) => {

@@ -61,10 +61,10 @@ export class DelaySchedule {
     }
   }
 
-  /** The same, for a caller that is awake anyway. */
+  /** The same, for a caller that is awake anyway, be it because of what is released: that goes on by itself. */
   runIfDue(nowMs: number): void {
     const { first } = this.#heap;
-    if (first && first.wakeMs <= nowMs) this.run(nowMs);
+    if (!this.#isRunning && first && first.wakeMs <= nowMs) this.run(nowMs);
   }
 
   #await(timeMs: number, nowMs: number): void {

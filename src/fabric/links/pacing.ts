@@ -1,24 +1,33 @@
 /**
- * Lets senders finish what they are sending. The fabric has priority over emulators (ADR 9), so on a busy host each frame would wake it
- * by itself, and emulators would spend their processors on switching to it and back. After a turn of the event loop in which frames came
- * quickly but one or two at a time, the thread therefore sleeps for a moment; the next turn takes what came meanwhile at once.
+ * Lets senders finish what they are sending. The fabric has priority over emulators (ADR 9), so each frame would wake it by itself, and
+ * emulators would spend their processors on switching to it and back. After a turn of the event loop in which frames came quickly but
+ * not many at a time, the thread therefore sleeps for a moment; the next turn takes what came meanwhile at once. Network cards do the
+ * same when they moderate interrupts.
  *
- * A pause after which hardly more frames came was in vain: their sender waits for an answer. The next pauses are left out, the more of
- * them the longer this lasts, so that a conversation is not slowed down. Frames that are due are never kept waiting, and while frames come
- * that are to be delayed pauses are shorter and only made if these come very quickly: their delay begins when they are read.
+ * A pause is worth it by the frames that come together with others, for each of these saves a turn. After some pauses that
+ * brought few of them, as between a question and its answer, the next ones are left out, the more of them the longer this lasts, so that a
+ * conversation is not slowed down. A single one in vain changes nothing: a sender on a busy host waits for a processor now and then. Frames that
+ * are due are never kept waiting, and while frames come that are to be delayed pauses are shorter and only made if these come very
+ * quickly: their delay begins when they are read.
  */
 
-const pauseMs = 0.15;
+/** A pause that is worth it lasts as long as so many frames take that come together, within these bounds. */
+const wantedFrames = 32;
+const longestMs = 0.6;
+const triedMs = 0.15;
 /** Turns that follow each other more slowly have time for each frame. */
 const busyMs = 0.3;
-/** Frames a run that make a pause worth it, and those that make it superfluous. */
-const worthwhile = 3;
-const plenty = 24;
+/** Frames a run that make a pause superfluous. QEMU can have some 75 large ones on their way until it has to wait. */
+const plenty = 64;
+/** Frames that came together with others, for each ms of a pause, that make it worth it. */
+const worthwhilePerMs = 13;
+/** Part of a pause in the average when it brought less. */
+const newest = 0.25;
 const fewestLeftOut = 8;
 const mostLeftOut = 4096;
 /** Shorter ones cost more than they bring. */
 const shortestMs = 0.03;
-/** In place of the first two, so long after a frame that is delayed. */
+/** In place of the longest pause and of `busyMs`, so long after a frame that is delayed. */
 const timedPauseMs = 0.08;
 const timedBusyMs = 0.035;
 const timedMs = 5;
@@ -43,7 +52,10 @@ export class Pacing {
   #hasTimed = false;
   #timedUntilMs = Number.NEGATIVE_INFINITY;
   #endedMs = Number.NEGATIVE_INFINITY;
-  #hasPaused = false;
+  /** How long it slept before this turn. */
+  #pausedMs = 0;
+  /** What pauses bring: the last one, or the average where that is more. */
+  #savedPerMs = 0;
   /** Pauses still to be left out, and how many were the last time. */
   #leaveOut = 0;
   #leftOut = 0;
@@ -64,6 +76,7 @@ export class Pacing {
 
   #endTurn(): void {
     const framesPerRun = this.#frames / this.#runs;
+    const saved = this.#frames - this.#runs;
     const nowMs = this.#clock.now();
     if (this.#hasTimed) this.#timedUntilMs = nowMs + timedMs;
     const isTimed = nowMs < this.#timedUntilMs;
@@ -71,26 +84,32 @@ export class Pacing {
     this.#runs = 0;
     this.#frames = 0;
     this.#hasTimed = false;
-    this.#judge(framesPerRun);
-    if (isBusy && framesPerRun < plenty) this.#pause(nowMs, isTimed ? timedPauseMs : pauseMs);
-    this.#endedMs = this.#hasPaused ? this.#clock.now() : nowMs;
+    if (this.#pausedMs > 0) this.#judge(saved / this.#pausedMs);
+    this.#pausedMs = isBusy && framesPerRun < plenty ? this.#pause(nowMs, isTimed ? timedPauseMs : this.#wantedMs) : 0;
+    this.#endedMs = this.#pausedMs > 0 ? this.#clock.now() : nowMs;
   }
 
-  #judge(framesPerRun: number): void {
-    if (!this.#hasPaused) return;
-    this.#hasPaused = false;
-    this.#leftOut = framesPerRun < worthwhile ? Math.min(mostLeftOut, Math.max(fewestLeftOut, 2 * this.#leftOut)) : 0;
+  #judge(savedPerMs: number): void {
+    this.#savedPerMs = Math.max(savedPerMs, this.#savedPerMs + (savedPerMs - this.#savedPerMs) * newest);
+    const isWorthwhile = this.#savedPerMs >= worthwhilePerMs;
+    this.#leftOut = isWorthwhile ? 0 : Math.min(mostLeftOut, Math.max(fewestLeftOut, 2 * this.#leftOut));
     this.#leaveOut = this.#leftOut;
   }
 
-  #pause(nowMs: number, longestMs: number): void {
+  get #wantedMs(): number {
+    if (this.#savedPerMs < worthwhilePerMs) return triedMs;
+    return Math.max(triedMs, Math.min(longestMs, wantedFrames / this.#savedPerMs));
+  }
+
+  /** For how long. */
+  #pause(nowMs: number, atMostMs: number): number {
     if (this.#leaveOut > 0) {
       this.#leaveOut -= 1;
-      return;
+      return 0;
     }
-    const ms = Math.min(longestMs, this.#nextDueMs() - nowMs);
-    if (ms < shortestMs) return;
-    this.#hasPaused = true;
+    const ms = Math.min(atMostMs, this.#nextDueMs() - nowMs);
+    if (ms < shortestMs) return 0;
     this.#clock.sleep(ms);
+    return ms;
   }
 }
