@@ -1,7 +1,7 @@
 /**
- * Bundles the server's own modules, some 600 of `src/` and the 220 of its validator, into a few files: a start that loads them one by
- * one takes nearly twice the processor time. Other packages stay outside, and so do threads and the fabric, which run from `src/`.
- * Each module keeps the `import.meta` of its source (docs/adr/0035).
+ * Bundles the server's modules, some 600 of `src/` and 500 of packages, into a few files, and those of the fabric into one: a start that
+ * loads them one by one takes nearly twice the processor time. Threads and the guard run from `src/`. Each module keeps the `import.meta`
+ * of its source (docs/adr/0035).
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -23,7 +23,10 @@ export async function bundleProgram() {
   await mkdir(folder, { recursive: true });
   const made = path.join(folder, `made-${randomUUID()}`);
   await mkdir(made);
-  for (const { fileName, code } of files) await writeFile(path.join(made, fileName), code);
+  for (const { fileName, code } of files) {
+    await mkdir(path.dirname(path.join(made, fileName)), { recursive: true });
+    await writeFile(path.join(made, fileName), code);
+  }
   // Another run may have made it.
   await rename(made, target).catch(() => rm(made, { recursive: true, force: true }));
   const now = new Date();
@@ -40,23 +43,34 @@ async function removeOld(beforeMs) {
   }
 }
 
+/** These find files beside themselves. */
+const outside = /^(koffi|pino)(\/|$)/;
+
 async function generate() {
+  const program = await outputOf('src/main.ts', {});
+  // Named as its source: tests know its process by that.
+  return [...program, ...(await outputOf('src/fabric/main.ts', { entryFileNames: 'fabric/main.ts' }))];
+}
+
+async function outputOf(input, options) {
   const { rolldown } = await import('rolldown');
   const bundle = await rolldown({
-    input: path.join(root, 'src/main.ts'),
+    input: path.join(root, input),
     platform: 'node',
-    external: (id) => !/^[./]|^typebox(\/|$)/.test(id),
+    external: (id) => outside.test(id),
     plugins: [{ name: 'import-meta', transform: { filter: { code: 'import.meta.' }, handler: withOwnMeta } }],
   });
   try {
-    return (await bundle.generate({ format: 'esm', keepNames: true })).output;
+    return (await bundle.generate({ format: 'esm', keepNames: true, ...options })).output;
   } finally {
     await bundle.close();
   }
 }
 
+/** Where `src/fabric/connection` would be beside the bundle: it starts the fabric that is there. */
+const besideFabric = "new URL('fabric/connection/', import.meta.url).href";
+
 function withOwnMeta(code, id) {
-  return code
-    .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
-    .replaceAll('import.meta.dirname', JSON.stringify(path.dirname(id)));
+  const url = path.dirname(id) === path.join(root, 'src/fabric/connection') ? besideFabric : JSON.stringify(pathToFileURL(id).href);
+  return code.replaceAll('import.meta.url', url).replaceAll('import.meta.dirname', JSON.stringify(path.dirname(id)));
 }

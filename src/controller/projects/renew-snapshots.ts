@@ -8,8 +8,7 @@ import { lstat, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { finished, pipeline } from 'node:stream/promises';
-import { openPromise, type ZipFile as Reader } from 'yauzl';
-import { ZipFile } from 'yazl';
+import type { ZipFile as Reader } from 'yauzl';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import type { FreshIds, NewIdentity } from '../model/fresh-ids.ts';
 import { renewProjectFile } from '../model/renew-file.ts';
@@ -52,10 +51,12 @@ async function renewFolder(path: string, identity: NewIdentity): Promise<void> {
 
 /** Two passes: the project file first, since it tells which ids there are to be replaced in the names of the others. */
 async function renewArchive(path: string, identity: NewIdentity): Promise<void> {
+  const { openPromise } = await import('yauzl');
   const zip = await openPromise(path, { lazyEntries: true, autoClose: false, strictFileNames: true });
   try {
     const entries = await listEntries(zip, (await stat(path)).size);
     const renewed = await renewedProjectFile(zip, entries, identity);
+    const { ZipFile } = await import('yazl');
     const writer = new ZipFile();
     const written = pipeline(writer.outputStream, createWriteStream(`${path}.tmp`));
     // What goes wrong with it is thrown where it is awaited.

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import type { Entry, ZipFile } from 'yauzl';
 import { fault, isFault } from '../../api/faults.ts';
 import { DiskFloor, DiskFloorError } from '../../lib/disk-floor.ts';
 import { ForeignReferenceError } from '../../lib/disk-image/image.ts';
@@ -24,6 +24,7 @@ const smallestImageBytes = 72;
 /** @throws archive_invalid, disk_floor, storage_failed */
 export async function extractHere({ archive, folder, floorBytes }: ExtractTask, onBytes: OnBytes): Promise<void> {
   try {
+    const { openPromise } = await import('yauzl');
     const zip = await openPromise(archive, { lazyEntries: true, autoClose: false, strictFileNames: true });
     try {
       await extractAll(zip, { archive, folder, floorBytes, onBytes });

@@ -3,7 +3,7 @@ import { createReadStream, type Stats } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
-import { ZipFile } from 'yazl';
+import type { ZipFile } from 'yazl';
 import { leadsBelow } from '../../lib/inside.ts';
 
 export interface ArchiveOptions {
@@ -45,6 +45,7 @@ export async function archiveFolder(
   { compress, onBytes = () => undefined }: ArchiveOptions,
   isNested: (path: string) => boolean = () => false,
 ): Promise<Archive> {
+  const { ZipFile } = await import('yazl');
   const zip = new ZipFile();
   const output = new PassThrough({ highWaterMark: 256 * 1024 });
   zip.on('error', (error: Error) => output.destroy(error));

@@ -9,8 +9,6 @@ import { constants, createWriteStream } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openPromise } from 'yauzl';
-import { ZipFile } from 'yazl';
 import { openedPath, openFolder } from '../../lib/open-folder.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import type { NodeView } from '../driver.ts';
@@ -237,6 +235,7 @@ async function onPartition(path: string): Promise<string> {
 
 async function unpack(archive: string, into: string): Promise<void> {
   // The library refuses names that point outside the folder.
+  const { openPromise } = await import('yauzl');
   const zip = await openPromise(archive, { lazyEntries: true, autoClose: false });
   try {
     let bytes = 0;
@@ -255,6 +254,7 @@ async function unpack(archive: string, into: string): Promise<void> {
 }
 
 async function pack(folder: string, names: readonly string[], archive: string): Promise<void> {
+  const { ZipFile } = await import('yazl');
   const zip = new ZipFile();
   for (const name of names) zip.addFile(join(folder, name), name);
   zip.end();

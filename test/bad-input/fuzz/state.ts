@@ -73,7 +73,7 @@ export async function residentMiB(server: RunningServer): Promise<number> {
 
 export function machinesOf(server: RunningServer): string[] {
   const all = processesOf(server.dataDir, server.runtimeDirectory);
-  const isOwn = (line: string) => line.includes(serverProgram) || line.includes('src/fabric/main.ts');
+  const isOwn = (line: string) => line.includes(serverProgram) || line.includes('fabric/main.ts');
   return all.map(({ commandLine }) => commandLine).filter((line) => !isOwn(line));
 }
 
