@@ -68,7 +68,10 @@ describe('a lab on Kubernetes', { skip }, async () => {
     powerOn: async (host: number) => kubelets.powerOn(host),
   };
   const processesOf = async (folder: string) => processesInPods(folder, '/data');
-  const outputOf = (slice: string) => cluster.kubectl('logs', '--selector', `patchbay-slice=${slice}`, '--tail=40');
+  const outputOf = async (slice: string) => {
+    const told = await cluster.kubectl('describe', 'pods', '--selector', `patchbay-slice=${slice}`).catch(String);
+    return told.slice(-1500) + (await cluster.kubectl('logs', '--selector', `patchbay-slice=${slice}`, '--tail=30').catch(String));
+  };
   const lab = await ClusterLab.make({ server, client, hosts, data, processesOf, outputOf }, { cpus: 2, memory: 1500 });
   started.defer(() => lab.close());
   const owned = started.move();
