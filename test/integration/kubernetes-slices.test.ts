@@ -71,8 +71,8 @@ describe('a lab on Kubernetes', { skip }, async () => {
   };
   const processesOf = async (folder: string) => processesInPods(folder, '/data');
   const outputOf = async (slice: string) => {
-    const told = await cluster.kubectl('describe', 'pods', '--selector', `patchbay-slice=${slice}`).catch(String);
-    return told.slice(-1500) + (await cluster.kubectl('logs', '--selector', `patchbay-slice=${slice}`, '--tail=30').catch(String));
+    const ask = (...args: string[]) => cluster.kubectl(...args, '--selector', `patchbay-slice=${slice}`).catch(String);
+    return `${(await ask('describe', 'pods')).slice(-1500)}${await ask('logs', '--tail=30')}`;
   };
   const lab = await ClusterLab.make({ server, client, hosts, data, processesOf, outputOf }, { cpus: 2, memory: 1500 });
   started.defer(() => lab.close());
