@@ -146,7 +146,11 @@ export class ClusterLab {
     try {
       const disks = (await readdir(this.#parts.data, { recursive: true })).filter((path) => diskPath.test(path));
       assert.equal(disks.length, this.slices.length, 'a disk for each machine');
-      for (const disk of disks) assert.ok((await countOn(join(this.#parts.data, disk), join(scratch, 'sector'))) > 0);
+      for (const disk of disks) {
+        const [slice = ''] = disk.split('/');
+        const below = join(this.#parts.data, slice, 'images/QEMU', image);
+        assert.ok((await countOn(join(this.#parts.data, disk), join(scratch, 'sector'), below)) > 0);
+      }
     } finally {
       await rm(scratch, { recursive: true });
     }
