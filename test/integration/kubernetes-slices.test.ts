@@ -1,14 +1,16 @@
 /** A lab over hosts that Kubernetes gives: a real control plane, and on each host a kubelet and a containerd that run slices as pods. */
-import { chmod, chown, mkdir } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, describe } from 'node:test';
-import { ClusterLab } from '../support/cluster-lab.ts';
+import { after, describe, it } from 'node:test';
+import { ClusterLab, serverOf } from '../support/cluster-lab.ts';
 import { clusterTests } from '../support/cluster-tests.ts';
 import { HostNetwork } from '../support/host-network.ts';
 import { KubeletHosts, noPods, podImage, processesInPods } from '../support/kubelet-hosts.ts';
 import { TestKubernetes } from '../support/kubernetes.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
+import { findSlice } from '../support/slices.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const skip = (await noPods()) ?? false;
 const names = ['n1', 'n2', 'n3'];
@@ -68,11 +70,35 @@ describe('a lab on Kubernetes', { skip }, async () => {
     powerOn: async (host: number) => kubelets.powerOn(host),
   };
   const processesOf = async (folder: string) => processesInPods(folder, '/data');
-  const outputOf = (slice: string) => cluster.kubectl('logs', '--selector', `patchbay-slice=${slice}`, '--tail=40');
+  const outputOf = async (slice: string) => {
+    const ask = (...args: string[]) => cluster.kubectl(...args, '--selector', `patchbay-slice=${slice}`).catch(String);
+    return `${(await ask('describe', 'pods')).slice(-1500)}${await ask('logs', '--tail=30')}`;
+  };
   const lab = await ClusterLab.make({ server, client, hosts, data, processesOf, outputOf }, { cpus: 2, memory: 1500 });
   started.defer(() => lab.close());
   const owned = started.move();
   after(() => owned.disposeAsync());
 
-  clusterTests(lab);
+  clusterTests(lab, () => {
+    it('is complete again after a slice was ended for using more memory than it ordered', async () => {
+      const [slice = ''] = lab.slices;
+      const selector = ['--selector', `patchbay-slice=${slice}`];
+      const pod = await cluster.kubectl('get', 'pods', ...selector, '-o', 'jsonpath={.items[0].metadata.name}');
+      // The kernel ends the server rather than the program that takes all.
+      for (const { pid, commandLine } of await lab.processes(slice))
+        if (serverOf.test(commandLine)) await writeFile(`/proc/${pid}/oom_score_adj`, '1000');
+      let isOver = false;
+      // Refused while a kubelet or containerd that was killed starts again.
+      const hog = async () => {
+        while (!isOver) await cluster.kubectl('exec', pod, '--', 'tail', '/dev/zero').catch(() => undefined);
+      };
+      const hogs = hog();
+      const hasEnded = async () => /more memory/.test((await findSlice(client, slice))?.reason ?? '');
+      await waitFor(hasEnded, { what: 'the end of the slice', everyMs: 50 }).finally(() => {
+        isOver = true;
+      });
+      await hogs;
+      await lab.settle('the lab with enough memory');
+    });
+  });
 });

@@ -132,14 +132,10 @@ export class ClusterLab {
       seen.text = await this.#disorder().catch((error: Error) => error.message);
       return seen.text === '';
     };
-    await waitFor(isSettled, { what, everyMs: 500, limitMs: settleMs }).catch(async (error: Error) => {
-      const processes = (await Promise.all(this.slices.map((slice) => this.processes(slice)))).flat();
-      const lines = processes.map(({ pid, commandLine }) => `${pid} ${commandLine.slice(0, 160)}`);
-      const slices = (await this.#list()).map(({ findings: _findings, ...slice }) => JSON.stringify(slice));
-      const outputs = await Promise.all(this.slices.map((slice) => this.#parts.outputOf?.(slice) ?? ''));
-      const logs = [this.server.log().slice(-6000), ...outputs.map((output) => output.slice(-3000))];
-      throw new Error([`${error.message}: ${seen.text}`, ...slices, ...lines, ...logs].join('\n'));
-    });
+    const fail = async (error: Error) => {
+      throw new Error(`${error.message}: ${seen.text}\n${await this.#circumstances()}`, { cause: error });
+    };
+    await waitFor(isSettled, { what, everyMs: 500, limitMs: settleMs }).catch(fail);
     assert.deepEqual(this.#tooMany, [], 'two machines ran on one disk');
   }
 
@@ -150,7 +146,11 @@ export class ClusterLab {
     try {
       const disks = (await readdir(this.#parts.data, { recursive: true })).filter((path) => diskPath.test(path));
       assert.equal(disks.length, this.slices.length, 'a disk for each machine');
-      for (const disk of disks) assert.ok((await countOn(join(this.#parts.data, disk), join(scratch, 'sector'))) > 0);
+      for (const disk of disks) {
+        const [slice = ''] = disk.split('/');
+        const below = join(this.#parts.data, slice, 'images/QEMU', image);
+        assert.ok((await countOn(join(this.#parts.data, disk), join(scratch, 'sector'), below)) > 0);
+      }
     } finally {
       await rm(scratch, { recursive: true });
     }
@@ -170,7 +170,19 @@ export class ClusterLab {
 
   async #untilJoined(): Promise<void> {
     const joined = async () => (await this.#list()).filter(({ state }) => state === 'joined').length === this.slices.length;
-    await waitFor(joined, { what: 'the slices of a lab', everyMs: 100, limitMs: settleMs });
+    await waitFor(joined, { what: 'the slices of a lab', everyMs: 100, limitMs: settleMs }).catch(async (error: Error) => {
+      throw new Error(`${error.message}\n${await this.#circumstances()}`, { cause: error });
+    });
+  }
+
+  /** For the message of a failure. */
+  async #circumstances(): Promise<string> {
+    const processes = (await Promise.all(this.slices.map((slice) => this.processes(slice)))).flat();
+    const lines = processes.map(({ pid, commandLine }) => `${pid} ${commandLine.slice(0, 160)}`);
+    const slices = (await this.#list()).map(({ findings: _findings, ...slice }) => JSON.stringify(slice));
+    const outputs = await Promise.all(this.slices.map((slice) => this.#parts.outputOf?.(slice) ?? ''));
+    const logs = [this.server.log().slice(-6000), ...outputs.map((output) => output.slice(-3000))];
+    return [...slices, ...lines, ...logs].join('\n');
   }
 
   async #build(): Promise<void> {

@@ -19,7 +19,8 @@ const limitMs = 4_000_000;
 export const partitions = roundsOf('PATCHBAY_TEST_PARTITIONS', 1);
 export const kills = roundsOf('PATCHBAY_TEST_CLUSTER_KILLS', 1);
 
-export function clusterTests(lab: ClusterLab): void {
+/** `more`: tests of one engine, with the lab as it is before its end. */
+export function clusterTests(lab: ClusterLab, more: () => void = () => undefined): void {
   const chance = makeChance();
   console.log(`seed ${chance.seed}`);
 
@@ -73,6 +74,8 @@ export function clusterTests(lab: ClusterLab): void {
   it('is complete again after SIGKILL to any program', { timeout: limitMs }, async () => {
     for (let round = 1; round <= kills; round++) await kill(lab, chance, round);
   });
+
+  more();
 
   it('has whole disks, and leaves nothing when its slices are deleted', async () => {
     await lab.end();

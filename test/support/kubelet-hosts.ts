@@ -57,7 +57,7 @@ export class KubeletHosts {
   readonly #parts: KubeletHostsParts;
   readonly #kubelet: string;
   readonly #daemons = new Daemons();
-  /** Of containers that did not end by themselves: no program removes them. */
+  /** Of containers that did not end by themselves: containerd does not remove them. */
   readonly #controlGroups = new Set<string>();
 
   private constructor(parts: KubeletHostsParts, kubelet: string) {

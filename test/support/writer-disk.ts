@@ -21,10 +21,15 @@ export function writerDisk(): Buffer {
   return disk;
 }
 
-/** The count on a qcow2 disk whose machine has ended. @throws for a disk that is damaged or in use */
-export async function countOn(disk: string, scratch: string): Promise<number> {
-  await run('qemu-img', ['check', '-q', disk], { timeout: 20_000 });
-  const from = ['-f', 'qcow2', '-O', 'raw', `bs=${sectorBytes}`, 'count=2', 'skip=1', `if=${disk}`, `of=${scratch}`];
+/**
+ * The count on a qcow2 disk whose machine has ended. `image`: below it; the path that the disk names may be one of a container.
+ * @throws for a disk that is damaged or in use
+ */
+export async function countOn(disk: string, scratch: string, image: string): Promise<number> {
+  const file = (filename: string) => ({ file: { driver: 'file', filename } });
+  const source = `json:${JSON.stringify({ driver: 'qcow2', ...file(disk), backing: { driver: 'raw', ...file(image) } })}`;
+  await run('qemu-img', ['check', '-q', source], { timeout: 20_000 });
+  const from = ['-O', 'raw', `bs=${sectorBytes}`, 'count=2', 'skip=1', `if=${source}`, `of=${scratch}`];
   await run('qemu-img', ['dd', ...from], { timeout: 20_000 });
   return (await readFile(scratch)).readUInt32LE();
 }

@@ -233,6 +233,7 @@ export class LiveProject {
   /** A compute may have lost its state. */
   forgetOn(compute: RegisteredCompute): void {
     this.#announcements.forget(compute);
+    this.linkRecovery.forgetOn(compute);
   }
 
   /** Changes the project's own fields, if they are others; listeners of the controller are notified by `onEntry`. */

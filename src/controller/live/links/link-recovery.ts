@@ -54,6 +54,11 @@ export class LinkRecovery {
     }
   }
 
+  /** A compute is lost, or back: it may have lost its state. */
+  forgetOn(compute: RegisteredCompute): void {
+    this.#wiring.forgetOn(compute);
+  }
+
   /** A compute is back, and may have lost its state: links with an end there are connected again, which changes nothing for those that are. */
   async reconnect(compute: RegisteredCompute): Promise<void> {
     const hasEnd = ({ nodes }: OpenLink) => nodes.some((node) => node.compute === compute);

@@ -34,6 +34,11 @@ export class LinkWiring {
     this.#ports = new UdpPortsOfProject(projectId);
   }
 
+  /** A compute may have lost its state. */
+  forgetOn(compute: RegisteredCompute): void {
+    this.#ports.forget(compute);
+  }
+
   /** Joins the two ports; returns the UDP ports that were taken for it. */
   async connect(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
     const reach = await this.#reach(entry, nodes);

@@ -33,6 +33,11 @@ export class UdpPortsOfProject {
     this.#spare.set(compute.id, [...spare, port]);
   }
 
+  /** Its server was started again: it has given these to others since. */
+  forget({ id }: RegisteredCompute): void {
+    this.#spare.delete(id);
+  }
+
   async take(compute: RegisteredCompute): Promise<number> {
     const spare = this.#spare.get(compute.id)?.pop();
     if (spare !== undefined) return spare;
