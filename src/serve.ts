@@ -52,7 +52,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   await prepareFolders(given);
   const lock = await lockDataDirectory(given);
   // Loaded with the first request for it: most servers never get one.
-  const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor());
+  const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor(compute.host.fabric));
   const slice = joinUrl === undefined ? undefined : await openSlice(joinUrl, given, log);
   const settings = slice ? slice.withCredentials(given) : given;
   const compute = await HostCompute.open({ settings, log, version: apiVersion, findings, isOneOfSeveral: slice !== undefined });

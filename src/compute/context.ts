@@ -17,6 +17,8 @@ export interface MachineLease {
   isOver: boolean;
   /** Until then no machine is reported as ended by itself: the server is about to end, and its controller notes what runs. Never rejects. */
   noted?: Promise<unknown>;
+  /** Ids of nodes that their users have stopped since the lease was over: they are not started again when it is renewed. */
+  stopped?: Set<string>;
 }
 
 /** What listeners of the compute are sent. */

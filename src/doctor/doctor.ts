@@ -5,6 +5,7 @@ import { probe } from '../emulators/qemu/acceleration.ts';
 import { Binaries } from '../emulators/qemu/binaries.ts';
 import { qemuKind } from '../emulators/qemu/kind.ts';
 import { hostPlatform } from '../emulators/qemu/platforms.ts';
+import type { FabricCapabilities } from '../fabric/protocol.ts';
 import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
 import { version } from '../version.ts';
@@ -18,14 +19,14 @@ import { printFindings } from './report.ts';
 const neededNodeMajor = 24;
 const versionTimeoutMs = 5000;
 
-/** Looks at everything at once; the slowest look, the trial of KVM, takes at most two seconds and a little. */
-export async function doctor(): Promise<Finding[]> {
+/** Looks at everything at once; the slowest look, the trial of KVM, takes at most two seconds and a little. `fabric`: that of this server. */
+export async function doctor(fabric?: { capabilities(): Promise<FabricCapabilities> }): Promise<Finding[]> {
   const binaries = new Binaries();
   const [found, emulators, kvm, kernelLinks, realTime, confinement] = await Promise.all([
     Promise.all(programs.map((program) => lookAt(program, binaries))),
     binaries.list(),
     lookAtKvm(binaries),
-    lookAtKernelLinks(),
+    lookAtKernelLinks(fabric && (() => fabric.capabilities())),
     lookAtRealTime(),
     binaries.inPath(`qemu-system-${hostPlatform()}`).then(lookAtConfinement),
   ]);

@@ -46,7 +46,8 @@ export class LeasedMachines {
     const errors = await forEachBounded([...this.#ended], rate, async (node) => {
       if (this.#context.lease.isOver || !this.#ended.has(node)) return;
       try {
-        if (known.has(node)) await node.start();
+        // Its user may have stopped it meanwhile.
+        if (known.has(node) && !this.#context.lease.stopped?.has(node.id)) await node.start();
       } finally {
         if (!this.#context.lease.isOver) this.#ended.delete(node);
       }
@@ -59,7 +60,12 @@ export class LeasedMachines {
     this.#paused.clear();
     await this.#context.wiring.hold().catch(() => undefined);
     const machines = this.#nodes().filter(({ driver }) => !driver.kind.alwaysRunning);
-    for (const node of machines) if (node.status !== 'stopped') this.#ended.add(node);
+    this.#context.lease.stopped ??= new Set();
+    for (const node of machines) {
+      if (node.status === 'stopped') continue;
+      this.#ended.add(node);
+      this.#context.lease.stopped.delete(node.id);
+    }
     await Promise.allSettled(machines.map((node) => node.stop({ now: true })));
   }
 

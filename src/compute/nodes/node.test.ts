@@ -40,3 +40,25 @@ test('a machine that ends together with its server is reported when the controll
   await waitFor(() => statuses.length === 2, { what: 'its end' });
   assert.deepEqual(statuses, ['started', 'stopped']);
 });
+
+test('a node that its user stops after the lease of its compute was over is not started when it is renewed', async () => {
+  const lease: Context['lease'] = { isOver: false };
+  const started: string[] = [];
+  const wiring = { hold: async () => undefined, sync: async () => [] };
+  const context = { lease, wiring, log: () => undefined } as unknown as Context;
+  const node = (id: string) => ({
+    ...{ id, status: 'started', driver: { kind: {} }, emulator: undefined },
+    stop: async () => undefined,
+    start: async () => void started.push(id),
+  });
+  const nodes = ['wanted', 'stopped'].map(node) as unknown as ComputeNode[];
+  const machines = new LeasedMachines(context, () => nodes);
+  await machines.end();
+  await ComputeNode.prototype.stop
+    .call(Object.assign(Object.create({ exclusively: async () => undefined }), { id: 'stopped', context }))
+    .catch(() => undefined);
+  await machines.resume();
+  await waitFor(() => started.length > 0, { what: 'the start of the other one' });
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  assert.deepEqual(started, ['wanted']);
+});

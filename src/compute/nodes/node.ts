@@ -126,8 +126,7 @@ export class ComputeNode {
   /** A machine that was to leave continues here. Nothing happens to one that was not. */
   continueHere(): Promise<void> {
     return this.exclusively(async () => {
-      if (!this.#departed || !this.#run) return;
-      await this.#resume(this.#run);
+      if (this.#departed && this.#run) await this.#resume(this.#run);
     });
   }
 
@@ -138,6 +137,7 @@ export class ComputeNode {
 
   /** What is always running stays so. A stopped node loses the memory that was saved for its next start, unless it is of its template. */
   stop(options?: { now?: boolean }): Promise<void> {
+    if (!options?.now) this.context.lease.stopped?.add(this.id);
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
       if (this.driver.memory) await discardMemory(this.directory);

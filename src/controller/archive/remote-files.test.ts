@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import { fetchFolders } from './remote-files.ts';
@@ -29,4 +30,25 @@ test('a compute sends files of the wanted nodes, and nothing beside their folder
   assert.equal(await readFile(join(folder, own), 'utf8'), 'sent');
   assert.deepEqual((await readdir(folder)).sort(), ['lab.gns3', 'project-files']);
   assert.deepEqual(await readdir(join(folder, 'project-files')), ['vpcs']);
+});
+
+test('a compute that sends without end does not fill the disk, and leaves no file', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-files-'));
+  t.after(() => rm(folder, { recursive: true }));
+  let asked = 0;
+  const endless = () =>
+    new Readable({
+      read() {
+        asked += 1;
+      },
+    });
+  const transport = {
+    call: async () => [{ path: 'project-files/qemu/n1/disk', md5sum: '' }],
+    raw: async () => ({ status: 200, body: endless() }),
+  };
+  const compute = { transport } as unknown as RegisteredCompute;
+  const fetching = fetchFolders({ compute, projectId: 'p', nodes: ['n1'], floorBytes: 2 ** 62 }, folder);
+  await assert.rejects(fetching, { name: 'DiskFloorError' });
+  assert.equal(asked, 0);
+  assert.deepEqual(await readdir(join(folder, 'project-files/qemu/n1')), []);
 });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join, normalize } from 'node:path';
 import { Readable } from 'node:stream';
 import { fault, isFault } from '../../api/faults.ts';
+import { DiskFloor } from '../../lib/disk-floor.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { writeStream } from '../../lib/stream-file.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
@@ -64,11 +65,17 @@ interface Fetching {
   readonly compute: RegisteredCompute;
   readonly projectId: string;
   readonly nodes: readonly string[];
+  /** Stays free on the disk, whatever the compute sends; default: nothing. */
+  readonly floorBytes?: number;
 }
 
-/** Files of these nodes, into a project's folder. */
-export async function fetchFolders({ compute, projectId, nodes }: Fetching, folder: string): Promise<void> {
+/** Written between two looks at the room on the disk. */
+const checkedBytes = 2 ** 25;
+
+/** Files of these nodes, into a project's folder. @throws DiskFloorError */
+export async function fetchFolders({ compute, projectId, nodes, floorBytes = 0 }: Fetching, folder: string): Promise<void> {
   const { transport } = compute;
+  const floor = new DiskFloor([folder], floorBytes);
   const path = { project_id: projectId };
   const files = await transport.call('GET /v2/compute/projects/{project_id}/files', { path, timeoutMs: 0 });
   for (const file of files) {
@@ -78,6 +85,20 @@ export async function fetchFolders({ compute, projectId, nodes }: Fetching, fold
     const isPlain = normalize(file.path) === file.path && isBelow(folder, target);
     if (top !== 'project-files' || !nodes.includes(node ?? '') || !isPlain) continue;
     const answer = await transport.raw('GET', `/v2/compute/projects/${projectId}/files/${file.path}`);
-    await writeStream(target, answer.body instanceof Readable ? answer.body : Readable.from([Buffer.from(answer.body)]));
+    const body = answer.body instanceof Readable ? answer.body : Readable.from([Buffer.from(answer.body)]);
+    await writeStream(target, Readable.from(checked(body, floor), { objectMode: false }));
+  }
+}
+
+async function* checked(body: Readable, floor: DiskFloor): AsyncGenerator<Buffer> {
+  await floor.check();
+  let left = checkedBytes;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    left -= chunk.length;
+    if (left <= 0) {
+      left = checkedBytes;
+      await floor.check();
+    }
+    yield chunk;
   }
 }

@@ -48,7 +48,8 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const isSlice = (id: string) => slices.find(id) !== undefined;
   const wasOpen = (projectId: string) => registry.get(projectId)?.opened === true;
   const running = new RunningNodes({ log, isSlice, wasOpen }, nodeRecords.running);
-  const relocation = new Relocation({ projects, copies, running, placer, slices, log });
+  const floorBytes = settings.Server.min_free_bytes;
+  const relocation = new Relocation({ projects, copies, running, placer, slices, log, floorBytes });
   const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });
   cluster.fences.subscribe((fenced) => {
     evictions.ended(fenced.compute.id);

@@ -25,6 +25,8 @@ interface Move {
 export interface NodeMovesParts {
   readonly placer: Placer;
   readonly copies: NodeCopies;
+  /** Stays free where files of nodes pass through. */
+  readonly floorBytes: number;
   /** For a node of a lost slice. */
   readonly onNoRoom: (node: WaitingNode) => void;
 }
@@ -104,7 +106,9 @@ export class NodeMoves {
       if (takeFiles) {
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Those of the compute in this process are in this folder.
-        if (!from.isLocal) await fetchFolders({ compute: from, projectId: live.projectId, nodes: [node.id] }, live.folder);
+        const { floorBytes } = this.#parts;
+        const wanted = { compute: from, projectId: live.projectId, nodes: [node.id], floorBytes };
+        if (!from.isLocal) await fetchFolders(wanted, live.folder);
       } else {
         await this.#parts.copies.place(live, node);
         await writeCarriedFile(live, node);

@@ -34,6 +34,8 @@ export interface RelocationOptions {
   readonly placer: Placer;
   readonly copies: NodeCopies;
   readonly running: RunningNodes;
+  /** `min_free_bytes`. */
+  readonly floorBytes: number;
   readonly log: Log;
 }
 
@@ -67,8 +69,8 @@ export class Relocation {
 
   constructor(options: RelocationOptions) {
     this.#options = options;
-    const { placer, copies } = options;
-    this.#moves = new NodeMoves({ placer, copies, onNoRoom: (node) => this.#waiting.add(node) });
+    const { placer, copies, floorBytes } = options;
+    this.#moves = new NodeMoves({ placer, copies, floorBytes, onNoRoom: (node) => this.#waiting.add(node) });
   }
 
   /** For a client, as `NodeMoves.migrate`. */

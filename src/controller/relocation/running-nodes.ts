@@ -34,10 +34,16 @@ export class RunningNodes {
   readonly #options: RunningNodesOptions;
   readonly #entries: RunningEntries;
   readonly #followed = new Map<string, () => void>();
+  /**
+   * Nodes that ran when the server before this one ended, and were not seen since. A slice that had lost its controller for long has ended
+   * them, reports them as stopped, and starts them again: until then they are not taken for nodes that were stopped.
+   */
+  readonly #unseen: Set<string>;
 
   constructor(options: RunningNodesOptions, entries: RunningEntries) {
     this.#options = options;
     this.#entries = entries;
+    this.#unseen = new Set(Array.from(entries.entries(), ([id]) => id));
     // Of projects that vanished, or were closed as the server before this one ended.
     for (const [id, { project_id }] of [...entries.entries()]) if (!options.wasOpen(project_id)) this.#delete(id);
   }
@@ -64,7 +70,9 @@ export class RunningNodes {
       };
       this.#followed.set(id, notices.subscribe(listener));
     }
-    if (action === 'project.opened') for (const node of project.liveNow?.nodes.all() ?? []) this.#seen(node);
+    if (action !== 'project.opened') return;
+    project.liveNow?.resumeList.refusals.subscribe((nodeId) => this.#delete(nodeId));
+    for (const node of project.liveNow?.nodes.all() ?? []) this.#seen(node);
   }
 
   /** Those of a project that were to run there when they were seen last. */
@@ -82,12 +90,14 @@ export class RunningNodes {
     const { id, compute, projectId: project_id } = node;
     if (!compute || !this.#options.isSlice(compute.id)) this.#delete(id);
     else if (isRunning(node)) {
+      this.#unseen.delete(id);
       if (this.#entries.get(id)?.compute_id !== compute.id)
         this.#entries.set(id, { project_id, compute_id: compute.id }).catch((error: Error) => this.#failed(error));
-    } else if (node.isPresent && (compute.transport.state.connected || compute.isFenced)) this.#delete(id);
+    } else if (!this.#unseen.has(id) && node.isPresent && (compute.transport.state.connected || compute.isFenced)) this.#delete(id);
   }
 
   #delete(nodeId: string): void {
+    this.#unseen.delete(nodeId);
     this.#entries.delete(nodeId).catch((error: Error) => this.#failed(error));
   }
 

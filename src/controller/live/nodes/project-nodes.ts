@@ -159,7 +159,7 @@ export class ProjectNodes extends NodeSet {
         await this.#place(node).catch(() => undefined);
         throw error;
       }
-      await this.#resumeList.remove([nodeId]).catch(() => undefined);
+      await this.#resumeList.refuse(nodeId).catch(() => undefined);
     });
   }
 
@@ -168,7 +168,7 @@ export class ProjectNodes extends NodeSet {
     return this.#withNode(nodeId, async (node) => {
       await this.#act(node, action, body);
       // Under the lock: until it is stopped it may be added again.
-      if (action === 'stop') await this.#resumeList.remove([nodeId]);
+      if (action === 'stop') await this.#resumeList.refuse(nodeId);
       return node.object;
     });
   }

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import { writeFileAtomic } from '../../../lib/atomic-file.ts';
+import { EventStream } from '../../../lib/event-stream.ts';
 import { Mutex } from '../../../lib/mutex.ts';
 import { readRegularFile } from '../../../lib/regular-file.ts';
 import { isUuid } from '../../../schema/common.ts';
@@ -26,6 +27,8 @@ export function writeResumeList(folder: string, nodeIds: readonly string[]): Pro
 export class ResumeList {
   readonly #folder: string;
   readonly #mutex = new Mutex();
+  /** Ids of nodes that their users have stopped or deleted. */
+  readonly refusals = new EventStream<string>();
   /** By the id of the node: how often it was added. Undefined: not read yet. */
   #nodes: Map<string, number> | undefined;
 
@@ -47,6 +50,12 @@ export class ResumeList {
     return this.#change((nodes) => {
       for (const id of nodeIds) nodes.set(id, (nodes.get(id) ?? 0) + 1);
     });
+  }
+
+  /** Its user has stopped or deleted it. @throws storage_failed */
+  refuse(nodeId: string): Promise<void> {
+    this.refusals.emit(nodeId);
+    return this.remove([nodeId]);
   }
 
   /** Resolves when they are gone from the disk. @throws storage_failed */
