@@ -46,7 +46,7 @@ describe('pacing of reads', () => {
     }
   });
 
-  it('goes on after a pause in vain, and makes no more of them after several', async () => {
+  it('continues after a pause in vain, and makes no more of them after several', async () => {
     const afterPauses = (vain: number) => {
       let paused = 0;
       const framesAfter = (pausedMs: number) => {
