@@ -61,7 +61,7 @@ export class DelaySchedule {
     }
   }
 
-  /** The same, for a caller that is awake anyway, be it because of what is released: the run that releases it continues by itself. */
+  /** The same, for a caller that is awake anyway, be it because of what is released: the rest of that follows by itself. */
   runIfDue(nowMs: number): void {
     const { first } = this.#heap;
     if (!this.#isRunning && first && first.wakeMs <= nowMs) this.run(nowMs);

@@ -12,7 +12,7 @@
  */
 
 /** A pause that is worth it lasts as long as so many frames take that come together, within these bounds. */
-const wantedFrames = 32;
+const wantedFrames = 48;
 const longestMs = 0.6;
 const triedMs = 0.15;
 /** Turns that follow each other more slowly have time for each frame. */
