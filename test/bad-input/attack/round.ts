@@ -66,7 +66,9 @@ export async function playOne(name: string): Promise<readonly string[]> {
   if (!(kind in cases)) throw new Error(`no kind of attack: ${kind}`);
   const planned = [{ kind: kind as CaseKind, seed: Number(seed) }];
   const tally: Tally = { requests: 0, files: 0, machines: 0, refused: 0 };
-  return (await playOn({ auth: access === 'auth', isRequests: kind === 'requests', isAlone: true, countsHolds: true, planned }, tally)).problems;
+  return (
+    await playOn({ auth: access === 'auth', isRequests: kind === 'requests', isAlone: true, countsHolds: true, planned }, tally)
+  ).problems;
 }
 
 function planOf(chance: Chance, kinds: readonly CaseKind[], count: number): Planned[] {
