@@ -24,12 +24,12 @@ if (values.help) {
 /** Of about half a minute and more. Some wait, others compute: as one pattern they start in a mixed order. */
 const long = [
   'bad-input/{attack,deletion,fields,fuzz,ids,attack/event-loop,attack/limits}',
-  'browser/{appliances,canvas,consoles,demo-lab,first-lab,keyboard,link,views}',
-  'contract/{captures,captures-reopened,filters-kept,link-stats,portable,screen,several-captures,switch-traffic,two-computes}',
-  'durability/{damaged,faults,freeze-kill,shutdown,warm-traffic}',
+  'browser/{appliances,canvas,consoles,demo-lab,first-lab,keyboard,large,link,views}',
+  'contract/{captures,captures-reopened,filters-kept,link-stats,portable,screen,several-captures,switch-traffic,two-computes,warm-labs}',
+  'durability/{damaged,faults,freeze-kill,live-move,restore-kill,shutdown,warm-traffic}',
   'integration/{cloud,compute/captures,console-access,debian-package,docker,docker-screen,lab-commands,link-streams}',
   'integration/{engine-slices,nat,nat-switch,relocation,routers-through-links,run-as,slices,slow-compute,slurm-engine,slurm-slices}',
-  'integration/{kubernetes-slices,unplugged-cable}',
+  'integration/{bisect,dynamips,iou,kubernetes-slices,link-state,unplugged-cable}',
   'lab/{dns-satellite,routers,verdicts,void-verdicts}',
 ];
 /** Long files start first, so that none of them runs alone at the end. CONTRIBUTING gives the reasons. */

@@ -248,7 +248,7 @@ class Opening {
     return copies;
   }
 
-  /** Never rejects: without a fabric, nodes run and their links are made when it is there. */
+  /** Never rejects: without a fabric, nodes run, and their links are made with the next change of a link. */
   async tellFabric(): Promise<void> {
     const { wiring, log } = this.#context;
     try {

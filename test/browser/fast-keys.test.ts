@@ -1,6 +1,7 @@
 /** Keys that follow one another at once: each acts on what the key before it changed, although no frame has been drawn since. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Route } from 'playwright-core';
 import { openTab } from '../support/browser.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
 import { canvas, consoleText, type } from './page-parts.ts';
@@ -82,6 +83,31 @@ describe('a key that follows at once', () => {
       return document.querySelector('.tool-hint')?.textContent ?? 'lost';`);
     assert.match(hint, /text/);
     await page.keyboard.press('Escape');
+  });
+});
+
+describe('the late answer of a request that made a node', () => {
+  it('leaves the selection as the user has changed it since, and is selected otherwise', async () => {
+    const gate = Promise.withResolvers<void>();
+    const answer = async (route: Route) => {
+      const response = await route.fetch();
+      await gate.promise;
+      await route.fulfill({ response });
+    };
+    await page.route('**/templates/*', answer, { times: 1 });
+    const answered = page.waitForResponse(/\/templates\//);
+    await page.getByRole('button', { name: 'VPCS' }).click();
+    // Its notification came first.
+    await canvas(page).node('PC2').waitFor();
+    await canvas(page).node('PC1').click();
+    gate.resolve();
+    await (await answered).finished();
+    await page.locator('svg.canvas').focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('dialog').getByText('PC1').first().waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'VPCS' }).click();
+    await canvas(page).node('PC3').and(page.locator('.selected')).waitFor();
   });
 });
 

@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../src/api/faults.ts';
 import { FabricClient } from '../../src/fabric/client.ts';
 import { protocolVersion } from '../../src/fabric/protocol.ts';
@@ -45,6 +46,16 @@ describe('the fabric’s client', () => {
     await next.quit();
     assert.equal(isRunning(client.pid), false);
     assert.deepEqual(await readdir(socketPath.replace('/control', '')), ['a', 'b', ...codeFolder, 'log']);
+  });
+
+  it('waits for a fabric that answers after seconds, as on a machine that has nothing left to give', async (context) => {
+    const { client, socketPath, logPath } = await startFabric(context);
+    process.kill(client.pid, 'SIGSTOP');
+    // Three seconds were too few.
+    const continues = pause(3_500).then(() => process.kill(client.pid, 'SIGCONT'));
+    const [next] = await Promise.all([FabricClient.connectOrSpawn({ socketPath, logPath }), continues]);
+    assert.equal(next.pid, client.pid);
+    next.close();
   });
 
   it('starts another when the fabric is killed, with all links', async (context) => {

@@ -23,8 +23,9 @@ const group: Action = {
     const { beside, above } = marginPx;
     const svg = groupSvg({ width: Math.round(box.width + 2 * beside), height: Math.round(box.height + beside + above) });
     const body = { svg, x: Math.round(box.x - beside), y: Math.round(box.y - above), z: -1 };
+    const select = project.selection.whenMade();
     const { drawing_id } = await app.api.post<{ drawing_id: string }>(`${project.path}/drawings`, body);
-    project.selection.set([drawing_id]);
+    select([drawing_id]);
   },
 };
 

@@ -29,9 +29,10 @@ export async function addNode(app: App, project: ProjectState, templateId: strin
   const settings = project.project.peek();
   const corner = { x: middle.x - usual.width / 2, y: middle.y - usual.height / 2 };
   const { x, y } = snapped(corner, usual, settings?.snap_to_grid ? settings.grid_size : 1);
+  const select = project.selection.whenMade();
   await app.toasts.attempt(async () => {
     const node = await app.api.post<Node>(`${project.path}/templates/${templateId}`, { x, y, compute_id });
-    project.selection.set([node.node_id]);
+    select([node.node_id]);
   });
 }
 

@@ -32,15 +32,16 @@ export function drawShape(app: App, project: ProjectState, shape: DrawingShape, 
       const rises = (to.x - from.x) * (to.y - from.y) < 0;
       void app.toasts.attempt(async () => {
         const id = await create(app, project, shape === 'text' ? textSvg(texts.newText) : shapeSvg(shape, box, { rises }), box);
-        if (shape === 'text') tools.editing.value = id;
+        if (shape === 'text' && project.selection.has(id)) tools.editing.value = id;
       });
     },
   };
 }
 
 async function create(app: App, project: ProjectState, svg: string, box: Box): Promise<string> {
+  const select = project.selection.whenMade();
   const body = { svg, x: Math.round(box.x), y: Math.round(box.y), z: 0 };
   const made = await app.api.post<{ drawing_id: string }>(`${project.path}/drawings`, body);
-  project.selection.set([made.drawing_id]);
+  select([made.drawing_id]);
   return made.drawing_id;
 }

@@ -20,6 +20,7 @@ export async function paste(app: App, project: ProjectState, clip: Clip): Promis
 
 /** @throws ApiError the first refusal, after all other items were created */
 export async function duplicate({ api }: App, project: ProjectState, clip: Clip): Promise<void> {
+  const select = project.selection.whenMade();
   const copies = new Map<string, Node>();
   const drawn: string[] = [];
   const aside = ({ x, y }: Point) => ({ x: x + offsetPx, y: y + offsetPx });
@@ -40,16 +41,17 @@ export async function duplicate({ api }: App, project: ProjectState, clip: Clip)
       return api.post(`${project.path}/links`, { ...link, nodes: ends });
     }),
   );
-  project.selection.set([...[...copies.values()].map(({ node_id }) => node_id), ...drawn]);
+  select([...[...copies.values()].map(({ node_id }) => node_id), ...drawn]);
   const refused = [...made, ...linked].find((answer) => answer.status === 'rejected');
   if (refused) throw refused.reason;
 }
 
 /** All or none, in the centre of the view. Reports what was left out. */
 async function createAnew(app: App, project: ProjectState, clip: Clip): Promise<void> {
+  const select = project.selection.whenMade();
   const bulk = bulkOf(clip, shiftOf(app, project, clip), (id) => app.server.computes.peek(id) !== undefined);
   const made = await app.api.post<{ nodes: Node[]; drawings: Drawing[] }>(`${project.path}/bulk`, bulk);
-  project.selection.set([...made.nodes.map(({ node_id }) => node_id), ...made.drawings.map(({ drawing_id }) => drawing_id)]);
+  select([...made.nodes.map(({ node_id }) => node_id), ...made.drawings.map(({ drawing_id }) => drawing_id)]);
   const withDisks = clip.nodes.filter(({ node_type }) => app.server.kinds.peek().get(node_type)?.always_running !== true);
   const what = texts.selected(clip.nodes.length, clip.links.length, clip.drawings.length);
   app.toasts.show('info', texts.pasted(what, { withDisks: withDisks.length, links: clip.links_left_out }));

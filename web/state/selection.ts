@@ -16,6 +16,8 @@ export class Selection {
   /** The label of the single selected item, when the arrow keys move the label instead of the item. */
   readonly label = signal<LabelPart | undefined>(undefined);
   readonly #project: ProjectState;
+  /** The ids that were selected last because a request had made them. */
+  #made: ReadonlySet<string> | undefined;
 
   constructor(project: ProjectState) {
     this.#project = project;
@@ -35,6 +37,20 @@ export class Selection {
       this.ids.value = new Set(ids);
       this.label.value = label;
     });
+  }
+
+  /**
+   * For a request that is about to make items: selects them, unless the user has selected something else meanwhile. A late answer must not
+   * put other items under the keys of the user.
+   */
+  whenMade(): (ids: Iterable<string>) => void {
+    const before = this.ids.peek();
+    return (ids) => {
+      const now = this.ids.peek();
+      if (now !== before && now !== this.#made) return;
+      this.set(ids);
+      this.#made = this.ids.peek();
+    };
   }
 
   clear(): void {

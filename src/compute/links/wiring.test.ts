@@ -13,7 +13,9 @@ class Recorder implements FabricLinks {
   readonly requests: string[] = [];
   readonly links = new Map<string, LinkSpec>();
   refuse: string | undefined;
+  isAway = false;
   async apply(links: LinkSpec[]) {
+    this.#requireThere();
     this.requests.push(`apply ${links.map(({ id }) => id).join(' ')}`);
     for (const link of links) this.links.set(link.id, link);
     return links.filter(({ id }) => id === this.refuse).map(({ id }) => ({ id, error: 'refused' }));
@@ -23,12 +25,16 @@ class Recorder implements FabricLinks {
     for (const id of ids) this.links.delete(id);
   }
   async sync(links: LinkSpec[]) {
+    this.#requireThere();
     this.links.clear();
     for (const link of links) this.links.set(link.id, link);
     return [];
   }
   async unconnected() {
     return [];
+  }
+  #requireThere() {
+    if (this.isAway) throw new Error('it does not answer');
   }
 }
 
@@ -183,6 +189,20 @@ describe('wiring', () => {
     await assert.rejects(wiring.bind(end('a'), nio(102, 103)), { code: 'link_failed' });
     assert.deepEqual([...fabric.links.keys()], ['udp-100']);
     assert.equal(wiring.find(end('a'))?.nio.lport, 100);
+  });
+
+  it('gives the fabric all links with the first change after one that it missed', async () => {
+    const { fabric, wiring, up } = await setUp();
+    await wiring.bind(end('a'), nio(100, 9));
+    await wiring.bind(end('b'), nio(101, 8));
+    fabric.isAway = true;
+    await assert.rejects(up('a'), /does not answer/);
+    await assert.rejects(wiring.sync(), /does not answer/);
+    fabric.isAway = false;
+    assert.deepEqual(await up('b'), []);
+    assert.deepEqual([...fabric.links.keys()].sort(), ['udp-100', 'udp-101']);
+    await wiring.down('a');
+    assert.deepEqual(fabric.requests, ['remove udp-100'], 'one by one again');
   });
 
   it('asks the same of the fabric with thousands of links as with one', async () => {

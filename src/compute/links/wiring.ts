@@ -72,6 +72,8 @@ export class FabricWiring {
   /** The links that were sent to the fabric. */
   readonly #links = new Map<string, LinkSpec>();
   #live = false;
+  /** A request to the fabric failed: what it was sent is not what should be. */
+  #isBehind = false;
 
   constructor(fabric: FabricLinks, isLocal: (address: string) => boolean) {
     this.#fabric = fabric;
@@ -81,7 +83,8 @@ export class FabricWiring {
   /** Sends the fabric all links; before the first call changes are only noted. */
   sync(): Promise<LinkFailure[]> {
     this.#live = true;
-    return this.#fabric.sync([...this.#links.values()]);
+    this.#isBehind = false;
+    return this.#noted(this.#fabric.sync([...this.#links.values()]));
   }
 
   /** No link is in the fabric until the next `sync`; changes are noted. */
@@ -245,10 +248,19 @@ export class FabricWiring {
     for (const id of stale) this.#links.delete(id);
     for (const [id, spec] of changed) this.#links.set(id, spec);
     if (!this.#live) return [];
+    if (this.#isBehind) return (await this.sync()).filter(({ id }) => changed.has(id));
     // Removed first: a link to be made may need the datagram socket of one that goes.
-    const removed = stale.size > 0 ? this.#fabric.remove([...stale]) : undefined;
-    const applied = changed.size > 0 ? this.#fabric.apply([...changed.values()]) : [];
+    const removed = stale.size > 0 ? this.#noted(this.#fabric.remove([...stale])) : undefined;
+    const applied = changed.size > 0 ? this.#noted(this.#fabric.apply([...changed.values()])) : [];
     return (await Promise.all([applied, removed]))[0];
+  }
+
+  /** After a failure the next change sends all links. */
+  #noted<T>(request: Promise<T>): Promise<T> {
+    request.catch(() => {
+      this.#isBehind = true;
+    });
+    return request;
   }
 
   #specOf(binding: Binding): LinkSpec | undefined {

@@ -25,9 +25,11 @@ export interface FoundFabric {
   readonly isNew: boolean;
 }
 
-/** It takes 0.1 s, on a machine that has nothing left to give some seconds; one that ends is noticed at once. */
+/**
+ * From its start, or the connection to one that runs, to its first answer. It takes 0.1 s, on a machine that has nothing left to give many
+ * seconds; one that ends is noticed at once.
+ */
 const startLimitMs = 30_000;
-const helloLimitMs = 3000;
 const quitLimitMs = 3000;
 const pollMs = 5;
 
@@ -91,7 +93,7 @@ function spawnFabric(place: FabricPlace): Promise<Child> {
 
 async function greet(connection: Connection): Promise<Hello> {
   try {
-    return await connection.request({ op: 'hello' }, helloLimitMs);
+    return await connection.request({ op: 'hello' }, startLimitMs);
   } catch (cause) {
     connection.close();
     throw fault('fabric_unavailable', { reason: 'a process listens at its socket and does not answer' }, { cause });

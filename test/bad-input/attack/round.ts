@@ -8,6 +8,8 @@ export interface Plan {
   readonly requests: number;
   readonly files: number;
   readonly options: number;
+  /** Whether an attack that holds the event loop is a problem. */
+  readonly countsHolds: boolean;
 }
 export interface Outcome extends Tally {
   readonly seconds: number;
@@ -26,6 +28,7 @@ interface Site {
   readonly auth: boolean;
   readonly isRequests: boolean;
   readonly isAlone?: boolean;
+  readonly countsHolds: boolean;
   readonly planned: readonly Planned[];
 }
 
@@ -38,10 +41,12 @@ const repeatsOfHold = 3;
 export async function playRound(chance: Chance, plan: Plan, onProblem: (problem: string) => void): Promise<Outcome> {
   const started = performance.now();
   const tally: Tally = { requests: 0, files: 0, machines: 0, refused: 0 };
+  const { countsHolds } = plan;
   const plans = [true, false].flatMap((auth) => [
-    { auth, isRequests: true, planned: planOf(chance, ['requests'], plan.requests / requestsPerCase / 2) },
+    { auth, countsHolds, isRequests: true, planned: planOf(chance, ['requests'], plan.requests / requestsPerCase / 2) },
     {
       auth,
+      countsHolds,
       isRequests: false,
       planned: [...planOf(chance, fileKinds, plan.files / 2), ...planOf(chance, ['options'], plan.options / 2)],
     },
@@ -61,7 +66,9 @@ export async function playOne(name: string): Promise<readonly string[]> {
   if (!(kind in cases)) throw new Error(`no kind of attack: ${kind}`);
   const planned = [{ kind: kind as CaseKind, seed: Number(seed) }];
   const tally: Tally = { requests: 0, files: 0, machines: 0, refused: 0 };
-  return (await playOn({ auth: access === 'auth', isRequests: kind === 'requests', isAlone: true, planned }, tally)).problems;
+  return (
+    await playOn({ auth: access === 'auth', isRequests: kind === 'requests', isAlone: true, countsHolds: true, planned }, tally)
+  ).problems;
 }
 
 function planOf(chance: Chance, kinds: readonly CaseKind[], count: number): Planned[] {
@@ -72,7 +79,7 @@ function planOf(chance: Chance, kinds: readonly CaseKind[], count: number): Plan
 }
 
 async function playOn(
-  { auth, isRequests, isAlone = false, planned }: Site,
+  { auth, isRequests, isAlone = false, countsHolds, planned }: Site,
   tally: Tally,
   onProblem: (problem: string) => void = () => undefined,
 ): Promise<{ problems: string[]; longestMs: number }> {
@@ -91,11 +98,11 @@ async function playOn(
     note(name, [...(await play()), ...(await bench.problems())]);
     // On a machine that is shared, ten milliseconds of work cost sixty now and then: what an attack causes comes again with it.
     let held = await bench.wasHeld();
-    for (let left = repeatsOfHold; left > 0 && held.length > 0; left--) {
+    for (let left = repeatsOfHold; countsHolds && left > 0 && held.length > 0; left--) {
       await play();
       held = await bench.wasHeld();
     }
-    note(name, held);
+    if (countsHolds) note(name, held);
     if (!bench.server.running) break;
   }
   note(`all of ${isRequests ? 'requests' : 'files'}, ${auth ? 'auth' : 'open'}`, await bench.leaks());

@@ -35,6 +35,16 @@ describe('a layout', () => {
       assert.deepEqual(overlapping(places), []);
     });
 
+  it('of a ring leaves room for names that are twice as wide as their nodes', () => {
+    const many = Array.from({ length: 400 }, (_, at) => node(`n${at}`));
+    const places = [...layout({ name: 'ring', nodes: many, links: [] }).values()];
+    const next = places.map(({ x, y }, at) => [x - (places.at(at - 1)?.x ?? 0), y - (places.at(at - 1)?.y ?? 0)] as const);
+    assert.deepEqual(
+      next.filter(([x, y]) => Math.abs(x) < 120 && Math.abs(y) < 84),
+      [],
+    );
+  });
+
   it('by roles has one row for each role, also for nodes without links', () => {
     const places = layout({ name: 'tree', nodes, links });
     const rows = Map.groupBy(nodes, ({ id }) => places.get(id)?.y);

@@ -33,6 +33,8 @@ export type Places = ReadonlyMap<string, { readonly x: number; readonly y: numbe
 
 /** Room for names and port labels. Pixels. */
 const gapPx = { beside: 70, between: 90 } as const;
+/** Of a node's name. Pixels. */
+const nameHeightPx = 24;
 
 /** As many as d3-force needs until its simulation is cold. */
 const forceTicks = 300;
@@ -116,11 +118,14 @@ function force(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Place
   return new Map(simulation.nodes().map(({ id, x = 0, y = 0 }) => [id, { x, y }]));
 }
 
-/** In the order of a walk along the links, so that neighbours in the ring are usually linked. */
+/**
+ * In the order of a walk along the links, so that neighbours in the ring are usually linked. Wherever two of them stand, the diagonal of
+ * their boxes with names is between their centres, so that no name lies on a neighbour.
+ */
 function ring(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places {
   const order = [...depths(nodes, links, 'deep').keys()];
-  const widest = Math.max(...nodes.map(({ width, height }) => Math.hypot(width, height)));
-  const radius = Math.max(widest, ((widest + gapPx.beside / 2) * order.length) / (2 * Math.PI));
+  const apart = Math.max(...nodes.map(({ width, height }) => Math.hypot(width + gapPx.beside, height + nameHeightPx)));
+  const radius = apart / (2 * Math.sin(Math.PI / Math.max(2, order.length)));
   const turn = (2 * Math.PI) / Math.max(1, order.length);
   return new Map(order.map((id, place) => [id, { x: radius * Math.sin(place * turn), y: -radius * Math.cos(place * turn) }]));
 }
