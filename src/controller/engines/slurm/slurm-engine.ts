@@ -5,9 +5,17 @@
  */
 import { EventEmitter, once } from 'node:events';
 import { Retry } from '../../../lib/retry.ts';
-import type { Engine, EngineLimits, Offer, SliceListener, SliceOrder, SliceReport } from '../engine.ts';
+import {
+  type Engine,
+  EngineError,
+  type EngineLimits,
+  type Offer,
+  type SliceListener,
+  type SliceOrder,
+  type SliceReport,
+} from '../engine.ts';
 import { jobName, reportOf, type SlurmSettings, sliceOf, submissionOf, tagOf } from './slice-job.ts';
-import type { ScriptSignal, SlurmClient, SlurmJob, SlurmNode } from './slurm-client.ts';
+import type { ScriptSignal, SlurmClient, SlurmJob, SlurmNode, SlurmSubmission } from './slurm-client.ts';
 
 export interface SlurmEngineOptions {
   readonly client: SlurmClient;
@@ -84,7 +92,7 @@ export class SlurmEngine implements Engine {
     for (const { job, report } of jobs) {
       if (report.state === 'lost') await this.#client.cancel(job.id);
     }
-    await this.#client.submit(submissionOf(order, this.#settings));
+    await this.#submit(submissionOf(order, this.#settings));
     this.#submitted.set(order.id, this.#polls);
     this.#events.emit('poll');
   }
@@ -156,6 +164,22 @@ export class SlurmEngine implements Engine {
   async close(): Promise<void> {
     for (const timer of this.#enforcements.values()) clearTimeout(timer);
     await this.#client.close();
+  }
+
+  /**
+   * Slurm has one error (2015) for what the partition lacks now and what it will never have: it will never have more than its largest node,
+   * be that down or drained.
+   */
+  async #submit(submission: SlurmSubmission): Promise<void> {
+    try {
+      await this.#client.submit(submission);
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.isFinal) throw error;
+      const nodes = await this.#client.nodes().catch(() => []);
+      const isTooLarge =
+        nodes.length > 0 && !nodes.some((node) => node.cpus >= submission.cpus && node.memory >= submission.memory);
+      throw isTooLarge ? new EngineError(`${error.message}: no node is as large as it needs`, { isFinal: true }) : error;
+    }
   }
 
   /** All jobs of a slice. Without owner, of any: the slice was placed by an earlier process. */
