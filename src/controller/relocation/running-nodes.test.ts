@@ -11,12 +11,13 @@ import { RunningNodes } from './running-nodes.ts';
 
 const log = { debug() {}, error() {}, info() {}, warn() {} };
 
-test('nodes that ran before the server was killed are remembered until they are seen to run, or are stopped by their users', async (t) => {
+test('nodes that ran when their slice was connected last are remembered until they are seen to run, or are stopped by their users', async (t) => {
   const state = await mkdtemp(join(tmpdir(), 'pb-running-'));
   t.after(() => rm(state, { recursive: true }));
   const entries = await RunningNodes.openEntries(state, assert.fail);
   t.after(() => entries.close());
-  const compute = { id: 'slice', isFenced: false, transport: { state: { connected: true } } } as unknown as RegisteredCompute;
+  const connection = { connected: true };
+  const compute = { id: 'slice', isFenced: false, transport: { state: connection } } as unknown as RegisteredCompute;
   const node = (id: string) => ({
     ...{ id, compute, projectId: 'open', isPresent: true, live: { status: 'stopped' } },
     entry: { node_type: 'vpcs', compute_id: 'slice' },
@@ -46,4 +47,14 @@ test('nodes that ran before the server was killed are remembered until they are 
   show(seen, 'stopped');
   show(ended, 'stopped');
   assert.deepEqual(remembered(), ['ended'], 'one that this server has seen to run has ended by itself');
+  // The same where the server stays and only the connection is lost for long.
+  show(ended, 'started');
+  connection.connected = false;
+  show(ended, 'started');
+  connection.connected = true;
+  show(ended, 'stopped');
+  assert.deepEqual(remembered(), ['ended'], 'its slice has ended it and is about to start it');
+  show(ended, 'started');
+  show(ended, 'stopped');
+  assert.deepEqual(remembered(), []);
 });

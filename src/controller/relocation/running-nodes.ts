@@ -35,8 +35,9 @@ export class RunningNodes {
   readonly #entries: RunningEntries;
   readonly #followed = new Map<string, () => void>();
   /**
-   * Nodes that ran when the server before this one ended, and were not seen since. A slice that had lost its controller for long has ended
-   * them, reports them as stopped, and starts them again: until then they are not taken for nodes that were stopped.
+   * Nodes that ran when their slice was connected last, to this server or the one before it, and were not seen to run since. A slice that had
+   * lost its controller for long has ended them, reports them as stopped, and starts them again: until then they are not taken for nodes
+   * that were stopped.
    */
   readonly #unseen: Set<string>;
 
@@ -88,12 +89,15 @@ export class RunningNodes {
 
   #seen(node: OpenNode): void {
     const { id, compute, projectId: project_id } = node;
-    if (!compute || !this.#options.isSlice(compute.id)) this.#delete(id);
-    else if (isRunning(node)) {
+    if (!compute || !this.#options.isSlice(compute.id)) return this.#delete(id);
+    const { connected } = compute.transport.state;
+    if (!connected && !compute.isFenced) {
+      if (this.#entries.has(id)) this.#unseen.add(id);
+    } else if (isRunning(node)) {
       this.#unseen.delete(id);
       if (this.#entries.get(id)?.compute_id !== compute.id)
         this.#entries.set(id, { project_id, compute_id: compute.id }).catch((error: Error) => this.#failed(error));
-    } else if (!this.#unseen.has(id) && node.isPresent && (compute.transport.state.connected || compute.isFenced)) this.#delete(id);
+    } else if (!this.#unseen.has(id) && node.isPresent) this.#delete(id);
   }
 
   #delete(nodeId: string): void {
