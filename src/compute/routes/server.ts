@@ -1,5 +1,4 @@
 /** What a controller asks of a compute as a whole. */
-import { availableParallelism, totalmem } from 'node:os';
 import { isOwnAgent } from '../../api/own-agent.ts';
 import { route, Stream } from '../../api/route.ts';
 import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';
@@ -10,6 +9,7 @@ import { ComputeFidelity, HostStatistics, NetworkInterface, TakenPorts } from '.
 import type { Settings } from '../../schema/settings.ts';
 import { Type } from '../../schema/type.ts';
 import { debugText } from '../host/debug-text.ts';
+import { hostSize } from '../host/host-size.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 const ServerVersion = Type.Object({ version: Type.String(), local: Type.Boolean() }, named('ServerVersion'));
@@ -74,18 +74,11 @@ function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) 
     number_ranges: true,
     live_moves: true,
     image_transfers: true,
-    resources: { cpus: availableParallelism(), memory: memoryMiB() },
+    resources: hostSize(),
     link_features: [...linkFeatures],
     link_streams,
     ...(isEncryption(link_encryption) && { link_encryption }),
   };
-}
-
-/** Of the control group, where it has less than the machine. */
-function memoryMiB(): number {
-  const limit = process.constrainedMemory();
-  const total = totalmem();
-  return Math.floor((limit > 0 && limit < total ? limit : total) / (1 << 20));
 }
 
 function isEncryption(text: string): text is 'preferred' | 'required' {
