@@ -74,7 +74,7 @@ async function startVm(client: RawClient, project: ProjectHandle, peer: ReturnTy
 /** The address that a guest has been given. */
 async function lease(console: TelnetClient): Promise<string> {
   await type(console, 'dhcp');
-  await console.expect(/ok/, 20_000);
+  await console.expect(/ok/, 60_000);
   await type(console, 'route');
   const [, address = ''] = await console.expect(/(192\.168\.122\.\d+)\/255\.255\.255\.0 gw 192\.168\.122\.1/, 5000);
   return address;

@@ -89,7 +89,10 @@ export class RunningNodes {
 
   #seen(node: OpenNode): void {
     const { id, compute, projectId: project_id } = node;
-    if (!compute || !this.#options.isSlice(compute.id)) return this.#delete(id);
+    if (!compute || !this.#options.isSlice(compute.id)) {
+      this.#delete(id);
+      return;
+    }
     const { connected } = compute.transport.state;
     if (!connected && !compute.isFenced) {
       if (this.#entries.has(id)) this.#unseen.add(id);

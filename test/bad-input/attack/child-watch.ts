@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 const everyMs = 15;
 /** Programs that a server starts: itself, emulators, the programs that confine them, tools that copy and convert. */
 const expected =
-  /\/(?:node|qemu-system-[\w-]+|qemu-img|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|ip|nft|sleep|ld-linux[^/]*) /;
+  /\/(?:node|qemu-system-[\w-]+|qemu-img|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|ip|nft|sleep|chrt|ld-linux[^/]*) /;
 /** What makes the mount points of a program's own namespace; mkdir ends its words at a slash while it makes the folder up to there. */
 const expectedMountPoints = /\/(?:mkdir mkdir -p -m 0755|touch touch) -- .+[/ ]run[/ ]mounts[/ ]cover/;
 /** Shells with our own scripts. */
