@@ -44,7 +44,7 @@ int main(int argc, char **argv) {
   uint64_t head = 0, tail = 0;
   size_t write_at = 0, read_at = 0;
   prctl(PR_SET_TIMERSLACK, 1);
-  struct sched_param priority = { .sched_priority = 2 };
+  struct sched_param priority = { .sched_priority = 1 };
   sched_setscheduler(0, SCHED_RR, &priority);
   for (;;) {
     struct pollfd ready = { .fd = from, .events = POLLIN };

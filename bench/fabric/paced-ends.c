@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
   from = accept(one, NULL, NULL);
   to = accept(other, NULL, NULL);
   if (from < 0 || to < 0) fail("accept");
-  struct sched_param priority = { .sched_priority = 2 };
+  struct sched_param priority = { .sched_priority = 1 };
   int ordinary = sched_setscheduler(0, SCHED_RR, &priority);
   mlockall(MCL_CURRENT);
   puts(ordinary ? "ordinary" : "real-time");
