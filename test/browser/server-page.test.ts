@@ -114,7 +114,8 @@ describe('the server’s page', () => {
       await tab.getByRole('heading', { name: 'Templates' }).waitFor();
       await tab.getByRole('button', { name: 'Sign out' }).click();
       await tab.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor();
-      assert.equal(new URL(tab.url()).pathname, '/');
+      // The page that signs out shows the form as well until the next one is loaded.
+      await tab.waitForURL(`${locked.url}/`);
       // The form is that of the new page when it has the focus.
       await tab.locator('#user:focus').fill('ada');
       await tab.getByLabel('Password').fill('secret');

@@ -147,7 +147,7 @@ export class TestSlurm {
       const states = await this.command('sinfo', '--noheader', '-N', '-o', '%t').catch(() => '');
       return states.match(/idle/g)?.length === this.#hosts.length;
     };
-    await waitFor(idle, { what: 'idle nodes of Slurm', everyMs: 100, limitMs: 180_000 });
+    await waitFor(idle, { what: 'idle nodes of Slurm', everyMs: 100, limitMs: 100_000 });
     await this.#startRest();
   }
 
