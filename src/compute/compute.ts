@@ -287,6 +287,10 @@ class Opening {
       `ending ${unowned.length} processes without an owner: ${unowned.map(({ pid }) => pid).join(', ')}`,
     );
     await endMarked(unowned, orphanGraceMs);
+    // What a start that was under way has made since they were listed is in the session that one of them began.
+    const begun = new Set(unowned.map(({ pid }) => pid));
+    const later = (await listMarked(this.#context.settings.runtimeDirectory)).filter(({ sid }) => begun.has(sid));
+    await endMarked(later, 0);
   }
 
   /** Of containers that ended while no server ran. */

@@ -8,6 +8,7 @@
  * on standard output by then, but may be read a little later.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { LineSplitter } from '../../lib/line-splitter.ts';
 
@@ -63,7 +64,7 @@ export class Tc {
       const child = this.#process ?? this.#start();
       this.#lines += commands.length + 1;
       this.#groups.push({ commands, shows, settle, last: this.#lines, reasons: [], output: undefined, isDone: false });
-      this.#limit ??= setTimeout(() => this.#lose('it did not answer'), replyLimitMs).unref();
+      this.#limit ??= setTimeout(() => this.#lose('it did not answer'), replyLimitMs);
       child.stdin.write([...commands, closing, ''].join('\n'));
     });
   }
@@ -89,7 +90,8 @@ export class Tc {
     child.on('error', (error) => lost(error.message));
     child.on('exit', () => lost('it has ended'));
     child.stdin.on('error', () => undefined);
-    // Neither the process nor its pipes keep the fabric running.
+    // Neither the process nor its pipes keep the fabric running; the limit does while an answer is awaited.
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as Socket).unref();
     child.unref();
     return child;
   }
