@@ -62,10 +62,7 @@ export class SlurmEngine implements Engine {
   /** By size of what is free on the nodes of the partition; then whole nodes that are busy now. */
   async offer(): Promise<readonly Offer[]> {
     const { partition, kvm_feature } = this.#settings;
-    const nodes = (await this.#client.nodes()).filter(
-      ({ states, partitions }) =>
-        !states.some((state) => unusable.test(state)) && (partition === '' || partitions.includes(partition)),
-    );
+    const nodes = (await this.#nodes()).filter(({ states }) => !states.some((state) => unusable.test(state)));
     const offers = new Map<string, Offer>();
     const add = (node: SlurmNode, size: { cpus: number; memory: number }, wait: number | null) => {
       const name = partition || node.partitions[0] || 'slurm';
@@ -175,11 +172,19 @@ export class SlurmEngine implements Engine {
       await this.#client.submit(submission);
     } catch (error) {
       if (!(error instanceof EngineError) || error.isFinal) throw error;
-      const nodes = await this.#client.nodes().catch(() => []);
+      const nodes = await this.#nodes().catch(() => []);
       const isTooLarge =
         nodes.length > 0 && !nodes.some((node) => node.cpus >= submission.cpus && node.memory >= submission.memory);
-      throw isTooLarge ? new EngineError(`${error.message}: no node is as large as it needs`, { isFinal: true }) : error;
+      throw isTooLarge
+        ? new EngineError(`${error.message}: no node is as large as it needs`, { isFinal: true, cause: error })
+        : error;
     }
+  }
+
+  /** Those that slices may be placed on, whatever their state. */
+  async #nodes(): Promise<SlurmNode[]> {
+    const { partition } = this.#settings;
+    return (await this.#client.nodes()).filter(({ partitions }) => partition === '' || partitions.includes(partition));
   }
 
   /** All jobs of a slice. Without owner, of any: the slice was placed by an earlier process. */
