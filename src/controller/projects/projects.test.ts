@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
+import { waitFor } from '../../../test/support/wait-for.ts';
 import { isFault } from '../../api/faults.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import { Journal } from '../../lib/journal.ts';
@@ -58,8 +60,8 @@ describe('projects', () => {
       leave();
       context.mock.timers.tick(60_000);
       context.mock.timers.reset();
-      await bench.inProject('GET /nodes');
-      assert.equal(failed.mock.callCount(), 1);
+      await waitFor(() => failed.mock.callCount() === 1, { what: 'the attempt to close it' });
+      await turn();
     };
     const received = () => {
       const notices: unknown[] = [];
@@ -336,7 +338,7 @@ describe('projects', () => {
     });
     await began.promise;
     context.mock.timers.runAll();
-    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+    for (let turns = 0; turns < 100; turns++) await turn();
     const wasClosed = isClosed;
     goesOn.resolve();
     await closing;
