@@ -83,18 +83,21 @@ describe('a lab on Kubernetes', { skip }, async () => {
     it('is complete again after a slice was ended for using more memory than it ordered', async () => {
       const [slice = ''] = lab.slices;
       const selector = ['--selector', `patchbay-slice=${slice}`];
-      const pod = await cluster.kubectl('get', 'pods', ...selector, '-o', 'jsonpath={.items[0].metadata.name}');
       // The kernel ends the server rather than the program that takes all.
       for (const { pid, commandLine } of await lab.processes(slice))
         if (serverOf.test(commandLine)) await writeFile(`/proc/${pid}/oom_score_adj`, '1000');
       let isOver = false;
-      // Refused while a kubelet or containerd that was killed starts again.
+      const fillMemory = async () => {
+        const pod = await cluster.kubectl('get', 'pods', ...selector, '-o', 'jsonpath={.items[0].metadata.name}');
+        await cluster.kubectl('exec', pod, '--', 'tail', '/dev/zero');
+      };
+      // Refused while a kubelet or containerd that was killed starts again, and while there is no pod.
       const hog = async () => {
-        while (!isOver) await cluster.kubectl('exec', pod, '--', 'tail', '/dev/zero').catch(() => undefined);
+        while (!isOver) await fillMemory().catch(() => undefined);
       };
       const hogs = hog();
       const hasEnded = async () => /more memory/.test((await findSlice(client, slice))?.reason ?? '');
-      await waitFor(hasEnded, { what: 'the end of the slice', everyMs: 50 }).finally(() => {
+      await waitFor(hasEnded, { what: 'the end of the slice', everyMs: 50, limitMs: 120_000 }).finally(() => {
         isOver = true;
       });
       await hogs;

@@ -1,6 +1,6 @@
 /** Nodes that leave a slice which is lost or drained, and nodes for which the server chooses a compute. */
 import assert from 'node:assert/strict';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
@@ -300,6 +300,12 @@ test('a machine of a slice that has lost its power together with the controller 
   await client.post(`${lab.path}/nodes/${pc.node_id}/start`, {}, 200);
   killProcesses(processes().filter(({ pid }) => !others.has(pid)));
   await waitFor(async () => (await statusOf()) === 'stopped', { what: 'a PC whose process has ended' });
+  // The change of its status waits for no disk.
+  const isNoted = async () => {
+    const lines = (await readFile(join(controller.dataDir, 'state', 'running-nodes.log'), 'utf8')).split('\n');
+    return lines.findLast((line) => line.includes(pc.node_id))?.includes('"v"') === false;
+  };
+  await waitFor(isNoted, { what: 'the note that it has ended' });
   await controller.kill9();
   killProcesses(processes());
   await lost.server.kill9();

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -145,5 +146,49 @@ test('ports: the relay of old versions is taken into account, and exhaustion lea
   const before = host.tcpPorts.taken();
   await assert.rejects(takePorts(small, true), (error) => isFault(error, 'ports_exhausted'));
   assert.deepEqual([small.udpPorts.taken(), host.tcpPorts.taken()], [[], before]);
+  await host.images.close();
+});
+
+test('a PC that does not send is started once more, and at last as it is', async () => {
+  const host = contractHost(folder, 31_750, (settings) => ({
+    ...settings,
+    VPCS: { ...settings.VPCS, vpcs_path: join(folder, 'mute/vpcs'), confine: false },
+  }));
+  const bench = { starts: join(folder, 'mute/starts'), warnings: [] as string[] };
+  const startMute = async (times: number) => {
+    await newFolder('mute');
+    // It runs as another user.
+    await chmod(folder, 0o755);
+    await writeFile(bench.starts, '');
+    await chmod(bench.starts, 0o666);
+    // Sends to where nobody is.
+    const script = `#!/bin/sh
+[ "$1" = -v ] || echo start >> ${bench.starts}
+[ $(wc -l < ${bench.starts}) -gt ${times} ] || set -- "$@" -c 9
+exec vpcs "$@"
+`;
+    await writeFile(join(folder, 'mute/vpcs'), script, { mode: 0o755 });
+    const directory = await newFolder('mute/project/vpcs/node');
+    const runtimeDirectory = await newFolder('mute/run');
+    const emulator = await vpcsDriver(host).start({
+      projectId: randomUUID(),
+      projectDirectory: join(folder, 'mute/project'),
+      nodeId: 'node',
+      name: 'PC1',
+      directory,
+      runtimeDirectory,
+      properties: {},
+      console: { type: 'telnet', port: null, host: '127.0.0.1' },
+      carrier: () => true,
+      warn: (message) => void bench.warnings.push(message),
+    });
+    await emulator.stop({ now: true });
+    return (await readFile(bench.starts, 'utf8')).split('\n').length - 1;
+  };
+  assert.deepEqual([await startMute(0), bench.warnings], [1, []]);
+  assert.deepEqual([await startMute(1), bench.warnings], [2, []]);
+  assert.equal(await startMute(9), 3);
+  assert.match(bench.warnings.join(), /PC1 runs and has sent no frame/);
+  assert.deepEqual([host.udpPorts.taken(), host.tcpPorts.taken()], [[], []]);
   await host.images.close();
 });

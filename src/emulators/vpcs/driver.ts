@@ -2,6 +2,7 @@
  * The verbs of vpcs. A node is two processes with their relays, and a pair of UDP ports on the loopback between it and the fabric; all of
  * them are taken at start and given back when the last process has ended.
  */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
@@ -14,6 +15,7 @@ import { whenReady } from '../port-processes/port-processes.ts';
 import { knowsRelayOption, VpcsBinaries } from './binary.ts';
 import { type VpcsPorts, vpcsArguments } from './command.ts';
 import { confineVpcs, consoleSocket, innerConsoleSocket, innerPorts } from './confined.ts';
+import { sendsFrames } from './first-frame.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds } from './mac-id.ts';
 import { type HeldPorts, releasePorts, retakePorts, takeLinkPorts, takePorts } from './ports.ts';
@@ -23,6 +25,8 @@ import { prepareScript, renameScript, scriptName, writeScript } from './script.t
 /** Between SIGTERM and SIGKILL. vpcs ends within 60 ms of the first. */
 const stopGraceMs = 3000;
 const logName = 'vpcs.log';
+/** So many times a PC that does not send is started once more. */
+const mutedStarts = 2;
 
 /** What is kept to find a running vpcs again. */
 interface VpcsRecord extends Record<string, unknown> {
@@ -84,15 +88,35 @@ async function startVpcs(host: Host, node: NodeView, known: Known): Promise<Emul
     const command = confine
       ? await confineVpcs({ directory, runtimeDirectory, binary, args, ports, runAs, running: known.running.size })
       : { ...commandAs(runAs, binary.path, args), cwd: directory };
-    const runDirectory = host.settings.runtimeDirectory;
-    child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
-    await requireListening(child, launched.ports.console, confine);
-    // Input that comes before the relay of the console listens would be lost.
-    if (confine) await requireRelay(child);
-    const helpers = await helpersOf(child.pid);
-    const { pid, startTime } = child;
+    const { runtimeDirectory: runDirectory } = host.settings;
+    const startOnce = async () => {
+      child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
+      await requireListening(child, launched.ports.console, confine);
+      // Input that comes before the relay of the console listens would be lost.
+      if (confine) await requireRelay(child);
+      return child;
+    };
+    let started = await startOnce();
+    for (let left = mutedStarts; !(await sendsFrames({ ports, macId, ended: started.outcome })); left--) {
+      if (left === 0) {
+        node.warn(`${node.name} runs and has sent no frame: if it cannot be reached, stop it and start it again`);
+        break;
+      }
+      await endAll(started);
+      await rm(consoleSocket(runtimeDirectory), { force: true });
+      started = await startOnce();
+    }
+    const { pid, startTime } = started;
+    const helpers = await helpersOf(pid);
     const socket = confine ? { socket: consoleSocket(runtimeDirectory) } : {};
-    return makeEmulator(host, child, { pid, startTime, helpers, ports, ...socket, commandLine: [binary.path, ...args].join(' ') });
+    return makeEmulator(host, started, {
+      pid,
+      startTime,
+      helpers,
+      ports,
+      ...socket,
+      commandLine: [binary.path, ...args].join(' '),
+    });
   } catch (error) {
     await endAll(child);
     releasePorts(host, ports);
