@@ -243,6 +243,8 @@ class Opening {
         return node.begin().catch((error) => log('error', `node ${node.name}: ${error}`));
       }),
     );
+    const ran = [...loaded].filter(([, { run }]) => run && !run.departed);
+    this.#context.lease.lost = new Set(ran.filter(([{ status }]) => status === 'stopped').map(([{ id }]) => id));
     await this.#removeOldSockets(projects.allNodes());
     await this.#removeOldInterfaces(projects.allNodes());
     return copies;

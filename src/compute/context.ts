@@ -19,6 +19,8 @@ export interface MachineLease {
   noted?: Promise<unknown>;
   /** Ids of nodes that their users have stopped since the lease was over: they are not started again when it is renewed. */
   stopped?: Set<string>;
+  /** Ids of nodes that ran with the server before this one, and had ended when this one started. */
+  lost?: ReadonlySet<string>;
 }
 
 /** What listeners of the compute are sent. */

@@ -32,6 +32,8 @@ export interface LeaseKeeperOptions {
   /** The controller does not know this slice any more: its machines have been ended. */
   readonly onRemoved: (reason: string) => void;
   readonly isRemoval: (error: unknown) => boolean;
+  /** The machines of an earlier server have ended: a renewal starts those that ran. */
+  readonly hasEnded?: boolean;
 }
 
 const tickMs = 200;
@@ -43,7 +45,7 @@ export class LeaseKeeper {
   #epoch: number;
   #leaseMs: number;
   #validUntil: number;
-  #state: 'held' | 'paused' | 'ended' = 'held';
+  #state: 'held' | 'paused' | 'ended';
   /** One change of the machines after the other. */
   #changing: Promise<void> = Promise.resolve();
   #stop = new AbortController();
@@ -52,6 +54,7 @@ export class LeaseKeeper {
 
   constructor(options: LeaseKeeperOptions, { epoch, seconds }: SliceLease, sentAt: number) {
     this.#options = options;
+    this.#state = options.hasEnded ? 'ended' : 'held';
     this.#epoch = epoch;
     this.#leaseMs = seconds * 1000;
     this.#validUntil = sentAt + this.#leaseMs;

@@ -23,7 +23,7 @@ const leaveLimitMs = 3_000;
 const movingPollMs = 500;
 
 export interface SliceParts {
-  readonly machines: Machines & { reportEndsAfter(noted: Promise<unknown>): void };
+  readonly machines: Machines & { reportEndsAfter(noted: Promise<unknown>): void; takeLost(): boolean };
   readonly findings: () => Promise<readonly Finding[]>;
   /** Where this server listens: `http(s)://host:port`. */
   readonly url: string;
@@ -85,7 +85,8 @@ export class Slice {
     // The controller may speak to it already, and not be reached itself: nothing runs for longer than the old lease.
     if (this.#file.identity.computeId !== null) await this.#guard.setDeadline(await this.#oldDeadline());
     await this.#findAddress(parts.url, advertised);
-    const { lease, sentAt } = (await this.#resume()) ?? (await this.#join(await parts.findings()));
+    const resumed = await this.#resume();
+    const { lease, sentAt } = resumed ?? (await this.#join(await parts.findings()));
     const keeper = new LeaseKeeper(
       {
         machines: parts.machines,
@@ -94,6 +95,8 @@ export class Slice {
         setDeadline: (deadline) => this.#guard.setDeadline(deadline),
         isRemoval: (error) => error instanceof RefusedError && error.isFinal,
         onRemoved: parts.end,
+        // After a new lease its controller starts what ran.
+        hasEnded: resumed !== undefined && parts.machines.takeLost(),
       },
       lease,
       sentAt,

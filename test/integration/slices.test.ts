@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { SliceInvitation } from '../../src/schema/slice.ts';
-import { processesOf } from '../support/leftovers.ts';
+import { killProcesses, processesOf } from '../support/leftovers.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { clientOfSlice, findSlice, startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -86,6 +86,18 @@ test('machines survive a crash of the slice’s server, which is the same comput
   assert.equal((await findSlice(client, slice.id))?.epoch, 1);
   await waitFor(async () => (await shown()) === 'started', { what: 'the node' });
   assert.deepEqual(machines(), [machine]);
+});
+
+test('machines that have ended together with the server of a slice, as its host lost power, start again with it', async () => {
+  await start();
+  const [before] = machines();
+  await slice.server.kill9();
+  killProcesses(processesOf(slice.server.dataDir, slice.server.runtimeDirectory));
+  await slice.server.restart();
+  await untilSlice(client, slice.id, 'joined');
+  // By the slice, or by the controller where that took longer than the lease.
+  await waitFor(async () => machines().length === 1 && (await shown()) === 'started', { what: 'the machine', everyMs: 200 });
+  assert.notDeepEqual(machines(), [before]);
 });
 
 test('a slice that does not reach its controller pauses its machines, then ends them, and starts those that ran when it does', async () => {

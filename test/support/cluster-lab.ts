@@ -202,8 +202,11 @@ export class ClusterLab {
 
   /** Empty: there is none. */
   async #disorder(): Promise<string> {
-    const states = (await this.#list()).map(({ state, reason }) => `${state} (${reason})`);
-    if (!states.every((state) => state.startsWith('joined'))) return `slices are ${states.join(', ')}`;
+    const slices = await this.#list();
+    const states = slices.map(({ state, reason, host }) => `${state} on ${host} (${reason})`);
+    // After a crash an engine may not know for a while where a slice runs.
+    const isPlaced = ({ state, host }: SliceObject) => state === 'joined' && this.hosts.names.includes(host ?? '');
+    if (!slices.every(isPlaced)) return `slices are ${states.join(', ')}`;
     const nodes = await this.client.get<NodeBody[]>(`${this.project.path}/nodes`);
     if (nodes.length !== this.#nodes.length) return `${nodes.length} nodes`;
     const still = nodes.filter(({ status }) => status !== 'started');

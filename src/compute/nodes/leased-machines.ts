@@ -69,6 +69,21 @@ export class LeasedMachines {
     await Promise.allSettled(machines.map((node) => node.stop({ now: true })));
   }
 
+  /**
+   * What ran has ended together with the server before this one, all of it, as its host lost power: nothing starts until `resume`, which
+   * starts it again. False: something runs, or nothing did.
+   */
+  takeLost(): boolean {
+    const { lease } = this.#context;
+    const machines = this.#nodes().filter(({ driver }) => !driver.kind.alwaysRunning);
+    const lost = machines.filter(({ id }) => lease.lost?.has(id));
+    if (lost.length === 0 || machines.some(({ status }) => status !== 'stopped')) return false;
+    lease.isOver = true;
+    lease.stopped ??= new Set();
+    for (const node of lost) this.#ended.add(node);
+    return true;
+  }
+
   /** `noted`: never rejects. */
   reportEndsAfter(noted: Promise<unknown>): void {
     this.#context.lease.noted = noted;

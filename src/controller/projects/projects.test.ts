@@ -5,8 +5,8 @@ import { lstat, mkdir, readdir, readFile, rm, symlink, truncate, writeFile } fro
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
+import { type ProjectAnswer, refusal, withController } from '../../../test/support/with-controller.ts';
 import { isFault } from '../../api/faults.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import { Journal } from '../../lib/journal.ts';

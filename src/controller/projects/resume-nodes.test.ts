@@ -21,11 +21,11 @@ test('nodes start where they are, but on a compute that is away, is lost meanwhi
   const node = (computeId: string, isAwaited = false) => ({
     id: crypto.randomUUID(),
     entry: { compute_id: computeId, name: computeId },
-    compute: { isAwaited },
+    compute: { isAwaited, epoch: computeId === 'leaving' ? 1 : null },
   });
   const [here, away, ending, lost, broken] = [node('here'), node('away', true), node('ending'), node('lost'), node('broken')];
-  const paused = node('paused');
-  const all = [here, away, ending, lost, broken, paused];
+  const [paused, leaving] = [node('paused'), node('leaving')];
+  const all = [here, away, ending, lost, broken, paused, leaving];
   const messages: string[] = [];
   const live = {
     folder,
@@ -41,23 +41,27 @@ test('nodes start where they are, but on a compute that is away, is lost meanwhi
         }
         if (id === paused.id && started.indexOf(id) === started.length - 1)
           throw fault('compute_busy', { name: 'paused', request: 'POST …', message: 'its lease is over' });
+        if (id === leaving.id) {
+          setTimeout(() => Object.assign(leaving.compute, { epoch: 2 }), 100);
+          throw new Error('ended by SIGTERM');
+        }
         if (id === broken.id) throw new Error('no image');
         // It is stopped again meanwhile, as its next slice is lost.
         if (id === here.id && !started.slice(0, -1).includes(id)) await resumeList.add([id]);
       },
     },
   } as unknown as LiveProject;
-  await resumeList.add([here.id, away.id, ending.id, lost.id, broken.id, paused.id, crypto.randomUUID()]);
+  await resumeList.add([...all.map(({ id }) => id), crypto.randomUUID()]);
   await startAgain(live, { atOnce: 4, except: 'ending' });
-  assert.deepEqual(started.toSorted(), [here.id, lost.id, broken.id, paused.id, paused.id].toSorted());
-  assert.deepEqual(await listed(folder), [here.id, away.id, ending.id, lost.id].toSorted());
+  assert.deepEqual(started.toSorted(), [here.id, lost.id, broken.id, paused.id, paused.id, leaving.id].toSorted());
+  assert.deepEqual(await listed(folder), [here.id, away.id, ending.id, lost.id, leaving.id].toSorted());
   assert.deepEqual(messages, ['Node broken could not be started again: no image']);
   // Its host takes work again, and the lost one has returned.
   lost.compute.isAwaited = false;
   started.length = 0;
   live.nodes.startAgain = async (id) => void started.push(id);
   await startAgain(live, { atOnce: 4 });
-  assert.deepEqual(started.toSorted(), [here.id, ending.id, lost.id].toSorted());
+  assert.deepEqual(started.toSorted(), [here.id, ending.id, lost.id, leaving.id].toSorted());
   assert.deepEqual(await listed(folder), [away.id]);
 });
 

@@ -1,9 +1,13 @@
 /** Starts the nodes that are to run again (`live/nodes/resume-list.ts`): when a project is opened, and when nodes have a place again. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { Retry } from '../../lib/retry.ts';
 import type { LiveProject } from '../live/live-project.ts';
 
+/** What a start fails with although the node is fine. */
+const silent = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
+const endKnownMs = 1_000;
 /** Of a start on a slice whose lease is over: it is renewed, or the slice is lost. Some 50 s. */
 const [retryTimes, mostAttempts] = [{ firstMs: 500, longestMs: 5_000 }, 12];
 
@@ -40,13 +44,18 @@ export async function startNodeAgain(live: LiveProject, nodeId: string, except?:
   const retry = new Retry(retryTimes);
   for (let attempt = 1; live.nodes.find(nodeId) === node && node; attempt++) {
     if (!canStart() || attempt > mostAttempts) return false;
+    const { compute } = node;
+    const epoch = compute?.epoch;
     try {
       await live.nodes.startAgain(nodeId);
       return true;
     } catch (error) {
+      const isOfCompute = silent.some((code) => isFault(error, code));
+      // A slice that ends takes what starts there along: its end may be known a moment later.
+      if (epoch && !isOfCompute) await pause(endKnownMs);
       // Its compute may have been lost meanwhile.
-      if (!canStart()) return false;
-      if (!isFault(error, 'compute_busy')) {
+      if (!canStart() || node.compute !== compute || compute?.epoch !== epoch) return false;
+      if (!isOfCompute) {
         const reason = (error as Error).message;
         live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${reason}` });
         return true;

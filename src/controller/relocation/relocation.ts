@@ -80,7 +80,13 @@ export class Relocation {
 
   /** Remembers which nodes ran on a slice whose machines end. Never rejects. */
   async ending(compute: RegisteredCompute): Promise<void> {
-    await this.#forEachOpen((live) => live.resumeList.add(runningOn(live, compute)));
+    this.#options.running.ending(compute);
+    await this.#forEachOpen(async (live) => {
+      // Those that are being started again stay in the list, although their start succeeds.
+      const waiting = await live.resumeList.all();
+      const on = nodesOn(live, compute).filter((node) => isRunning(node) || waiting.has(node.id));
+      await live.resumeList.add(on.map(({ id }) => id));
+    });
   }
 
   /** Nothing of the slice runs any more. Never rejects. */

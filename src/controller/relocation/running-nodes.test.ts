@@ -17,7 +17,7 @@ test('nodes that ran when their slice was connected last are remembered until th
   const entries = await RunningNodes.openEntries(state, assert.fail);
   t.after(() => entries.close());
   const connection = { connected: true };
-  const compute = { id: 'slice', isFenced: false, transport: { state: connection } } as unknown as RegisteredCompute;
+  const compute = { id: 'slice', epoch: 1, isFenced: false, transport: { state: connection } } as unknown as RegisteredCompute;
   const node = (id: string) => ({
     ...{ id, compute, projectId: 'open', isPresent: true, live: { status: 'stopped' } },
     entry: { node_type: 'vpcs', compute_id: 'slice' },
@@ -54,6 +54,18 @@ test('nodes that ran when their slice was connected last are remembered until th
   connection.connected = true;
   show(ended, 'stopped');
   assert.deepEqual(remembered(), ['ended'], 'its slice has ended it and is about to start it');
+  show(ended, 'started');
+  show(ended, 'stopped');
+  assert.deepEqual(remembered(), []);
+  // What a slice stops as it ends is to run again.
+  show(ended, 'started');
+  show(seen, 'started');
+  running.ending(compute);
+  show(ended, 'stopped');
+  refusals.emit('seen');
+  show(seen, 'stopped');
+  assert.deepEqual(remembered(), ['ended']);
+  compute.epoch = 2;
   show(ended, 'started');
   show(ended, 'stopped');
   assert.deepEqual(remembered(), []);

@@ -40,6 +40,8 @@ export class RunningNodes {
    * that were stopped.
    */
   readonly #unseen: Set<string>;
+  /** Slices that were asked to end: the epoch, by the id of the compute. What stops there is stopped by the slice. */
+  readonly #ending = new Map<string, number | null>();
 
   constructor(options: RunningNodesOptions, entries: RunningEntries) {
     this.#options = options;
@@ -82,6 +84,11 @@ export class RunningNodes {
     return [...live.nodes.all()].filter(isOn).map(({ id }) => id);
   }
 
+  /** It was asked to end: until its lease is over, only its nodes' users have them removed. */
+  ending({ id, epoch }: RegisteredCompute): void {
+    this.#ending.set(id, epoch);
+  }
+
   /** They are in the project's list of nodes that are to run again. */
   handedOver(nodeIds: readonly string[]): void {
     for (const id of nodeIds) this.#delete(id);
@@ -100,7 +107,7 @@ export class RunningNodes {
       this.#unseen.delete(id);
       if (this.#entries.get(id)?.compute_id !== compute.id)
         this.#entries.set(id, { project_id, compute_id: compute.id }).catch((error: Error) => this.#failed(error));
-    } else if (!this.#unseen.has(id) && node.isPresent) this.#delete(id);
+    } else if (!this.#unseen.has(id) && node.isPresent && this.#ending.get(compute.id) !== compute.epoch) this.#delete(id);
   }
 
   #delete(nodeId: string): void {

@@ -91,3 +91,51 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
     [{ id: unknown, keepDisks: true }],
   );
 });
+
+test('a slice that its engine does not list is placed again when its lease is over, not before', async (t) => {
+  const stateDirectory = await mkdtemp(join(tmpdir(), 'pb-engine-'));
+  const compute = { id: '', epoch: 0, record: {}, fence: () => undefined };
+  let isKnown = false;
+  const computes = {
+    find: () => (isKnown ? compute : undefined),
+    get: () => compute,
+    all: () => [],
+    create: async () => {
+      isKnown = true;
+    },
+  } as unknown as Computes;
+  let engineSlices: EngineSlices | undefined;
+  const slices = await Slices.open({
+    ...{ stateDirectory, computes, log, leaseMs: 500, onEnding: async () => false },
+    onFenced: (_compute, entry) => engineSlices?.replace(id, entry),
+  });
+  const tokens: string[] = [];
+  let listener: SliceListener | undefined;
+  const engine: Pick<Engine, 'limits' | 'name' | 'place' | 'release' | 'watch'> = {
+    name: 'test',
+    limits: async () => ({ slices: null, walltime: null, grace: 1, disks: 'anywhere', remarks: [] }),
+    place: async ({ token }) => void tokens.push(token),
+    release: async () => undefined,
+    watch: (_owner, given, signal) => {
+      listener = given;
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+    },
+  };
+  engineSlices = await EngineSlices.open({ stateDirectory, slices, engines: new Map([['test', engine as Engine]]), log });
+  t.after(async () => {
+    await engineSlices?.close();
+    await slices.close();
+    await rm(stateDirectory, { recursive: true });
+  });
+  engineSlices.begin('http://127.0.0.1:1');
+  const id = await engineSlices.order({});
+  compute.id = id;
+  const address = { protocol: 'http' as const, host: '127.0.0.1', port: 1 };
+  await slices.join({ token: tokens[0] ?? '', secret: 'ab'.repeat(32), address });
+  listener?.onChange({ id, state: 'running', reason: null, host: 'n1', endsAt: null });
+  listener?.onList([]);
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  assert.deepEqual([slices.find(id)?.state, tokens.length, engineSlices.reportOf(id)], ['joined', 1, undefined]);
+  await waitFor(() => tokens.length === 2, { what: 'a slice that is placed again', everyMs: 20 });
+  assert.equal(slices.find(id)?.state, 'lost');
+});

@@ -268,7 +268,10 @@ export class EngineSlices {
         const listed = new Set(reports.map(({ id }) => id));
         for (const report of reports) this.#take(engine, report);
         for (const [id, entry] of this.#options.slices.all()) {
-          if (entry.order?.engine === engine.name && !listed.has(id)) this.#ended(id, 'its engine does not have it');
+          if (entry.order?.engine !== engine.name || listed.has(id)) continue;
+          // An engine that was restored from an older state does not know what it runs: a lease says whether that still runs.
+          if (entry.state === 'joined') this.#reports.delete(id);
+          else this.#ended(id, 'its engine does not have it');
         }
         for (const [id, { order }] of this.#options.slices.deleted()) {
           if (order?.engine === engine.name && !listed.has(id)) this.#forgetDeleted(id);

@@ -5,6 +5,7 @@ import { chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { processesNamed } from '../../../../test/support/leftovers.ts';
 import { defaultSettings } from '../../../schema/settings.ts';
@@ -50,6 +51,31 @@ describe('the script of a job', () => {
     const left = `sleep 1000.${process.pid}`;
     assert.equal(await start(async () => undefined, `setsid ${left} </dev/null >/dev/null 2>&1 & kill -KILL $$`), 'refused');
     assert.deepEqual(processesNamed(left), []);
+  });
+
+  it('waits until it is cancelled where Slurm starts the same job a second time', async () => {
+    const data = await mkdtemp(join(folder, 'data-'));
+    const began = join(data, 'began');
+    const settings = { ...defaultSettings().Slurm, data_folder: data, command: ['sh', '-c', `echo "$SLURM_JOB_ID" >> '${began}'`] };
+    const path = join(data, 'script');
+    await writeFile(path, submissionOf(order, settings).script);
+    const startJob = (job: string) => run('sh', [path], { env: { PATH: process.env.PATH, SLURM_JOB_ID: job } });
+    await startJob('1');
+    const second = startJob('1');
+    const folderOf = join(data, id);
+    const isOver = await Promise.race([second.then(() => true), sleep(500, false)]);
+    assert.equal(isOver, false);
+    assert.equal(await readFile(began, 'utf8'), '1\n');
+    second.child.kill('SIGWINCH');
+    assert.match((await second).stderr, /started job 1 a second time/);
+    assert.deepEqual(await readdir(folderOf), ['slurm-job'], 'its data stays');
+    await startJob('2');
+    assert.equal(await readFile(began, 'utf8'), '1\n2\n');
+    const third = startJob('2');
+    await sleep(100);
+    third.child.kill('SIGURG');
+    await third;
+    assert.ok(!(await readdir(data)).includes(id), 'its data is removed');
   });
 
   it('takes no folder that another user has put there', async (t) => {

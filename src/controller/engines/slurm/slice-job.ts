@@ -52,6 +52,9 @@ export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmS
  * WINCH and TERM end the slice, URG removes its folder as well. A temporary folder is removed in any case. A job that Slurm puts back into its
  * queue does nothing: its first process may still run on a node that only seems to be down, and the controller places the slice again
  * when its lease has run out.
+ *
+ * slurmctld saves its state some seconds late: killed before, it takes a job that runs for one that waits, and starts it a second time, without
+ * saying so. The second one waits until it is cancelled, for the first may still run: again the lease decides.
  */
 function scriptOf(order: SliceOrder, { command, data_folder }: SlurmSettings): string {
   const folder = data_folder === '' ? `"\${TMPDIR:-/tmp}"/patchbay-${order.id}` : quote(`${data_folder}/${order.id}`);
@@ -66,6 +69,13 @@ trap end TERM INT WINCH
 trap 'remove=yes; end' URG
 [ "\${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 0
 mkdir -p -m 700 "$folder"${check} || exit 1
+if [ "$(cat "$folder/slurm-job" 2>/dev/null)" = "$SLURM_JOB_ID" ]; then
+  echo "Slurm has started job $SLURM_JOB_ID a second time, which waits: the first may still run" >&2
+  while [ -z "$ended" ]; do sleep 1 & wait $!; done
+  [ -z "$remove" ] || rm -rf "$folder"
+  exit 0
+fi
+echo "$SLURM_JOB_ID" > "$folder/slurm-job" || exit 1
 ${jobVariable}=$SLURM_JOB_ID ${[...command, ...sliceArguments(order)].map(quote).join(' ')} --data-dir "$folder" &
 slice=$!
 [ -z "$ended" ] || end
