@@ -161,7 +161,7 @@ test('a PC that does not send is started once more, and at last as it is', async
     await chmod(folder, 0o755);
     await writeFile(bench.starts, '');
     await chmod(bench.starts, 0o666);
-    // Sends to where nobody is.
+    // Nothing listens where it sends.
     const script = `#!/bin/sh
 [ "$1" = -v ] || echo start >> ${bench.starts}
 [ $(wc -l < ${bench.starts}) -gt ${times} ] || set -- "$@" -c 9
