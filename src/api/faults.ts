@@ -260,6 +260,7 @@ const table = {
   engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
   engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },
   slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },
+  slice_replaced: { status: 403, says: 'Slice {compute_id} is placed again: this process of it has to end' },
   lease_expired: { status: 503, says: 'Node {name} cannot be started while its compute has lost its controller' },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { waitFor } from '../../../test/support/wait-for.ts';
+import { isFault } from '../../api/faults.ts';
 import type { Computes } from '../computes/computes.ts';
 import { type Engine, EngineError, type SliceListener, type SliceOrder } from '../engines/engine.ts';
 import { EngineSlices } from './engine-slices.ts';
@@ -103,6 +104,7 @@ test('a slice that its engine does not list is placed again when its lease is ov
     create: async () => {
       isKnown = true;
     },
+    update: async () => undefined,
   } as unknown as Computes;
   let engineSlices: EngineSlices | undefined;
   const slices = await Slices.open({
@@ -131,11 +133,20 @@ test('a slice that its engine does not list is placed again when its lease is ov
   const id = await engineSlices.order({});
   compute.id = id;
   const address = { protocol: 'http' as const, host: '127.0.0.1', port: 1 };
-  await slices.join({ token: tokens[0] ?? '', secret: 'ab'.repeat(32), address });
+  const [first, second] = ['ab'.repeat(32), 'cd'.repeat(32)];
+  await slices.join({ token: tokens[0] ?? '', secret: first, address });
   listener?.onChange({ id, state: 'running', reason: null, host: 'n1', endsAt: null });
   listener?.onList([]);
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   assert.deepEqual([slices.find(id)?.state, tokens.length, engineSlices.reportOf(id)], ['joined', 1, undefined]);
   await waitFor(() => tokens.length === 2, { what: 'a slice that is placed again', everyMs: 20 });
   assert.equal(slices.find(id)?.state, 'lost');
+  // The process before it returns.
+  const fenced = await slices.renew(id, { secret: first, epoch: 1, address });
+  assert.deepEqual([fenced.fenced, fenced.epoch], [true, 2]);
+  const isReplaced = (error: unknown) => isFault(error, 'slice_replaced');
+  await assert.rejects(slices.renew(id, { secret: first, epoch: 2, address }), isReplaced);
+  await slices.join({ token: tokens[1] ?? '', secret: second, address });
+  assert.deepEqual([slices.find(id)?.state, slices.find(id)?.epoch], ['joined', 3]);
+  assert.equal(await slices.inviteNext(id, 60), undefined, 'it has joined');
 });

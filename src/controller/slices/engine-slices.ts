@@ -373,10 +373,11 @@ export class EngineSlices {
       const engine = entry && this.engineOf(entry);
       if (!entry?.order || !engine || entry.state === 'joined') return false;
       try {
-        const { token, name } = await slices.invite({ compute_id: id, expires_in: tokenSeconds });
+        const invitation = await slices.inviteNext(id, tokenSeconds);
+        if (!invitation) return false;
         // It was about the process before.
         this.#reports.delete(id);
-        await engine.place({ ...this.#orderOf(id, name, entry.order.needs), token });
+        await engine.place({ ...this.#orderOf(id, invitation.name, entry.order.needs), token: invitation.token });
         this.#problems.delete(id);
         return true;
       } catch (error) {

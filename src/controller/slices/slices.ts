@@ -5,7 +5,7 @@
  * counts from its answer, which is later. Without a renewal the slice pauses its machines after T and ends them after 2T; the controller
  * declares it lost after 3T, by a clock that no change of the date moves. A lost slice has the next epoch: with the old one it can renew
  * nothing, and no link takes its frames. It is not spoken to until it has confirmed the new epoch, which it does after it has ended its
- * machines. A controller that starts again knows no renewals, and waits 3T from its own start; so does one that slept.
+ * machines; one that an engine places again cannot from then on, since its successor has the new epoch. A controller that starts again knows no renewals, and waits 3T from its own start; so does one that slept.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -85,19 +85,34 @@ export class Slices {
     order: StoredOrder | null = null,
   ): Promise<SliceInvitation> {
     const id = (compute_id ?? crypto.randomUUID()).toLowerCase();
-    return this.#locks.run(id, async () => {
-      const known = this.#map.get(id);
-      if (known?.state === 'deleted' || (!known && this.#options.computes.find(id)))
-        throw fault('compute_id_reserved', { name: id });
-      const token = newToken(id);
-      const expiresAt = new Date(Date.now() + expires_in * 1000).toISOString();
-      const invitation = { hash: hashOf(token), expiresAt };
-      await this.#dropExpired();
-      const named = name ?? known?.name ?? `slice ${id.slice(0, 8)}`;
-      this.#refuseTakenName(id, named);
-      await this.#set(id, { ...(known ?? invited), name: named, invitation, order: order ?? known?.order ?? null });
-      return { compute_id: id, name: named, token, expires_at: expiresAt };
-    });
+    return this.#locks.run(id, () => this.#invite(id, expires_in, { order, ...(name !== undefined && { name }) }));
+  }
+
+  /**
+   * A token for the next process of a slice that its engine places again. From now on the one before it, whose lease was lost, is refused.
+   * Undefined: that one has returned meanwhile. @throws storage_failed
+   */
+  inviteNext(id: string, expiresIn: number): Promise<SliceInvitation | undefined> {
+    return this.#locks.run(id, async () =>
+      this.#map.get(id)?.state === 'joined' ? undefined : this.#invite(id, expiresIn, { order: null }),
+    );
+  }
+
+  async #invite(
+    id: string,
+    expiresIn: number,
+    { name, order }: { readonly name?: string; readonly order: StoredOrder | null },
+  ): Promise<SliceInvitation> {
+    const known = this.#map.get(id);
+    if (known?.state === 'deleted' || (!known && this.#options.computes.find(id))) throw fault('compute_id_reserved', { name: id });
+    const token = newToken(id);
+    const expiresAt = new Date(Date.now() + expiresIn * 1000).toISOString();
+    const invitation = { hash: hashOf(token), expiresAt };
+    await this.#dropExpired();
+    const named = name ?? known?.name ?? `slice ${id.slice(0, 8)}`;
+    this.#refuseTakenName(id, named);
+    await this.#set(id, { ...(known ?? invited), name: named, invitation, order: order ?? known?.order ?? null });
+    return { compute_id: id, name: named, token, expires_at: expiresAt };
   }
 
   /**
@@ -129,7 +144,7 @@ export class Slices {
     });
   }
 
-  /** @throws slice_not_found, slice_refused */
+  /** @throws slice_not_found, slice_refused, slice_replaced */
   renew(computeId: string, { secret, epoch, address, leaving = false, ending = false }: SliceRenew): Promise<SliceLease> {
     const id = computeId.toLowerCase();
     return this.#locks.run(id, async () => {
@@ -140,6 +155,8 @@ export class Slices {
       if (!entry || entry.secretHash === null || !compute) throw fault('slice_not_found', { compute_id: computeId });
       if (!isSecret(entry.secretHash, secret)) throw fault('slice_refused', { compute_id: computeId });
       if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
+      // Else two processes had one lease, and one disk.
+      if (isReplaced(entry)) throw fault('slice_replaced', { compute_id: computeId });
       const moving = ending && (await this.#options.onEnding(compute));
       if (leaving) {
         await this.#fence(id, entry, { state: 'left', reason: 'it ended' });
@@ -275,7 +292,8 @@ export class Slices {
 
   /** The next epoch first, then everything that relies on it. */
   async #fence(id: string, entry: SliceEntry, next: Pick<SliceEntry, 'state' | 'reason'>): Promise<void> {
-    const fenced: SliceEntry = { ...entry, ...next, epoch: entry.epoch + 1 };
+    const invitation = entry.order ? null : entry.invitation;
+    const fenced: SliceEntry = { ...entry, ...next, invitation, epoch: entry.epoch + 1 };
     await this.#set(id, fenced);
     this.#renewed.delete(id);
     const compute = this.#options.computes.find(id);
@@ -293,6 +311,11 @@ export class Slices {
       throw fault('storage_failed', { reason: (error as Error).message }, { cause: error });
     }
   }
+}
+
+/** Its engine places another process of it: the invitation of the one before ended with its lease. */
+function isReplaced({ order, state, invitation }: SliceEntry): boolean {
+  return order !== null && state !== 'joined' && invitation !== null;
 }
 
 function fencedReason({ state, reason }: SliceEntry): string {
