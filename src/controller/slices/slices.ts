@@ -5,7 +5,8 @@
  * counts from its answer, which is later. Without a renewal the slice pauses its machines after T and ends them after 2T; the controller
  * declares it lost after 3T, by a clock that no change of the date moves. A lost slice has the next epoch: with the old one it can renew
  * nothing, and no link takes its frames. It is not spoken to until it has confirmed the new epoch, which it does after it has ended its
- * machines; one that an engine places again cannot from then on, since its successor has the new epoch. A controller that starts again knows no renewals, and waits 3T from its own start; so does one that slept.
+ * machines; one that an engine places again cannot from then on, since its successor has the new epoch. A controller that starts again
+ * knows no renewals, and waits 3T from its own start; so does one that slept.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
