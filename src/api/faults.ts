@@ -259,8 +259,7 @@ const table = {
   no_compute_fits: { status: 409, says: 'No compute has room for a {node_type} node of {memory} MiB: add or name one' },
   engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
   engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },
-  slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong' },
-  slice_replaced: { status: 403, says: 'Slice {compute_id} is placed again: this process of it has to end' },
+  slice_refused: { status: 403, says: 'The secret of slice {compute_id} is wrong, or another process of it takes its place' },
   lease_expired: { status: 503, says: 'Node {name} cannot be started while its compute has lost its controller' },
   compute_busy: { status: 503, says: "Compute '{name}' cannot answer {request} now: {message}" },
 

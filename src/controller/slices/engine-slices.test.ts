@@ -144,7 +144,7 @@ test('a slice that its engine does not list is placed again when its lease is ov
   // The process before it returns.
   const fenced = await slices.renew(id, { secret: first, epoch: 1, address });
   assert.deepEqual([fenced.fenced, fenced.epoch], [true, 2]);
-  const isReplaced = (error: unknown) => isFault(error, 'slice_replaced');
+  const isReplaced = (error: unknown) => isFault(error, 'slice_refused');
   await assert.rejects(slices.renew(id, { secret: first, epoch: 2, address }), isReplaced);
   await slices.join({ token: tokens[1] ?? '', secret: second, address });
   assert.deepEqual([slices.find(id)?.state, slices.find(id)?.epoch], ['joined', 3]);

@@ -145,7 +145,7 @@ export class Slices {
     });
   }
 
-  /** @throws slice_not_found, slice_refused, slice_replaced */
+  /** @throws slice_not_found, slice_refused */
   renew(computeId: string, { secret, epoch, address, leaving = false, ending = false }: SliceRenew): Promise<SliceLease> {
     const id = computeId.toLowerCase();
     return this.#locks.run(id, async () => {
@@ -157,7 +157,7 @@ export class Slices {
       if (!isSecret(entry.secretHash, secret)) throw fault('slice_refused', { compute_id: computeId });
       if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
       // Else two processes had one lease, and one disk.
-      if (isReplaced(entry)) throw fault('slice_replaced', { compute_id: computeId });
+      if (isReplaced(entry)) throw fault('slice_refused', { compute_id: computeId });
       const moving = ending && (await this.#options.onEnding(compute));
       if (leaving) {
         await this.#fence(id, entry, { state: 'left', reason: 'it ended' });
