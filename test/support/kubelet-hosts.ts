@@ -40,6 +40,7 @@ export async function noPods(): Promise<string | undefined> {
   if (reason) return reason;
   const isPlugged = await stat(join(plugins, 'ptp')).catch(() => undefined);
   if (!isPlugged) return 'missing: package containernetworking-plugins';
+  if (!isReal && root.startsWith('/tmp/')) return 'pods have a /tmp of their own, so that they do not find a checkout in /tmp';
   return missingPrograms(['containerd', 'containerd'], ['runc', 'runc'], ['busybox', 'busybox-static']);
 }
 
