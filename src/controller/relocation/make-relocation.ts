@@ -47,7 +47,8 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, nodeRecords.copies);
   const isSlice = (id: string) => slices.find(id) !== undefined;
   const wasOpen = (projectId: string) => registry.get(projectId)?.opened === true;
-  const running = new RunningNodes({ log, isSlice, wasOpen }, nodeRecords.running);
+  const isOverdue = (id: string) => slices.isOverdue(id);
+  const running = new RunningNodes({ log, isSlice, isOverdue, wasOpen }, nodeRecords.running);
   const floorBytes = settings.Server.min_free_bytes;
   const relocation = new Relocation({ projects, copies, running, placer, slices, log, floorBytes });
   const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });

@@ -26,8 +26,9 @@ test('nodes that ran when their slice was connected last are remembered until th
   const nodes = [ended, seen, refused];
   for (const { id } of nodes) await entries.set(id, { project_id: 'open', compute_id: 'slice' });
   await entries.set('vanished', { project_id: 'vanished', compute_id: 'slice' });
+  const lease = { isOverdue: false };
   const wasOpen = (id: string) => id === 'open';
-  const running = new RunningNodes({ log, isSlice: () => true, wasOpen }, entries);
+  const running = new RunningNodes({ log, isSlice: () => true, isOverdue: () => lease.isOverdue, wasOpen }, entries);
   const notices = new EventStream<{ action: string; event: object }>();
   const refusals = new EventStream<string>();
   const live = { resumeList: { refusals }, nodes: { all: () => nodes, find: (id: string) => nodes.find((one) => one.id === id) } };
@@ -66,6 +67,12 @@ test('nodes that ran when their slice was connected last are remembered until th
   show(seen, 'stopped');
   assert.deepEqual(remembered(), ['ended']);
   compute.epoch = 2;
+  // Its connection has outlived a cut that its lease may not: it says at once what it has ended.
+  show(ended, 'started');
+  lease.isOverdue = true;
+  show(ended, 'stopped');
+  assert.deepEqual(remembered(), ['ended']);
+  lease.isOverdue = false;
   show(ended, 'started');
   show(ended, 'stopped');
   assert.deepEqual(remembered(), []);

@@ -24,6 +24,8 @@ export type RunningEntries = DurableMap<RunningEntry>;
 export interface RunningNodesOptions {
   readonly log: Log;
   readonly isSlice: (computeId: string) => boolean;
+  /** Its lease was not renewed for so long that it may have ended what ran. */
+  readonly isOverdue: (computeId: string) => boolean;
   /** It was open when the server before this one ended. */
   readonly wasOpen: (projectId: string) => boolean;
 }
@@ -107,7 +109,12 @@ export class RunningNodes {
       this.#unseen.delete(id);
       if (this.#entries.get(id)?.compute_id !== compute.id)
         this.#entries.set(id, { project_id, compute_id: compute.id }).catch((error: Error) => this.#failed(error));
-    } else if (!this.#unseen.has(id) && node.isPresent && this.#ending.get(compute.id) !== compute.epoch) this.#delete(id);
+    } else if (!this.#unseen.has(id) && node.isPresent && !this.#isByLease(compute)) this.#delete(id);
+  }
+
+  /** What stops there may have been stopped by the slice itself. */
+  #isByLease({ id, epoch }: RegisteredCompute): boolean {
+    return this.#ending.get(id) === epoch || this.#options.isOverdue(id);
   }
 
   #delete(nodeId: string): void {
