@@ -74,6 +74,8 @@ describe('the script of a job', () => {
     const third = startJob('2');
     await sleep(100);
     third.child.kill('SIGURG');
+    await sleep(500);
+    await mkdir(folderOf);
     await third;
     assert.ok(!(await readdir(data)).includes(id), 'its data is removed');
   });

@@ -72,7 +72,8 @@ mkdir -p -m 700 "$folder"${check} || exit 1
 if [ "$(cat "$folder/slurm-job" 2>/dev/null)" = "$SLURM_JOB_ID" ]; then
   echo "Slurm has started job $SLURM_JOB_ID a second time, which waits: the first may still run" >&2
   while [ -z "$ended" ]; do sleep 1 & wait $!; done
-  [ -z "$remove" ] || rm -rf "$folder"
+  # The first may write to it until it ends, too.
+  [ -z "$remove" ] || while rm -rf "$folder"; sleep 2; [ -e "$folder" ]; do :; done
   exit 0
 fi
 echo "$SLURM_JOB_ID" > "$folder/slurm-job" || exit 1
