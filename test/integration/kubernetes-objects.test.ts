@@ -62,6 +62,6 @@ it('every overlay renders objects that old and new versions of Kubernetes have',
       seccompProfile: { type: 'RuntimeDefault' },
     });
     const settings = objects.find(({ kind, data }) => kind === 'ConfigMap' && data)?.data?.['patchbay.conf'] ?? '';
-    assert.match(settings, /^engine = kubernetes$/m, place);
+    for (const line of [/^engine = kubernetes$/m, /^relay_port = 3081$/m]) assert.match(settings, line, place);
   }
 });

@@ -52,6 +52,8 @@ export interface KubeletHostsParts {
   /** Of the cluster: it has a kubeconfig for each name. */
   readonly folder: string;
   readonly names: readonly string[];
+  /** Address of the name server of pods. */
+  readonly dns?: string;
 }
 
 export class KubeletHosts {
@@ -173,7 +175,7 @@ while :; do ${kubelet.join(' ')} & wait $!; sleep 0.2; done`;
     const subnet = podsOf(this.#parts.network.hosts[host]?.address ?? '', host);
     const ipam = { type: 'host-local', dataDir: '/run/cni', ranges: [[{ subnet }]], routes: [{ dst: '0.0.0.0/0' }] };
     await writeFile(at('cni/pods.conflist'), json({ cniVersion: '0.4.0', name: 'pods', plugins: [{ type: 'ptp', ipam }] }));
-    await writeFile(at('kubelet.json'), json(kubeletConfiguration()));
+    await writeFile(at('kubelet.json'), json(kubeletConfiguration(this.#parts.dns)));
     if (!isReal) await writeFile(at('spec.json'), json(await specWithPrograms()));
     const runtime = 'plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc';
     await writeFile(
@@ -235,7 +237,7 @@ function podsOf(address: string, host: number): string {
 }
 
 /** One slice of a lab (1,500 MiB) fits on a host, whatever this machine has. */
-function kubeletConfiguration(): object {
+function kubeletConfiguration(dns: string | undefined): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -246,6 +248,7 @@ function kubeletConfiguration(): object {
     systemReserved: { memory: `${Math.max(0, Math.floor(totalmem() / 2 ** 20) - memoryMiB)}Mi` },
     evictionHard: { 'memory.available': '1Mi' },
     ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99 },
+    ...(dns !== undefined && { clusterDNS: [dns], clusterDomain: 'cluster.local' }),
     ...{ failSwapOn: false, makeIPTablesUtilChains: false, volumePluginDir: '/run/plugins' },
   };
 }
@@ -259,8 +262,11 @@ async function writeHostImage(folder: string, file: string): Promise<void> {
   await copyFile((await findProgram('busybox')) ?? '', join(layer, 'opt/bin/busybox'));
   await writeFile(join(layer, 'etc/passwd'), 'root:x:0:0:root:/:/bin/sh\npatchbay:x:1000:1000:patchbay:/data:/bin/sh\n');
   // VPCS is not confined, as containers refuse the namespaces for that.
-  const line = `exec ${process.execPath} ${root}/src/main.ts "$@" --config ${root}/packaging/oci/patchbay.conf`;
-  await writeFile(join(layer, 'opt/bin/patchbay'), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+  const script = `#!/bin/sh
+case " $* " in *" --config "*) ;; *) set -- "$@" --config ${root}/packaging/oci/patchbay.conf ;; esac
+exec ${process.execPath} ${root}/src/main.ts "$@"
+`;
+  await writeFile(join(layer, 'opt/bin/patchbay'), script, { mode: 0o755 });
   const tar = join(folder, 'layer.tar');
   await run('tar', ['--owner=0', '--group=0', '-C', layer, '-cf', tar, '.']);
   const [, path = ''] = containerConfig.Env[0]?.split('=') ?? [];

@@ -218,6 +218,7 @@ async function startControlPlane(found: Readonly<Record<string, string>>, parts:
   start('kube-controller-manager', [
     ...[found['kube-controller-manager'] ?? '', '--kubeconfig', at('kcm.kubeconfig'), ...silent],
     ...[`--service-account-private-key-file=${at('sa.key')}`, '--use-service-account-credentials=true'],
+    `--root-ca-file=${at('certs/apiserver.crt')}`,
     ...['--node-monitor-grace-period=6s', '--node-monitor-period=1s'],
     '--controllers=namespace,serviceaccount,serviceaccount-token,nodelifecycle,garbagecollector,podgc,resourcequota,statefulset,persistentvolume-binder',
   ]);
