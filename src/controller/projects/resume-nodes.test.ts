@@ -21,11 +21,11 @@ test('nodes start where they are, but on a compute that is away, is lost meanwhi
   const node = (computeId: string, isAwaited = false) => ({
     id: crypto.randomUUID(),
     entry: { compute_id: computeId, name: computeId },
-    compute: { isAwaited, epoch: computeId === 'leaving' ? 1 : null },
+    compute: { isAwaited, epoch: /leaving|slow/.test(computeId) ? 1 : null },
   });
   const [here, away, ending, lost, broken] = [node('here'), node('away', true), node('ending'), node('lost'), node('broken')];
-  const [paused, leaving] = [node('paused'), node('leaving')];
-  const all = [here, away, ending, lost, broken, paused, leaving];
+  const [paused, leaving, slow] = [node('paused'), node('leaving'), node('slow')];
+  const all = [here, away, ending, lost, broken, paused, leaving, slow];
   const messages: string[] = [];
   const live = {
     folder,
@@ -41,6 +41,7 @@ test('nodes start where they are, but on a compute that is away, is lost meanwhi
         }
         if (id === paused.id && started.indexOf(id) === started.length - 1)
           throw fault('compute_busy', { name: 'paused', request: 'POST …', message: 'its lease is over' });
+        if (id === slow.id && started.filter((one) => one === id).length < 3) throw new Error('it was not ready in time');
         if (id === leaving.id) {
           setTimeout(() => Object.assign(leaving.compute, { epoch: 2 }), 100);
           throw new Error('ended by SIGTERM');
@@ -53,7 +54,10 @@ test('nodes start where they are, but on a compute that is away, is lost meanwhi
   } as unknown as LiveProject;
   await resumeList.add([...all.map(({ id }) => id), crypto.randomUUID()]);
   await startAgain(live, { atOnce: 4, except: 'ending' });
-  assert.deepEqual(started.toSorted(), [here.id, lost.id, broken.id, paused.id, paused.id, leaving.id].toSorted());
+  assert.deepEqual(
+    started.toSorted(),
+    [here, lost, broken, paused, paused, leaving, slow, slow, slow].map(({ id }) => id).toSorted(),
+  );
   assert.deepEqual(await listed(folder), [here.id, away.id, ending.id, lost.id, leaving.id].toSorted());
   assert.deepEqual(messages, ['Node broken could not be started again: no image']);
   // Its host takes work again, and the lost one has returned.

@@ -8,6 +8,8 @@ import type { LiveProject } from '../live/live-project.ts';
 /** What a start fails with although the node is fine. */
 const silent = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
 const endKnownMs = 1_000;
+/** Of a start that fails otherwise on a slice: its host may have taken on much at once, and emulators have to be ready in time. */
+const mostFailures = 3;
 /** Of a start on a slice whose lease is over: it is renewed, or the slice is lost. Some 50 s. */
 const [retryTimes, mostAttempts] = [{ firstMs: 500, longestMs: 5_000 }, 12];
 
@@ -55,7 +57,7 @@ export async function startNodeAgain(live: LiveProject, nodeId: string, except?:
       if (epoch && !isOfCompute) await pause(endKnownMs);
       // Its compute may have been lost meanwhile.
       if (!canStart() || node.compute !== compute || compute?.epoch !== epoch) return false;
-      if (!isOfCompute) {
+      if (!isOfCompute && (!epoch || attempt >= mostFailures)) {
         const reason = (error as Error).message;
         live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${reason}` });
         return true;
