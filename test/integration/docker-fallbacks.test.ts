@@ -44,7 +44,9 @@ async function lab(env: Record<string, string>) {
   const [one, two] = nodes as [NodeBody, NodeBody];
   const [console, other] = consoles as [TelnetClient, TelnetClient];
   const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(one), end(two)] });
-  const pings = (by = console) => ask(by, 'ping -c 2 -W 5 10.8.0.2; echo en""d', / 0% packet loss.*end/s);
+  // The first frame may come before a TAP interface has its holder.
+  const pings = (by = console) =>
+    waitFor(() => ask(by, 'ping -c 2 -W 5 10.8.0.2; echo en""d', / 0% packet loss.*end/s).then(() => true), { what: 'a ping' });
   await pings();
   assert.equal((await client.get<{ carrier: string }>(`${project.path}/links/${link_id}/stats`)).carrier, 'fabric');
   const finish = async () => {

@@ -108,7 +108,7 @@ while :; do sleep 0.1; done
 
       await next.release(order.id, { keepDisks: true });
       await adopted.until(order.id, 'ended');
-      assert.deepEqual((await readdir(join(work, order.id))).toSorted(), ['ended', 'token'], 'its folder is kept');
+      assert.deepEqual((await readdir(join(work, order.id))).toSorted(), ['ended', 'slurm-job', 'token'], 'its folder is kept');
       await rm(join(work, order.id, 'token'));
       await next.place(order);
       await adopted.until(order.id, 'running');

@@ -80,6 +80,7 @@ echo "$SLURM_JOB_ID" > "$folder/slurm-job" || exit 1
 ${jobVariable}=$SLURM_JOB_ID ${[...command, ...sliceArguments(order)].map(quote).join(' ')} --data-dir "$folder" &
 slice=$!
 [ -z "$ended" ] || end
+wait "$slice"; code=$?
 # A trap interrupts it: the slice is waited for again.
 while kill -0 "$slice" 2>/dev/null; do wait "$slice"; code=$?; done
 while left=$(grep -slzx "${jobVariable}=$SLURM_JOB_ID" /proc/[0-9]*/environ); [ -n "$left" ]; do
