@@ -91,15 +91,17 @@ describe('a project of 1,000 nodes', () => {
     await page.keyboard.press('Control+a');
     for (let press = 0; press < 2; press += 1) await page.keyboard.press('ArrowRight');
     await waitFor(async () => (await placeOf()) === before + 20, { what: 'all nodes at their places', limitMs: drawLimitMs });
-    // Its requests are reported before its answer.
-    await page.evaluate('0');
-    assert.ok(sent.length <= 2 && sent.every((line) => line === 'PUT bulk'), sent.join(', '));
-    sent.length = 0;
     await page.keyboard.press('Delete');
     await page.getByRole('dialog').waitFor({ timeout: drawLimitMs });
     await page.keyboard.press('Enter');
     await page.getByText('0 nodes, 0 running').waitFor({ timeout: drawLimitMs });
-    assert.deepEqual(sent, ['POST bulk/delete']);
+    // One for each press, or one for both; the last may be sent, or reported, when all nodes are at their places already.
+    const moves = sent.filter((line) => line === 'PUT bulk').length;
+    assert.ok(moves >= 1 && moves <= 2, sent.join(', '));
+    assert.deepEqual(
+      sent.filter((line) => line !== 'PUT bulk'),
+      ['POST bulk/delete'],
+    );
   });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));
