@@ -10,9 +10,7 @@ import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import type { SliceObject } from '../../src/schema/slice.ts';
 import { Daemons } from '../support/daemons.ts';
-import { HostNetwork } from '../support/host-network.ts';
-import { KubeletHosts, noPods, podImage } from '../support/kubelet-hosts.ts';
-import { TestKubernetes } from '../support/kubernetes.ts';
+import { KubeletHosts, noPods, podImage, startCluster } from '../support/kubelet-hosts.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { findSlice, untilSlice } from '../support/slices.ts';
@@ -23,6 +21,7 @@ import { createNode, createProject, end, type NodeBody } from '../support/with-s
 const run = promisify(execFile);
 const skip = (await noPods()) ?? (await missingPrograms(['iptables', 'iptables'], ['dnsmasq', 'dnsmasq-base'])) ?? false;
 const names = ['n1', 'n2', 'n3'];
+const overlay = 'shared-disks';
 const packaged = resolve(import.meta.dirname, '../../packaging/kubernetes');
 const [readyMs, limitMs] = [120_000, 300_000];
 
@@ -34,10 +33,7 @@ interface Pod {
 describe('the packaged controller', { skip }, async () => {
   if (skip) return;
   await using started = new AsyncDisposableStack();
-  const network = await HostNetwork.make(names.length);
-  started.defer(() => network.remove());
-  const cluster = await TestKubernetes.start(network.address, names);
-  started.defer(() => cluster.stop());
+  const { network, cluster } = await startCluster(started, names);
   const daemons = new Daemons();
   started.defer(() => daemons.stopAll());
   const kubelets = await KubeletHosts.start({ network, folder: cluster.folder, names, dns: network.address });
@@ -62,13 +58,16 @@ describe('the packaged controller', { skip }, async () => {
     ...{ apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'tenant' } },
     spec: { hard: { pods: '3', 'requests.memory': '4Gi', 'limits.memory': '6Gi' } },
   });
+  // Pods that come before are not counted.
+  const counted = () => cluster.kubectl('get', 'resourcequota', 'tenant', '-o', 'jsonpath={.status.hard.pods}');
+  await waitFor(async () => (await counted()) === '3', { what: 'a quota that counts', everyMs: 200 });
   const install = join(cluster.folder, 'install');
   await cp(packaged, install, { recursive: true });
-  const settings = join(install, 'overlays/shared-disks/settings.yaml');
+  const settings = join(install, 'overlays', overlay, 'settings.yaml');
   await writeFile(settings, (await readFile(settings, 'utf8')).replace('image = patchbay:latest', `image = ${podImage}`));
   await mkdir(join(install, 'overlays/own'));
   const [newName, newTag] = podImage.split(/:(?=[^:]*$)/);
-  const own = { resources: ['../shared-disks'], images: [{ name: 'patchbay', newName, newTag }] };
+  const own = { resources: [`../${overlay}`], images: [{ name: 'patchbay', newName, newTag }] };
   await writeFile(join(install, 'overlays/own/kustomization.yaml'), JSON.stringify(own));
   await cluster.kubectl('apply', '-k', join(install, 'overlays/own'));
   const service = (await cluster.kubectl('get', 'service', 'patchbay', '-o', 'jsonpath={.spec.clusterIP}')).trim();
@@ -142,15 +141,15 @@ describe('the packaged controller', { skip }, async () => {
       }
     };
     await waitFor(ping, { what: 'a ping from slice to slice' });
-    const names = () => cluster.kubectl('get', 'pods', '--selector', 'patchbay-slice', '-o', 'name');
-    const before = await names();
+    const podNames = () => cluster.kubectl('get', 'pods', '--selector', 'patchbay-slice', '-o', 'name');
+    const before = await podNames();
     await cluster.kubectl('delete', 'pod', 'patchbay-0', '--wait=false');
     client.close();
     controller = await untilController(controller.metadata.uid);
     client = connect();
     for (const slice of slices) await untilSlice(client, slice, 'joined');
     await waitFor(ping, { what: 'a ping after the controller was replaced' });
-    assert.equal(await names(), before, 'the pods of its slices ran on');
+    assert.equal(await podNames(), before, 'the pods of its slices ran on');
   });
 
   it('leaves no pod of a slice that is deleted', { timeout: limitMs }, async () => {

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { ClusterLab, serverOf } from '../support/cluster-lab.ts';
 import { clusterTests } from '../support/cluster-tests.ts';
-import { HostNetwork } from '../support/host-network.ts';
-import { KubeletHosts, noPods, podImage, processesInPods } from '../support/kubelet-hosts.ts';
-import { TestKubernetes } from '../support/kubernetes.ts';
+import { KubeletHosts, noPods, podImage, processesInPods, startCluster } from '../support/kubelet-hosts.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
 import { findSlice } from '../support/slices.ts';
@@ -20,10 +18,7 @@ const slices = { group: 1000, mode: 0o2770 };
 describe('a lab on Kubernetes', { skip }, async () => {
   if (skip) return;
   await using started = new AsyncDisposableStack();
-  const network = await HostNetwork.make(names.length);
-  started.defer(() => network.remove());
-  const cluster = await TestKubernetes.start(network.address, names);
-  started.defer(() => cluster.stop());
+  const { network, cluster } = await startCluster(started, names);
   const claim = join(cluster.folder, 'claim');
   const data = join(claim, 'slices');
   // As docs/cluster.md says: kubelets make the folders of slices with the rights of the claim's own.

@@ -15,8 +15,8 @@ import { writeImage } from '../../packaging/oci/archive.ts';
 import { containerConfig } from '../../packaging/oci/build.ts';
 import { findProgram } from '../../src/emulators/host/find-program.ts';
 import { Daemons } from './daemons.ts';
-import type { HostNetwork } from './host-network.ts';
-import { findKubernetes, noKubernetes } from './kubernetes.ts';
+import { HostNetwork } from './host-network.ts';
+import { findKubernetes, noKubernetes, TestKubernetes } from './kubernetes.ts';
 import { killProcesses, type LeftProcess, processesNamed } from './leftovers.ts';
 import { missingPrograms } from './missing-programs.ts';
 import { noNamespaces } from './network-namespace.ts';
@@ -46,6 +46,18 @@ export async function noPods(): Promise<string | undefined> {
 
 /** For the setting `image`. */
 export const podImage = isReal ? 'docker.io/library/patchbay:test' : ownImage;
+
+/** A control plane on a network of its own, which end with `started`; kubelets of these names may come. */
+export async function startCluster(
+  started: AsyncDisposableStack,
+  names: readonly string[],
+): Promise<{ network: HostNetwork; cluster: TestKubernetes }> {
+  const network = await HostNetwork.make(names.length);
+  started.defer(() => network.remove());
+  const cluster = await TestKubernetes.start(network.address, names);
+  started.defer(() => cluster.stop());
+  return { network, cluster };
+}
 
 export interface KubeletHostsParts {
   readonly network: HostNetwork;

@@ -6,7 +6,7 @@ import { Retry } from '../../lib/retry.ts';
 import type { LiveProject } from '../live/live-project.ts';
 
 /** What a start fails with although the node is fine. */
-const silent = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
+const faultsOfCompute = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
 const endKnownMs = 1_000;
 /** Of a start that fails otherwise on a slice: its host may have taken on much at once, and emulators have to be ready in time. */
 const mostFailures = 3;
@@ -52,7 +52,7 @@ export async function startNodeAgain(live: LiveProject, nodeId: string, except?:
       await live.nodes.startAgain(nodeId);
       return true;
     } catch (error) {
-      const isOfCompute = silent.some((code) => isFault(error, code));
+      const isOfCompute = faultsOfCompute.some((code) => isFault(error, code));
       // A slice that ends takes what starts there along: its end may be known a moment later.
       if (epoch && !isOfCompute) await pause(endKnownMs);
       // Its compute may have been lost meanwhile.

@@ -1,6 +1,7 @@
 /** The script of a job, run without Slurm. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { processesNamed } from '../../../../test/support/leftovers.ts';
+import { waitFor } from '../../../../test/support/wait-for.ts';
 import { defaultSettings } from '../../../schema/settings.ts';
 import { reportOf, submissionOf } from './slice-job.ts';
 import { isHopeless } from './slurm-commands.ts';
@@ -59,22 +61,27 @@ describe('the script of a job', () => {
     const settings = { ...defaultSettings().Slurm, data_folder: data, command: ['sh', '-c', `echo "$SLURM_JOB_ID" >> '${began}'`] };
     const path = join(data, 'script');
     await writeFile(path, submissionOf(order, settings).script);
-    const startJob = (job: string) => run('sh', [path], { env: { PATH: process.env.PATH, SLURM_JOB_ID: job } });
+    const limit = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
+    const startJob = (job: string) => run('sh', [path], { env: { PATH: process.env.PATH, SLURM_JOB_ID: job }, ...limit });
+    /** It has its traps by then: a signal that comes before is lost. */
+    const startAgain = async (job: string) => {
+      const started = startJob(job);
+      await once(started.child.stderr ?? assert.fail(), 'data');
+      return { started };
+    };
     await startJob('1');
-    const second = startJob('1');
+    const { started: second } = await startAgain('1');
     const folderOf = join(data, id);
-    const isOver = await Promise.race([second.then(() => true), sleep(500, false)]);
-    assert.equal(isOver, false);
+    assert.equal(await Promise.race([second.then(() => true), sleep(500, false)]), false, 'it waits');
     assert.equal(await readFile(began, 'utf8'), '1\n');
     second.child.kill('SIGWINCH');
     assert.match((await second).stderr, /started job 1 a second time/);
     assert.deepEqual(await readdir(folderOf), ['slurm-job'], 'its data stays');
     await startJob('2');
     assert.equal(await readFile(began, 'utf8'), '1\n2\n');
-    const third = startJob('2');
-    await sleep(100);
+    const { started: third } = await startAgain('2');
     third.child.kill('SIGURG');
-    await sleep(500);
+    await waitFor(async () => !(await readdir(data)).includes(id), { what: 'the removal of its data' });
     await mkdir(folderOf);
     await third;
     assert.ok(!(await readdir(data)).includes(id), 'its data is removed');
