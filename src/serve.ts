@@ -55,7 +55,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor(compute.host.fabric));
   const slice = joinUrl === undefined ? undefined : await openSlice(joinUrl, given, log);
   const settings = slice ? slice.withCredentials(given) : given;
-  const compute = await HostCompute.open({ settings, log, version: apiVersion, findings, isOneOfSeveral: slice !== undefined });
+  const compute = await HostCompute.open({ settings, log, version: apiVersion, findings, leaseDeadline: await slice?.deadline() });
   const asked = Promise.withResolvers<void>();
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, appliancesFolder, end: asked.resolve });
   const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;

@@ -17,13 +17,14 @@ import { type ImageFolder, ImageStore } from '../emulators/host/images.ts';
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { removeUnowned } from '../emulators/port-processes/veth.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
+import { bootMs } from '../lib/boot-clock.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { BusyCaptures } from './captures/busy-captures.ts';
-import type { ComputeNotice, Context } from './context.ts';
+import type { ComputeNotice, Context, MachineLease } from './context.ts';
 import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
 import { removeAbandoned } from './host/image-arrivals.ts';
@@ -64,8 +65,11 @@ export interface ComputeOptions {
   readonly version: string;
   /** What of this machine can be used, and what is missing. */
   readonly findings: () => Promise<readonly Finding[]>;
-  /** It is one of several on its host, as slices are: its consoles begin at a place of its own in their range. */
-  readonly isOneOfSeveral?: boolean;
+  /**
+   * Of a slice, which may be one of several on its host: its consoles begin at a place of its own in their range. `bootMs()` after which its
+   * guard ends, or has ended, what runs.
+   */
+  readonly leaseDeadline?: number | undefined;
 }
 
 /** Between SIGTERM and SIGKILL for processes without an owner; the server does not answer yet. */
@@ -119,7 +123,7 @@ export class HostCompute {
   }
 
   /** Resolves when all is as it was before, and ready to answer. */
-  static async open({ settings, log: logger, version, findings, isOneOfSeveral }: ComputeOptions): Promise<HostCompute> {
+  static async open({ settings, log: logger, version, findings, leaseDeadline }: ComputeOptions): Promise<HostCompute> {
     const { dataDirectory, runtimeDirectory, Server } = settings;
     const state = join(dataDirectory, 'state');
     await mkdir(Server.projects_path, { recursive: true });
@@ -137,7 +141,7 @@ export class HostCompute {
     ]);
     fabric.connect().catch((error) => log('error', `the fabric: ${error}`));
     const consoles = consoleAccess(Server, (message) => log('warning', message));
-    const ports = portsOf(settings, consoles.consoleHost, isOneOfSeveral);
+    const ports = portsOf(settings, consoles.consoleHost, leaseDeadline !== undefined);
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
     const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
@@ -148,7 +152,7 @@ export class HostCompute {
       wiring: new FabricWiring(fabric, localAddresses()),
       captures: new BusyCaptures(),
       imageClaims: new ImageClaims(),
-      lease: { isOver: false },
+      lease: leaseUntil(leaseDeadline),
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),
       ...consoles,
@@ -243,11 +247,22 @@ class Opening {
         return node.begin().catch((error) => log('error', `node ${node.name}: ${error}`));
       }),
     );
-    const ran = [...loaded].filter(([, { run }]) => run && !run.departed);
-    this.#context.lease.lost = new Set(ran.filter(([{ status }]) => status === 'stopped').map(([{ id }]) => id));
+    await this.#noteEnds(loaded);
     await this.#removeOldSockets(projects.allNodes());
     await this.#removeOldInterfaces(projects.allNodes());
     return copies;
+  }
+
+  /** What ran on a slice has ended with its host, or its lease, where all of it has; a single machine has ended by itself. */
+  async #noteEnds(loaded: ReadonlyMap<ComputeNode, LoadedNode>): Promise<void> {
+    const ran = [...loaded].filter(([, { run }]) => run);
+    const machines = ran.filter(([{ driver }]) => !driver.kind.alwaysRunning);
+    const { lease } = this.#context;
+    const isByLease = lease.isSlice && (bootMs() >= lease.deadline || machines.every(([{ status }]) => status === 'stopped'));
+    for (const [node, { run }] of ran) {
+      const isInterrupted = run?.interrupted === true || (isByLease && !run?.departed && machines.some(([one]) => one === node));
+      if (node.status === 'stopped') await node.endedAway(isInterrupted);
+    }
   }
 
   /** Never rejects: without a fabric, nodes run, and their links are made with the next change of a link. */
@@ -313,9 +328,13 @@ class Opening {
   }
 }
 
-function portsOf({ dataDirectory, Server }: Settings, consoleHost: string, isOneOfSeveral: boolean | undefined): Ports {
+function leaseUntil(deadline: number | undefined): MachineLease {
+  return { isSlice: deadline !== undefined, isOver: false, isEnding: false, deadline: deadline ?? Number.POSITIVE_INFINITY };
+}
+
+function portsOf({ dataDirectory, Server }: Settings, consoleHost: string, isSlice: boolean): Ports {
   const offset = numberOf(dataDirectory);
-  return new Ports(Server, consoleHost, { udp: offset, ...(isOneOfSeveral && { tcp: offset }) });
+  return new Ports(Server, consoleHost, { udp: offset, ...(isSlice && { tcp: offset }) });
 }
 
 /** The same for the same text, and hardly ever for another one. */

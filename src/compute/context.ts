@@ -11,16 +11,16 @@ import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
 
-/** Of a compute that runs machines only while its controller knows of it. */
+/** Of a slice, which runs machines only while its controller knows of it; that of another compute never changes. */
 export interface MachineLease {
+  /** A slice: what it ends on its own is interrupted, and its controller has it started again. */
+  readonly isSlice: boolean;
   /** Nothing may start or resume. */
   isOver: boolean;
-  /** Until then no machine is reported as ended by itself: the server is about to end, and its controller notes what runs. Never rejects. */
-  noted?: Promise<unknown>;
-  /** Ids of nodes that their users have stopped since the lease was over: they are not started again when it is renewed. */
-  stopped?: Set<string>;
-  /** Ids of nodes that ran with the server before this one, and had ended when this one started. */
-  lost?: ReadonlySet<string>;
+  /** The server is about to end: machines may end by the same signal. */
+  isEnding: boolean;
+  /** `bootMs()` after which its guard ends what runs. */
+  deadline: number;
 }
 
 /** What listeners of the compute are sent. */

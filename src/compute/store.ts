@@ -113,7 +113,7 @@ export interface CaptureRecord {
   readonly until?: number;
 }
 
-/** Exists while the node runs. */
+/** Exists while the node runs, and while it is interrupted. */
 export interface RunRecord {
   /** What the driver needs to adopt the emulator. */
   readonly record: Readonly<Record<string, unknown>>;
@@ -123,6 +123,8 @@ export interface RunRecord {
   readonly stale: boolean;
   /** All of the machine was sent to another compute: it stays paused, as it may run there. */
   readonly departed?: true;
+  /** Its compute has ended it, or is about to: it is to run again. */
+  readonly interrupted?: true;
 }
 
 /** A node as it is remembered. */

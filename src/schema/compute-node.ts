@@ -17,6 +17,11 @@ export const ComputeNode = Type.Object(
     node_id: Uuid,
     project_id: Uuid,
     status: Type.Optional(NodeStatus),
+    interrupted: Type.Optional(
+      Type.Boolean({
+        description: 'Ours, of slices: it was stopped as the lease was over or the slice ended, and is to run again',
+      }),
+    ),
     console: Type.Optional(nullable(Type.Integer())),
     console_type: Type.Optional(nullable(oneOf(consoleTypes))),
     command_line: Type.Optional(nullable(Type.String())),

@@ -3,7 +3,7 @@
  *
  * Theory of operation. A lease is valid for T from the moment at which the request for it was sent, by a clock that counts while the machine
  * sleeps. Held → (T is over) → paused: links are down, machines pause, nothing starts → (2T) → ended: every machine is stopped. A renewal
- * in the state paused resumes the machines; in the state ended it starts those that ran. The controller answers `fenced` to an
+ * in the state paused resumes the machines; what was ended is started again by the controller. It answers `fenced` to an
  * epoch that is over: the machines are ended first, and the next request names the new epoch. The deadline of the end is also in a file, by which
  * a process of its own ends the machines when this one cannot (`guard.ts`).
  */
@@ -16,10 +16,8 @@ export interface Machines {
   /** Links go down, machines pause, and nothing starts. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Every machine is stopped; nothing starts until `resume`, which starts those that ran. */
+  /** Every machine is stopped; nothing starts until `resume`. */
   end(): Promise<void>;
-  /** They may run elsewhere: `resume` starts none that was ended. */
-  forget(): void;
 }
 
 export interface LeaseKeeperOptions {
@@ -32,8 +30,6 @@ export interface LeaseKeeperOptions {
   /** The controller does not know this slice any more: its machines have been ended. */
   readonly onRemoved: (reason: string) => void;
   readonly isRemoval: (error: unknown) => boolean;
-  /** The machines of an earlier server have ended: a renewal starts those that ran. */
-  readonly hasEnded?: boolean;
 }
 
 const tickMs = 200;
@@ -45,7 +41,7 @@ export class LeaseKeeper {
   #epoch: number;
   #leaseMs: number;
   #validUntil: number;
-  #state: 'held' | 'paused' | 'ended';
+  #state: 'held' | 'paused' | 'ended' = 'held';
   /** One change of the machines after the other. */
   #changing: Promise<void> = Promise.resolve();
   #stop = new AbortController();
@@ -54,7 +50,6 @@ export class LeaseKeeper {
 
   constructor(options: LeaseKeeperOptions, { epoch, seconds }: SliceLease, sentAt: number) {
     this.#options = options;
-    this.#state = options.hasEnded ? 'ended' : 'held';
     this.#epoch = epoch;
     this.#leaseMs = seconds * 1000;
     this.#validUntil = sentAt + this.#leaseMs;
@@ -125,7 +120,6 @@ export class LeaseKeeper {
     if (fenced) {
       this.#end('The controller has declared this slice lost: every machine is ended');
       await this.#changing;
-      this.#options.machines.forget();
       this.#epoch = epoch;
       return;
     }

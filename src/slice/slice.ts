@@ -23,7 +23,7 @@ const leaveLimitMs = 3_000;
 const movingPollMs = 500;
 
 export interface SliceParts {
-  readonly machines: Machines & { reportEndsAfter(noted: Promise<unknown>): void; takeLost(): boolean };
+  readonly machines: Machines & { setDeadline(deadline: number): void; ending(): void };
   readonly findings: () => Promise<readonly Finding[]>;
   /** Where this server listens: `http(s)://host:port`. */
   readonly url: string;
@@ -83,7 +83,7 @@ export class Slice {
   /** Resolves when it has joined. @throws Error when the controller refuses it */
   async begin(parts: SliceParts, advertised: string | undefined): Promise<string> {
     // The controller may speak to it already, and not be reached itself: nothing runs for longer than the old lease.
-    if (this.#file.identity.computeId !== null) await this.#guard.setDeadline(await this.#oldDeadline());
+    if (this.#file.identity.computeId !== null) await this.#guard.setDeadline(await this.deadline());
     await this.#findAddress(parts.url, advertised);
     const resumed = await this.#resume();
     const { lease, sentAt } = resumed ?? (await this.#join(await parts.findings()));
@@ -92,11 +92,12 @@ export class Slice {
         machines: parts.machines,
         log: this.#log,
         renew: (epoch, signal) => this.#renew(epoch, signal),
-        setDeadline: (deadline) => this.#guard.setDeadline(deadline),
+        setDeadline: (deadline) => {
+          parts.machines.setDeadline(deadline);
+          return this.#guard.setDeadline(deadline);
+        },
         isRemoval: (error) => error instanceof RefusedError && error.isFinal,
         onRemoved: parts.end,
-        // After a new lease its controller starts what ran.
-        hasEnded: resumed !== undefined && parts.machines.takeLost(),
       },
       lease,
       sentAt,
@@ -107,15 +108,14 @@ export class Slice {
     return lease.compute_id;
   }
 
-  /** Resolves when the controller has noted what runs, and moves no more of it; no lease is renewed any more then. Never rejects. */
+  /** Resolves when the controller moves no more of what runs; no lease is renewed any more then. Never rejects. */
   async stop(): Promise<void> {
     const keeper = this.#keeper;
     if (!keeper) return;
-    const ask = () => this.#say({ ending: true }).catch(() => undefined);
-    const noted = ask();
     // Slurm sends SIGTERM to all processes of a job: machines that end by it ran, and are started elsewhere.
-    this.#machines?.reportEndsAfter(noted);
-    for (let answer = await noted; answer?.moving === true; answer = await ask()) await wait(movingPollMs);
+    this.#machines?.ending();
+    const ask = () => this.#say({ ending: true }).catch(() => undefined);
+    for (let answer = await ask(); answer?.moving === true; answer = await ask()) await wait(movingPollMs);
     await keeper.close();
   }
 
@@ -150,7 +150,7 @@ export class Slice {
   async #resume(): Promise<{ lease: SliceLease; sentAt: number } | undefined> {
     const { computeId, epoch, seconds } = this.#file.identity;
     if (computeId === null) return undefined;
-    const deadline = await this.#oldDeadline();
+    const deadline = await this.deadline();
     const lease: SliceLease = { compute_id: computeId, epoch, seconds, fenced: false };
     if (this.#token === undefined) return { lease, sentAt: deadline - 2000 * seconds };
     // A new token may be for another controller, which does not know it.
@@ -163,7 +163,7 @@ export class Slice {
   }
 
   /** When the machines of an earlier server of this slice have to end. `bootMs()`; 0: none runs. */
-  async #oldDeadline(): Promise<number> {
+  async deadline(): Promise<number> {
     const found = await readDeadline(leaseFileOf(this.#settings.runtimeDirectory));
     return found?.boot === bootId() ? found.deadline : 0;
   }

@@ -1,5 +1,6 @@
-/** Which console a node has after a change: the rules of asking for a port, free of the node's life. */
-import type { ConsoleType } from '../../schema/node.ts';
+/** Which console a node has: the rules of asking for a port, free of the node's life. */
+import { fault } from '../../api/faults.ts';
+import type { ConsoleType, NodeStatus } from '../../schema/node.ts';
 import type { Ports } from '../host/ports.ts';
 
 export interface ConsoleState {
@@ -22,4 +23,10 @@ export async function nextConsole(ports: Ports, current: ConsoleState, change: C
   if (change.console === undefined || change.console === current.port || type === 'none') return current;
   if (change.console === null) return { type, port: null };
   return { type, port: await ports.takeConsole(type, change.console) };
+}
+
+/** A console of a started node. @throws node_console; `whyNone`: why a started one has none */
+export function servedBy<T>({ name, status }: { name: string; status: NodeStatus }, console: T | undefined, whyNone: string): T {
+  if (console && status === 'started') return console;
+  throw fault('node_console', { name, reason: status === 'started' ? whyNone : `it is ${status}` });
 }

@@ -3,8 +3,10 @@
  * sockets and its record. All of it is there, or nothing. Who calls when, and what the node's status is, is the node's business.
  */
 import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { ConsoleSource, Driver, Emulator, Ending, NodeView, ScreenSource } from '../../emulators/driver.ts';
+import { savedMemoryName } from '../../schema/folders.ts';
 import { type NodeConsole, openConsole } from '../console/console.ts';
 import { refusalOf } from '../console/refusals.ts';
 import { ConsoleRelay } from '../console/relay.ts';
@@ -33,6 +35,9 @@ export class NodeRun {
   #relay: ConsoleRelay | undefined;
   /** What it ended with, once it has. */
   #ending: Ending | undefined;
+  #isOver = false;
+  /** Its end is its compute's doing: the record stays, so that the node is known to be to run again. */
+  isInterrupted = false;
 
   private constructor(owner: RunOwner, view: NodeView, emulator: Emulator) {
     this.#owner = owner;
@@ -72,13 +77,29 @@ export class NodeRun {
     await together([run.openConsole(), run.linksUp()]).catch((error: Error) => {
       owner.context.log('error', `node ${view.name} was taken over, but not all of it: ${error.message}`);
     });
+    // Saved while it was paused, by a server that died before it stopped the machine: now it continues by itself.
+    await rm(join(view.directory, savedMemoryName), { recursive: true, force: true }).catch(() => undefined);
+    // It was paused for a copy, or for a move, when the server died.
+    if (record.status === 'started' && !record.departed && emulator.state === 'suspended')
+      await emulator.resume().catch((error: Error) => {
+        owner.context.log('error', `node ${view.name} stays paused: it could not be resumed: ${error.message}`);
+      });
     return run;
   }
 
   /** Keeps what a server that starts again must know. */
   note(state: Pick<RunRecord, 'status' | 'stale' | 'departed'>): Promise<void> {
     const { record, commandLine } = this.emulator;
-    return this.#owner.context.store.setRun(this.#view.nodeId, { record, command_line: commandLine, ...state });
+    const interrupted = this.isInterrupted && { interrupted: true as const };
+    return this.#owner.context.store.setRun(this.#view.nodeId, { record, command_line: commandLine, ...state, ...interrupted });
+  }
+
+  /** Its compute is about to end it. Never rejects. */
+  async interrupt(state: Pick<RunRecord, 'stale'>): Promise<void> {
+    this.isInterrupted = true;
+    await this.note({ status: this.emulator.state, ...state }).catch((error: Error) => {
+      this.#owner.context.log('error', `that node ${this.#view.name} is to run again could not be noted: ${error.message}`);
+    });
   }
 
   /** Serves the console where the compute is the one to do so; at another port when the console's own was found in use. */
@@ -110,6 +131,13 @@ export class NodeRun {
       const page = type === 'http' ? { isKnownHost } : {};
       this.#relay = await ConsoleRelay.open({ ...where, ...page, path: source.path, refusal: refusalOf(type) });
     }
+  }
+
+  /** A machine that was restored from memory continues; its links are connected, or are by `connect`. Never rejects. */
+  async runRestored(connect?: () => Promise<void>): Promise<void> {
+    await this.emulator.runRestored?.(connect).catch((error: Error) => {
+      if (!this.#isOver) this.#view.warn(`${this.#view.name} stays paused: ${error.message}`);
+    });
   }
 
   async closeConsole(): Promise<void> {
@@ -149,13 +177,14 @@ export class NodeRun {
 
   /** The emulator has ended: takes down what was around it. */
   async end(): Promise<void> {
+    this.#isOver = true;
     const { context } = this.#owner;
     const { nodeId, name } = this.#view;
     const tidied = await Promise.allSettled([
       this.closeConsole(),
       context.wiring.down(nodeId),
       removeFolder(this.#view.runtimeDirectory),
-      context.store.endRun(nodeId, this.emulator.commandLine),
+      this.isInterrupted ? undefined : context.store.endRun(nodeId, this.emulator.commandLine),
     ]);
     for (const part of tidied)
       if (part.status === 'rejected') context.log('error', `tidying up after node ${name}: ${part.reason}`);

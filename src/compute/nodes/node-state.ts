@@ -20,6 +20,8 @@ export class NodeState {
   /** Frozen, replaced on change. */
   record: NodeRecord;
   status: NodeStatus = 'stopped';
+  /** Stopped by its compute, and to run again; durable, as part of its run. */
+  isInterrupted = false;
   /** Of the last start. */
   commandLine: string;
   #stored = Promise.resolve();
@@ -57,6 +59,7 @@ export class NodeState {
       node_id,
       name,
       status: this.status,
+      ...(this.isInterrupted && { interrupted: true }),
       ...(consoleTypes.length > 0 && { console, console_type }),
       ...(isFolderShown !== undefined && { node_directory: isFolderShown ? this.directory : null }),
       ...(can.startAnswersNode && { command_line: this.commandLine }),
@@ -79,6 +82,13 @@ export class NodeState {
       carrier,
       warn: (message) => this.emit('log.warning', { message }),
     };
+  }
+
+  /** Of a node that has stopped. `isInterrupted`: it is to run again, as its run says. Never rejects. */
+  async endRun(isInterrupted: boolean): Promise<void> {
+    this.isInterrupted = isInterrupted;
+    const failed = (error: Error) => this.context.log('error', `node ${this.name}: ${error.message}`);
+    if (!isInterrupted) await this.context.store.endRun(this.id, this.commandLine).catch(failed);
   }
 
   setStatus(status: NodeStatus): void {

@@ -5,60 +5,86 @@ import { waitFor } from '../../../test/support/wait-for.ts';
 import type { Driver, Emulator, Ending } from '../../emulators/driver.ts';
 import { defaultSettings } from '../../schema/settings.ts';
 import type { ComputeNotice, Context, ProjectView } from '../context.ts';
-import type { KnownNode } from '../store.ts';
+import type { KnownNode, RunRecord } from '../store.ts';
 import { LeasedMachines } from './leased-machines.ts';
 import { ComputeNode } from './node.ts';
 
-test('a machine that ends together with its server is reported when the controller has noted what runs', async () => {
-  const statuses: unknown[] = [];
+async function startedNode(lease: Partial<Context['lease']>) {
+  const shown: unknown[] = [];
+  const records: unknown[] = [];
   const done = async () => undefined;
   const context = {
     settings: { ...defaultSettings(), runtimeDirectory: tmpdir() },
-    lease: { isOver: false },
-    store: { setNode: done, setRun: done, endRun: done },
-    wiring: { ofNode: () => [], up: async () => [], down: done, connected: done },
-    emit: ({ event }: ComputeNotice) => void statuses.push(event.status),
+    lease: { isSlice: true, isOver: false, isEnding: false, deadline: Number.POSITIVE_INFINITY, ...lease },
+    store: {
+      setNode: done,
+      setRun: async (_id: string, { interrupted }: RunRecord) => void records.push({ interrupted: interrupted === true }),
+      endRun: async () => void records.push('none'),
+    },
+    wiring: { ofNode: () => [], up: async () => [], down: done, connected: done, hold: done, sync: async () => [] },
+    emit: ({ event: { status, interrupted = false } }: ComputeNotice) => void shown.push([status, interrupted]),
     log: () => undefined,
   } as unknown as Context;
-  const { promise: ended, resolve: end } = Promise.withResolvers<Ending>();
-  const emulator = { ended, state: 'started', record: {}, commandLine: '', onState: () => undefined, console: () => undefined };
+  let end = (): void => undefined;
+  const start = () => {
+    const { promise: ended, resolve } = Promise.withResolvers<Ending>();
+    end = () => resolve({ how: 'ended', reason: 'SIGTERM' } as unknown as Ending);
+    return {
+      ...{ ended, state: 'started', record: {}, commandLine: '', onState: () => undefined, console: () => undefined },
+      stop: async () => end(),
+    } as unknown as Emulator;
+  };
   const driver = {
     kind: { inFabric: true, folder: '', can: {}, consoleTypes: [] },
-    start: async () => emulator as unknown as Emulator,
+    start: async () => start(),
     present: () => ({}),
   } as unknown as Driver;
   const record = { project_id: '', node_id: '', name: 'PC', console: null, console_type: 'none', properties: {} };
   const known = { record, commandLine: '' } as unknown as KnownNode;
   const node = new ComputeNode(context, { path: tmpdir() } as unknown as ProjectView, driver, known);
   await node.start();
-  const noted = Promise.withResolvers<void>();
-  new LeasedMachines(context, () => [node]).reportEndsAfter(noted.promise);
-  end({ how: 'ended', reason: 'SIGTERM' } as unknown as Ending);
-  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
-  assert.deepEqual(statuses, ['started']);
-  noted.resolve();
-  await waitFor(() => statuses.length === 2, { what: 'its end' });
-  assert.deepEqual(statuses, ['started', 'stopped']);
+  shown.length = 0;
+  records.length = 0;
+  return { node, end: () => end(), shown, records, machines: new LeasedMachines(context, () => [node]) };
+}
+
+test('a machine that ends by itself is not to run again', async () => {
+  const { end, shown, records } = await startedNode({});
+  end();
+  await waitFor(() => shown.length > 0, { what: 'its end' });
+  assert.deepEqual([shown, records], [[['stopped', false]], ['none']]);
 });
 
-test('a node that its user stops after the lease of its compute was over is not started when it is renewed', async () => {
-  const lease: Context['lease'] = { isOver: false };
-  const started: string[] = [];
-  const wiring = { hold: async () => undefined, sync: async () => [] };
-  const context = { lease, wiring, log: () => undefined } as unknown as Context;
-  const node = (id: string) => ({
-    ...{ id, status: 'started', driver: { kind: {} }, emulator: undefined },
-    stop: async () => undefined,
-    start: async () => void started.push(id),
-  });
-  const nodes = ['wanted', 'stopped'].map(node) as unknown as ComputeNode[];
-  const machines = new LeasedMachines(context, () => nodes);
+test('a machine that ends with its slice, by the signal or the guard, is to run again, which is on disk', async () => {
+  const machine = await startedNode({});
+  machine.machines.ending();
+  const late = await startedNode({});
+  late.machines.setDeadline(0);
+  for (const { end, shown, records } of [machine, late]) {
+    end();
+    await waitFor(() => shown.length > 0, { what: 'its end' });
+    assert.deepEqual([shown, records], [[['stopped', true]], [{ interrupted: true }]]);
+  }
+});
+
+test('a machine that ends with another compute than a slice is not to run again', async () => {
+  const { node, shown, records } = await startedNode({ isSlice: false, isEnding: true });
+  await node.halt();
+  assert.deepEqual([shown, records], [[['stopped', false]], ['none']]);
+});
+
+test('what the lease has ended is to run again until its user stops it, or it runs', async () => {
+  const { node, shown, records, machines } = await startedNode({});
   await machines.end();
-  await ComputeNode.prototype.stop
-    .call(Object.assign(Object.create({ exclusively: async () => undefined }), { id: 'stopped', context }))
-    .catch(() => undefined);
+  assert.deepEqual([shown, records], [[['stopped', true]], [{ interrupted: true }]]);
+  await assert.rejects(node.start(), /has lost its controller/);
+  // The server ends meanwhile.
+  await node.halt();
+  assert.equal(node.present().interrupted, true);
+  await node.stop();
+  assert.equal(node.present().interrupted, undefined);
+  assert.deepEqual(records, [{ interrupted: true }, 'none']);
   await machines.resume();
-  await waitFor(() => started.length > 0, { what: 'the start of the other one' });
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-  assert.deepEqual(started, ['wanted']);
+  await node.start();
+  assert.equal(node.present().interrupted, undefined);
 });

@@ -7,20 +7,21 @@
  * not `stopped`. What is always running is started when it is made; clients' `stop` does nothing, `start` tries failed ports again.
  */
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import type { Driver, Emulator, Ending, NodeView, Properties, StartOptions } from '../../emulators/driver.ts';
 import { Mutex } from '../../lib/mutex.ts';
-import { savedMemoryName } from '../../schema/folders.ts';
 import type { Nio } from '../../schema/nio.ts';
 import type { NodeStatus } from '../../schema/node.ts';
+import type { NodeConsole } from '../console/console.ts';
 import { type ScreenAddress, screenOf } from '../console/screen.ts';
 import type { Context, ProjectView } from '../context.ts';
 import type { KnownNode, NioRecord, RunRecord } from '../store.ts';
 import { discardMemory } from './discard-memory.ts';
 import { keepFolder } from './kept-folders.ts';
+import { endsMachines } from './leased-machines.ts';
 import { NodeCaptures } from './node-captures.ts';
+import { servedBy } from './node-console.ts';
 import { NodeNios, type PortNumbers } from './node-nios.ts';
 import { NodeRun } from './node-run.ts';
 import { type NodeChange, NodeState } from './node-state.ts';
@@ -137,24 +138,28 @@ export class ComputeNode {
 
   /** What is always running stays so. A stopped node loses the memory that was saved for its next start, unless it is of its template. */
   stop(options?: { now?: boolean }): Promise<void> {
-    if (!options?.now) this.context.lease.stopped?.add(this.id);
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
       if (this.driver.memory) await discardMemory(this.directory);
+      if (this.#run) this.#run.isInterrupted = false;
+      else if (this.#state.isInterrupted) await this.#state.endRun(false);
+      await this.#stop(options);
+    });
+  }
+
+  /** Its compute ends it: it is to run again. */
+  interrupt(options?: { now?: boolean }): Promise<void> {
+    return this.exclusively(async () => {
+      await this.#interrupt();
       await this.#stop(options);
     });
   }
 
   /** The compute ends, and its emulators with it. */
-  halt = (): Promise<void> => this.exclusively(() => this.#stop());
+  halt = (): Promise<void> => (this.context.lease.isSlice ? this.interrupt() : this.exclusively(() => this.#stop()));
 
   /** A machine that was restored from memory continues; its links are connected, or are by `connect`. Never rejects. */
-  async runRestored(connect?: () => Promise<void>): Promise<void> {
-    const run = this.#run;
-    await run?.emulator.runRestored?.(connect).catch((error: unknown) => {
-      if (this.#run === run) this.view().warn(`${this.name} stays paused: ${(error as Error).message}`);
-    });
-  }
+  runRestored = async (connect?: () => Promise<void>): Promise<void> => this.#run?.runRestored(connect);
 
   /** Ends it at once, for a holder of the node. */
   stopHeld = (): Promise<void> => this.#stop({ now: true });
@@ -213,20 +218,11 @@ export class ComputeNode {
 
   /** The console server of a started node. @throws node_console */
   console(): NonNullable<NodeRun['console']> {
-    const console = this.#run?.console;
-    if (console && this.status === 'started') return console;
-    const type = this.#state.record.console_type;
-    const reason = this.status !== 'started' ? `it is ${this.status}` : `its console type is ${type}`;
-    throw fault('node_console', { name: this.name, reason });
+    return servedBy(this, this.#run?.console, `its console type is ${this.#state.record.console_type}`);
   }
 
   /** The server of the auxiliary console of a started node. @throws node_console */
-  auxiliary(): NonNullable<NodeRun['auxiliary']> {
-    const console = this.#run?.auxiliary;
-    if (console && this.status === 'started') return console;
-    const reason = this.status !== 'started' ? `it is ${this.status}` : 'it has no auxiliary console';
-    throw fault('node_console', { name: this.name, reason });
-  }
+  auxiliary = (): NodeConsole => servedBy(this, this.#run?.auxiliary, 'it has no auxiliary console');
 
   /** Where its screen is served; undefined when it has none, or is not started. */
   screen(): ScreenAddress | undefined {
@@ -266,27 +262,20 @@ export class ComputeNode {
     });
   }
 
-  /** Takes over what an earlier server left running. */
+  /** Takes over what an earlier server left running; it stays stopped when that has ended, and `endedAway` follows. */
   async adopt(record: RunRecord): Promise<void> {
     this.#state.commandLine = record.command_line;
     const run = await NodeRun.adopt(this, record);
-    if (!run) {
-      this.context.log('warning', `node ${this.name} ended while the server was away`);
-      return this.context.store.endRun(this.id, record.command_line);
-    }
-    // Saved while it was paused, by a server that died before it stopped the machine: now it continues by itself.
-    await rm(join(this.directory, savedMemoryName), { recursive: true, force: true }).catch(() => undefined);
+    if (!run) return this.context.log('warning', `node ${this.name} ended while the server was away`);
     this.#take(run);
     this.#stale = record.stale;
     this.#departed = record.departed === true;
-    // It was paused for a copy, or for a move, when the server died.
-    if (record.status === 'started' && !this.#departed && run.emulator.state === 'suspended')
-      await run.emulator.resume().catch((error: Error) => {
-        this.context.log('error', `node ${this.name} stays paused: it could not be resumed: ${error.message}`);
-      });
     this.#state.status = run.emulator.state;
     if (this.status !== record.status || run.emulator.openPort) await this.noteRun();
   }
+
+  /** What `adopt` did not find ended by itself, or as its compute did. Never rejects. */
+  endedAway = (isInterrupted: boolean): Promise<void> => this.exclusively(() => this.#state.endRun(isInterrupted));
 
   /** The server ends: lets go of the emulator without waiting for verbs under way. */
   async release(): Promise<void> {
@@ -312,6 +301,7 @@ export class ComputeNode {
     this.#take(run);
     this.#stale = false;
     this.#departed = false;
+    this.#state.isInterrupted = false;
     this.#state.commandLine = run.emulator.commandLine;
     if (!this.project.holdsMachines) await this.runRestored(() => this.context.wiring.connected([this.id]));
     if (this.project.replicatesLinkState) await this.#nios.showCarriers();
@@ -334,11 +324,21 @@ export class ComputeNode {
       if (this.project.replicatesLinkState) void this.showLinkStates();
     });
     const ended = (ending: Ending) => this.exclusively(() => this.#ended(run, ending));
-    run.emulator.ended.then(async (ending) => this.context.lease.noted?.then(() => ended(ending)) ?? ended(ending)).catch(failed);
+    run.emulator.ended.then(ended).catch(failed);
+  }
+
+  /** A machine that was sent to another compute runs there. */
+  async #interrupt(): Promise<void> {
+    if (!this.#departed) await this.#run?.interrupt({ stale: this.#stale });
   }
 
   async #stop(options?: { now?: boolean }): Promise<void> {
     await this.#run?.stop(options);
+    this.#stopped();
+  }
+
+  #stopped(): void {
+    if (this.#run) this.#state.isInterrupted = this.#run.isInterrupted;
     this.#run = undefined;
     this.#state.setStatus('stopped');
   }
@@ -353,9 +353,9 @@ export class ComputeNode {
   /** The emulator ended without being asked to. */
   async #ended(run: NodeRun, ending: Ending): Promise<void> {
     if (this.#run !== run) return;
+    if (endsMachines(this.context.lease)) await this.#interrupt();
     await run.end();
-    this.#run = undefined;
-    this.#state.setStatus('stopped');
+    this.#stopped();
     if (ending.how === 'failed') this.#state.emit('log.error', { message: `Node ${this.name} has ended: ${ending.reason}` });
   }
 

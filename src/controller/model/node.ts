@@ -26,8 +26,15 @@ export interface NodeLive {
   readonly command_line: string | null;
   readonly node_directory: string | null;
   readonly status: NodeStatus;
+  /** Its slice has stopped it on its own. */
+  readonly interrupted: boolean;
 }
-export const unknownLive: NodeLive = Object.freeze({ command_line: null, node_directory: null, status: 'stopped' });
+export const unknownLive: NodeLive = Object.freeze({
+  command_line: null,
+  node_directory: null,
+  status: 'stopped',
+  interrupted: false,
+});
 
 /** The node object of a compute's API: other keys than these are the node's properties. */
 export type ComputeNodeObject = Readonly<Record<string, unknown>>;
@@ -193,6 +200,7 @@ const notProperties = new Set([
   'console_host',
   'console_type',
   'custom_adapters',
+  'interrupted',
   'name',
   'node_directory',
   'node_id',
@@ -225,6 +233,7 @@ export function mergeLive(live: NodeLive, answer: ComputeNodeObject): NodeLive {
     command_line: 'command_line' in answer ? (answer.command_line as string | null) : live.command_line,
     node_directory: 'node_directory' in answer ? (answer.node_directory as string | null) : live.node_directory,
     status: (answer.status as NodeStatus | undefined) ?? live.status,
+    interrupted: answer.status === undefined ? live.interrupted : answer.interrupted === true,
   };
   return isDeepStrictEqual(merged, live) ? live : Object.freeze(merged);
 }

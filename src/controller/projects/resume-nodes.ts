@@ -4,6 +4,13 @@ import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { Retry } from '../../lib/retry.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+
+export interface StartOptions {
+  readonly isAllowed?: (node: OpenNode) => boolean;
+  /** While its compute is busy or cannot be reached. Absent: for some 50 s. */
+  readonly attempts?: number;
+}
 
 /** What a start fails with although the node is fine. */
 const faultsOfCompute = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
@@ -28,24 +35,28 @@ export async function resumeNodes(live: LiveProject): Promise<void> {
 }
 
 /**
- * Those whose compute is connected; the others stay in the list, as do those on `except`, a compute that is about to end. Listeners are sent
- * what fails. @throws storage_failed
+ * Those that `isAllowed` allows, and whose compute is connected; the others stay in the list. Listeners are sent what fails.
+ * @throws storage_failed
  */
-export async function startAgain(live: LiveProject, { atOnce, except }: { atOnce: number; except?: string }): Promise<void> {
+export async function startAgain(live: LiveProject, { atOnce, ...how }: { atOnce: number } & StartOptions): Promise<void> {
   const done = new Map<string, number>();
   await forEachBounded(await live.resumeList.all(), atOnce, async ([nodeId, times]) => {
-    if (await startNodeAgain(live, nodeId, except)) done.set(nodeId, times);
+    if (await startNodeAgain(live, nodeId, how)) done.set(nodeId, times);
   });
   await live.resumeList.removeDone(done);
 }
 
 /** False: it cannot be started now. */
-export async function startNodeAgain(live: LiveProject, nodeId: string, except?: string): Promise<boolean> {
+export async function startNodeAgain(
+  live: LiveProject,
+  nodeId: string,
+  { isAllowed = () => true, attempts = mostAttempts }: StartOptions = {},
+): Promise<boolean> {
   const node = live.nodes.find(nodeId);
-  const canStart = () => !node?.compute?.isAwaited && node?.entry.compute_id !== except;
+  const canStart = () => !node || (!node.compute?.isAwaited && isAllowed(node));
   const retry = new Retry(retryTimes);
   for (let attempt = 1; live.nodes.find(nodeId) === node && node; attempt++) {
-    if (!canStart() || attempt > mostAttempts) return false;
+    if (!canStart()) return false;
     const { compute } = node;
     const epoch = compute?.epoch;
     try {
@@ -57,6 +68,7 @@ export async function startNodeAgain(live: LiveProject, nodeId: string, except?:
       if (epoch && !isOfCompute) await pause(endKnownMs);
       // Its compute may have been lost meanwhile.
       if (!canStart() || node.compute !== compute || compute?.epoch !== epoch) return false;
+      if (isOfCompute && attempt >= attempts) return false;
       if (!isOfCompute && (!epoch || attempt >= mostFailures)) {
         const reason = (error as Error).message;
         live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${reason}` });

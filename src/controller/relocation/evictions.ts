@@ -55,7 +55,7 @@ export class Evictions {
 
   /** The slice was asked to end. @returns whether it is to wait, as its nodes are being moved, and to ask again. Never rejects */
   async ending(compute: RegisteredCompute): Promise<boolean> {
-    await this.#options.relocation.ending(compute);
+    this.#options.relocation.ending(compute);
     const graceMs = this.#options.engineSlices.graceMs(compute.id);
     // One that was started by hand stops its nodes at once.
     if (graceMs === undefined) return false;
@@ -130,7 +130,7 @@ export class Evictions {
     await this.#note(compute.id, `${reason} Its nodes are moved to other slices`);
     for (let isAgain = false; !signal.aborted; isAgain = true) {
       evicted.isMoving = true;
-      const left = await relocation.evict(compute, { stop: signal, reason, isAgain, isEnding });
+      const left = await relocation.evict(compute, { stop: signal, reason, isAgain });
       evicted.isMoving = false;
       if (signal.aborted || isEnding()) return;
       const stays = `${left} of its nodes stay until their engine has room for it elsewhere`;

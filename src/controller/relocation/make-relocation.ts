@@ -4,6 +4,7 @@ import type { Settings } from '../../schema/settings.ts';
 import type { Computes } from '../computes/computes.ts';
 import { NodeCopies, type NodeCopyEntries } from '../copies/node-copies.ts';
 import { ComputeWatch } from '../projects/compute-watch.ts';
+import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import type { Registry } from '../projects/registry.ts';
 import type { Cluster } from '../slices/cluster.ts';
@@ -47,10 +48,10 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, nodeRecords.copies);
   const isSlice = (id: string) => slices.find(id) !== undefined;
   const wasOpen = (projectId: string) => registry.get(projectId)?.opened === true;
-  const isOverdue = (id: string) => slices.isOverdue(id);
-  const running = new RunningNodes({ log, isSlice, isOverdue, wasOpen }, nodeRecords.running);
+  const onInterrupted = (project: KnownProject) => relocation.interrupted(project);
+  const running = new RunningNodes({ log, isSlice, wasOpen, onInterrupted }, nodeRecords.running);
   const floorBytes = settings.Server.min_free_bytes;
-  const relocation = new Relocation({ projects, copies, running, placer, slices, log, floorBytes });
+  const relocation: Relocation = new Relocation({ projects, copies, running, placer, slices, log, floorBytes });
   const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });
   cluster.fences.subscribe((fenced) => {
     evictions.ended(fenced.compute.id);

@@ -12,7 +12,6 @@ import { findObstacle, LiveMove } from './live-move.ts';
 import { isRunning, whileMoving } from './nodes-on.ts';
 import type { Placer } from './placer.ts';
 import { deleteStray } from './strays.ts';
-import type { WaitingNode } from './waiting-nodes.ts';
 
 interface Move {
   readonly from: RegisteredCompute;
@@ -27,8 +26,6 @@ export interface NodeMovesParts {
   readonly copies: NodeCopies;
   /** Stays free where files of nodes pass through. */
   readonly floorBytes: number;
-  /** For a node of a lost slice. */
-  readonly onNoRoom: (node: WaitingNode) => void;
 }
 
 export class NodeMoves {
@@ -86,9 +83,6 @@ export class NodeMoves {
     } catch (error) {
       // By its user.
       if (live.nodes.find(node.id) !== node || node.entry.compute_id !== move.from.id) return false;
-      // Its slice is lost.
-      if (!move.takeFiles && isFault(error, 'no_compute_fits'))
-        this.#parts.onNoRoom({ projectId: live.projectId, nodeId: node.id, compute: move.from });
       live.notify('log.error', {
         message: `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`,
       });

@@ -3,8 +3,9 @@
  * files), or is drained. A machine that can is moved while it runs (`live-move.ts`); others are stopped, and their files come along.
  *
  * Theory of operation. Which nodes ran is written to the project's folder first (`resume-list.ts`): a server that dies in between starts
- * them when it opens the project, and a node that its user stops or deletes meanwhile is taken out. A node that moves gets its new compute in the project's log, its links are connected anew by the new
- * end, and then it starts. Few at a time, so that hosts bear it.
+ * them when it opens the project, and a node that its user stops or deletes meanwhile is taken out. A node that moves gets its new compute
+ * in the project's log, its links are connected anew by the new end, and then it starts. Few at a time, so that hosts bear it. What cannot
+ * be moved or started now is tried again every few seconds (`unsettled-projects.ts`).
  */
 import { isFault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
@@ -26,7 +27,7 @@ import { isRunning, nodesOn, runningOn } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
 import type { RunningNodes } from './running-nodes.ts';
 import { deleteStray, removeStrays } from './strays.ts';
-import { type WaitingNode, WaitingNodes } from './waiting-nodes.ts';
+import { UnsettledProjects } from './unsettled-projects.ts';
 
 export interface RelocationOptions {
   readonly projects: KnownProjects;
@@ -45,8 +46,6 @@ export interface Eviction {
   /** A sentence. */
   readonly reason: string;
   readonly isAgain: boolean;
-  /** It was asked to end. */
-  readonly isEnding: () => boolean;
 }
 
 interface MovingAway {
@@ -55,7 +54,6 @@ interface MovingAway {
   readonly isAllowed?: (computeId: string) => boolean;
   /** Absent: all nodes. */
   readonly isWanted?: (node: OpenNode) => boolean;
-  readonly isEnding?: () => boolean;
 }
 
 /** Nodes that are moved or started at a time. */
@@ -64,13 +62,18 @@ const rate = 4;
 export class Relocation {
   readonly #options: RelocationOptions;
   readonly #draining = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
-  readonly #waiting = new WaitingNodes((nodes) => this.#retry(nodes));
+  readonly #unsettled: UnsettledProjects;
   readonly #moves: NodeMoves;
+  /** Slices that were asked to end: their epochs, by the ids of their computes. Nothing is started there. */
+  readonly #ending = new Map<string, number | null>();
+  /** Nodes that are stopped to be moved: nothing else starts them. */
+  readonly #leaving = new Set<OpenNode>();
 
   constructor(options: RelocationOptions) {
     this.#options = options;
-    const { placer, copies, floorBytes } = options;
-    this.#moves = new NodeMoves({ placer, copies, floorBytes, onNoRoom: (node) => this.#waiting.add(node) });
+    const { placer, copies, floorBytes, log } = options;
+    this.#moves = new NodeMoves({ placer, copies, floorBytes });
+    this.#unsettled = new UnsettledProjects((projectId) => this.#settle(projectId), log);
   }
 
   /** For a client, as `NodeMoves.migrate`. */
@@ -78,34 +81,54 @@ export class Relocation {
     return this.#moves.migrate(live, nodeId, to);
   }
 
-  /** Remembers which nodes ran on a slice whose machines end. Never rejects. */
-  async ending(compute: RegisteredCompute): Promise<void> {
-    this.#options.running.ending(compute);
-    await this.#forEachOpen(async (live) => {
-      // Those that are being started again stay in the list, although their start succeeds.
-      const waiting = await live.resumeList.all();
-      const on = nodesOn(live, compute).filter((node) => isRunning(node) || waiting.has(node.id));
-      await live.resumeList.add(on.map(({ id }) => id));
-    });
+  /** The slice was asked to end: what it stops is started again with its next lease. */
+  ending({ id, epoch }: RegisteredCompute): void {
+    this.#ending.set(id, epoch);
+  }
+
+  /** A node of the project is to run again. */
+  interrupted(project: KnownProject): void {
+    this.#unsettled.add(project.id);
   }
 
   /** Nothing of the slice runs any more. Never rejects. */
   async fenced({ compute, entry }: FencedSlice): Promise<void> {
+    this.#ending.delete(compute.id);
     await this.#forEachOpen(async (live) => {
-      // This server may have started after the host was lost: it has not seen what ran there.
-      await live.resumeList.add([...runningOn(live, compute), ...this.#options.running.on(live, compute)]);
-      for (const node of nodesOn(live, compute)) if (isRunning(node)) live.nodes.ended(node);
+      if (nodesOn(live, compute).length === 0) return;
+      this.#unsettled.add(live.projectId);
+      // It may be back by now.
+      if (compute.isFenced && compute.epoch === entry.epoch)
+        for (const node of nodesOn(live, compute)) if (isRunning(node)) live.nodes.ended(node);
+      await this.#takeOver(live);
       // One that ended by itself, or that its engine places again, returns with its disks.
-      if (entry.state !== 'lost' || entry.order) return;
-      await this.#leave(live, compute, nodesOn(live, compute));
+      if (this.#isLost(compute)) await this.#leave(live, compute, nodesOn(live, compute));
     });
   }
 
-  /** Nodes of slices that were lost while the project was closed, or while another server had it open, are moved as soon as there is room. */
-  #opened(live: LiveProject): void {
-    for (const { id: nodeId, compute } of live.nodes.all()) {
-      if (compute && this.#isLost(compute)) this.#waiting.add({ projectId: live.projectId, nodeId, compute });
-    }
+  /** What can be done now for nodes that wait. False: some are left. @throws storage_failed */
+  async #settle(projectId: string): Promise<boolean> {
+    const { projects, running } = this.#options;
+    const project = projects.find(projectId);
+    if (!project?.isOpen) return true;
+    const settle = async (live: LiveProject) => {
+      for (const compute of live.usedComputes()) if (this.#isLost(compute)) await this.#leaveAsFar(live, compute);
+      await this.#takeOver(live);
+      await this.#startAgain(live);
+      const isLeft = running.interrupted(live).length > 0 || (await live.resumeList.all()).size > 0;
+      return !isLeft && !live.usedComputes().some((compute) => this.#isLost(compute));
+    };
+    return project.change(settle).catch((error: unknown) => {
+      if (isFault(error, 'project_closed')) return true;
+      throw error;
+    });
+  }
+
+  /** Those that are to run again, and can be started now. @throws storage_failed */
+  #startAgain(live: LiveProject): Promise<void> {
+    const isEnding = ({ compute }: OpenNode) => compute !== undefined && this.#ending.get(compute.id) === compute.epoch;
+    const isAllowed = (node: OpenNode) => !this.#leaving.has(node) && !isEnding(node);
+    return startAgain(live, { atOnce: rate, attempts: 1, isAllowed });
   }
 
   /** One that an engine placed is placed again with its disks. */
@@ -125,31 +148,12 @@ export class Relocation {
     await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
     const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${agesOf(moved, this.#options.copies)}`;
     live.notify('log.warning', { message });
-    await startAgain(live, { atOnce: rate });
+    await this.#startAgain(live);
   }
 
-  /** Moves those for which there is room now. Nodes of projects that are closed wait until they are open. Never rejects. */
-  async #retry(waiting: readonly WaitingNode[]): Promise<void> {
-    const { projects, log } = this.#options;
-    const groups = Map.groupBy(waiting, ({ projectId, compute }) => `${projectId} ${compute.id}`);
-    const errors = await forEachBounded(groups.values(), rate, async (group) => {
-      const [{ projectId, compute }] = group as [WaitingNode];
-      const project = projects.find(projectId);
-      if (!project || !this.#isLost(compute)) return;
-      if (!project.liveNow) for (const node of group) this.#waiting.add(node);
-      else await project.change((live) => this.#retryIn(live, compute, group));
-    });
-    for (const error of errors) log.warn({ err: error }, 'nodes that wait for room could not be moved');
-  }
-
-  async #retryIn(live: LiveProject, compute: RegisteredCompute, waiting: readonly WaitingNode[]): Promise<void> {
-    const ready = waiting.flatMap((one) => {
-      const node = live.nodes.find(one.nodeId);
-      if (node?.entry.compute_id !== compute.id) return [];
-      if (this.#options.placer.find(node.entry, compute)) return node;
-      this.#waiting.add(one);
-      return [];
-    });
+  /** Those for which there is room now. */
+  async #leaveAsFar(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+    const ready = nodesOn(live, compute).filter((node) => !node.isMoving && this.#options.placer.find(node.entry, compute));
     await this.#leave(live, compute, ready);
   }
 
@@ -159,7 +163,9 @@ export class Relocation {
     if (!this.#options.slices.find(compute.id)) return;
     await this.#forEachOpen(async (live) => {
       await removeStrays(live, compute);
-      await startAgain(live, { atOnce: rate });
+      await this.#takeOver(live);
+      await this.#startAgain(live);
+      if ((await live.resumeList.all()).size > 0) this.#unsettled.add(live.projectId);
     });
   }
 
@@ -171,31 +177,25 @@ export class Relocation {
 
   /** The project is being opened; its nodes, of slices that were placed again meanwhile, are not made yet. Never rejects. */
   async opening(live: LiveProject): Promise<void> {
-    for (const compute of live.usedComputes()) {
-      const { state } = this.#options.slices.find(compute.id) ?? {};
-      // The server before this one may have ended before it noted what had run there.
-      if (state === 'lost' || state === 'left') await this.#takeOver(live, compute);
-      await this.returning(live, compute);
-    }
+    // The server before this one may have ended before it noted what had run on a slice that was lost.
+    await this.#takeOver(live).catch((error: Error) => live.notify('log.error', { message: error.message }));
+    for (const compute of live.usedComputes()) await this.returning(live, compute);
   }
 
-  /** Never rejects. */
-  async #takeOver(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+  /** @throws storage_failed */
+  async #takeOver(live: LiveProject): Promise<void> {
     const { running } = this.#options;
-    const ids = running.on(live, compute);
-    try {
-      await live.resumeList.add(ids);
-      running.handedOver(ids);
-    } catch (error) {
-      live.notify('log.error', { message: (error as Error).message });
-    }
+    const ids = running.interrupted(live);
+    if (ids.length === 0) return;
+    await live.resumeList.add(ids);
+    running.handedOver(ids);
   }
 
   /** A project was made, opened, changed, closed or deleted. */
   follow(action: string, project: KnownProject): void {
     this.#options.copies.follow(action, project);
     this.#options.running.follow(action, project);
-    if (action === 'project.opened' && project.liveNow) this.#opened(project.liveNow);
+    if (action === 'project.opened') this.#unsettled.add(project.id);
   }
 
   /** The disks of the slice ended with its host: its nodes are sent the files of their last copies when they are made there. */
@@ -245,7 +245,7 @@ export class Relocation {
 
   /** Resolves when no drain is under way, and no node is moved as there is room. */
   async close(): Promise<void> {
-    await this.#waiting.close();
+    this.#unsettled.close();
     await Promise.all(Array.from(this.#draining.values(), ({ end }) => end));
   }
 
@@ -264,7 +264,7 @@ export class Relocation {
    * Moves the nodes of open projects to other slices, until the signal aborts; the project is notified of `reason`. `isAgain`: those for
    * which there was no room are tried when there is some. @returns how many stay. Never rejects
    */
-  async evict(compute: RegisteredCompute, { stop, reason, isAgain, isEnding }: Eviction): Promise<number> {
+  async evict(compute: RegisteredCompute, { stop, reason, isAgain }: Eviction): Promise<number> {
     // Nodes that a client's drain is moving are moved first.
     await this.#draining.get(compute.id)?.end;
     const { slices, placer } = this.#options;
@@ -275,14 +275,11 @@ export class Relocation {
         const message = `${compute.record.name}: ${reason} Its nodes are moved to other slices, or start again with it`;
         if (nodesOn(live, compute).length > 0) live.notify('log.warning', { message });
       });
-    return this.#moveAway(compute, { stop, isAllowed, isWanted, isEnding });
+    return this.#moveAway(compute, { stop, isAllowed, isWanted });
   }
 
   /** @returns how many of its nodes stay */
-  async #moveAway(
-    compute: RegisteredCompute,
-    { stop, isAllowed, isWanted = () => true, isEnding = () => false }: MovingAway,
-  ): Promise<number> {
+  async #moveAway(compute: RegisteredCompute, { stop, isAllowed, isWanted = () => true }: MovingAway): Promise<number> {
     let left = 0;
     const drain = async (live: LiveProject, node: OpenNode) => {
       // By its user.
@@ -303,7 +300,7 @@ export class Relocation {
       // Who closes the project, or changes it alone, waits for those only that are being moved.
       await forEachBounded(nodes, rate, (node) => project.change((live) => drain(live, node)));
       // Also when it was stopped in between: its host takes work again. A slice that is about to end starts nothing.
-      await project.change((live) => startAgain(live, { atOnce: rate, ...(isEnding() && { except: compute.id }) }));
+      await project.change((live) => this.#startAgain(live));
     });
     return left;
   }
@@ -324,9 +321,14 @@ export class Relocation {
       return false;
     }
     if (isRunning(node) && (await this.#moves.movedLive(live, node, to))) return true;
-    await live.nodes.halt(node.id, compute);
-    if (!(await this.#moves.move(live, node, { from: compute, to, takeFiles: true }))) return false;
-    await live.nodes.open(node, 'node.updated');
+    this.#leaving.add(node);
+    try {
+      await live.nodes.halt(node.id, compute);
+      if (!(await this.#moves.move(live, node, { from: compute, to, takeFiles: true }))) return false;
+      await live.nodes.open(node, 'node.updated');
+    } finally {
+      this.#leaving.delete(node);
+    }
     // At once: another one of its project may take long to move.
     await startNodeAgain(live, node.id);
     await deleteStray(live, node, compute);

@@ -2,78 +2,106 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { EventStream } from '../../lib/event-stream.ts';
-import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { RunningNodes } from './running-nodes.ts';
 
 const log = { debug() {}, error() {}, info() {}, warn() {} };
 
-test('nodes that ran when their slice was connected last are remembered until they are seen to run, or are stopped by their users', async (t) => {
+async function bench(t: TestContext) {
   const state = await mkdtemp(join(tmpdir(), 'pb-running-'));
   t.after(() => rm(state, { recursive: true }));
   const entries = await RunningNodes.openEntries(state, assert.fail);
   t.after(() => entries.close());
-  const connection = { connected: true };
-  const compute = { id: 'slice', epoch: 1, isFenced: false, transport: { state: connection } } as unknown as RegisteredCompute;
-  const node = (id: string) => ({
-    ...{ id, compute, projectId: 'open', isPresent: true, live: { status: 'stopped' } },
-    entry: { node_type: 'vpcs', compute_id: 'slice' },
+  const compute = { id: 'slice', epoch: 1, transport: { state: { connected: true } } };
+  const make = (id: string) => ({
+    ...{ id, compute, projectId: 'open', isPresent: true, live: { status: 'stopped', interrupted: false } },
+    ...{ entry: { node_type: 'vpcs', compute_id: 'slice' }, problem: undefined as string | undefined },
   });
-  const [ended, seen, refused] = [node('ended'), node('seen'), node('refused')];
-  const nodes = [ended, seen, refused];
-  for (const { id } of nodes) await entries.set(id, { project_id: 'open', compute_id: 'slice' });
-  await entries.set('vanished', { project_id: 'vanished', compute_id: 'slice' });
-  const lease = { isOverdue: false };
-  const wasOpen = (id: string) => id === 'open';
-  const running = new RunningNodes({ log, isSlice: () => true, isOverdue: () => lease.isOverdue, wasOpen }, entries);
+  const nodes = [make('one'), make('other')] as const;
+  const interrupted: string[] = [];
+  const open = () =>
+    new RunningNodes(
+      {
+        log,
+        isSlice: () => true,
+        wasOpen: (id) => id === 'open',
+        onInterrupted: ({ id }) => interrupted.push(id),
+      },
+      entries,
+    );
   const notices = new EventStream<{ action: string; event: object }>();
   const refusals = new EventStream<string>();
   const live = { resumeList: { refusals }, nodes: { all: () => nodes, find: (id: string) => nodes.find((one) => one.id === id) } };
   const project = { id: 'open', notices, liveNow: live } as unknown as KnownProject;
-  const remembered = () => running.on(live as unknown as LiveProject, compute);
-  const show = (one: ReturnType<typeof node>, status: string) => {
-    one.live = { status };
-    notices.emit({ action: 'node.updated', event: { node_id: one.id } });
+  const show = (node: (typeof nodes)[number], status: string, isInterrupted = false) => {
+    node.live = { status, interrupted: isInterrupted };
+    notices.emit({ action: 'node.updated', event: { node_id: node.id } });
   };
-  // Its slice has ended them, as it did not reach its controller for long, and starts them again.
+  const waiting = (running: RunningNodes) => running.interrupted(live as unknown as LiveProject);
+  return { entries, compute, nodes, interrupted, open, refusals, project, show, waiting };
+}
+
+test('a node that its slice has stopped on its own is to run again, and one that ended by itself is not', async (t) => {
+  const { nodes, interrupted, open, project, show, waiting, entries, refusals } = await bench(t);
+  const [one, other] = nodes;
+  const running = open();
   running.follow('project.opened', project);
-  assert.deepEqual(remembered(), ['ended', 'seen', 'refused']);
-  assert.equal(entries.has('vanished'), false);
-  refusals.emit('refused');
-  show(seen, 'started');
-  assert.deepEqual(remembered(), ['ended', 'seen']);
-  show(seen, 'stopped');
-  show(ended, 'stopped');
-  assert.deepEqual(remembered(), ['ended'], 'one that this server has seen to run has ended by itself');
-  // The same where the server stays and only the connection is lost for long.
-  show(ended, 'started');
-  connection.connected = false;
-  show(ended, 'started');
-  connection.connected = true;
-  show(ended, 'stopped');
-  assert.deepEqual(remembered(), ['ended'], 'its slice has ended it and is about to start it');
-  show(ended, 'started');
-  show(ended, 'stopped');
-  assert.deepEqual(remembered(), []);
-  // What a slice stops as it ends is to run again.
-  show(ended, 'started');
-  show(seen, 'started');
-  running.ending(compute);
-  show(ended, 'stopped');
-  refusals.emit('seen');
-  show(seen, 'stopped');
-  assert.deepEqual(remembered(), ['ended']);
+  show(one, 'started');
+  show(other, 'started');
+  assert.deepEqual(waiting(running), []);
+  show(one, 'stopped', true);
+  show(other, 'stopped');
+  assert.deepEqual(waiting(running), ['one']);
+  assert.deepEqual(interrupted, ['open']);
+  // Its user has stopped it before it was started again.
+  refusals.emit('one');
+  assert.deepEqual(waiting(running), []);
+  assert.equal(entries.size, 0);
+});
+
+test('what a slice says of nodes under another lease does not hide that they ran', async (t) => {
+  const { compute, nodes, open, project, show, waiting } = await bench(t);
+  const [one] = nodes;
+  const running = open();
+  running.follow('project.opened', project);
+  show(one, 'started');
+  // Away: what is shown is what was before, also while it is made there again.
+  compute.transport.state.connected = false;
+  one.problem = 'The compute is not connected';
+  show(one, 'started');
   compute.epoch = 2;
-  // Its connection has outlived a cut that its lease may not: it says at once what it has ended.
-  show(ended, 'started');
-  lease.isOverdue = true;
-  show(ended, 'stopped');
-  assert.deepEqual(remembered(), ['ended']);
-  lease.isOverdue = false;
-  show(ended, 'started');
-  show(ended, 'stopped');
-  assert.deepEqual(remembered(), []);
+  compute.transport.state.connected = true;
+  show(one, 'started');
+  show(one, 'stopped');
+  one.problem = undefined;
+  show(one, 'stopped');
+  assert.deepEqual(waiting(running), ['one']);
+  show(one, 'started');
+  assert.deepEqual(waiting(running), []);
+  show(one, 'stopped');
+  assert.deepEqual(waiting(running), []);
+});
+
+test('which nodes ran is known to the next server, but of closed projects', async (t) => {
+  const { compute, entries, open, project, show, waiting, nodes } = await bench(t);
+  // As an earlier version noted it.
+  await entries.set('one', { project_id: 'open', compute_id: 'slice' });
+  await entries.set('other', { project_id: 'open', compute_id: 'slice', epoch: 1 });
+  await entries.set('closed', { project_id: 'closed', compute_id: 'slice', epoch: 1 });
+  compute.transport.state.connected = false;
+  const running = open();
+  running.follow('project.opened', project);
+  assert.deepEqual(waiting(running), ['one']);
+  assert.equal(entries.has('closed'), false);
+  compute.epoch = 2;
+  assert.deepEqual(waiting(running), ['one', 'other']);
+  running.handedOver(['one']);
+  assert.deepEqual(waiting(running), ['other']);
+  compute.transport.state.connected = true;
+  show(nodes[1], 'started');
+  assert.deepEqual(waiting(running), []);
+  assert.equal(entries.get('other')?.epoch, 2);
 });

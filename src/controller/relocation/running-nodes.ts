@@ -1,13 +1,12 @@
 /**
- * Which nodes of slices are to run, on disk: a server that dies together with a host starts them elsewhere when it has started again and
- * declared the slice lost. A node that its compute reports as stopped, as it was stopped or its process ended, is not among them. One record
- * is written for each start and each stop; neither waits for it.
+ * Which nodes of slices are to run, on disk: a slice that is lost, or ends, takes what runs there along, and this server may have ended
+ * before. A node that its slice says to have stopped is not among them any more, unless it was interrupted: the slice has stopped it on its
+ * own, or has another lease than the one under which the node ran. One record is written for each start and each stop; neither waits for it.
  */
 import { join } from 'node:path';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
-import { object, text } from '../../lib/shape.ts';
-import type { RegisteredCompute } from '../computes/compute.ts';
+import { nullable, object, optional, text, whole } from '../../lib/shape.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import type { KnownProject } from '../projects/project.ts';
@@ -16,6 +15,8 @@ import { isRunning } from './nodes-on.ts';
 export interface RunningEntry {
   readonly project_id: string;
   readonly compute_id: string;
+  /** Of the lease under which it was seen to run; earlier versions did not note it. */
+  readonly epoch?: number | null;
 }
 
 /** By the id of the node. */
@@ -24,31 +25,22 @@ export type RunningEntries = DurableMap<RunningEntry>;
 export interface RunningNodesOptions {
   readonly log: Log;
   readonly isSlice: (computeId: string) => boolean;
-  /** Its lease was not renewed for so long that it may have ended what ran. */
-  readonly isOverdue: (computeId: string) => boolean;
   /** It was open when the server before this one ended. */
   readonly wasOpen: (projectId: string) => boolean;
+  /** A node of the project has been interrupted. */
+  readonly onInterrupted: (project: KnownProject) => void;
 }
 
-const shape = object({ project_id: text, compute_id: text });
+const shape = object({ project_id: text, compute_id: text, epoch: optional(nullable(whole())) });
 
 export class RunningNodes {
   readonly #options: RunningNodesOptions;
   readonly #entries: RunningEntries;
   readonly #followed = new Map<string, () => void>();
-  /**
-   * Nodes that ran when their slice was connected last, to this server or the one before it, and were not seen to run since. A slice that had
-   * lost its controller for long has ended them, reports them as stopped, and starts them again: until then they are not taken for nodes
-   * that were stopped.
-   */
-  readonly #unseen: Set<string>;
-  /** Slices that were asked to end: the epoch, by the id of the compute. What stops there is stopped by the slice. */
-  readonly #ending = new Map<string, number | null>();
 
   constructor(options: RunningNodesOptions, entries: RunningEntries) {
     this.#options = options;
     this.#entries = entries;
-    this.#unseen = new Set(Array.from(entries.entries(), ([id]) => id));
     // Of projects that vanished, or were closed as the server before this one ended.
     for (const [id, { project_id }] of [...entries.entries()]) if (!options.wasOpen(project_id)) this.#delete(id);
   }
@@ -71,24 +63,18 @@ export class RunningNodes {
         const { node_id } = event as { node_id: string };
         const node = project.liveNow?.nodes.find(node_id);
         if (what === 'node.deleted') this.#delete(node_id);
-        else if (node) this.#seen(node);
+        else if (node) this.#seen(project, node);
       };
       this.#followed.set(id, notices.subscribe(listener));
     }
     if (action !== 'project.opened') return;
     project.liveNow?.resumeList.refusals.subscribe((nodeId) => this.#delete(nodeId));
-    for (const node of project.liveNow?.nodes.all() ?? []) this.#seen(node);
+    for (const node of project.liveNow?.nodes.all() ?? []) this.#seen(project, node);
   }
 
-  /** Those of a project that were to run there when they were seen last. */
-  on(live: LiveProject, compute: RegisteredCompute): string[] {
-    const isOn = ({ id, entry }: OpenNode) => this.#entries.get(id)?.compute_id === compute.id && entry.compute_id === compute.id;
-    return [...live.nodes.all()].filter(isOn).map(({ id }) => id);
-  }
-
-  /** It was asked to end: until its lease is over, only its nodes' users have them removed. */
-  ending({ id, epoch }: RegisteredCompute): void {
-    this.#ending.set(id, epoch);
+  /** Those of a project that were to run when they were seen last, and do not, through no doing of theirs or their users. */
+  interrupted(live: LiveProject): string[] {
+    return [...live.nodes.all()].filter((node) => this.#isInterrupted(node)).map(({ id }) => id);
   }
 
   /** They are in the project's list of nodes that are to run again. */
@@ -96,29 +82,31 @@ export class RunningNodes {
     for (const id of nodeIds) this.#delete(id);
   }
 
-  #seen(node: OpenNode): void {
+  #isInterrupted({ id, compute, entry, live }: OpenNode): boolean {
+    const known = this.#entries.get(id);
+    if (!compute || known?.compute_id !== compute.id || entry.compute_id !== compute.id) return false;
+    return known.epoch !== compute.epoch || live.interrupted;
+  }
+
+  #seen(project: KnownProject, node: OpenNode): void {
     const { id, compute, projectId: project_id } = node;
     if (!compute || !this.#options.isSlice(compute.id)) {
       this.#delete(id);
       return;
     }
-    const { connected } = compute.transport.state;
-    if (!connected && !compute.isFenced) {
-      if (this.#entries.has(id)) this.#unseen.add(id);
-    } else if (isRunning(node)) {
-      this.#unseen.delete(id);
-      if (this.#entries.get(id)?.compute_id !== compute.id)
-        this.#entries.set(id, { project_id, compute_id: compute.id }).catch((error: Error) => this.#failed(error));
-    } else if (!this.#unseen.has(id) && node.isPresent && !this.#isByLease(compute)) this.#delete(id);
-  }
-
-  /** What stops there may have been stopped by the slice itself. */
-  #isByLease({ id, epoch }: RegisteredCompute): boolean {
-    return this.#ending.get(id) === epoch || this.#options.isOverdue(id);
+    const known = this.#entries.get(id);
+    // What is shown of it may be what was before it was away.
+    const isOld = node.problem !== undefined && (known !== undefined || !isRunning(node));
+    if (!compute.transport.state.connected || isOld || !node.isPresent) return;
+    if (isRunning(node)) {
+      const { epoch } = compute;
+      if (known?.compute_id !== compute.id || known.epoch !== epoch)
+        this.#entries.set(id, { project_id, compute_id: compute.id, epoch }).catch((error: Error) => this.#failed(error));
+    } else if (this.#isInterrupted(node)) this.#options.onInterrupted(project);
+    else this.#delete(id);
   }
 
   #delete(nodeId: string): void {
-    this.#unseen.delete(nodeId);
     this.#entries.delete(nodeId).catch((error: Error) => this.#failed(error));
   }
 

@@ -179,11 +179,6 @@ export class Slices {
     });
   }
 
-  /** Joined, and not renewed for T: it may have paused or ended its machines. */
-  isOverdue(computeId: string): boolean {
-    return bootMs() - (this.#renewed.get(computeId) ?? Number.POSITIVE_INFINITY) > this.#options.leaseMs;
-  }
-
   setDraining(computeId: string, isDraining: boolean): Promise<void> {
     return this.#locks.run(computeId, async () => {
       const entry = this.find(computeId);

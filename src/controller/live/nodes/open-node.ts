@@ -78,9 +78,10 @@ export class OpenNode {
   }
 
   get object(): NodeObject {
+    const { interrupted: _interrupted, ...live } = this.#live;
     this.#object ??= assemble<NodeObject>({
       ...this.#entry,
-      ...this.#live,
+      ...live,
       ...(this.#problem !== undefined && { command_line: `Not usable: ${this.#problem}` }),
       console_host: this.compute?.consoleHost ?? '',
       ports: this.#ports as Port[],

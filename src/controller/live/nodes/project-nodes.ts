@@ -330,15 +330,15 @@ export class ProjectNodes extends NodeSet {
     return this.locks.run(nodeId, () => fn(this.get(nodeId)));
   }
 
-  /** Makes a node of the file on its compute, or finds it there. */
+  /** Makes a node of the file on its compute, or finds it there. Until its problem is gone, what is shown of it may be old. */
   async #place(node: OpenNode, action = 'node.updated'): Promise<void> {
     if (this.#context.nodeInputs.lacksFiles(node.id))
       throw fault('node_failed', { name: node.entry.name, reason: 'its compute has not been given the copy of its files yet' });
     await this.#context.announceTo(node.requireCompute());
     await sendNodeFiles(this.#context.folder, node);
     const made = await withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
-    if (node.problem !== undefined) this.setProblem(node, undefined, action);
     await this.#refresh(node, made, action);
+    if (node.problem !== undefined) this.setProblem(node, undefined, action);
     await this.#links.connectOn(node.id);
   }
 
