@@ -267,6 +267,7 @@ export class Controller {
 
   /** The server is about to end. */
   keep(): Promise<void> {
+    this.relocation.ends();
     return keepProjects(this.projects.all());
   }
 

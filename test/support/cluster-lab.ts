@@ -181,7 +181,13 @@ export class ClusterLab {
     const lines = processes.map(({ pid, commandLine }) => `${pid} ${commandLine.slice(0, 160)}`);
     const slices = (await this.#list()).map(({ findings: _findings, ...slice }) => JSON.stringify(slice));
     const outputs = await Promise.all(this.slices.map((slice) => this.#parts.outputOf?.(slice) ?? ''));
-    const logs = [this.server.log().slice(-6000), ...outputs.map((output) => output.slice(-3000))];
+    const link = await this.linkStats().catch((error: Error) => error.message);
+    const problems = await this.client.get<unknown[]>(`${this.project.path}/problems`).catch((error: Error) => [error.message]);
+    const logs = [
+      JSON.stringify({ link, problems }),
+      this.server.log().slice(-6000),
+      ...outputs.map((output) => output.slice(-3000)),
+    ];
     return [...slices, ...lines, ...logs].join('\n');
   }
 

@@ -60,6 +60,8 @@ export function clusterTests(lab: ClusterLab, more: () => void = () => undefined
     try {
       await lab.settle('the lab on other hosts');
       assert.notEqual(await lab.hostOf(slice), before);
+      const isDirect = async () => (await lab.linkStats()).path?.via === 'direct';
+      await waitFor(isDirect, { what: 'a link that leads to its new host, not through the relay', everyMs: 200, limitMs: 60_000 });
     } finally {
       await lab.hosts.powerOn(before);
     }

@@ -6,7 +6,7 @@ import { Retry } from '../../lib/retry.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 
-export interface StartOptions {
+export interface ResumeOptions {
   readonly isAllowed?: (node: OpenNode) => boolean;
   /** While its compute is busy or cannot be reached. Absent: for some 50 s. */
   readonly attempts?: number;
@@ -38,7 +38,7 @@ export async function resumeNodes(live: LiveProject): Promise<void> {
  * Those that `isAllowed` allows, and whose compute is connected; the others stay in the list. Listeners are sent what fails.
  * @throws storage_failed
  */
-export async function startAgain(live: LiveProject, { atOnce, ...how }: { atOnce: number } & StartOptions): Promise<void> {
+export async function startAgain(live: LiveProject, { atOnce, ...how }: { atOnce: number } & ResumeOptions): Promise<void> {
   const done = new Map<string, number>();
   await forEachBounded(await live.resumeList.all(), atOnce, async ([nodeId, times]) => {
     if (await startNodeAgain(live, nodeId, how)) done.set(nodeId, times);
@@ -50,7 +50,7 @@ export async function startAgain(live: LiveProject, { atOnce, ...how }: { atOnce
 export async function startNodeAgain(
   live: LiveProject,
   nodeId: string,
-  { isAllowed = () => true, attempts = mostAttempts }: StartOptions = {},
+  { isAllowed = () => true, attempts = mostAttempts }: ResumeOptions = {},
 ): Promise<boolean> {
   const node = live.nodes.find(nodeId);
   const canStart = () => !node || (!node.compute?.isAwaited && isAllowed(node));

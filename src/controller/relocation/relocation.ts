@@ -112,10 +112,13 @@ export class Relocation {
     const project = projects.find(projectId);
     if (!project?.isOpen) return true;
     const settle = async (live: LiveProject) => {
+      // What was frozen while this waited continues with the next server.
+      if (this.#unsettled.isClosed) return true;
       for (const compute of live.usedComputes()) if (this.#isLost(compute)) await this.#leaveAsFar(live, compute);
       await this.#takeOver(live);
       await this.#startAgain(live);
-      const isLeft = running.interrupted(live).length > 0 || (await live.resumeList.all()).size > 0;
+      const isLinked = await live.linkRecovery.retry();
+      const isLeft = !isLinked || running.interrupted(live).length > 0 || (await live.resumeList.all()).size > 0;
       return !isLeft && !live.usedComputes().some((compute) => this.#isLost(compute));
     };
     return project.change(settle).catch((error: unknown) => {
@@ -165,7 +168,7 @@ export class Relocation {
       await removeStrays(live, compute);
       await this.#takeOver(live);
       await this.#startAgain(live);
-      if ((await live.resumeList.all()).size > 0) this.#unsettled.add(live.projectId);
+      this.#unsettled.add(live.projectId);
     });
   }
 
@@ -243,9 +246,14 @@ export class Relocation {
     this.#draining.get(computeId)?.stop.abort();
   }
 
-  /** Resolves when no drain is under way, and no node is moved as there is room. */
-  async close(): Promise<void> {
+  /** The server is about to end: projects are frozen. */
+  ends(): void {
     this.#unsettled.close();
+  }
+
+  /** Resolves when no drain is under way. */
+  async close(): Promise<void> {
+    this.ends();
     await Promise.all(Array.from(this.#draining.values(), ({ end }) => end));
   }
 

@@ -1,7 +1,7 @@
 /**
  * Open projects with nodes that are not where they belong, or not as they are to be: on a lost slice without room elsewhere, or stopped and
- * to run again. They are looked at again every few seconds, as what a node waits for may come from anywhere. Not stored: where nodes are,
- * and which are to run, is.
+ * to run again; and with links of slices that could not be connected. They are looked at again every few seconds, as what they wait for may
+ * come from anywhere. Not stored: where nodes are, and which are to run, is.
  */
 import type { Log } from '../../lib/log.ts';
 
@@ -19,6 +19,11 @@ export class UnsettledProjects {
   constructor(settle: (projectId: string) => Promise<boolean>, log: Log) {
     this.#settle = settle;
     this.#log = log;
+  }
+
+  /** Nothing is started any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   add(projectId: string): void {

@@ -9,7 +9,7 @@ import type { ProjectContext } from '../host/project-context.ts';
 import type { LinkParts } from './delete-links.ts';
 import type { OpenLink } from './link.ts';
 import type { LinkSet } from './link-set.ts';
-import type { LinkWiring } from './link-wiring.ts';
+import { isOnSlice, type LinkWiring } from './link-wiring.ts';
 
 export class LinkRecovery {
   readonly #context: ProjectContext;
@@ -61,8 +61,18 @@ export class LinkRecovery {
 
   /** A compute is back, and may have lost its state: links with an end there are connected again, which changes nothing for those that are. */
   async reconnect(compute: RegisteredCompute): Promise<void> {
-    const hasEnd = ({ nodes }: OpenLink) => nodes.some((node) => node.compute === compute);
-    const ids = Array.from(this.#links.all()).flatMap((link) => (hasEnd(link) ? link.entry.link_id : []));
+    await this.#reconnectAll(({ nodes }) => nodes.some((node) => node.compute === compute));
+  }
+
+  /** Links of slices that could not be connected although their nodes exist. @returns whether none is left */
+  async retry(): Promise<boolean> {
+    const isLeft = (link: OpenLink) => link.problem !== undefined && link.nodes.some(isOnSlice) && areUsable(link);
+    await this.#reconnectAll(isLeft);
+    return !Array.from(this.#links.all()).some(isLeft);
+  }
+
+  async #reconnectAll(isMeant: (link: OpenLink) => boolean): Promise<void> {
+    const ids = Array.from(this.#links.all()).flatMap((link) => (isMeant(link) ? link.entry.link_id : []));
     await forEachBounded(ids, concurrency, (linkId) =>
       this.#links.exclusively(linkId, async (link) => {
         if (!areUsable(link)) return;
@@ -107,6 +117,7 @@ export class LinkRecovery {
     } catch (error) {
       const { message } = error as Error;
       links.put({ ...link, problem: message });
+      if (message === problem) return;
       this.#context.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${message}` });
     }
   }

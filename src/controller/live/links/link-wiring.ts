@@ -91,7 +91,7 @@ export class LinkWiring {
 
   /**
    * As `connect`, for a link that may still exist: the same NIOs again change nothing, and frames keep flowing. `mayLeadElsewhere`: an end
-   * of it was to move; a change of a NIO leaves its addresses, so both are bound.
+   * of it was to move; a change of a NIO leaves its addresses, so both are bound. So are those of slices, which may be on another host.
    */
   async reconnect(
     { entry, nodes }: Pick<OpenLink, 'entry' | 'nodes'>,
@@ -100,9 +100,10 @@ export class LinkWiring {
   ): Promise<UdpPorts> {
     try {
       const nios = niosOf(entry, nodes, { ...(await this.#reach(entry, nodes)), ports });
+      const binds = mayLeadElsewhere || nodes.some(isOnSlice);
       for (const end of ends) {
         const bind = () => nodes[end].bindNio(endOf(entry, end), nios[end]);
-        if (mayLeadElsewhere) await bind();
+        if (binds) await bind();
         else
           await nodes[end].changeNio(endOf(entry, end), nios[end]).catch(async (error: unknown) => {
             if (!isFault(error)) throw error;
@@ -200,6 +201,10 @@ export class LinkWiring {
     const streams = await this.#streams.relayed(link_id, computes, this.#project.relay);
     return { addresses: await linkAddresses(...computes), streams, replicates };
   }
+}
+
+export function isOnSlice({ compute }: OpenNode): boolean {
+  return (compute?.epoch ?? null) !== null;
 }
 
 /** One end of a link. */
