@@ -6,7 +6,11 @@ import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { readRegularFile } from './regular-file.ts';
+
+/** The lock of a holder that has ended is waited for so long. */
+const deadHolderMs = 3_000;
 
 export interface InstanceLock {
   release(): Promise<void>;
@@ -17,7 +21,8 @@ export async function lockInstance(dataDirectory: string): Promise<InstanceLock 
   const pidFile = join(dataDirectory, 'server.pid');
   const holder = Number(await readRegularFile(pidFile).then(String, () => '0')) || 0;
   const name = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 32);
-  const server = process.platform === 'linux' ? await listen(`\0patchbay-${name}`) : isAlive(holder) ? undefined : createServer();
+  const server =
+    process.platform === 'linux' ? await take(`\0patchbay-${name}`, holder) : isAlive(holder) ? undefined : createServer();
   if (!server) return holder;
   // Whatever lies in its place is not ours to write to. The file only names the holder of the lock: without it that is unknown.
   await rm(pidFile, { recursive: true, force: true }).catch(() => undefined);
@@ -28,6 +33,16 @@ export async function lockInstance(dataDirectory: string): Promise<InstanceLock 
       server.close();
     },
   };
+}
+
+/** A program that the holder was just starting when it was killed has its socket for a moment longer, until it runs. */
+async function take(path: string, holder: number): Promise<Server | undefined> {
+  const until = performance.now() + deadHolderMs;
+  for (;;) {
+    const server = await listen(path);
+    if (server || holder === 0 || isAlive(holder) || performance.now() > until) return server;
+    await pause(50);
+  }
 }
 
 function listen(path: string): Promise<Server | undefined> {
