@@ -308,6 +308,7 @@ export class Relocation {
       // Who closes the project, or changes it alone, waits for those only that are being moved.
       await forEachBounded(nodes, rate, (node) => project.change((live) => drain(live, node)));
       // Also when it was stopped in between: its host takes work again. A slice that is about to end starts nothing.
+      this.#unsettled.add(project.id);
       await project.change((live) => this.#startAgain(live));
     });
     return left;
