@@ -30,6 +30,8 @@ export interface NodeMovesParts {
 
 export class NodeMoves {
   readonly #parts: NodeMovesParts;
+  /** Why nodes of lost slices stayed when that was last tried: it is tried every few seconds, and listeners are sent it once. */
+  readonly #obstacles = new WeakMap<OpenNode, string>();
 
   constructor(parts: NodeMovesParts) {
     this.#parts = parts;
@@ -79,13 +81,14 @@ export class NodeMoves {
   async move(live: LiveProject, node: OpenNode, move: Move): Promise<boolean> {
     try {
       await this.#moveStopped(live, node, move);
+      this.#obstacles.delete(node);
       return true;
     } catch (error) {
       // By its user.
       if (live.nodes.find(node.id) !== node || node.entry.compute_id !== move.from.id) return false;
-      live.notify('log.error', {
-        message: `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`,
-      });
+      const message = `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`;
+      if (move.takeFiles || this.#obstacles.get(node) !== message) live.notify('log.error', { message });
+      this.#obstacles.set(node, message);
       return false;
     }
   }

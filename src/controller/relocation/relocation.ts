@@ -147,6 +147,7 @@ export class Relocation {
     await forEachBounded(nodes, rate, async (node) => {
       if (await this.#moves.move(live, node, { from: compute, takeFiles: false })) moved.push(node);
     });
+    if (moved.length === 0) return;
     live.forgetOn(compute);
     await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
     const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${agesOf(moved, this.#options.copies)}`;

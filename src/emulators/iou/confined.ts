@@ -112,7 +112,8 @@ function launchScript({ args, license, ramMiB, runAs }: ConfinedIou, socat: stri
     'stopping=; trap stopping=1 HUP TERM',
     `${quoteWords(terminal)} &`,
     `${quoteWords(server)} 2>/dev/null &`,
-    ...untilTrue('test -e tty'),
+    // Without the socket, what people type as soon as the image runs would be lost.
+    ...untilTrue('test -e tty -a -S console'),
     'exec 3<>tty && stty raw -echo <&3 || exit',
     `${variables.join(' ')} ${quoteWords([...limits, '--', ...program])} <&3 >&3 2>&3 3>&- & image=$!`,
     // A wait that a signal has interrupted is repeated.
