@@ -1,11 +1,12 @@
 /** Nodes that leave a slice which is lost or drained, and nodes for which the server chooses a compute. */
 import assert from 'node:assert/strict';
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import { diskGuestImage, diskGuestProperties, readDisk, untouched, writeDisk } from '../support/disk-guest.ts';
 import { killProcesses, processesOf } from '../support/leftovers.ts';
+import { listen } from '../support/notices.ts';
 import { clientOfSlice, startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
@@ -193,6 +194,52 @@ test('nodes of a slice that is lost are started again on another compute, and ar
   }
   await untilSlice(client, lost.id, 'joined');
   await untilOn(nodes[1], (id) => id !== lost.id);
+});
+
+test('why a node of a lost slice cannot be moved is said once, and it moves when it can', async () => {
+  const [, lost] = slices;
+  const lab = await createProject(client, { auto_close: false });
+  const properties = { startup_script: 'set pcname PC1\n' };
+  const pc = await createNode(client, lab, 'vpcs', { compute_id: lost.id, properties });
+  const statePath = `${lab.path}/nodes/${pc.node_id}`;
+  await client.post(`${statePath}/start`, {}, 200);
+  const at = async () => (await client.get<ProjectPlacement>(`${lab.path}/placement`)).nodes[0];
+  await waitFor(async () => (await at())?.copied_at, { what: 'a copy', everyMs: 100 });
+  // Its files cannot be put where they are sent from.
+  const { path: folder } = await client.get<{ path: string }>(lab.path);
+  const inTheWay = join(folder, 'project-files', 'vpcs');
+  await rm(inTheWay, { recursive: true, force: true });
+  await mkdir(dirname(inTheWay), { recursive: true });
+  await writeFile(inTheWay, '');
+  const listener = await listen(`${client.base.origin}${lab.path}/notifications/ws`);
+  const messages = () => listener.notices().flatMap(({ event }) => (typeof event.message === 'string' ? event.message : []));
+  const reports = () => messages().filter((message) => message.includes('stays on'));
+  process.kill(lost.server.pid, 'SIGSTOP');
+  try {
+    await waitFor(() => reports().length > 0, { what: 'the reason', limitMs: 120_000 });
+    // It is tried every two seconds.
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    assert.equal(reports().length, 1, messages().join('\n'));
+    assert.match(reports()[0] ?? '', /EEXIST/);
+    assert.deepEqual(
+      messages().filter((message) => message.startsWith('0 nodes')),
+      [],
+    );
+    assert.equal((await at())?.compute_id, lost.id);
+    await rm(inTheWay);
+    await waitFor(
+      async () => {
+        const { compute_id, status } = await client.get<{ compute_id: string; status: string }>(statePath);
+        return compute_id !== lost.id && status === 'started';
+      },
+      { what: 'a PC that runs on another compute', limitMs: 120_000 },
+    );
+  } finally {
+    process.kill(lost.server.pid, 'SIGCONT');
+    await listener.close();
+  }
+  await untilSlice(client, lost.id, 'joined');
+  await client.delete(lab.path);
 });
 
 test('a lab is planned on the computes that there are', async () => {
