@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Route } from '../api/route.ts';
 import { makeDrivers } from '../emulators/drivers.ts';
 import type { Host } from '../emulators/host/host.ts';
-import { type ImageFolder, ImageStore } from '../emulators/host/images.ts';
+import { ImageStore } from '../emulators/host/images.ts';
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { removeUnowned } from '../emulators/port-processes/veth.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
@@ -174,7 +174,9 @@ export class HostCompute {
       }
       // What copied into them has ended.
       await removeHalfCopies(context, halfCopies);
-      for (const { kind } of context.drivers.values()) if (kind.images) removeUnfinished(images.of(kind.images));
+      // In the background.
+      for (const { kind } of context.drivers.values()) if (kind.images) void removeAbandoned(images.of(kind.images).directory);
+      void images.removeLeftovers();
       await watchPeers(context, compute.#projects);
       watchCaptures({ context, stats: (ids) => fabric.stats(ids), nodes: () => compute.#projects.allNodes() });
       return compute;
@@ -340,10 +342,4 @@ function portsOf({ dataDirectory, Server }: Settings, consoleHost: string, isSli
 /** The same for the same text, and hardly ever for another one. */
 function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0);
-}
-
-/** In the background. */
-function removeUnfinished(folder: ImageFolder): void {
-  void removeAbandoned(folder.directory);
-  void folder.removeLeftovers();
 }

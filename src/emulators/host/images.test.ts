@@ -188,3 +188,20 @@ test('uploads stay in the folder; downloads are plain names', async () => {
     await assert.rejects(images().downloadSource(name), is('path_forbidden'), name);
   await assert.rejects(images().downloadSource('gone.img'), is('image_missing'));
 });
+
+test('what a killed server left is removed from all image folders, unless others use them too', async () => {
+  const left = ['images/.0123456789ab.tmp', 'images/QEMU/.ba9876543210.tmp', 'images/own/.ba9876543210.tmp'];
+  const kept = ['images/a.img', 'images/QEMU/my.tmp', 'more/.0123456789ab.tmp'];
+  for (const path of [...left, ...kept]) await utimes(await put(path), 1, 1);
+  const present = async () => {
+    const all = await readdir(folder, { recursive: true });
+    return [...left, ...kept].filter((path) => all.includes(path));
+  };
+  settings = { ...settings, dataDirectory: join(folder, 'elsewhere') };
+  await mkdir(settings.dataDirectory);
+  await store.removeLeftovers();
+  assert.deepEqual(await present(), [...left, ...kept]);
+  settings = { ...settings, dataDirectory: folder };
+  await store.removeLeftovers();
+  assert.deepEqual(await present(), kept);
+});

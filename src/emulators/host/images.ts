@@ -46,6 +46,13 @@ export class ImageStore {
     return folder;
   }
 
+  /** Removes what a server that was killed left of uploads and imports, unless other servers use the folder as well. Never rejects. */
+  async removeLeftovers(): Promise<void> {
+    const { dataDirectory, Server } = this.#settings();
+    const isOwn = await isReallyBelow(dataDirectory, Server.images_path).catch(() => false);
+    if (isOwn) await removeTemporary(Server.images_path);
+  }
+
   close(): Promise<void> {
     return this.checksums.close();
   }
@@ -186,12 +193,6 @@ export class ImageFolder {
     await this.#checksums.forget(target);
     if (from !== undefined) this.#checksums.renamed(from, target);
     await this.#checksums.get(target, quickSumBytes);
-  }
-
-  /** Removes what a server that was killed left of uploads, unless other servers use the folder as well. Never rejects. */
-  async removeLeftovers(): Promise<void> {
-    const isOwn = await isReallyBelow(this.#settings().dataDirectory, this.directory).catch(() => false);
-    if (isOwn) await removeTemporary(this.directory);
   }
 
   /** Removes an image of the folder that uploads go to, with its checksum. @throws path_forbidden, image_missing, storage_failed */
