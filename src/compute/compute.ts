@@ -174,9 +174,7 @@ export class HostCompute {
       }
       // What copied into them has ended.
       await removeHalfCopies(context, halfCopies);
-      // In the background.
-      for (const { kind } of context.drivers.values()) if (kind.images) void removeAbandoned(images.of(kind.images).directory);
-      void images.removeLeftovers();
+      removeUnfinished(images, context.drivers);
       await watchPeers(context, compute.#projects);
       watchCaptures({ context, stats: (ids) => fabric.stats(ids), nodes: () => compute.#projects.allNodes() });
       return compute;
@@ -342,4 +340,10 @@ function portsOf({ dataDirectory, Server }: Settings, consoleHost: string, isSli
 /** The same for the same text, and hardly ever for another one. */
 function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0);
+}
+
+/** In the background. */
+function removeUnfinished(images: ImageStore, drivers: Context['drivers']): void {
+  for (const { kind } of drivers.values()) if (kind.images) void removeAbandoned(images.of(kind.images).directory);
+  void images.removeLeftovers();
 }

@@ -1,13 +1,22 @@
 /** The lines of a journal: a checksum (CRC-32, 8 hexadecimal digits), a space, and a record as JSON. */
 import { crc32 } from 'node:zlib';
-import { Turns } from './turns.ts';
+import { mapInTurns, Turns } from './turns.ts';
 
 const newline = 10;
+const [opensList, quote, backslash, comma] = Buffer.from('["\\,');
+const opening: ReadonlySet<number | undefined> = new Set(Buffer.from('[{'));
+const closing: ReadonlySet<number | undefined> = new Set(Buffer.from(']}'));
+/** Before the record: the checksum and a space. */
+const headLength = 9;
+/** Lists of more bytes become records in short turns. */
+const longList = 256 * 1024;
 
 export function encode(record: unknown): string {
   const text = JSON.stringify(record);
-  return `${crc32(text).toString(16).padStart(8, '0')} ${text}\n`;
+  return `${hexOf(crc32(text))} ${text}\n`;
 }
+
+const hexOf = (sum: number) => sum.toString(16).padStart(8, '0');
 
 /** The lines of records, made in short turns: they may be those of a whole map. */
 export async function encodeAll(records: readonly unknown[]): Promise<Buffer> {
@@ -36,7 +45,7 @@ async function encodeInTurns(record: unknown): Promise<Buffer[]> {
     if (turns.isOver) await turns.next();
   }
   add(']');
-  return [Buffer.from(`${sum.toString(16).padStart(8, '0')} `), ...pieces, Buffer.from('\n')];
+  return [Buffer.from(`${hexOf(sum)} `), ...pieces, Buffer.from('\n')];
 }
 
 export interface ReadRecords<R> {
@@ -54,7 +63,7 @@ export async function readRecords<R>(content: Buffer): Promise<ReadRecords<R>> {
   let start = 0;
   while (start < content.length) {
     const end = content.indexOf(newline, start);
-    const record = end < 0 ? undefined : decode<R>(content.toString('utf8', start, end));
+    const record = end < 0 ? undefined : await decodeInTurns<R>(content.subarray(start, end));
     if (record === undefined) return { records, goodBytes: start, isTorn: end < 0 || end === content.length - 1 };
     records.push(record);
     start = end + 1;
@@ -92,9 +101,42 @@ function recordsIn<R>(line: string): R[] {
   return [];
 }
 
+/** As `decode`; a list in short turns, as `encodeInTurns` has made it. */
+async function decodeInTurns<R>(line: Buffer): Promise<R | undefined> {
+  const list = line.subarray(headLength);
+  if (line.length < longList || list[0] !== opensList) return decode(line.toString());
+  if (line.toString('latin1', 0, headLength) !== `${hexOf(crc32(list))} `) return undefined;
+  try {
+    return (await mapInTurns(itemsOf(list), (item) => JSON.parse(item.toString()))) as R;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The texts of the items of a list in JSON. */
+function* itemsOf(list: Buffer): Generator<Buffer> {
+  let depth = 0;
+  let start = 1;
+  for (let at = 0; at < list.length; at++) {
+    const byte = list[at];
+    if (byte === quote) at = endOfString(list, at);
+    else if (opening.has(byte)) depth += 1;
+    else if (closing.has(byte)) depth -= 1;
+    if (byte === comma ? depth !== 1 : depth !== 0) continue;
+    if (at > start) yield list.subarray(start, at);
+    start = at + 1;
+  }
+}
+
+function endOfString(json: Buffer, start: number): number {
+  let at = start + 1;
+  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
+  return at;
+}
+
 function decode<R>(line: string): R | undefined {
-  const text = line.slice(9);
-  if (line[8] !== ' ' || line.slice(0, 8) !== crc32(text).toString(16).padStart(8, '0')) return undefined;
+  const text = line.slice(headLength);
+  if (line[8] !== ' ' || line.slice(0, 8) !== hexOf(crc32(text))) return undefined;
   try {
     return JSON.parse(text) as R;
   } catch {

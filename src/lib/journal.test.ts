@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -46,6 +46,47 @@ describe('journal', () => {
     await again.append({ n: 2 });
     await again.close();
     assert.deepEqual(await Journal.read<Entry>(file), [{ n: 1 }, { n: 2 }]);
+  });
+
+  it('gives back long lists, and cuts one off that is torn or damaged at the end', async () => {
+    const file = path();
+    const odd = [
+      '"',
+      '\\',
+      '\\"',
+      ',',
+      '[{',
+      '}]',
+      'é\u2028\n',
+      1,
+      null,
+      true,
+      [],
+      {},
+      [[1, [2]], '],'],
+      { 'a"],': { b: [',{'] } },
+    ];
+    const list = Array.from({ length: 1_000 }, (_, n) => odd.map((item) => [n, item, 'x'.repeat(20)])).flat();
+    const { journal } = await Journal.open<unknown>(file);
+    await journal.append(list);
+    await journal.append(odd);
+    await journal.append([]);
+    await journal.close();
+    assert.deepEqual(await Journal.read(file), [list, odd, []]);
+    const goodBytes = (await stat(file)).size;
+    const line = encode(list);
+    for (const bad of [
+      line.slice(0, -1),
+      line.slice(0, line.length / 2),
+      line.replace('xxx', 'xxy'),
+      `${line.slice(0, 8)}-${line.slice(9)}`,
+    ]) {
+      await truncate(file, goodBytes);
+      await appendFile(file, bad);
+      const { journal: again, records, cutBytes } = await Journal.open(file);
+      assert.deepEqual([records.length, cutBytes], [3, Buffer.byteLength(bad)]);
+      await again.close();
+    }
   });
 
   it('refuses a file that is damaged in the middle and leaves it as it is', async () => {
