@@ -21,6 +21,8 @@ export class InMemoryCompute {
   readonly calls: string[] = [];
   /** Requests that are refused: `POST …/nio`, or whatever the key ends with. */
   readonly refused = new Set<string>();
+  /** Nodes end as soon as they are started, which is reported before the answer to the start arrives. */
+  areShortLived = false;
   udpPort = 20_000;
   #console = 5_000;
 
@@ -53,6 +55,7 @@ export class InMemoryCompute {
     const setStatus = (path: Path, status: string) => {
       this.#get(path);
       this.tell(String(path.node_id), { status });
+      return this.#get(path);
     };
     return [
       this.#route(`POST ${nodes}`, (path, body) => this.#create(path, body)),
@@ -66,7 +69,11 @@ export class InMemoryCompute {
         this.nodes.delete(String(path.node_id));
         this.events.emit({ action: 'node.deleted', event: { node_id: path.node_id, project_id: path.project_id } });
       }),
-      this.#route(`POST ${node}/start`, (path) => setStatus(path, 'started')),
+      this.#route(`POST ${node}/start`, (path) => {
+        const started = setStatus(path, 'started');
+        if (this.areShortLived) setStatus(path, 'stopped');
+        return started;
+      }),
       this.#route(`POST ${node}/stop`, (path) => setStatus(path, 'stopped')),
       this.#route(`POST ${nio}`, (path, body) => {
         this.nios.set(end(path), body);

@@ -24,6 +24,9 @@ export const actionTimeoutMs = 240_000;
 /** Making a node may copy images. Milliseconds. */
 const createTimeoutMs = 1_200_000;
 
+/** At the state of a node that changes all the time. */
+const mostLooks = 5;
+
 /** What the ports of a node follow from. */
 const portFields = ['properties', 'custom_adapters', 'first_port_name', 'port_name_format', 'port_segment_size'] as const;
 
@@ -124,6 +127,23 @@ export class OpenNode {
   /** What it would be after this answer of its compute, which may have been sent other properties. */
   merged(answer: ComputeNodeObject, sent: Readonly<Record<string, unknown>> = {}): { entry: NodeEntry; live: NodeLive } {
     return merge(this.#entry, this.#live, this.compute?.isLocal ? answer : withNamedImages(this.withProperties(sent), answer));
+  }
+
+  /**
+   * What it is after a request: as the answer says, unless its compute has reported another status meanwhile. That may be the newer one, as
+   * the two come on connections of their own: then it is read.
+   */
+  async stateAfter(
+    ask: () => Promise<ComputeNodeObject | undefined>,
+    sent: Readonly<Record<string, unknown>> = {},
+  ): Promise<{ entry: NodeEntry; live: NodeLive }> {
+    for (let looks = 1; ; looks++) {
+      const before = this.#live;
+      const answer = (looks === 1 ? await ask() : undefined) ?? (await this.read());
+      const state = this.merged(answer, sent);
+      const isOutdated = this.#live !== before && this.#live.status !== state.live.status;
+      if (!isOutdated || looks === mostLooks) return state;
+    }
   }
 
   withProperties(more: Readonly<Record<string, unknown>>): Pick<NodeEntry, 'node_type' | 'properties'> {

@@ -33,6 +33,14 @@ describe('nodes', () => {
     assert.equal(log.match(/"node\.updated"/g), null);
   });
 
+  it('that end before the answer to their start arrives are shown as stopped', async () => {
+    const node = await bench.addNode('PC1');
+    bench.compute.areShortLived = true;
+    const started = await bench.inProject<NodeObject>(`POST /nodes/${node.node_id}/start`);
+    assert.equal(started.status, 'stopped');
+    assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).status, 'stopped');
+  });
+
   it('keep their console type when null is asked for, which stands for no choice', async () => {
     const { node_id, console_type } = await bench.addNode('PC1');
     const updated = await bench.inProject<NodeObject>(`PUT /nodes/${node_id}`, { console_type: null });

@@ -275,7 +275,8 @@ export class ProjectNodes extends NodeSet {
     if (node.mergeLive(answer)) this.#announce(node);
     if (node.merged(answer).entry === node.entry) return;
     const reconcile = async () => {
-      if (this.find(node.id) === node && node.isPresent && node.merged(answer).entry !== node.entry) await this.#refresh(node);
+      if (this.find(node.id) === node && node.isPresent && node.merged(answer).entry !== node.entry)
+        await this.#refresh(node, () => node.read());
     };
     this.locks.run(node.id, reconcile).catch(() => undefined);
   }
@@ -322,7 +323,7 @@ export class ProjectNodes extends NodeSet {
     checkVerb(node, verb);
     if (verb === 'stop' && (!node.isPresent || node.compute?.isFenced)) return;
     if (!node.isPresent) await this.#place(node);
-    await this.#refresh(node, await requestVerb(this.#context, node, verb, body));
+    await this.#refresh(node, () => requestVerb(this.#context, node, verb, body));
   }
 
   #withNode<T>(nodeId: string, fn: (node: OpenNode) => Promise<T>): Promise<T> {
@@ -336,15 +337,15 @@ export class ProjectNodes extends NodeSet {
       throw fault('node_failed', { name: node.entry.name, reason: 'its compute has not been given the copy of its files yet' });
     await this.#context.announceTo(node.requireCompute());
     await sendNodeFiles(this.#context.folder, node);
-    const made = await withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
-    await this.#refresh(node, made, action);
+    const make = () => withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
+    await this.#refresh(node, make, action);
     if (node.problem !== undefined) this.setProblem(node, undefined, action);
     await this.#links.connectOn(node.id);
   }
 
-  /** Merges the compute's answer; without one the node is read. */
-  async #refresh(node: OpenNode, answer?: ComputeNodeObject, action = 'node.updated'): Promise<void> {
-    const { entry, live } = node.merged(answer ?? (await node.read()));
+  /** Merges the compute's answer. */
+  async #refresh(node: OpenNode, ask: () => Promise<ComputeNodeObject | undefined>, action = 'node.updated'): Promise<void> {
+    const { entry, live } = await node.stateAfter(ask);
     const isOther = node.setLive(live);
     if (entry !== node.entry) await this.#commitUpdated(node, entry);
     else if (isOther) this.#announce(node, action);
@@ -377,8 +378,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   async #updateOnCompute(node: OpenNode, wanted: NodeEntry, sent: Record<string, unknown>): Promise<NodeEntry> {
-    const answer = await withImages(this.#context, node, () => node.update(sent), sent);
-    const { entry, live } = node.merged(answer, sent);
+    const { entry, live } = await node.stateAfter(() => withImages(this.#context, node, () => node.update(sent), sent), sent);
     node.setLive(live);
     return canonical({ ...wanted, console: entry.console, console_type: entry.console_type, properties: entry.properties });
   }
