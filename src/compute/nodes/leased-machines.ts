@@ -27,6 +27,9 @@ export class LeasedMachines {
     this.#context.lease.isOver = true;
     await this.#context.wiring.hold().catch((error: unknown) => this.#context.log('error', `the links are not down: ${error}`));
     await Promise.allSettled(this.#nodes().map((node) => this.#pauseNode(node)));
+    // Those that were being started. They are not waited for: that may hang.
+    const pause = (node: ComputeNode) => node.exclusively(() => (this.#context.lease.isOver ? this.#pauseNode(node) : undefined));
+    for (const node of this.#nodes()) pause(node).catch(() => undefined);
   }
 
   async resume(): Promise<void> {
@@ -58,7 +61,7 @@ export class LeasedMachines {
 
   /** Not under the node's lock: a verb that hangs must not keep a machine running. */
   async #pauseNode({ status, emulator, driver }: ComputeNode): Promise<void> {
-    if (!emulator || status !== 'started' || !driver.kind.can.suspend) return;
+    if (!emulator || status !== 'started' || !driver.kind.can.suspend || this.#paused.has(emulator)) return;
     this.#paused.add(emulator);
     await emulator.suspend();
   }

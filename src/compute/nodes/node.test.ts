@@ -26,17 +26,25 @@ async function startedNode(lease: Partial<Context['lease']>) {
     log: () => undefined,
   } as unknown as Context;
   let end = (): void => undefined;
+  const starting = { count: 0, isDelayedBy: Promise.resolve() };
+  const changes: string[] = [];
   const start = () => {
     const { promise: ended, resolve } = Promise.withResolvers<Ending>();
     end = () => resolve({ how: 'ended', reason: 'SIGTERM' } as unknown as Ending);
     return {
       ...{ ended, state: 'started', record: {}, commandLine: '', onState: () => undefined, console: () => undefined },
       stop: async () => end(),
+      suspend: async () => void changes.push('paused'),
+      resume: async () => void changes.push('resumed'),
     } as unknown as Emulator;
   };
   const driver = {
-    kind: { inFabric: true, folder: '', can: {}, consoleTypes: [] },
-    start: async () => start(),
+    kind: { inFabric: true, folder: '', can: { suspend: true }, consoleTypes: [] },
+    start: async () => {
+      starting.count += 1;
+      await starting.isDelayedBy;
+      return start();
+    },
     present: () => ({}),
   } as unknown as Driver;
   const record = { project_id: '', node_id: '', name: 'PC', console: null, console_type: 'none', properties: {} };
@@ -45,7 +53,8 @@ async function startedNode(lease: Partial<Context['lease']>) {
   await node.start();
   shown.length = 0;
   records.length = 0;
-  return { node, end: () => end(), shown, records, machines: new LeasedMachines(context, () => [node]) };
+  const machines = new LeasedMachines(context, () => [node]);
+  return { node, end: () => end(), shown, records, machines, starting, changes };
 }
 
 test('a machine that ends by itself is not to run again', async () => {
@@ -87,4 +96,23 @@ test('what the lease has ended is to run again until its user stops it, or it ru
   await machines.resume();
   await node.start();
   assert.equal(node.present().interrupted, undefined);
+});
+
+test('machines pause once while the lease is over, also one that was being started', async () => {
+  const { node, machines, starting, changes } = await startedNode({});
+  await machines.pause();
+  await machines.resume();
+  assert.deepEqual(changes, ['paused', 'resumed']);
+  await node.stop();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  starting.isDelayedBy = promise;
+  const started = node.start();
+  await waitFor(() => starting.count === 2, { what: 'its start' });
+  await machines.pause();
+  assert.equal(changes.length, 2);
+  resolve();
+  await started;
+  await waitFor(() => changes.length > 2, { what: 'its pause' });
+  await machines.resume();
+  assert.deepEqual(changes, ['paused', 'resumed', 'paused', 'resumed']);
 });

@@ -131,8 +131,10 @@ export async function settleMove(live: LiveProject, move: PendingMove): Promise<
 async function continueThere(live: LiveProject, node: OpenNode, to: RegisteredCompute | undefined): Promise<void> {
   if (!to) throw new Error(`the compute of ${node.entry.name} is not registered`);
   await live.announceTo(to);
-  const { status } = await node.read();
-  if (status === 'suspended') await node.act('resume', {});
+  const now = await node.read();
+  // What was reported before it belonged there was ignored.
+  live.nodes.report(now);
+  if (now.status === 'suspended') await node.act('resume', {});
 }
 
 async function stay(live: LiveProject, { node_id }: PendingMove, from: RegisteredCompute): Promise<void> {
