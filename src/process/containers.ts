@@ -5,14 +5,22 @@ import { runMarker } from './child.ts';
 const answerMs = 2_000;
 const longestAnswer = 16 << 20;
 
-/** Sends SIGKILL to all that run or are paused. Nothing is done where no engine listens. @throws Error when the engine refuses */
-export async function killContainers(socketPath: string, runDirectory: string): Promise<void> {
+/**
+ * Sends SIGKILL to all that run or are paused, if that is still wanted when they have been listed. Nothing is done where no engine listens.
+ * @throws Error when the engine refuses
+ */
+export async function killContainers(
+  socketPath: string,
+  runDirectory: string,
+  isWanted: () => Promise<boolean | undefined>,
+): Promise<void> {
   const filters = encodeURIComponent(JSON.stringify({ label: [`${runMarker}=${runDirectory}`] }));
   const { status, text } = await ask(socketPath, 'GET', `/containers/json?filters=${filters}`);
   if (status !== 200) throw new Error(`the container engine answers with status ${status}`);
   const found = JSON.parse(text) as readonly { readonly Id?: unknown }[];
   const ids = found.map(({ Id }) => Id).filter((id) => typeof id === 'string');
-  await Promise.all(ids.map((id) => ask(socketPath, 'POST', `/containers/${encodeURIComponent(id)}/kill`)));
+  if (ids.length > 0 && (await isWanted()))
+    await Promise.all(ids.map((id) => ask(socketPath, 'POST', `/containers/${encodeURIComponent(id)}/kill`)));
 }
 
 function ask(socketPath: string, method: 'GET' | 'POST', path: string): Promise<{ status: number; text: string }> {

@@ -17,17 +17,24 @@ const [, , runtimeDirectory = '', engineSocket = ''] = process.argv;
 
 const since = bootMs();
 
-async function look(): Promise<boolean> {
+/** Undefined: another guard took its place, or the deadline was removed. */
+async function isOver(): Promise<boolean | undefined> {
   const found = await readDeadline(leaseFileOf(runtimeDirectory));
   // It is started before the file can name it.
-  if (found?.guard !== process.pid) return bootMs() < since + namedWithinMs;
-  if (found.boot !== bootId()) return false;
-  if (bootMs() < found.deadline + graceMs) return true;
-  await Promise.all([
-    endMarked(await listMarked(runtimeDirectory), 0),
-    // Asked again at the next look: an engine that does not answer must not keep the processes alive.
-    killContainers(engineSocket, runtimeDirectory).catch(() => undefined),
-  ]);
+  if (found?.guard !== process.pid) return bootMs() < since + namedWithinMs ? false : undefined;
+  return found.boot === bootId() ? bootMs() >= found.deadline + graceMs : undefined;
+}
+
+/** Whether it is to look again. The deadline is read once more after each list: what has started under a new lease is not in it. */
+async function look(): Promise<boolean> {
+  const over = await isOver();
+  if (!over) return over !== undefined;
+  const endProcesses = async () => {
+    const listed = await listMarked(runtimeDirectory);
+    if (await isOver()) await endMarked(listed, 0);
+  };
+  // Asked again at the next look: an engine that does not answer must not keep the processes alive.
+  await Promise.all([endProcesses(), killContainers(engineSocket, runtimeDirectory, isOver).catch(() => undefined)]);
   return true;
 }
 

@@ -354,7 +354,7 @@ describe('containers', { skip }, () => {
     const [running, paused] = [await started(project, { adapters: 0 }), await started(project, { adapters: 0 })];
     await act(project, paused, 'suspend');
     const state = async () => [await stateOf(running), await stateOf(paused)];
-    await killContainers(engine?.socket ?? '', '/run/another');
+    await killContainers(engine?.socket ?? '', '/run/another', async () => true);
     assert.deepEqual(await state(), ['running', 'paused']);
     const guard = join(import.meta.dirname, '../../src/slice/guard.ts');
     const child = spawn(process.execPath, [guard, server.runtimeDirectory, engine?.socket ?? ''], { stdio: 'ignore' });

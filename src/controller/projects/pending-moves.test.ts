@@ -29,6 +29,7 @@ function project(found: Found) {
   const calls: string[] = [];
   const notices: string[] = [];
   const attempts: string[] = [];
+  const shown: (string | undefined)[] = [];
   const compute = (id: string) => ({
     transport: {
       state: { connected: id !== unreachable },
@@ -50,6 +51,7 @@ function project(found: Found) {
     projectId: crypto.randomUUID(),
     nodes: {
       find: () => (at === undefined ? undefined : node),
+      report: (answer: { status?: string }) => void shown.push(answer.status),
       locks: { run: (_id: string, fn: () => Promise<void>) => fn() },
     },
     computes: { find: (id: string) => (computes.includes(id) ? compute(id) : undefined) },
@@ -58,17 +60,17 @@ function project(found: Found) {
     unsettledMoves: new UnsettledMoves(),
     notify: (_action: string, { message }: { message: string }) => void notices.push(message),
   } as unknown as LiveProject;
-  return { live, calls, notices, attempts };
+  return { live, calls, notices, attempts, shown };
 }
 
 async function settled(found: Found, pending: typeof move = move) {
-  const { live, calls } = project(found);
+  const { live, calls, shown } = project(found);
   const isSettled = await settleMove(live, await beginMove(folder, pending));
   const [name] = await readdir(folder);
   assert.equal(name === undefined, isSettled);
   const left = name === undefined ? undefined : (JSON.parse(await readFile(join(folder, name), 'utf8')) as typeof move);
   if (name !== undefined) await rm(join(folder, name));
-  return { calls, left };
+  return { calls, left, shown };
 }
 
 test('a machine continues at the compute that the log names, and is removed from the other one', async () => {
@@ -76,8 +78,9 @@ test('a machine continues at the compute that the log names, and is removed from
   assert.deepEqual((await settled({ at: 'old' })).calls, [`old ${stay}`, 'rejoin', `new ${leave}`, `new ${forget}`]);
 });
 
-test('a machine that has ended at its new compute stays there: it may have run', async () => {
-  assert.deepEqual((await settled({ at: 'new', status: 'stopped' })).calls, [`old ${leave}`, `old ${forget}`]);
+test('a machine that has ended at its new compute stays there, and is shown so: it may have run', async () => {
+  const { calls, shown } = await settled({ at: 'new', status: 'stopped' });
+  assert.deepEqual([calls, shown], [[`old ${leave}`, `old ${forget}`], ['stopped']]);
 });
 
 test('a machine that was resumed is not resumed again, when its old compute is back', async () => {

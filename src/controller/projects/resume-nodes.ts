@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { Retry } from '../../lib/retry.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 
@@ -15,10 +16,22 @@ export interface ResumeOptions {
 /** What a start fails with although the node is fine. */
 const faultsOfCompute = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
 const endKnownMs = 1_000;
-/** Of a start that fails otherwise on a slice: its host may have taken on much at once, and emulators have to be ready in time. */
-const mostFailures = 3;
+/** After a start that fails otherwise on a slice, whose host may have taken on much at once; twice as long after each further one. */
+const [firstPauseMs, longestPauseMs] = [2_000, 300_000];
+/** Listeners are sent the reason then. */
+const reportedFailure = 3;
 /** Of a start on a slice whose lease is over: it is renewed, or the slice is lost. Some 50 s. */
 const [retryTimes, mostAttempts] = [{ firstMs: 500, longestMs: 5_000 }, 12];
+
+interface FailedStart {
+  /** Under another one it is tried at once. */
+  readonly compute: RegisteredCompute | undefined;
+  readonly epoch: number | null | undefined;
+  readonly count: number;
+  readonly notBefore: number;
+}
+
+const failedStarts = new WeakMap<OpenNode, FailedStart>();
 
 /**
  * When the project is opened. Links are held until all of them run: what one sends waits for the others, behind what was in flight when
@@ -53,7 +66,8 @@ export async function startNodeAgain(
   { isAllowed = () => true, attempts = mostAttempts }: ResumeOptions = {},
 ): Promise<boolean> {
   const node = live.nodes.find(nodeId);
-  const canStart = () => !node || (!node.compute?.isAwaited && isAllowed(node));
+  const canStart = () =>
+    !node || (!node.compute?.isAwaited && (failureOf(node)?.notBefore ?? 0) <= performance.now() && isAllowed(node));
   const retry = new Retry(retryTimes);
   for (let attempt = 1; live.nodes.find(nodeId) === node && node; attempt++) {
     if (!canStart()) return false;
@@ -61,6 +75,7 @@ export async function startNodeAgain(
     const epoch = compute?.epoch;
     try {
       await live.nodes.startAgain(nodeId);
+      failedStarts.delete(node);
       return true;
     } catch (error) {
       const isOfCompute = faultsOfCompute.some((code) => isFault(error, code));
@@ -68,14 +83,27 @@ export async function startNodeAgain(
       if (epoch && !isOfCompute) await pause(endKnownMs);
       // Its compute may have been lost meanwhile.
       if (!canStart() || node.compute !== compute || compute?.epoch !== epoch) return false;
-      if (isOfCompute && attempt >= attempts) return false;
-      if (!isOfCompute && (!epoch || attempt >= mostFailures)) {
-        const reason = (error as Error).message;
-        live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${reason}` });
-        return true;
-      }
+      if (!isOfCompute) return hasFailed(live, node, (error as Error).message);
+      if (attempt >= attempts) return false;
     }
     await retry.pause();
   }
   return true;
+}
+
+function failureOf(node: OpenNode): FailedStart | undefined {
+  const failed = failedStarts.get(node);
+  return failed?.compute === node.compute && failed?.epoch === node.compute?.epoch ? failed : undefined;
+}
+
+/** True: it stays stopped. One on a slice is tried again. */
+function hasFailed(live: LiveProject, node: OpenNode, reason: string): boolean {
+  const { compute } = node;
+  const epoch = compute?.epoch;
+  const count = (failureOf(node)?.count ?? 0) + 1;
+  const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (count - 1));
+  failedStarts.set(node, { compute, epoch, count, notBefore: performance.now() + pauseMs });
+  if (!epoch || count === reportedFailure)
+    live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${reason}` });
+  return !epoch;
 }
