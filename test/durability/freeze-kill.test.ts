@@ -73,7 +73,11 @@ const keptFolders: ReadonlySet<string> = new Set([memoryFolder, deletedNodesFold
 /** Nothing is half there. @returns the snapshots */
 async function consistent(): Promise<Snapshot[]> {
   const names = async () => (await readdir(folder)).filter((name) => name.startsWith('.') && !keptFolders.has(name));
-  await waitFor(async () => (await names()).length === 0, { what: 'a folder without anything half done' });
+  await waitFor(async () => (await names()).length === 0, { what: 'a folder without anything half done' }).catch(
+    async (error: Error) => {
+      throw new Error(`${error.message}: ${await names()}\n${server.log().slice(-3000)}`, { cause: error });
+    },
+  );
   await waitFor(() => running(/share=on/).length === 0, { what: 'the end of what receives memory' });
   const snapshots = await client.get<Snapshot[]>(`${project.path}/snapshots`);
   const memories = await readdir(join(folder, '.memory')).catch((): string[] => []);

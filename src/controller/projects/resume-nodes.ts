@@ -98,12 +98,13 @@ function failureOf(node: OpenNode): FailedStart | undefined {
 
 /** True: it stays stopped. One on a slice is tried again. */
 function hasFailed(live: LiveProject, node: OpenNode, reason: string): boolean {
-  const { compute } = node;
+  const { compute, entry } = node;
   const epoch = compute?.epoch;
   const count = (failureOf(node)?.count ?? 0) + 1;
+  if (!epoch || count === reportedFailure)
+    live.notify('log.error', { message: `Node ${entry.name} could not be started again: ${reason}` });
+  if (!epoch) return true;
   const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (count - 1));
   failedStarts.set(node, { compute, epoch, count, notBefore: performance.now() + pauseMs });
-  if (!epoch || count === reportedFailure)
-    live.notify('log.error', { message: `Node ${node.entry.name} could not be started again: ${reason}` });
-  return !epoch;
+  return false;
 }
