@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { writeFileAtomic } from './atomic-file.ts';
+import { removeHalfWritten, writeFileAtomic } from './atomic-file.ts';
 
 test('nothing is written through what lies under the temporary name', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-atomic-'));
@@ -17,4 +17,19 @@ test('nothing is written through what lies under the temporary name', async (t) 
     assert.equal(await readFile(outside, 'utf8'), 'kept');
     assert.deepEqual((await readdir(folder)).sort(), ['file', 'outside']);
   }
+});
+
+test('what a killed process left of a file is removed, and nothing else is', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-atomic-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const others = ['.own-list.json', 'list.json.tmp', '.own-now.json.tmp', '.own-folder.tmp'];
+  await mkdir(join(folder, '.own-folder.tmp'));
+  for (const name of ['.own-list.json.tmp', ...others]) {
+    const path = join(folder, name);
+    if (name !== '.own-folder.tmp') await writeFile(path, 'half');
+    // One is of this process.
+    if (!name.includes('now')) await utimes(path, 1, 1);
+  }
+  await removeHalfWritten(folder, '.own-');
+  assert.deepEqual((await readdir(folder)).toSorted(), others.toSorted());
 });

@@ -1,6 +1,8 @@
 /** Files that are either the old or the new, never half: temporary file, sync, rename, sync of the folder. */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+const temporaryEnd = '.tmp';
 
 /** `data`: a list is written piece by piece. `mode`: of the file; default 0666 less the umask. */
 export async function writeFileAtomic(
@@ -8,7 +10,7 @@ export async function writeFileAtomic(
   data: string | Uint8Array | readonly Uint8Array[],
   mode?: number,
 ): Promise<void> {
-  const temporary = `${path}.tmp`;
+  const temporary = `${path}${temporaryEnd}`;
   try {
     const file = await openAnew(temporary, mode);
     try {
@@ -23,6 +25,19 @@ export async function writeFileAtomic(
     throw error;
   }
   await syncFolder(dirname(path));
+}
+
+/** Removes what a process that was killed left of `writeFileAtomic` directly in a folder, of names that begin with `prefix`. Never rejects. */
+export async function removeHalfWritten(folder: string, prefix: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (name.startsWith(prefix) && name.endsWith(temporaryEnd)) await removeEarlier(join(folder, name));
+  }
+}
+
+/** Removes a file that is older than this process. Never rejects. */
+export async function removeEarlier(path: string): Promise<void> {
+  const facts = await lstat(path).catch(() => undefined);
+  if (facts?.isFile() && facts.mtimeMs < performance.timeOrigin) await rm(path, { force: true }).catch(() => undefined);
 }
 
 /** What a crash left under this name, or a link that another user made of it, is replaced: nothing is written through it. */

@@ -1,10 +1,10 @@
 /** Writes a stream to a file that is there only when all of it has come: an upload that breaks off changes nothing. */
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { syncFolder } from './atomic-file.ts';
+import { removeEarlier, syncFolder } from './atomic-file.ts';
 import { takeName } from './take-name.ts';
 
 export interface WriteOptions {
@@ -46,10 +46,6 @@ const temporaryName = /^\.[0-9a-f]{12}\.tmp$/;
 /** Removes what a process that was killed left of `writeStream` in a folder, and below, which no other process writes to. Never rejects. */
 export async function removeTemporary(folder: string): Promise<void> {
   for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
-    if (!temporaryName.test(basename(name))) continue;
-    const path = join(folder, name);
-    const facts = await lstat(path).catch(() => undefined);
-    // Younger ones are of this process.
-    if (facts?.isFile() && facts.mtimeMs < performance.timeOrigin) await rm(path, { force: true }).catch(() => undefined);
+    if (temporaryName.test(basename(name))) await removeEarlier(join(folder, name));
   }
 }

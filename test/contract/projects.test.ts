@@ -1,7 +1,8 @@
 /** Projects: fields, defaults, states. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { createNode, createProject, end, freshName, withServer } from '../support/with-server.ts';
@@ -130,6 +131,19 @@ describe('opened and closed', () => {
     await bench.client.post(`${project.path}/open`);
     assert.deepEqual(await read(), before);
     assert.deepEqual(await bench.client.get(`${project.path}/stats`), { drawings: 1, links: 1, nodes: 2, snapshots: 0 });
+  });
+
+  test('what a killed server left of its own files in the folder is removed, and files of others are not', async () => {
+    const { project_id, path } = await create();
+    const [left, other] = ['.patchbay-resume.json.tmp', 'notes.tmp'].map((name) => join(String(path), name)) as [string, string];
+    await bench.client.post(`/v2/projects/${project_id}/close`, {}, 204);
+    for (const file of [left, other]) {
+      await writeFile(file, '["');
+      await utimes(file, 1, 1);
+    }
+    await bench.client.post(`/v2/projects/${project_id}/open`);
+    await assert.rejects(stat(left), { code: 'ENOENT' });
+    await stat(other);
   });
 
   test('a closed project takes no nodes: 403 until it is opened', async () => {

@@ -3,7 +3,9 @@
  * that is under way.
  */
 import { fault, isFault } from '../../api/faults.ts';
+import { removeHalfWritten } from '../../lib/atomic-file.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
+import { stagingPrefix } from '../../schema/folders.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
 import { writeResumeList } from '../live/nodes/resume-list.ts';
@@ -111,6 +113,7 @@ export class ProjectLifecycle {
   async #open(created?: NewProject): Promise<LiveProject> {
     const { path: folder, filename, notices, onEntry } = this.#options;
     const { registry: _registry, ...environment } = this.#options.environment;
+    await removeHalfWritten(folder, stagingPrefix);
     await environment.restores.settle(folder, async () => {
       await this.#stopOnLocal();
       await writeResumeList(folder, []);

@@ -1,6 +1,6 @@
 /** Which nodes are started again, and which their users have stopped, deleted or closed meanwhile. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
@@ -13,16 +13,6 @@ import type { NodeObject } from '../model/node.ts';
 import { startAgain } from './resume-nodes.ts';
 
 const listed = async (folder: string) => [...(await new ResumeList(folder).all()).keys()].toSorted();
-
-test('what a killed server left beside the list is removed', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'pb-resumed-'));
-  t.after(() => rm(folder, { recursive: true }));
-  await writeResumeList(folder, [crypto.randomUUID()]);
-  const [name] = await readdir(folder);
-  await writeFile(join(folder, `${name}.tmp`), '["');
-  assert.equal((await listed(folder)).length, 1);
-  assert.deepEqual(await readdir(folder), [name]);
-});
 
 test('nodes start where they are, but on a compute that is away, is lost meanwhile or is about to end', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-resumed-'));

@@ -7,5 +7,5 @@ export const movePrefix = `${stagingPrefix}move-`;
 /** Of all nodes, or of one. Never rejects. */
 export async function moveFiles(folder: string, nodeId = ''): Promise<string[]> {
   const names = await readdir(folder).catch((): string[] => []);
-  return names.filter((name) => name.startsWith(`${movePrefix}${nodeId}`));
+  return names.filter((name) => name.startsWith(`${movePrefix}${nodeId}`) && name.endsWith('.json'));
 }

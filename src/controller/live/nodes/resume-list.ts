@@ -94,8 +94,6 @@ export class ResumeList {
   async #read(): Promise<Map<string, number>> {
     if (this.#nodes) return this.#nodes;
     const file = join(this.#folder, listName);
-    // Left by a server that was killed while it wrote the list.
-    await rm(`${file}.tmp`, { force: true }).catch(() => undefined);
     const text = await readRegularFile(file, largestList).catch(() => undefined);
     this.#nodes = new Map((text === undefined ? [] : idsIn(String(text))).map((id) => [id, 1]));
     return this.#nodes;
