@@ -70,6 +70,7 @@ const sharedWithPage = [
   'src/schema/image-hosts.ts',
   'src/schema/pcap.ts',
   'src/schema/presence-limits.ts',
+  'src/schema/problem-marks.ts',
   'src/lib/retry.ts',
   'src/lib/telnet.ts',
 ];

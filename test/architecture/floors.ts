@@ -117,7 +117,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'traffic.ts',
     ],
     ['common.ts', 'console-access.ts', 'pcap-file.ts'],
-    ['image-hosts.ts', 'pcap.ts', 'presence-limits.ts', 'settings.ts', 'type.ts'],
+    ['image-hosts.ts', 'pcap.ts', 'presence-limits.ts', 'problem-marks.ts', 'settings.ts', 'type.ts'],
   ],
   web: [
     ['main.tsx', 'login'],

@@ -1,6 +1,7 @@
 /** Known problems of a node before it is started. */
 import type { ComponentChildren } from 'preact';
 import type { Node } from '../../src/schema/node.ts';
+import { problemIn } from '../../src/schema/problem-marks.ts';
 import type { App } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
@@ -31,8 +32,10 @@ export function findingsFor(app: App, node: Node): ComponentChildren {
   const compute = app.server.computes.find(node.compute_id);
   if (!compute) return <Notice level="warning">{texts.computeUnknown(node.compute_id)}</Notice>;
   if (!compute.connected) return <Notice level="warning">{texts.computeAway(compute.name, compute.last_error ?? '')}</Notice>;
+  const problem = problemIn(node.command_line);
   return (
     <>
+      {problem !== undefined && <Notice level="warning">{problem}</Notice>}
       {app.server.canConvert(node.node_type) && node.status === 'stopped' ? (
         <NotDriven app={app} node={node} />
       ) : (

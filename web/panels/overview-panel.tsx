@@ -1,5 +1,6 @@
 /** The project at a glance: counts, running nodes and failures. */
 
+import { problemIn } from '../../src/schema/problem-marks.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import { useProject } from '../state/app.ts';
@@ -33,10 +34,10 @@ export function OverviewPanel() {
       </div>
       {failures.size > 0 && <Button onClick={() => work.dismissAll()}>{texts.dismissFailures(failures.size)}</Button>}
       <ul class="node-list">
-        {all.map(({ node_id, name, status }) => (
+        {all.map(({ node_id, name, status, command_line }) => (
           <li key={node_id}>
             <button type="button" onClick={() => selection.set([node_id])}>
-              <span class={`dot ${failures.has(node_id) ? 'failed' : status}`} />
+              <span class={`dot ${failures.has(node_id) || problemIn(command_line) ? 'failed' : status}`} />
               <span>{name}</span>
               <small>{work.busy.value.get(node_id) ?? texts.status[status]}</small>
             </button>

@@ -1,6 +1,7 @@
 /** A node on the canvas: symbol, label, status, and the current operation. */
 import { useComputed } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
+import { problemIn } from '../../src/schema/problem-marks.ts';
 import type { Box } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
@@ -25,8 +26,9 @@ export function NodeView({ id }: { readonly id: string }) {
   const node = nodes.signalOf(id)?.value;
   if (!node || isHidden) return null;
   const { x, y, name, status, locked } = node;
+  const problem = failure.value ?? problemIn(node.command_line);
   const box = symbolBox(node, isFlat);
-  const label = [name, texts.status[status], busy.value, failure.value].filter(Boolean).join(', ');
+  const label = [name, texts.status[status], busy.value, problem].filter(Boolean).join(', ');
   return (
     <g
       class={`node ${status}${selected.value ? ' selected' : ''}${busy.value ? ' busy' : ''}`}
@@ -38,7 +40,7 @@ export function NodeView({ id }: { readonly id: string }) {
       {selected.value && <rect class="halo" x={box.x - 6} y={box.y - 6} width={box.width + 12} height={box.height + 12} rx={12} />}
       <rect class="plate" x={box.x - 4} y={box.y - 4} width={box.width + 8} height={box.height + 8} rx={8} />
       <SceneSymbol node={isFlat ? { ...node, symbol: server.symbolOf(node) } : node} hasGlyph={inDetail} />
-      <Status node={node} box={box} failure={failure.value} isBusy={busy.value !== undefined} inDetail={inDetail} />
+      <Status node={node} box={box} failure={problem} isBusy={busy.value !== undefined} inDetail={inDetail} />
       {locked && inDetail && (
         <path
           class="lock"

@@ -90,7 +90,7 @@ function setLost(live: LiveProject, compute: RegisteredCompute): void {
   const nodes = [...live.nodes.all()].filter((node) => node.compute === compute);
   if (nodes.length === 0) return;
   live.notify('log.error', { message: `${problem}. Its nodes cannot be used until it is back` });
-  for (const node of nodes) live.nodes.setProblem(node, problem);
+  for (const node of nodes) live.nodes.setProblem(node, { problem });
 }
 
 async function recoverNodes(live: LiveProject, compute: RegisteredCompute): Promise<void> {

@@ -8,6 +8,7 @@ import { waitFor } from '../../../test/support/wait-for.ts';
 import { withController } from '../../../test/support/with-controller.ts';
 import { fault } from '../../api/faults.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import type { FailedStart } from '../live/nodes/open-node.ts';
 import { ResumeList, writeResumeList } from '../live/nodes/resume-list.ts';
 import type { NodeObject } from '../model/node.ts';
 import { startAgain } from './resume-nodes.ts';
@@ -23,6 +24,7 @@ test('nodes start where they are, but on a compute that is away, is lost meanwhi
     id: crypto.randomUUID(),
     entry: { compute_id: computeId, name: computeId },
     compute: { isAwaited, epoch: /leaving|slow/.test(computeId) ? 1 : null },
+    failedStart: undefined as FailedStart | undefined,
   });
   const [here, away, ending, lost, broken] = [node('here'), node('away', true), node('ending'), node('lost'), node('broken')];
   const [paused, leaving, slow] = [node('paused'), node('leaving'), node('slow')];
@@ -34,6 +36,7 @@ test('nodes start where they are, but on a compute that is away, is lost meanwhi
     notify: (_action: string, { message }: { message: string }) => messages.push(message),
     nodes: {
       find: (id: string) => all.find((one) => one.id === id),
+      setProblem: (one: object, problem: object) => Object.assign(one, problem),
       startAgain: async (id: string) => {
         started.push(id);
         if (id === lost.id) {
@@ -62,6 +65,7 @@ test('nodes start where they are, but on a compute that is away, is lost meanwhi
   const tries = () => started.filter((id) => id === slow.id).length;
   const isAllowed = ({ id }: { id: string }) => id === slow.id;
   await waitFor(() => startAgain(live, { atOnce: 4, isAllowed }).then(() => tries() === 3), { what: 'three tries', everyMs: 100 });
+  assert.deepEqual([slow.failedStart?.reason, slow.failedStart?.count], ['it was not ready in time', 3]);
   assert.deepEqual(messages.slice(1), ['Node slow could not be started again: it was not ready in time']);
   // Its host takes work again, and the lost one has returned; the slow one waits.
   lost.compute.isAwaited = false;

@@ -3,9 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { Retry } from '../../lib/retry.ts';
-import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
-import type { OpenNode } from '../live/nodes/open-node.ts';
+import type { FailedStart, OpenNode } from '../live/nodes/open-node.ts';
 
 export interface ResumeOptions {
   readonly isAllowed?: (node: OpenNode) => boolean;
@@ -22,16 +21,6 @@ const [firstPauseMs, longestPauseMs] = [2_000, 300_000];
 const reportedFailure = 3;
 /** Of a start on a slice whose lease is over: it is renewed, or the slice is lost. Some 50 s. */
 const [retryTimes, mostAttempts] = [{ firstMs: 500, longestMs: 5_000 }, 12];
-
-interface FailedStart {
-  /** Under another one it is tried at once. */
-  readonly compute: RegisteredCompute | undefined;
-  readonly epoch: number | null | undefined;
-  readonly count: number;
-  readonly notBefore: number;
-}
-
-const failedStarts = new WeakMap<OpenNode, FailedStart>();
 
 /**
  * When the project is opened. Links are held until all of them run: what one sends waits for the others, behind what was in flight when
@@ -75,7 +64,7 @@ export async function startNodeAgain(
     const epoch = compute?.epoch;
     try {
       await live.nodes.startAgain(nodeId);
-      failedStarts.delete(node);
+      if (node.failedStart) live.nodes.setProblem(node, { failedStart: undefined });
       return true;
     } catch (error) {
       const isOfCompute = faultsOfCompute.some((code) => isFault(error, code));
@@ -91,9 +80,8 @@ export async function startNodeAgain(
   return true;
 }
 
-function failureOf(node: OpenNode): FailedStart | undefined {
-  const failed = failedStarts.get(node);
-  return failed?.compute === node.compute && failed?.epoch === node.compute?.epoch ? failed : undefined;
+function failureOf({ failedStart, compute }: OpenNode): FailedStart | undefined {
+  return failedStart?.compute === compute && failedStart?.epoch === compute?.epoch ? failedStart : undefined;
 }
 
 /** True: it stays stopped. One on a slice is tried again. */
@@ -105,6 +93,7 @@ function hasFailed(live: LiveProject, node: OpenNode, reason: string): boolean {
     live.notify('log.error', { message: `Node ${entry.name} could not be started again: ${reason}` });
   if (!epoch) return true;
   const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (count - 1));
-  failedStarts.set(node, { compute, epoch, count, notBefore: performance.now() + pauseMs });
+  const notBefore = performance.now() + pauseMs;
+  live.nodes.setProblem(node, { failedStart: { compute, epoch, count, notBefore, reason } });
   return false;
 }

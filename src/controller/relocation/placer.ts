@@ -95,7 +95,7 @@ export class Placer {
       const { compute, entry } = node;
       const { node_type, properties, name, compute_id } = entry;
       const needs = needsOf(node_type, properties);
-      const problem = compute ? (node.problem ?? awaited(compute)) : 'Its compute is not registered any more';
+      const problem = compute ? (node.shownProblem ?? awaited(compute)) : 'Its compute is not registered any more';
       const key = JSON.stringify([compute_id, node_type, needs]);
       const others = () => elsewhere.get(key) ?? this.#elsewhere({ node_type, properties }, compute);
       if (problem !== undefined && !elsewhere.has(key)) elsewhere.set(key, others());

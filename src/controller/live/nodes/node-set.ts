@@ -45,10 +45,10 @@ export class NodeSet {
     return Array.from(this.#nodes.values(), (node) => node.entry);
   }
 
-  /** Nodes that cannot be used: their compute, image or emulator is not there. */
+  /** Nodes that cannot be used, as their compute, image or emulator is not there, or whose start failed and is tried again. */
   problems(): Problem[] {
-    return Array.from(this.#nodes.values()).flatMap(({ id, entry, problem }) =>
-      problem === undefined ? [] : [{ kind: 'node', id, name: entry.name, message: problem }],
+    return Array.from(this.#nodes.values()).flatMap(({ id, entry, shownProblem }) =>
+      shownProblem === undefined ? [] : [{ kind: 'node', id, name: entry.name, message: shownProblem }],
     );
   }
 

@@ -5,6 +5,7 @@ import type { Join, RawAnswer } from '../../../api/transport.ts';
 import type { CaptureEntry, CaptureStart, CaptureStartWithId } from '../../../schema/capture.ts';
 import type { Nio, NioUdp } from '../../../schema/nio.ts';
 import type { Port } from '../../../schema/node.ts';
+import { notStartedMark, unusableMark } from '../../../schema/problem-marks.ts';
 import type { ComputeTransport, RegisteredCompute } from '../../computes/compute.ts';
 import { assemble } from '../../model/canonical.ts';
 import {
@@ -35,6 +36,19 @@ export interface NodePort {
   readonly port: number;
 }
 
+/** A start after which it is tried again, as its user has not stopped it. */
+export interface FailedStart {
+  /** Under another one it is tried at once. */
+  readonly compute: RegisteredCompute | undefined;
+  readonly epoch: number | null | undefined;
+  /** One after the other. */
+  readonly count: number;
+  /** Of `performance.now`. */
+  readonly notBefore: number;
+  /** For people. */
+  readonly reason: string;
+}
+
 export class OpenNode {
   readonly projectId: string;
   /** Undefined while its compute is not registered. */
@@ -48,6 +62,7 @@ export class OpenNode {
   /** It is on its way to another compute, which may take minutes: the project's gate cannot be held until it has arrived. */
   isMoving = false;
   #problem: string | undefined;
+  #failedStart: FailedStart | undefined;
 
   constructor(projectId: string, compute: RegisteredCompute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
     this.projectId = projectId;
@@ -80,12 +95,28 @@ export class OpenNode {
     this.#object = undefined;
   }
 
+  /** The last start, when it failed and is tried again. Clients see its reason as they see a problem. */
+  get failedStart(): FailedStart | undefined {
+    return this.#failedStart;
+  }
+
+  set failedStart(failed: FailedStart | undefined) {
+    this.#failedStart = failed;
+    this.#object = undefined;
+  }
+
+  /** For people: why it cannot be used, or does not run although it is to; undefined when neither is so. */
+  get shownProblem(): string | undefined {
+    return this.#problem ?? (this.#failedStart && `${this.#failedStart.reason}. It is tried again`);
+  }
+
   get object(): NodeObject {
     const { interrupted: _interrupted, ...live } = this.#live;
+    const mark = this.#problem === undefined ? notStartedMark : unusableMark;
     this.#object ??= assemble<NodeObject>({
       ...this.#entry,
       ...live,
-      ...(this.#problem !== undefined && { command_line: `Not usable: ${this.#problem}` }),
+      ...(this.shownProblem !== undefined && { command_line: `${mark}${this.shownProblem}` }),
       console_host: this.compute?.consoleHost ?? '',
       ports: this.#ports as Port[],
       project_id: this.projectId,

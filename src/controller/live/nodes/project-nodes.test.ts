@@ -41,6 +41,24 @@ describe('nodes', () => {
     assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).status, 'stopped');
   });
 
+  it('whose start failed say why, until it is tried again with success or their user has stopped them', async () => {
+    const { node_id } = await bench.addNode('PC1');
+    const { nodes } = await bench.controller.projects.get(bench.project.project_id).live();
+    const failedStart = { compute: undefined, epoch: 1, count: 1, notBefore: 0, reason: 'no memory' };
+    for (const verb of ['start', 'stop']) {
+      nodes.setProblem(nodes.get(node_id), { failedStart });
+      const shown = await bench.inProject<NodeObject>(`GET /nodes/${node_id}`);
+      assert.equal(shown.command_line, 'Not started: no memory. It is tried again');
+      const [problem] = await bench.inProject<{ id: string; message: string }[]>('GET /problems');
+      assert.deepEqual([problem?.id, problem?.message], [node_id, 'no memory. It is tried again']);
+      assert.doesNotMatch(
+        String((await bench.inProject<NodeObject>(`POST /nodes/${node_id}/${verb}`)).command_line),
+        /Not started/,
+      );
+      assert.deepEqual(await bench.inProject('GET /problems'), []);
+    }
+  });
+
   it('keep their console type when null is asked for, which stands for no choice', async () => {
     const { node_id, console_type } = await bench.addNode('PC1');
     const updated = await bench.inProject<NodeObject>(`PUT /nodes/${node_id}`, { console_type: null });

@@ -167,6 +167,7 @@ export class ProjectNodes extends NodeSet {
   act(nodeId: string, action: NodeVerb, body: unknown = {}): Promise<NodeObject> {
     return this.#withNode(nodeId, async (node) => {
       await this.#act(node, action, body);
+      if (node.failedStart) this.setProblem(node, { failedStart: undefined });
       // Under the lock: until it is stopped it may be added again.
       if (action === 'stop') await this.#resumeList.refuse(nodeId);
       return node.object;
@@ -221,7 +222,7 @@ export class ProjectNodes extends NodeSet {
     };
     const failed = (error: Error) => {
       this.#context.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
-      this.setProblem(node, error.message, action);
+      this.setProblem(node, { problem: error.message }, action);
     };
     return this.locks.run(node.id, () => place().catch(failed));
   }
@@ -231,9 +232,9 @@ export class ProjectNodes extends NodeSet {
     if (node.live.status !== 'stopped' && node.setLive({ ...node.live, status: 'stopped' })) this.#announce(node);
   }
 
-  /** `problem`: why it cannot be used, or undefined when it can. */
-  setProblem(node: OpenNode, problem: string | undefined, action = 'node.updated'): void {
-    node.problem = problem;
+  /** Why it cannot be used, or could not be started; undefined: that is over. */
+  setProblem(node: OpenNode, problem: Partial<Pick<OpenNode, 'problem' | 'failedStart'>>, action = 'node.updated'): void {
+    Object.assign(node, problem);
     this.#announce(node, action);
   }
 
@@ -301,12 +302,11 @@ export class ProjectNodes extends NodeSet {
       if (node?.isPresent) await node.deleteOnCompute().catch(() => undefined);
     };
     try {
-      const planned = await plan();
-      const made = planned.node;
+      const { node: made, create } = await plan();
       node = made;
       made.isPresent = false;
       await this.#context.announceTo(compute);
-      this.#take(made, await withImages(this.#context, made, planned.create));
+      this.#take(made, await withImages(this.#context, made, create));
       const apply = () => {
         this.put(made);
         return made.object;
@@ -339,7 +339,7 @@ export class ProjectNodes extends NodeSet {
     await sendNodeFiles(this.#context.folder, node);
     const make = () => withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
     await this.#refresh(node, make, action);
-    if (node.problem !== undefined) this.setProblem(node, undefined, action);
+    if (node.problem !== undefined) this.setProblem(node, { problem: undefined }, action);
     await this.#links.connectOn(node.id);
   }
 
