@@ -151,6 +151,43 @@ test('a lost connection to the emulator is made again, and clients stay', async 
   await waitFor(() => emulator.input === 'still', { what: 'input after the new connection' });
 });
 
+test('an emulator that speaks telnet gets input only after the answer to its negotiation', async () => {
+  const negotiation = Uint8Array.of(255, 253, 1, 255, 251, 1, 255, 253, 3, 255, 251, 3);
+  const answer = '\xff\xfc\x01\xff\xfd\x01\xff\xfb\x03\xff\xfd\x03';
+  const one = await open({ source: { type: 'unix', path: emulator.path, telnet: true } });
+  const client = await telnet(one);
+  const connected = { what: 'a connection to the emulator' };
+  for (const line of ['early\r', 'again\r']) {
+    await waitFor(() => emulator.connection, connected);
+    client.send(line.slice(0, 2));
+    client.send(line.slice(2));
+    // Its telnet offers are answered in order, so that the input has come when this answer has.
+    client.send(Uint8Array.of(255, 246));
+    await client.expect(/yes\]/);
+    assert.equal(emulator.input, '');
+    await emulator.say(negotiation);
+    await waitFor(() => emulator.input === `${answer}${line}`, { what: 'the answer and the input behind it' });
+    client.send('later');
+    await waitFor(() => emulator.input.endsWith('later'), { what: 'later input' });
+    emulator.input = '';
+    emulator.connection?.destroy();
+    await waitFor(() => emulator.connection === undefined, { what: 'the end of the connection' });
+  }
+});
+
+test('much early input pauses its client, and all of it arrives', async () => {
+  const one = await open({ source: { type: 'unix', path: emulator.path, telnet: true } });
+  const client = await telnet(one);
+  await waitFor(() => emulator.connection, { what: 'a connection to the emulator' });
+  const much = 'x'.repeat(32 * 1024 * 1024);
+  client.send(much);
+  const taken: number[] = [];
+  const stands = () => taken.push(client.socket.bytesWritten - client.socket.writableLength) > 1 && taken.at(-1) === taken.at(-2);
+  await waitFor(stands, { what: 'a client that waits', everyMs: 100 });
+  await emulator.say('no negotiation');
+  await waitFor(() => emulator.input.length === much.length, { what: 'all input', limitMs: 20_000 });
+});
+
 test('adoption: history and what was written meanwhile come from the log, once', async () => {
   const log = join(folder, 'console.log');
   await writeFile(log, 'history\n');
