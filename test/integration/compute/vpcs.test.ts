@@ -276,18 +276,23 @@ function ping(port: number): Promise<string> {
   return say(port, 'ping 10.0.0.2 -c 1\n', /seq=\d+ ttl=64|not reachable|timeout/);
 }
 
-/** Types a line at a console until it is answered: a console that was just opened loses what is typed too early. */
+/** Types a line at a console until it is answered; after 2 s also without a prompt, which an earlier console may have got. */
 function say(port: number, line: string, answer: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
     let sentAt = -1;
     const socket: Socket = connect(port, '127.0.0.1');
-    const type = () => void socket.write(line.replace('\n', '\r\n'));
-    let again: NodeJS.Timeout | undefined;
+    const type = () => {
+      if (sentAt < 0) sentAt = text.length;
+      socket.write(line.replace('\n', '\r\n'));
+    };
+    const again = setInterval(type, 10_000);
+    const unprompted = setTimeout(() => sentAt < 0 && type(), 2000);
     const limit = setTimeout(() => done(new Error(`no answer: ${text}`)), 60_000);
     const done = (error?: Error) => {
       clearTimeout(limit);
       clearInterval(again);
+      clearTimeout(unprompted);
       socket.destroy();
       if (error) reject(error);
       else resolve(text.slice(sentAt));
@@ -296,11 +301,8 @@ function say(port: number, line: string, answer: RegExp): Promise<string> {
     socket.setEncoding('latin1').on('data', (data: string) => {
       text += data;
       // Earlier output is skipped; the reply follows the echo of our line.
-      if (sentAt < 0 && text.includes('>')) {
-        sentAt = text.length;
-        type();
-        again = setInterval(type, 10_000);
-      } else if (sentAt >= 0 && answer.test(text.slice(sentAt))) done();
+      if (sentAt < 0 && text.includes('>')) type();
+      else if (sentAt >= 0 && answer.test(text.slice(sentAt))) done();
     });
   });
 }
