@@ -1,7 +1,7 @@
 /** Runs tasks of the thread that reads project files, and gives out what it sends, piece by piece. */
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultCode, fault } from '../../api/faults.ts';
+import { messagesOf } from '../../lib/thread-messages.ts';
 
 export interface Renewal {
   readonly projectId: string;
@@ -37,13 +37,13 @@ export async function* readInThread(task: Task): AsyncGenerator<FilePiece> {
     execArgv: [],
   });
   try {
-    for (;;) {
-      const [piece] = (await once(worker, 'message')) as [FilePiece];
+    for await (const piece of messagesOf<FilePiece>(worker)) {
       if (piece.what === 'end') return;
       if (piece.what === 'fault') throw new Fault(piece.code, piece.message, {});
       yield piece;
       worker.postMessage('next');
     }
+    throw new Error('the thread that read it has ended');
   } catch (error) {
     if (error instanceof Fault) throw error;
     // It has no memory left.

@@ -25,6 +25,22 @@ test('no archive stays open, whether it is taken apart or refused', { skip: proc
   );
 });
 
+test('an archive is taken apart although the server is busy until it is done', { timeout: 60_000 }, async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-extract-'));
+  context.after(() => rm(folder, { recursive: true }));
+  const archive = join(folder, 'archive');
+  await writeFile(archive, zipByHand([{ name: 'project.gns3', content: '{}' }]));
+  for (let count = 0; count < 5; count++) {
+    const content = join(folder, `content${count}`);
+    await mkdir(content);
+    const extracted = extractArchive({ archive, folder: content, floorBytes: 0 });
+    const until = performance.now() + 1000;
+    while (performance.now() < until);
+    await extracted;
+    assert.deepEqual(await readdir(content), ['project.gns3']);
+  }
+});
+
 test('an archive leaves min_free_bytes free, and holds no disk that refers to drivers and addresses', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-extract-'));
   context.after(() => rm(folder, { recursive: true }));

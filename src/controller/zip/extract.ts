@@ -1,7 +1,7 @@
 /** Takes an archive apart into a folder, in a thread of its own, or fails; the caller removes the folder. */
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultCode } from '../../api/faults.ts';
+import { messagesOf } from '../../lib/thread-messages.ts';
 import { refuseArchive } from './archive-entries.ts';
 
 /** Called with bytes done so far, of how many. */
@@ -26,12 +26,12 @@ export async function extractArchive(workerData: ExtractTask, onBytes: OnBytes =
   const worker = new Worker(new URL('./extract-thread.ts', import.meta.url), { workerData, execArgv: [] });
   const exited = new Promise((resolve) => worker.once('exit', resolve));
   try {
-    for (;;) {
-      const [report] = (await once(worker, 'message')) as [Report];
+    for await (const report of messagesOf<Report>(worker)) {
       if (report.what === 'end') return;
       if (report.what === 'fault') throw new Fault(report.code, report.message, {});
       onBytes(report.doneBytes, report.totalBytes);
     }
+    throw new Error('the thread that did it has ended');
   } catch (error) {
     if (error instanceof Fault) throw error;
     refuseArchive(`it cannot be taken apart: ${(error as Error).message}`, error);
