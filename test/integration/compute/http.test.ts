@@ -122,9 +122,11 @@ describe('routes of the compute', () => {
     await assert.rejects(openWebSocket(`${base}${node}/console/ws`));
     assert.equal((await call('POST', `${node}/start`)).status, 200);
     const console = await openWebSocket(`${base}${node}/console/ws`);
-    await console.next((bytes) => bytes.toString().includes('VPCS') || bytes.toString().includes('PC1'));
-    console.send(Buffer.from('show ip\r\n'));
-    await console.next((bytes) => bytes.toString().includes('MAC'));
+    const type = () => {
+      console.send(Buffer.from('show ip\r\n'));
+      return Buffer.concat(console.messages.map((message) => Buffer.from(message))).includes('MAC');
+    };
+    await waitFor(type, { what: 'an answer at the console', everyMs: 500 });
     console.close();
     assert.equal((await call('POST', `${node}/console/reset`)).status, 204);
     assert.equal((await call('DELETE', node)).status, 204);
