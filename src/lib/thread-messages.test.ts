@@ -26,7 +26,7 @@ test('what a thread sends is seen, also what comes together at its end', { timeo
   }
 });
 
-test('what a thread throws is thrown after what it sent, and harms no server that stopped listening', { timeout: 60_000 }, async () => {
+test('what a thread throws comes after what it sent, and harms no caller that stopped listening', { timeout: 60_000 }, async () => {
   const failing = `${sendTwo} throw new Error('out of it');`;
   await assert.rejects(seen(start(failing)), /out of it/);
   const worker = start(`parentPort.postMessage('first'); setTimeout(() => { throw new Error('out of it'); }, 50);`);
