@@ -161,7 +161,7 @@ test('an emulator that speaks telnet gets input only after the answer to its neg
     await waitFor(() => emulator.connection, connected);
     client.send(line.slice(0, 2));
     client.send(line.slice(2));
-    // Its telnet offers are answered in order, so that the input has come when this answer has.
+    // "Are you there" is answered in the order of input: what was sent before it has arrived by then.
     client.send(Uint8Array.of(255, 246));
     await client.expect(/yes\]/);
     assert.equal(emulator.input, '');
