@@ -44,7 +44,11 @@ describe('a first lab, in the browser', () => {
     await page.getByRole('dialog').getByText('Hub1').first().waitFor();
     // In one complete run of five the hub stays: what the page asked and was answered says why.
     const seen: string[] = [];
-    const record = (what: string) => (one: Request) => void seen.push(`${what} ${one.method()} ${new URL(one.url()).pathname}`);
+    const began = performance.now();
+    const record = (what: string) => (one: Request) => {
+      const afterMs = Math.round(performance.now() - began);
+      seen.push(`${afterMs} ms: ${what} ${one.method()} ${new URL(one.url()).pathname} ${one.failure()?.errorText ?? ''}`);
+    };
     page.on('request', record('asks')).on('requestfinished', record('has')).on('requestfailed', record('fails'));
     const answer = page
       .waitForResponse((one) => one.request().method() === 'DELETE')
