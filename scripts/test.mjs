@@ -26,9 +26,9 @@ const long = [
   'bad-input/{attack,deletion,fields,fuzz,ids,attack/event-loop,attack/limits}',
   'browser/{appliances,canvas,consoles,demo-lab,first-lab,keyboard,large,link,views}',
   'contract/{captures,captures-reopened,filters-kept,link-stats,portable,screen,several-captures,switch-traffic,two-computes,warm-labs}',
-  'durability/{damaged,faults,freeze-kill,live-move,restore-kill,shutdown,warm-traffic}',
+  'durability/{damaged,faults,freeze-kill,live-move,restore-kill,shutdown,upgrade,warm-traffic}',
   'integration/{cloud,compute/captures,console-access,debian-package,docker,docker-screen,lab-commands,link-streams}',
-  'integration/{engine-slices,nat,nat-switch,relocation,routers-through-links,run-as,slices,slow-compute,slurm-engine,slurm-slices}',
+  'integration/{engine-slices,nat,nat-switch,relocation,routers-through-links,run-as,slices,slow-compute,slurm-engine,slurm-slices,version-skew}',
   'integration/{bisect,dynamips,iou,kubernetes-slices,link-state,unplugged-cable}',
   'lab/{dns-satellite,routers,verdicts,void-verdicts}',
 ];

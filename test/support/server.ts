@@ -12,6 +12,8 @@ import { waitFor } from './wait-for.ts';
 export type Config = Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>>;
 
 export interface ServerOptions {
+  /** `src/main.ts` of the version to start. Default: this checkout's. */
+  readonly program?: string;
   /** Default: none, which serves. */
   readonly command?: string;
   /** Added to the command line. */
@@ -41,8 +43,8 @@ export interface RunningServer {
   kill9(): Promise<void>;
   /** SIGTERM; resolves with its exit code. Nothing is tidied up. */
   terminate(): Promise<number | null>;
-  /** Starts it again on the same data directory and port, after `terminate` if it still runs. */
-  restart(): Promise<void>;
+  /** Starts it again on the same data directory and port, after `terminate` if it still runs. `program`: as of `ServerOptions`, from now on. */
+  restart(program?: string): Promise<void>;
   /** Stops it with all of its processes. Fails when a server that exited on its own left processes or sockets. */
   stop(): Promise<void>;
 }
@@ -82,9 +84,11 @@ class TestServer implements RunningServer {
   /** The last end was SIGKILL: leftovers are to be expected. */
   #killed = false;
   #url = '';
+  #program: string;
 
   constructor(options: ServerOptions, place: Place) {
     this.#options = options;
+    this.#program = options.program ?? serverProgram;
     this.#place = place;
     process.on('exit', this.#abandon);
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, this.#signalled);
@@ -128,7 +132,7 @@ class TestServer implements RunningServer {
       ...args,
     ];
     const [program = '', ...before] = [...launcher, process.execPath];
-    const child = spawn(program, [...before, serverProgram, ...line], {
+    const child = spawn(program, [...before, this.#program, ...line], {
       cwd: root,
       env: { ...process.env, ...env },
       stdio: [args.includes('--until-stdin-ends') ? 'pipe' : 'ignore', 'pipe', 'pipe'],
@@ -182,8 +186,9 @@ class TestServer implements RunningServer {
     return this.#ended;
   }
 
-  async restart(): Promise<void> {
+  async restart(program = this.#program): Promise<void> {
     if (this.running) await this.terminate();
+    this.#program = program;
     await this.start(this.port);
   }
 
