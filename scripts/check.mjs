@@ -1,9 +1,9 @@
 /**
  * All checks without an emulator, in about a minute: types, lint and format, then the tests beside the code and
  * the tests of architecture and documents. `npm test` runs the same and more. Tests that start emulators are a driver's
- * (`driver.test.ts`), or live in `test/`.
+ * (`driver.test.ts`), boot a guest (`test/support/ipxe-guest.ts`), or live in `test/`.
  */
-import { glob } from 'node:fs/promises';
+import { glob, readFile } from 'node:fs/promises';
 import { runTests } from './test-runner.mjs';
 
 const patterns = [
@@ -17,8 +17,12 @@ const patterns = [
 ];
 const files = [];
 for (const pattern of patterns) {
-  for await (const file of glob(pattern)) if (!file.endsWith('/driver.test.ts')) files.push(file);
+  for await (const file of glob(pattern)) if (!(await startsEmulator(file))) files.push(file);
 }
 const began = performance.now();
-process.exitCode = await runTests(files);
+process.exitCode = await runTests(files, { share: true });
 console.log(`check: ${process.exitCode === 0 ? 'good' : 'FAILED'}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
+
+async function startsEmulator(file) {
+  return file.endsWith('/driver.test.ts') || (await readFile(file, 'utf8')).includes('support/ipxe-guest.ts');
+}

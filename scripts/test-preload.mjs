@@ -1,8 +1,9 @@
 /**
  * Loaded into each test process before its file. Gives `before`, `after`, `beforeEach` and `afterEach` a limit, which `--test-timeout`
  * does not, and marks its child processes, so that the runner finds them (`test-processes.mjs`). A test process whose runner has died
- * exits: its exit handlers end its servers.
+ * exits: its exit handlers end its servers. At its end it notes the processor time of its file.
  */
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { isMainThread } from 'node:worker_threads';
@@ -23,6 +24,7 @@ if (isMainThread && limitMs > 0) {
     };
   }
   syncBuiltinESMExports();
+  process.once('exit', noteUsage);
   const runner = Number.parseInt(process.env.PATCHBAY_TEST_RUN ?? '', 10);
   setInterval(() => process.ppid !== runner && process.exit(1), 1_000).unref();
 }
@@ -46,4 +48,19 @@ function callerOf({ stack }) {
   const [, , line = ''] = stack.split('\n');
   const [, file = '', row = ''] = /\(?(?:file:\/\/)?(\/[^)]*?):(\d+):\d+\)?$/.exec(line) ?? [];
   return `${path.relative(process.cwd(), file)}:${row}`;
+}
+
+/** Appends the processor time of this process, and of its children that have ended, to the file of the run. Linux only. */
+function noteUsage() {
+  const file = process.env.PATCHBAY_TEST_USAGE;
+  if (!file) return;
+  try {
+    // Fields 14 to 17 of proc(5): user and system time, then those of children that were waited for; 100 ticks a second on Linux.
+    const [, ...fields] = readFileSync('/proc/self/stat', 'utf8').split(') ');
+    const ticks = fields.join(') ').split(' ').slice(11, 15).map(Number);
+    const seconds = ticks.reduce((sum, value) => sum + value, 0) / 100;
+    appendFileSync(file, `${process.argv[1]}\t${seconds}\n`);
+  } catch {
+    // The table of the run then has no figure for this file.
+  }
 }

@@ -1,20 +1,26 @@
 /**
  * The output of a test run: a line per file (tests, time), each failure as it happens and once more at the end (those of a repeated file apart), every skip with
- * its reason, the longest files and tests, the totals.
+ * its reason, a table of the files that take longest, the longest tests, the totals.
  */
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
 
-const shown = { tests: 5, files: 10 };
+const shown = { tests: 5, files: 30 };
 
-export default async function* report(source) {
+/**
+ * `usageFile`: lines of file, tab, processor seconds, which test processes write at their end. `timesFile`: gets the table of all files.
+ */
+export default async function* report(source, { usageFile, timesFile } = {}) {
   let failures = [];
   let unsteady = [];
   const skips = new Map();
+  const reasons = new Map();
   const slow = [];
   const files = [];
   for await (const { type, data } of source) {
     if (type === 'test:stdout' || type === 'test:stderr') yield data.message;
+    if (type === 'test:pass' && data.skip !== undefined) addReason(reasons, data);
     if (type === 'test:pass' && data.details.type !== 'suite') {
       if (data.skip !== undefined) count(skips, typeof data.skip === 'string' ? data.skip : '(no reason given)');
       else slow.push(data);
@@ -29,9 +35,10 @@ export default async function* report(source) {
     }
     if (type === 'test:summary' && data.file) {
       files.push(data);
-      yield fileLine(data);
+      yield fileLine(data, reasons.get(data.file));
     }
-    if (type === 'test:summary' && !data.file) yield ending({ data, failures, unsteady, skips, slow, files });
+    if (type === 'test:summary' && !data.file)
+      yield ending({ data, failures, unsteady, skips, slow, times: await timesOf(files, usageFile, timesFile) });
   }
 }
 
@@ -40,18 +47,57 @@ function isEcho(data) {
   return data.details.error?.failureType === 'subtestsFailed';
 }
 
-function fileLine({ file, counts, duration_ms, success }) {
+function addReason(reasons, { file, entryFile = file, skip }) {
+  const found = reasons.get(entryFile) ?? reasons.set(entryFile, new Set()).get(entryFile);
+  found.add(typeof skip === 'string' ? skip : 'no reason given');
+}
+
+/** A file of which no test ran is marked as skipped, with its reasons. */
+function fileLine({ file, counts, duration_ms, success }, reasons = new Set(['it has no test that was selected'])) {
+  if (success && counts.tests === counts.skipped) return `– ${relative(file)} (skipped: ${[...reasons].join('; ')})\n`;
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
   return `${success ? '✔' : '✖'} ${relative(file)} (${counts.tests}${skipped}, ${seconds(duration_ms)})\n`;
 }
 
-function ending({ data, failures, unsteady, skips, slow, files }) {
-  const lines = [''];
-  for (const [reason, times] of skips) lines.push(`skipped ${times}: ${reason}`);
-  if (files.length > 1) {
-    const longest = files.sort((a, b) => b.duration_ms - a.duration_ms).slice(0, shown.files);
-    for (const { file, duration_ms } of longest) lines.push(`long    ${seconds(duration_ms).padStart(7)}  ${relative(file)}`);
+/** Seconds of each file, longest first: `all`, those of its processes (`processor`), and the rest (`waiting`). */
+async function timesOf(files, usageFile, timesFile) {
+  const used = new Map();
+  const text = usageFile ? await readFile(usageFile, 'utf8').catch(() => '') : '';
+  for (const line of text.split('\n').filter(Boolean)) {
+    const [file, value] = line.split('\t');
+    used.set(file, (used.get(file) ?? 0) + Number(value));
   }
+  const rows = files.map(({ file, duration_ms }) => {
+    const processor = used.get(file);
+    const all = duration_ms / 1000;
+    return { file: relative(file), all, processor, waiting: processor === undefined ? undefined : Math.max(0, all - processor) };
+  });
+  rows.sort((a, b) => b.all - a.all);
+  const cells = rows.map(({ file, all, waiting, processor }) => [file, all.toFixed(1), oneDigit(waiting), oneDigit(processor)]);
+  if (timesFile)
+    await writeFile(
+      timesFile,
+      `${[['file', 'seconds', 'waiting', 'processor'], ...cells].map((row) => row.join('\t')).join('\n')}\n`,
+    );
+  return rows;
+}
+
+/** Processes that outlive their parents, as emulators do, are not counted. */
+function timeTable(rows) {
+  const head = `${'seconds'.padStart(9)}${'waiting'.padStart(9)}${'processor'.padStart(11)}  file`;
+  const line = ({ file, all, waiting, processor }) =>
+    `${all.toFixed(1).padStart(9)}${oneDigit(waiting).padStart(9)}${oneDigit(processor).padStart(11)}  ${file}`;
+  const sum = (key) => rows.reduce((total, row) => total + (row[key] ?? 0), 0);
+  const total = { file: `all ${rows.length} files`, all: sum('all'), waiting: sum('waiting'), processor: sum('processor') };
+  return [head, ...rows.slice(0, shown.files).map(line), line(total)];
+}
+
+const oneDigit = (value) => (value === undefined ? '–' : value.toFixed(1));
+
+function ending({ data, failures, unsteady, skips, slow, times }) {
+  const lines = [''];
+  for (const [reason, count] of skips) lines.push(`skipped ${count}: ${reason}`);
+  if (times.length > 1) lines.push(...timeTable(times));
   const slowest = slow.sort((a, b) => b.details.duration_ms - a.details.duration_ms).slice(0, shown.tests);
   for (const test of slowest) lines.push(`slow    ${seconds(test.details.duration_ms).padStart(7)}  ${where(test)}`);
   for (const failure of unsteady) lines.push(`first try failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
@@ -72,7 +118,8 @@ function causeOf({ details: { error } }) {
 }
 
 const where = (data) => `${relative(data.file)}:${data.line ?? 0} ${data.name}`;
-const relative = (file) => (file ? path.relative(process.cwd(), file) : '');
+/** A module made for this run (`test-shared.mjs`) is called by its name alone. */
+const relative = (file) => (file ? path.relative(process.cwd(), file).replace(/^\.cache\/tests-run-[^/]*\//, '') : '');
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 const indent = (text) => text.replace(/^/gm, '    ');
 const firstLine = (text) => text.split('\n')[0];

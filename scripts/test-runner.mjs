@@ -1,6 +1,6 @@
 /** Runs test files with Node's test runner, six at a time, with our own summary and with limits for hangs. */
-import { createHash, randomUUID } from 'node:crypto';
-import { glob } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,6 +9,8 @@ import { pathToFileURL } from 'node:url';
 import { killProcesses, listProcesses, signal } from './test-processes.mjs';
 import { repeatFailed } from './test-repeat.mjs';
 import report from './test-reporter.mjs';
+import { listFiles } from './test-selection.mjs';
+import { shareProcesses } from './test-shared.mjs';
 import { watch } from './test-watch.mjs';
 
 const preload = pathToFileURL(path.join(import.meta.dirname, 'test-preload.mjs')).href;
@@ -23,22 +25,28 @@ const concurrency = 6;
  * Node's cache of compiled code: the tests start hundreds of servers from the same sources. Its entries are named by a hash of
  * their source, and Node ignores a folder that it may not write.
  */
+const cache = path.resolve(import.meta.dirname, '../.cache');
 const codeCache = path.join(import.meta.dirname, '../node_modules/.cache/tests-code');
 
 /**
  * Resolves to the exit code. Files run in the order of `patterns`, those of one pattern in a mixed order. `options`:
  * `testNamePatterns` and `only`, as of `run()` of node:test; `limits` in place of the default ones; `repeatable`, a pattern of the
- * files that get a second try (`test-repeat.mjs`), relative to the working directory; without it none does.
+ * files that get a second try (`test-repeat.mjs`), relative to the working directory; without it none does; `share`: tests beside
+ * the code share processes (`test-shared.mjs`).
  */
-export async function runTests(patterns, { limits: given = {}, repeatable, ...options } = {}) {
-  const files = await listFiles(patterns);
-  if (files.length === 0) {
+export async function runTests(patterns, { limits: given = {}, repeatable, share = false, ...options } = {}) {
+  const selected = await listFiles(patterns);
+  if (selected.length === 0) {
     console.error(`No test file matches ${patterns.join(' ')}`);
     return 1;
   }
   const limits = { ...defaultLimits, ...given };
   // Test processes read this pid when they start.
   const id = `${process.pid}-${randomUUID()}`;
+  const folder = path.join(cache, `tests-run-${id}`);
+  await mkdir(folder, { recursive: true });
+  const files = share ? await shareProcesses(selected, folder) : selected;
+  const usageFile = path.join(folder, 'usage');
   const runFiles = (chosen, changed) => {
     const events = run({
       files: chosen,
@@ -50,6 +58,7 @@ export async function runTests(patterns, { limits: given = {}, repeatable, ...op
         NODE_COMPILE_CACHE: codeCache,
         ...process.env,
         PATCHBAY_TEST_RUN: id,
+        PATCHBAY_TEST_USAGE: usageFile,
         PATCHBAY_TEST_HOOK_LIMIT_MS: String(limits.hookMs),
       },
       ...options,
@@ -60,27 +69,12 @@ export async function runTests(patterns, { limits: given = {}, repeatable, ...op
   endWith(id);
   const outcome = { failed: false };
   const isRepeatable = (file) => repeatable?.test(path.relative(process.cwd(), file)) ?? false;
+  // The table of all files stays, for comparisons.
+  const timesFile = path.join(cache, 'test-times.tsv');
   const seen = noteFailure(repeatFailed(files, { run: runFiles, isRepeatable }), outcome);
-  await pipeline(Readable.from(report(seen)), process.stdout, { end: false });
+  await pipeline(Readable.from(report(seen, { usageFile, timesFile })), process.stdout, { end: false });
+  await rm(folder, { recursive: true, force: true });
   return outcome.failed ? 1 : 0;
-}
-
-/**
- * Absolute paths, each once. Files of one pattern are sorted by a hash of their path: those of one folder load the machine in the
- * same way (waiting, computing, writing), and together they would leave a core idle or make the others slow.
- */
-async function listFiles(patterns) {
-  const files = new Set();
-  for (const pattern of patterns) {
-    const found = [];
-    for await (const file of glob(pattern)) found.push(path.resolve(file));
-    for (const file of found.sort((a, b) => mixed(a).localeCompare(mixed(b)))) files.add(file);
-  }
-  return [...files];
-}
-
-function mixed(file) {
-  return createHash('sha256').update(path.relative(process.cwd(), file)).digest('hex');
 }
 
 /** Failures before a repetition do not count; the summary does in any case. */

@@ -42,6 +42,19 @@ test('a file whose tests pass passes', async () => {
   assert.equal(code, 0);
 });
 
+test('a file of which no test ran is shown as skipped, with its reason', async () => {
+  const { code, output } = await runFixture('skipped good', {});
+  assert.match(output, /^– scripts\/test-fixtures\/skipped\.mjs \(skipped: missing: a program\)$/m);
+  assert.match(output, /^✔ scripts\/test-fixtures\/good\.mjs \(1, /m);
+  assert.equal(code, 0);
+});
+
+test('the table has the processor time of each file', async () => {
+  const { output } = await runFixture('good second-of-suite', {});
+  assert.match(output, /^ +\d+\.\d +\d+\.\d +\d+\.\d {2}scripts\/test-fixtures\/second-of-suite\.mjs$/m);
+  assert.match(output, /^ +\d+\.\d +\d+\.\d +\d+\.\d {2}all 2 files$/m);
+});
+
 test('a repeatable file that failed is run once more, and its first failure is listed', async (t) => {
   const own = await mkdtemp(path.join(tmpdir(), 'pb-'));
   t.after(() => rm(own, { recursive: true }));

@@ -1,6 +1,7 @@
 /**
  * All tests: first the tools (`test/tools`: tsc and Biome), then the files that take minutes, then all others, beside the code and in `test/`.
- * Arguments that are files or patterns replace this selection; `--test-name-pattern=TEXT` and `--test-only` select tests in them.
+ * Arguments that are files, folders or patterns replace this selection, `--changed` or `--changed=COMMIT` selects the files that a change
+ * since `main` or COMMIT concerns; `--test-name-pattern=TEXT` and `--test-only` select tests in them.
  */
 import { parseArgs } from 'node:util';
 import { ensureImage } from '../demo/containers/image.ts';
@@ -8,17 +9,22 @@ import { frrRecipe, keepalivedRecipe } from '../demo/containers/recipes.ts';
 import { ensureGuest } from '../demo/guest/guest.ts';
 import { bundleProgram } from './bundle-program.mjs';
 import { runTests } from './test-runner.mjs';
+import { listChanged } from './test-selection.mjs';
 
+// `--changed` may stand without a value.
+const args = process.argv.slice(2).map((arg) => (arg === '--changed' ? '--changed=main' : arg));
 const { values, positionals } = parseArgs({
+  args,
   allowPositionals: true,
   options: {
     help: { type: 'boolean', default: false },
+    changed: { type: 'string' },
     'test-name-pattern': { type: 'string', multiple: true },
     'test-only': { type: 'boolean', default: false },
   },
 });
 if (values.help) {
-  console.log('Usage: npm test [-- FILE-OR-PATTERN… --test-name-pattern=TEXT … --test-only]');
+  console.log('Usage: npm test [-- FILE-FOLDER-OR-PATTERN… --changed[=COMMIT] --test-name-pattern=TEXT … --test-only]');
   process.exit(0);
 }
 /** Of about half a minute and more. Some wait, others compute: as one pattern they start in a mixed order. */
@@ -48,13 +54,23 @@ await ensureGuest(console.log).catch((error) => console.error(error.message));
 for (const recipe of [await frrRecipe(), keepalivedRecipe()]) {
   await ensureImage(recipe, console.log).catch((error) => console.error(error.message));
 }
+const patterns = positionals.length > 0 ? positionals : everything;
+const selected = values.changed === undefined ? patterns : await listChanged(patterns, values.changed);
+if (values.changed !== undefined) {
+  console.log(
+    `Changed since ${values.changed}: ${selected.length} test files. Tests that start the server are not among them: name their folder.`,
+  );
+  if (selected.length === 0) process.exit(0);
+}
 // For a few files the start from the sources is cheaper than the bundle.
-if (positionals.length === 0) {
+const isWhole = selected === everything;
+if (isWhole) {
   const program = await bundleProgram().catch((error) => console.error(`Servers start from src/: ${error.message}`));
   if (program) process.env.PATCHBAY_TEST_PROGRAM = program;
 }
-process.exitCode = await runTests(positionals.length > 0 ? positionals : everything, {
+process.exitCode = await runTests(selected, {
   repeatable,
+  share: isWhole,
   ...(names && { testNamePatterns: names.map(toPattern) }),
   ...(values['test-only'] && { only: true }),
 });
