@@ -33,7 +33,7 @@ export class Pc {
     const isMine = (at: number) => own.every((byte, index) => frame[at + index] === byte);
     const type = view.getUint16(12);
     if (type === 0x0806 && frame.length >= 42 && view.getUint16(20) === 1 && isMine(38)) {
-      const reply = frame.slice(0, 42);
+      const reply = new Uint8Array(frame.subarray(0, 42));
       reply.set(frame.subarray(6, 12), 0);
       reply.set(this.#mac, 6);
       reply[21] = 2;
@@ -44,7 +44,7 @@ export class Pc {
     } else if (type === 0x0800 && frame[14] === 0x45 && frame[23] === 1 && isMine(30) && frame[34] === 8) {
       const end = 14 + view.getUint16(16);
       if (end < 42 || end > frame.length) return;
-      const reply = frame.slice(0, end);
+      const reply = new Uint8Array(frame.subarray(0, end));
       reply.set(frame.subarray(6, 12), 0);
       reply.set(this.#mac, 6);
       reply.set(frame.subarray(30, 34), 26);
