@@ -10,14 +10,14 @@
  */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import { runMarker } from '../../process/child.ts';
 import { type Mount, mountTable } from '../host/confinement/mount-table.ts';
 import { unshareWords } from '../host/confinement/namespaces.ts';
 import { innerWork, makePrivateRoot } from '../host/confinement/private-root.ts';
-import { quoteWords } from '../host/confinement/shell-text.ts';
+import { quoteWord, quoteWords } from '../host/confinement/shell-text.ts';
 import { requireProgram } from '../host/find-program.ts';
 import type { RunAs } from '../host/run-as.ts';
 import type { IouImage } from './image.ts';
@@ -92,7 +92,7 @@ async function mountsOf({ directory, runtimeDirectory, image, license, runAs }: 
 }
 
 /** Read by `sh` in the runtime folder; its standard output is the log. */
-function launchScript({ args, license, ramMiB, runAs }: ConfinedIou, socat: string): string {
+function launchScript({ image, args, license, ramMiB, runAs }: ConfinedIou, socat: string): string {
   const identity = runAs
     ? [`--setgid=${runAs.gid}`, `--setuid=${runAs.uid}`]
     : process.geteuid?.() === 0
@@ -104,6 +104,9 @@ function launchScript({ args, license, ramMiB, runAs }: ConfinedIou, socat: stri
   const limits = ['prlimit', '--core=0', '--nofile=1024', `--as=${ramMiB * mib + overheadBytes}`];
   const program = ['unshare', ...identity, '--root=root', `--wd=${innerWork}`, '--', `/${innerImage}`, ...args];
   const environment = ['env', '-i', `${runMarker}="$${runMarker}"`, 'PATH="$PATH"', `HOME=${innerWork}`, 'TERM=dumb'];
+  // The cache of the host's dynamic linker is not in the root folder.
+  const folders = [...new Set(image.libraries.map(dirname))];
+  if (folders.length > 0) environment.push(`LD_LIBRARY_PATH=${quoteWord(folders.join(':'))}`);
   const variables = license === undefined ? environment : [...environment, `IOURC=${innerLicense}`];
   return [
     'exec </dev/null 4>&1',

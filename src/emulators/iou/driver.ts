@@ -57,7 +57,7 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
   refuseContradictions(properties);
   const path = await host.images.of(iouImages).resolve(properties.path, node.projectDirectory);
   const runAs = await findRunAs(settings);
-  const image = await checkImage(path, runAs, settings.runtimeDirectory);
+  const image = await checkImage(path, runAs);
   const license = await findLicense(settings, directory, options);
   warnAboutMemory(node, properties);
   const args = iouArguments(properties);
