@@ -14,7 +14,6 @@ import type { Route } from '../api/route.ts';
 import { makeDrivers } from '../emulators/drivers.ts';
 import type { Host } from '../emulators/host/host.ts';
 import { ImageStore } from '../emulators/host/images.ts';
-import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { removeUnowned } from '../emulators/port-processes/veth.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { bootMs } from '../lib/boot-clock.ts';
@@ -154,7 +153,7 @@ export class HostCompute {
       imageClaims: new ImageClaims(),
       lease: leaseUntil(leaseDeadline),
       drivers: makeDrivers(host),
-      bpf: new BpfCompiler(async (program, args) => commandAs(await findRunAs(host.settings), program, args)),
+      bpf: new BpfCompiler(),
       ...consoles,
       log,
       emit: (event) => events.emit(event),

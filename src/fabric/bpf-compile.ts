@@ -1,16 +1,17 @@
 /** For the server: from a capture expression to the classic BPF program that `bpf.ts` runs. tcpdump knows the language. */
 import { execFile } from 'node:child_process';
 import { fault } from '../api/faults.ts';
+import { couldNotRun, unprivilegedCommand } from '../process/unprivileged.ts';
 import { knownFilters } from '../schema/filter.ts';
 import type { BpfInstruction } from './protocol.ts';
 
-/** The command that runs a program as another user. */
-export type AsUser = (program: string, args: readonly string[]) => Promise<{ program: string; args: string[] }>;
-const asSelf: AsUser = async (program, args) => ({ program, args: [...args] });
+/** The command that confines a program. */
+type Confine = (program: string, args: readonly string[]) => Promise<{ program: string; args: string[] }>;
 
 const limitMs = 5000;
-/** Exit code of what runs a program that it does not find (prlimit(1)). */
-const notFound = 127;
+/** It compiles what clients wrote, in far less. */
+const confined: Confine = (program, args) =>
+  unprivilegedCommand(program, args, { memoryBytes: 512 * 2 ** 20, seconds: limitMs / 1000 });
 const remembered = 256;
 
 /**
@@ -18,8 +19,8 @@ const remembered = 256;
  *
  * @throws filter_invalid with tcpdump's words, tool_missing
  */
-export function compileBpf(expression: string, asUser: AsUser = asSelf): Promise<BpfInstruction[]> {
-  return named('bpf', programOf(expression, asUser));
+export function compileBpf(expression: string, confine: Confine = confined): Promise<BpfInstruction[]> {
+  return named('bpf', programOf(expression, confine));
 }
 
 /** An expression that cannot be compiled. */
@@ -34,8 +35,8 @@ function named(filter: string, program: Promise<BpfInstruction[]>): Promise<BpfI
 }
 
 /** @throws InvalidExpression, tool_missing */
-async function programOf(expression: string, asUser: AsUser): Promise<BpfInstruction[]> {
-  const listing = await runTcpdump(expression, asUser);
+async function programOf(expression: string, confine: Confine): Promise<BpfInstruction[]> {
+  const listing = await runTcpdump(expression, confine);
   const [count, ...lines] = listing.trim().split('\n');
   const program = lines.map((line) => line.trim().split(' ').map(Number));
   if (Number(count) !== program.length || !program.every(isInstruction))
@@ -46,16 +47,16 @@ async function programOf(expression: string, asUser: AsUser): Promise<BpfInstruc
 /** Remembers the programs of the expressions used last. */
 export class BpfCompiler {
   readonly #programs = new Map<string, Promise<BpfInstruction[]>>();
-  readonly #asUser: AsUser;
+  readonly #confine: Confine;
 
-  /** `asUser`: whom tcpdump runs as, which reads what clients wrote. */
-  constructor(asUser: AsUser = asSelf) {
-    this.#asUser = asUser;
+  /** `confine`: of tests. */
+  constructor(confine: Confine = confined) {
+    this.#confine = confine;
   }
 
   /** As `compileBpf`, for the filter of this name. The answer is shared: it must not be changed. */
   compile(expression: string, filter = 'bpf'): Promise<BpfInstruction[]> {
-    const program = this.#programs.get(expression) ?? programOf(expression, this.#asUser);
+    const program = this.#programs.get(expression) ?? programOf(expression, this.#confine);
     // The map's order is that of use: the first key is the one unused for longest.
     this.#programs.delete(expression);
     this.#programs.set(expression, program);
@@ -69,16 +70,16 @@ export class BpfCompiler {
   }
 }
 
-async function runTcpdump(expression: string, asUser: AsUser): Promise<string> {
+async function runTcpdump(expression: string, confine: Confine): Promise<string> {
   if (expression.includes('\0')) throw invalid('an expression is text');
   // Debian keeps tcpdump in /usr/bin, others in sbin, which the PATH of a service often lacks.
   const env = { ...process.env, LC_ALL: 'C', PATH: `${process.env.PATH ?? '/usr/bin'}:/usr/sbin:/sbin` };
-  const { program, args } = await asUser('tcpdump', ['-y', 'EN10MB', '-ddd', '--', expression]);
+  const { program, args } = await confine('tcpdump', ['-y', 'EN10MB', '-ddd', '--', expression]);
   return new Promise((settle, refuse) => {
     const options = { timeout: limitMs, killSignal: 'SIGKILL', env, maxBuffer: 1024 * 1024 } as const;
     execFile(program, args, options, (cause, stdout, stderr) => {
       if (!cause) settle(stdout);
-      else if (cause.code === 'ENOENT' || cause.code === notFound)
+      else if (cause.code === 'ENOENT' || couldNotRun(cause.code))
         refuse(fault('tool_missing', { tool: 'tcpdump', package: 'tcpdump' }, { cause }));
       else if (cause.killed) refuse(invalid(`tcpdump did not compile it within ${limitMs / 1000} s`, cause));
       else refuse(invalid(wordsOf(stderr) || cause.message, cause));

@@ -15,7 +15,16 @@ const arrows: Record<string, readonly string[]> = {
   fabric: ['schema', 'process', 'lib', 'api'],
   emulators: ['api', 'fabric', 'process', 'schema', 'lib'],
   compute: ['api', 'schema', 'emulators', 'fabric', 'process', 'lib'],
-  controller: ['api', 'schema', 'lib', 'emulators/kinds.ts', 'emulators/kind.ts', 'compute/api.ts', 'process/tool.ts'],
+  controller: [
+    'api',
+    'schema',
+    'lib',
+    'emulators/kinds.ts',
+    'emulators/kind.ts',
+    'compute/api.ts',
+    'process/tool.ts',
+    'process/unprivileged.ts',
+  ],
   http: ['api', 'lib'],
   slice: ['process', 'schema', 'lib'],
   // A client of the HTTP API: the command line, the server and the page use the same code.

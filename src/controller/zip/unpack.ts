@@ -1,12 +1,13 @@
 /**
  * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that GNS3's
- * program offers are read by the programs of this system. Their numbers, and the header of LZMA data: PKWARE's APPNOTE, 4.4.5, 5.8.
+ * program offers are read by the programs of this system, which may use and reach little. Their numbers, and the header of LZMA data: PKWARE's APPNOTE, 4.4.5, 5.8.
  */
 import { spawn } from 'node:child_process';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
+import { couldNotRun, unprivilegedCommand } from '../../process/unprivileged.ts';
 import { refuseArchive } from './archive-entries.ts';
 
 export const stored = 0;
@@ -17,6 +18,11 @@ const lzma = 14;
 const lzmaHeaderBytes = 9;
 /** General purpose flag: the data ends with a mark and not after so many bytes. */
 const endMarkFlag = 2;
+/** The largest dictionary that is unpacked, and room for the program. */
+const memoryBytes = 512 * 2 ** 20;
+/** Processor time: far less than the slowest of these programs unpacks on a slow machine. */
+const leastSeconds = 60;
+const bytesPerSecond = 2 ** 20;
 
 /** Fails at its end when the content is not what was packed. @throws archive_invalid for a method that is not known */
 export async function openUnpacked(zip: ZipFile, entry: Entry): Promise<Readable> {
@@ -62,12 +68,19 @@ async function* withFileHeader(packed: Readable, entry: Entry): AsyncGenerator<B
 }
 
 /** Exactly as many bytes as the entry declares. */
-function through(program: string, args: readonly string[], packed: AsyncIterable<Buffer> | Readable, entry: Entry): Readable {
+async function through(
+  tool: string,
+  options: readonly string[],
+  packed: AsyncIterable<Buffer> | Readable,
+  entry: Entry,
+): Promise<Readable> {
+  const seconds = leastSeconds + Math.ceil(entry.uncompressedSize / bytesPerSecond);
+  const { program, args } = await unprivilegedCommand(tool, options, { memoryBytes, seconds });
   const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   const out = new PassThrough();
   const problem = (reason: string) => new Error(`"${entry.fileName}" cannot be unpacked: ${reason}`);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  child.once('error', (error) => out.destroy(problem(`${program}: ${error.message}`)));
+  child.once('error', (error) => out.destroy(problem(`${tool}: ${error.message}`)));
   // What is wrong with the data shows in the program's exit code.
   pipeline(packed, child.stdin).catch(() => undefined);
   let sizeBytes = 0;
@@ -77,7 +90,9 @@ function through(program: string, args: readonly string[], packed: AsyncIterable
       if (sizeBytes > entry.uncompressedSize) throw problem('it holds more bytes than it declares');
       yield chunk;
     }
-    if ((await ended) !== 0) throw problem('its data is damaged');
+    const code = await ended;
+    if (couldNotRun(code)) throw problem(`${tool} is not installed on this server`);
+    if (code !== 0) throw problem('its data is damaged');
     if (sizeBytes !== entry.uncompressedSize) throw problem('it holds fewer bytes than it declares');
   }
   pipeline(child.stdout, counted, out)

@@ -200,7 +200,7 @@ describe('compiling BPF', () => {
     await assert.rejects(compiler.compile('bogus stuff'));
   });
 
-  it('runs tcpdump as the given user, and says when that one does not find it', async () => {
+  it('confines tcpdump, and says when it is not found', async () => {
     let asked: readonly string[] = [];
     const compiler = new BpfCompiler(async (program, args) => {
       asked = [program, ...args];

@@ -1,0 +1,43 @@
+/**
+ * Programs that turn what strangers sent into output, and need no file of this host: unpackers, the compiler of capture filters. On a server
+ * that is root each runs as a user that owns nothing, not as the user of emulators, to whom machines and their disks belong.
+ */
+import { runTool } from './tool.ts';
+
+/** Without an entry in the system's databases; beside the user of emulators, in a range that Debian and systemd leave unused. */
+export const ownsNothing = 61_101;
+
+export interface ToolLimits {
+  readonly memoryBytes: number;
+  /** Of processor time. */
+  readonly seconds: number;
+}
+
+const probeLimitMs = 5000;
+const openFiles = 32;
+let canChange: Promise<boolean> | undefined;
+
+/** The command that runs a program so. It can write no file, only its output. */
+export async function unprivilegedCommand(
+  program: string,
+  args: readonly string[],
+  { memoryBytes, seconds }: ToolLimits,
+): Promise<{ program: string; args: string[] }> {
+  if (process.platform !== 'linux') return { program, args: [...args] };
+  const bounds = [`--as=${memoryBytes}`, `--cpu=${seconds}`, '--fsize=0', `--nofile=${openFiles}`, '--core=0'];
+  return {
+    program: 'setpriv',
+    args: [...(await identityWords()), '--no-new-privs', '--', 'prlimit', ...bounds, '--', program, ...args],
+  };
+}
+
+/** Of `setpriv`; none where this process cannot change its user, as in a container that has one only. */
+async function identityWords(): Promise<string[]> {
+  if (process.geteuid?.() !== 0) return [];
+  const words = [`--reuid=${ownsNothing}`, `--regid=${ownsNothing}`, '--clear-groups', '--bounding-set=-all', '--inh-caps=-all'];
+  canChange ??= runTool('setpriv', [...words, '--', 'true'], { timeoutMs: probeLimitMs }).then(({ code }) => code === 0);
+  return (await canChange) ? words : [];
+}
+
+/** Whether this exit code says that the program could not be run: it is not installed, or closed to other users. @see prlimit(1) */
+export const couldNotRun = (code: unknown) => code === 126 || code === 127;
