@@ -39,7 +39,7 @@ test('it writes no file, has little memory, and ends by itself', { skip }, async
   }
 });
 
-test('a program that is not installed is told apart', { skip }, async () => {
+test('a program that is not installed has an exit code of its own', { skip }, async () => {
   assert.ok(couldNotRun((await run('no-such-program-at-all', [])).code));
   assert.ok(!couldNotRun((await run('false', [])).code));
 });

@@ -45,7 +45,7 @@ const namesOfTags: Readonly<Record<number, string>> = {
   2147483647: 'DT_FILTER',
 };
 
-class Damaged extends Error {}
+class DamagedElf extends Error {}
 
 /** @returns the facts of the file, or why it cannot be used, for people */
 export async function readElf(path: string): Promise<ElfFacts | string> {
@@ -55,14 +55,14 @@ export async function readElf(path: string): Promise<ElfFacts | string> {
   try {
     return await factsOf(file);
   } catch (error) {
-    if (error instanceof Damaged) return `it is damaged: ${error.message}`;
+    if (error instanceof DamagedElf) return `it is damaged: ${error.message}`;
     return `it cannot be read: ${(error as Error).message}`;
   } finally {
     await file.close();
   }
 }
 
-interface Segment {
+interface ElfSegment {
   readonly type: number;
   readonly offset: bigint;
   readonly address: bigint;
@@ -85,15 +85,15 @@ async function factsOf(file: FileHandle): Promise<ElfFacts | string> {
   return { machine, interpreter, ...(await readDynamic(file, { dynamic, segments, isWide })) };
 }
 
-async function readSegments(file: FileHandle, header: Buffer, isWide: boolean): Promise<Segment[]> {
+async function readSegments(file: FileHandle, header: Buffer, isWide: boolean): Promise<ElfSegment[]> {
   const start = isWide ? header.readBigUInt64LE(32) : BigInt(header.readUInt32LE(28));
   const [size, count] = isWide
     ? [header.readUInt16LE(54), header.readUInt16LE(56)]
     : [header.readUInt16LE(42), header.readUInt16LE(44)];
-  if (size !== (isWide ? 56 : 32) || count > limits.programHeaders) throw new Damaged('its program headers');
+  if (size !== (isWide ? 56 : 32) || count > limits.programHeaders) throw new DamagedElf('its program headers');
   const table = await readAt(file, start, size * count);
-  if (table.length < size * count) throw new Damaged('its program headers end early');
-  return Array.from({ length: count }, (_, index): Segment => {
+  if (table.length < size * count) throw new DamagedElf('its program headers end early');
+  return Array.from({ length: count }, (_, index): ElfSegment => {
     const entry = table.subarray(index * size);
     const word = (wide: number, narrow: number) => (isWide ? entry.readBigUInt64LE(wide) : BigInt(entry.readUInt32LE(narrow)));
     return { type: entry.readUInt32LE(0), offset: word(8, 4), address: word(16, 8), bytes: word(32, 16) };
@@ -101,25 +101,25 @@ async function readSegments(file: FileHandle, header: Buffer, isWide: boolean): 
 }
 
 /** The linker and the kernel may choose another one of several. */
-function only(segments: readonly Segment[], type: number, what: string): Segment | undefined {
+function only(segments: readonly ElfSegment[], type: number, what: string): ElfSegment | undefined {
   const [found, ...others] = segments.filter((one) => one.type === type);
-  if (others.length > 0) throw new Damaged(`it has several ${what}`);
+  if (others.length > 0) throw new DamagedElf(`it has several ${what}`);
   return found;
 }
 
-async function interpreterOf(file: FileHandle, found: Segment | undefined): Promise<string | undefined> {
+async function interpreterOf(file: FileHandle, found: ElfSegment | undefined): Promise<string | undefined> {
   if (found === undefined) return undefined;
-  if (found.bytes > limits.pathBytes) throw new Damaged('the path of its dynamic linker is too long');
+  if (found.bytes > limits.pathBytes) throw new DamagedElf('the path of its dynamic linker is too long');
   const path = textOf(await readAt(file, found.offset, Number(found.bytes)));
-  if (path === undefined || !path.startsWith('/')) throw new Damaged('it names no dynamic linker');
+  if (path === undefined || !path.startsWith('/')) throw new DamagedElf('it names no dynamic linker');
   return path;
 }
 
 async function readDynamic(
   file: FileHandle,
-  { dynamic, segments, isWide }: { dynamic: Segment; segments: readonly Segment[]; isWide: boolean },
+  { dynamic, segments, isWide }: { dynamic: ElfSegment; segments: readonly ElfSegment[]; isWide: boolean },
 ): Promise<Pick<ElfFacts, 'needed' | 'foreign'>> {
-  if (dynamic.bytes > limits.dynamicBytes) throw new Damaged('its dynamic section is too long');
+  if (dynamic.bytes > limits.dynamicBytes) throw new DamagedElf('its dynamic section is too long');
   const table = await readAt(file, dynamic.offset, Number(dynamic.bytes));
   const half = isWide ? 8 : 4;
   const word = (at: number) => (isWide ? table.readBigUInt64LE(at) : BigInt(table.readUInt32LE(at)));
@@ -137,22 +137,22 @@ async function readDynamic(
     else if (!harmless.some(([first, last]) => first <= tag && tag <= last))
       foreign.push(namesOfTags[tag] ?? `0x${tag.toString(16)}`);
   }
-  if (offsets.length > limits.needed) throw new Damaged(`it needs more than ${limits.needed} libraries`);
+  if (offsets.length > limits.needed) throw new DamagedElf(`it needs more than ${limits.needed} libraries`);
   const needed: string[] = [];
   for (const offset of offsets) {
-    if (names === undefined || offset >= namesBytes) throw new Damaged('a library has no name');
+    if (names === undefined || offset >= namesBytes) throw new DamagedElf('a library has no name');
     needed.push(await readName(file, segments, names + offset));
   }
   return { needed, foreign: [...new Set(foreign)] };
 }
 
-async function readName(file: FileHandle, segments: readonly Segment[], address: bigint): Promise<string> {
+async function readName(file: FileHandle, segments: readonly ElfSegment[], address: bigint): Promise<string> {
   const holder = segments.find(
     ({ type, address: first, bytes }) => type === segment.load && first <= address && address < first + bytes,
   );
   const at = holder && holder.offset + address - holder.address;
   const name = at === undefined ? undefined : textOf(await readAt(file, at, limits.nameBytes));
-  if (name === undefined || name === '') throw new Damaged('a library has no name');
+  if (name === undefined || name === '') throw new DamagedElf('a library has no name');
   return name;
 }
 

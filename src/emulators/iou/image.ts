@@ -1,4 +1,4 @@
-/** Decides whether an image can run on this compute, and what it loads. The image is only read here: it is code of whoever uploaded it. */
+/** Decides whether an image can run on this compute, and what it loads. The image is only read here: it is code of the client who uploaded it. */
 import { stat } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import { allows } from '../host/file-access.ts';
