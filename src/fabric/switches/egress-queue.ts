@@ -72,6 +72,21 @@ export class EgressQueue {
     }
   }
 
+  /** Frames whose tag gets another VLAN and keeps its type and priority. */
+  appendRetagged(buffer: Buffer, start: number, end: number, vlan: number): void {
+    const queue = this.#open();
+    let next = start;
+    for (let at = start; at < end; at = next) {
+      const length = frameLength(buffer, at);
+      next = at + headerBytes + length;
+      if (!this.#takes(length)) continue;
+      const to = this.#begin(queue, length);
+      buffer.copy(queue, to, at + headerBytes, next);
+      const control = to + addressBytes + tagBytes / 2;
+      queue.writeUInt16BE((queue.readUInt16BE(control) & 0xf000) | vlan, control);
+    }
+  }
+
   /** Frames without the tag behind their addresses. */
   appendUntagged(buffer: Buffer, start: number, end: number): void {
     const queue = this.#open();

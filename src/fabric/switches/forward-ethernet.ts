@@ -8,7 +8,7 @@ import type { AddressEntry, EthernetSettings } from '../protocol.ts';
 import { AddressTable } from './address-table.ts';
 import type { SwitchPort } from './port-switch.ts';
 import type { Forwarding, SwitchPorts } from './switches.ts';
-import { type Arrival, asItIs, isTagType, keepOut, passage, untag, vlanOf } from './vlan.ts';
+import { type Arrival, asItIs, isTagType, keepOut, passage, retag, untag, vlanOf } from './vlan.ts';
 
 /** Both addresses and the type. */
 const etherBytes = 14;
@@ -93,7 +93,8 @@ export class EthernetForwarding implements Forwarding {
     const settings = from.settings as EthernetSettings;
     const vlan = vlanOf(settings, tag);
     if (vlan === 0) return 'vlan';
-    const arrival: Arrival = { vlan, isTagged: settings.mode === 'dot1q' && tag !== undefined, from: settings };
+    const isTagged = settings.mode === 'dot1q' && tag !== undefined && tag !== 0;
+    const arrival: Arrival = { vlan, isTagged, hasPriority: tag === 0, from: settings };
     const high = vlan << 16;
     const source = buffer.readUInt16BE(at + 6);
     if ((source & group) === 0) this.#table.learn(high | source, buffer.readInt32BE(at + 8), from.number, nowMs);
@@ -113,6 +114,7 @@ function pass({ buffer, start, end, frames }: FrameRun, arrival: Arrival, to: Sw
   if (how === keepOut) return false;
   if (how === asItIs) to.queue.append(buffer, start, end, frames);
   else if (how === untag) to.queue.appendUntagged(buffer, start, end);
+  else if (how === retag) to.queue.appendRetagged(buffer, start, end, arrival.vlan);
   else to.queue.appendTagged(buffer, start, end, how);
   return true;
 }

@@ -4,6 +4,9 @@
  * - access: one VLAN; what comes in is of that VLAN whatever it carries, what leaves has no tag of ours.
  * - dot1q: a trunk; a tag says the VLAN, none means the native VLAN, and frames of that one leave without.
  * - qinq: the customer's side of a tunnel; takes and gives tagged frames only, which carry the tunnel's tag outside theirs on a trunk.
+ *
+ * A priority tag (VLAN 0) gives a priority and no VLAN: such a frame is treated as one without a tag (IEEE 802.1Q §6.9). Where one leaves
+ * with a tag, the priority tag becomes it and keeps its priority; elsewhere the frame keeps its priority tag.
  */
 import type { EthernetSettings } from '../protocol.ts';
 
@@ -17,6 +20,8 @@ export function isTagType(type: number): boolean {
 /** A frame as the port sees it through which it came in. */
 export interface Arrival {
   readonly vlan: number;
+  /** Its outermost tag is a priority tag, which does not count as a tag. */
+  readonly hasPriority: boolean;
   /** Its outermost tag says the VLAN. */
   readonly isTagged: boolean;
   readonly from: EthernetSettings;
@@ -26,20 +31,23 @@ export interface Arrival {
 export const keepOut = -1;
 export const asItIs = 0;
 export const untag = 1;
+/** The frame's VLAN is written into its priority tag. */
+export const retag = 2;
 
 /** VLAN of a frame that comes in at a port; 0, which no VLAN is, when it is not let in. `tag`: of its tag, if it has one. */
 export function vlanOf(from: EthernetSettings, tag: number | undefined): number {
   if (from.mode === 'access') return from.vlan;
-  if (from.mode === 'dot1q') return tag ?? from.vlan;
+  if (from.mode === 'dot1q') return tag || from.vlan;
   return tag === undefined ? 0 : from.vlan;
 }
 
-export function passage({ vlan, isTagged, from }: Arrival, to: EthernetSettings): number {
+export function passage({ vlan, isTagged, hasPriority, from }: Arrival, to: EthernetSettings): number {
   const isCustomer = from.mode === 'qinq';
   if (to.mode === 'dot1q') {
     if (isCustomer) return tagOf(from.tagType, vlan);
     if (to.vlan === vlan) return isTagged ? untag : asItIs;
-    return isTagged ? asItIs : tagOf(dot1qTag, vlan);
+    if (isTagged) return asItIs;
+    return hasPriority ? retag : tagOf(dot1qTag, vlan);
   }
   if (to.vlan !== vlan) return keepOut;
   if (to.mode === 'access') return isCustomer ? keepOut : isTagged ? untag : asItIs;
