@@ -10,6 +10,7 @@ import { ownAgent } from './own-agent.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
 import { compileTemplate, type PathTemplate } from './template.ts';
 import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
+import { uploadOf } from './upload.ts';
 import { validateBody } from './validate.ts';
 
 export interface LocalTransportOptions {
@@ -69,7 +70,9 @@ export class LocalTransport<A> implements Transport<A> {
     const { route, params } = match(this.#patterns, method, path);
     const answer = await this.#handle(
       route,
-      route.spec.raw ? { path: params, body: {}, stream: streamOf(body) } : { path: params, body: await parse(body) },
+      route.spec.raw
+        ? { path: params, body: {}, stream: route.spec.raw === 'file' ? uploadOf(streamOf(body)) : streamOf(body) }
+        : { path: params, body: await parse(body) },
     );
     if (answer.body instanceof Stream) {
       const { contentType, source, headers } = answer.body;

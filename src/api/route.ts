@@ -86,8 +86,8 @@ export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | un
   readonly summary: string;
   /** Schema of the JSON body; undefined: body and query are ignored. */
   readonly body?: B;
-  /** The body is a byte stream without limit and is not parsed. */
-  readonly raw?: boolean;
+  /** The body is a byte stream without limit and is not parsed. `file`: it is a file, sent by itself or in a form. */
+  readonly raw?: true | 'file';
   /** A raw body that stands still when there is nothing to send. */
   readonly mayPause?: true;
   /** It writes files that may be large: refused while the disk has less space than is kept free. Raw routes are refused so anyway. */

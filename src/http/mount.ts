@@ -8,6 +8,7 @@ import { fault } from '../api/faults.ts';
 import { asRequester } from '../api/requester.ts';
 import { Answer, type Call, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
 import { routerPath } from '../api/template.ts';
+import { uploadOf } from '../api/upload.ts';
 import { validateBody } from '../api/validate.ts';
 import type { DiskFloor } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
@@ -135,7 +136,7 @@ async function callOf(route: Route, request: FastifyRequest, response?: ServerRe
     userAgent: request.headers['user-agent'],
     client: clientOf(request),
     user: request.user,
-    ...(route.spec.raw && { stream: streamOf(request.body) }),
+    ...(route.spec.raw && { stream: route.spec.raw === 'file' ? uploadOf(streamOf(request.body)) : streamOf(request.body) }),
     get signal(): AbortSignal {
       return signalOf(request, response);
     },

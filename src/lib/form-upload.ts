@@ -16,17 +16,21 @@ export class FormError extends Error {
 }
 
 /**
- * Has `save` take the file: the body, or the first file of the form. Resolves when it is saved.
- * @throws FormError; what `save` throws; why the body broke off
+ * The file: the body, or the first file of the form. Nothing of the body is read before the file is. It fails with a FormError, also when
+ * the form is damaged behind the file, and with the reason why the body broke off.
  */
-export async function takeUpload(body: Readable, save: (file: Readable) => Promise<void>): Promise<void> {
+export function fileOf(body: Readable): Readable {
   // A client that goes before its bytes are asked for.
   body.on('error', () => undefined);
+  return Readable.from(fileChunks(body), { objectMode: false });
+}
+
+async function* fileChunks(body: Readable): AsyncGenerator<Buffer> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   const head = await readHead(chunks);
-  const whole = Readable.from(joined(head, chunks), { objectMode: false });
   const boundary = /^--([^\r\n]+?)(?:--\r?\n?$|\r?\ncontent-)/i.exec(head.toString('latin1'))?.[1];
-  await (boundary === undefined ? save(whole) : saveFromForm(whole, boundary, save));
+  const whole = joined(head, chunks);
+  yield* boundary === undefined ? whole : fileOfForm(Readable.from(whole, { objectMode: false }), boundary);
 }
 
 async function readHead(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
@@ -44,34 +48,34 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-async function saveFromForm(source: Readable, boundary: string, save: (file: Readable) => Promise<void>): Promise<void> {
+async function* fileOfForm(source: Readable, boundary: string): AsyncGenerator<Buffer> {
   // Scripts send no forms: they need not wait for this at the start.
   const { Busboy } = await import('@fastify/busboy');
   const form = new Busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
     limits: { files: 1, fields: 20, parts: 21, fieldSize: 4096, headerPairs: 50 },
   });
-  let file: Readable | undefined;
-  let saved: Promise<void> | undefined;
-  let isSourceToBlame = false;
-  let failure: unknown;
-  source.once('error', () => {
-    isSourceToBlame = true;
+  const found = Promise.withResolvers<Readable | undefined>();
+  form.on('file', (_name, file) => found.resolve(file));
+  let brokenOff: Error | undefined;
+  source.once('error', (error) => {
+    brokenOff = error;
   });
-  form.on('file', (_name, part) => {
-    file = part;
-    saved = save(part).catch((error: Error) => {
-      failure ??= error;
-      form.destroy(error);
-    });
-  });
+  const parsed = pipeline(source, form).then(
+    () => undefined,
+    (error: Error) => brokenOff ?? new FormError(error.message, { cause: error }),
+  );
+  void parsed.then(() => found.resolve(undefined));
+  const file = await found.promise;
+  void parsed.then((error) => error && file?.destroy(error));
   try {
-    await pipeline(source, form);
-  } catch (error) {
-    failure ??= isSourceToBlame ? error : new FormError((error as Error).message, { cause: error });
-    file?.destroy(error as Error);
+    if (file) yield* file;
+  } catch {
+    // The parser's failure says more.
+  } finally {
+    // The receiver may have had enough.
+    if (!file?.readableEnded) source.destroy();
   }
-  await saved;
-  if (failure !== undefined) throw failure;
-  if (!file) throw new FormError('it holds no file');
+  const failure = (await parsed) ?? (file ? undefined : new FormError('it holds no file'));
+  if (failure) throw failure;
 }

@@ -273,9 +273,9 @@ describe('an import', () => {
     const empty = new FormData();
     empty.append('name', 'x');
     const refused = await fetch(`${server.url}/v2/projects/${randomUUID()}/import`, { method: 'POST', body: empty });
-    assert.equal(refused.status, 409);
+    assert.equal(refused.status, 400);
     const torn = '--B\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nPK';
-    expectFault(await send(Buffer.from(torn)), 409);
+    expectFault(await send(Buffer.from(torn)), 400, /form cannot be used/);
   });
 
   test('gives a free name, and notifies listeners', async () => {

@@ -19,7 +19,7 @@ export function fileRoutes({ projects }: ComputeRouteContext) {
     ),
     route(
       'POST /v2/compute/projects/{project_id}/files/{path:.+}',
-      { summary: 'Write a file of a project', empty: true, raw: true, status: 201 },
+      { summary: 'Write a file of a project', empty: true, raw: 'file', status: 201 },
       ({ path, stream }) => writeProjectFile(projects.get(path.project_id), path.path, stream ?? Readable.from([])),
     ),
     route(

@@ -27,7 +27,7 @@ interface ImageRoutes {
 
 function routesOf({ kind, images, claims, nodes }: ImageRoutes) {
   const { type, title } = kind;
-  const upload = { summary: `Upload an image for ${title} nodes`, raw: true, status: 204 };
+  const upload = { summary: `Upload an image for ${title} nodes`, raw: 'file', status: 204 } as const;
   return [
     route(
       `GET /v2/compute/${type}/images`,
@@ -39,7 +39,7 @@ function routesOf({ kind, images, claims, nodes }: ImageRoutes) {
     ),
     route(
       `POST /v2/compute/${type}/new_images/{filename}`,
-      { summary: `Upload an image for ${title} nodes whose name no other one has`, raw: true, status: 204, own: true },
+      { summary: `Upload an image for ${title} nodes whose name no other one has`, raw: 'file', status: 204, own: true },
       ({ path, stream }) => images.add(path.filename, stream ?? Readable.from([])),
     ),
     route(

@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
-import { FormError, takeUpload } from '../../lib/form-upload.ts';
 import { refuseArchive } from '../zip/archive-entries.ts';
 
 /** Stays free whatever is uploaded. */
@@ -13,16 +12,16 @@ const reserveBytes = 64 * 1024 * 1024;
 /** The free space is checked again after so many bytes. */
 const lookEveryBytes = 16 * 1024 * 1024;
 
-/** @throws archive_invalid for a form without a file and for an upload that breaks off, storage_failed */
+/** @throws archive_invalid for an upload that breaks off, form_invalid, storage_failed */
 export async function receiveArchive(body: Readable, file: string, onBytes: (doneBytes: number) => void): Promise<void> {
   try {
-    await takeUpload(body, (archive) => save(archive, file, onBytes));
+    await save(body, file, onBytes);
   } catch (error) {
     if (isFault(error)) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO';
     if (full) throw fault('storage_failed', { reason: message }, { cause: error });
-    refuseArchive(error instanceof FormError ? `the form in which it came: ${message}` : `the upload broke off: ${message}`, error);
+    refuseArchive(`the upload broke off: ${message}`, error);
   }
 }
 

@@ -16,7 +16,7 @@ export function applianceRoutes({ appliances }: Controller): Route[] {
     ),
     route(
       'POST /v2/appliances/files/{filename}',
-      { summary: 'Upload an appliance file, which may take the place of one', raw: true, status: 204, own: true },
+      { summary: 'Upload an appliance file, which may take the place of one', raw: 'file', status: 204, own: true },
       ({ path, stream }) => appliances.add(path.filename, stream ?? Readable.from([])),
     ),
   ];

@@ -17,7 +17,7 @@ export function fileRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/files/{path:.+}',
-      { summary: 'Write a file of a project; folders are made', empty: true, raw: true, status: 201 },
+      { summary: 'Write a file of a project; folders are made', empty: true, raw: 'file', status: 201 },
       ({ path, stream }) => writeFile(projects.get(path.project_id), path.path, stream ?? none()),
     ),
     route(

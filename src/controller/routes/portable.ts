@@ -28,7 +28,7 @@ export function portableRoutes(controller: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/import',
-      { summary: 'Make a closed project of an archive, sent as it is or as a form', raw: true, status: 201, reply: Project },
+      { summary: 'Make a closed project of an archive, sent as it is or as a form', raw: 'file', status: 201, reply: Project },
       async ({ path, query, stream }) => {
         const wanted = { projectId: path.project_id, name: query.name, path: query.path };
         return (await controller.import(stream ?? Readable.from([]), wanted)).object;

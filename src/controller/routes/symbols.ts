@@ -24,7 +24,7 @@ export function symbolRoutes({ symbols }: Controller): Route[] {
     ),
     route(
       'POST /v2/symbols/{symbol_id:.+}/raw',
-      { summary: 'Upload a symbol; only the last part of its id counts', raw: true, status: 204 },
+      { summary: 'Upload a symbol; only the last part of its id counts', raw: 'file', status: 204 },
       ({ path, stream }) => symbols.write(path.symbol_id, stream ?? Readable.from([])),
     ),
     route('GET /v2/default_symbols', { summary: 'Symbols of each theme by category', reply: DefaultSymbols }, () => defaultSymbols),

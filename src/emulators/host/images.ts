@@ -7,12 +7,11 @@
 import { chmod, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
-import { type Fault, fault } from '../../api/faults.ts';
+import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { besideImages, refuseImageName } from '../../lib/base-name.ts';
 import { DiskImageError } from '../../lib/disk-image/image.ts';
 import { checkArrival } from '../../lib/disk-image/references.ts';
-import { FormError, takeUpload } from '../../lib/form-upload.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { removeTemporary, writeStream } from '../../lib/stream-file.ts';
 import type { Settings } from '../../schema/settings.ts';
@@ -149,13 +148,13 @@ export class ImageFolder {
     return entries;
   }
 
-  /** Takes an upload, also in a form; one that breaks off changes nothing. @throws path_forbidden, image_refused, storage_failed, form_invalid */
+  /** Takes an upload; one that breaks off changes nothing. @throws path_forbidden, image_refused, storage_failed, form_invalid */
   async upload(filename: string, source: Readable): Promise<void> {
     // A client that goes before its bytes are asked for.
     source.on('error', () => undefined);
     const target = await this.uploadTarget(filename);
     const check = (file: string) => checkArrival(file, this.folders());
-    await takeUpload(source, (file) => writeStream(target, file, { check })).catch((cause: NodeJS.ErrnoException) => {
+    await writeStream(target, source, { check }).catch((cause: NodeJS.ErrnoException) => {
       throw uploadFault(filename, cause);
     });
     await this.#arrived(target);
@@ -278,7 +277,7 @@ export class ImageFolder {
 /** Why a file did not become an image. */
 function uploadFault(image: string, cause: NodeJS.ErrnoException): Fault {
   if (cause instanceof DiskImageError) return fault('image_refused', { image, reason: cause.message }, { cause });
-  if (cause instanceof FormError) return fault('form_invalid', { reason: cause.message }, { cause });
+  if (isFault(cause)) return cause;
   // The system's own words name the whole path on this host.
   const reason =
     cause.code === 'ENAMETOOLONG' ? 'it is too long' : inTheWay.has(cause.code) ? 'a folder or a file is in its place' : undefined;
