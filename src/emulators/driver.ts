@@ -45,6 +45,12 @@ export interface ScreenSource {
   readonly path: string;
 }
 
+/** Of a terminal, in characters. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 /** Where the console server finds the emulator's console. Exactly one connection is made to it and always drained. */
 export type ConsoleSource =
   | {
@@ -52,6 +58,8 @@ export type ConsoleSource =
       path: string /** File with everything written so far; seeds the scrollback on adoption. */;
       log?: string;
       telnet?: boolean;
+      /** Gives the terminal a size; where it is undefined, clients are not asked for theirs. */
+      resize?(size: TerminalSize): Promise<void>;
     }
   /** `telnet`: the other side speaks telnet itself; its negotiation is stripped. */
   | { type: 'tcp'; port: number; telnet: boolean };

@@ -9,9 +9,16 @@ const WONT = 252;
 const DO = 253;
 const IAC = 255;
 const timingMark = 6;
+const windowSize = 31;
 
 /** Asks the console to mark the place in its output where it received this request (RFC 860). */
 export const askForMark: Uint8Array<ArrayBuffer> = Uint8Array.of(IAC, DO, timingMark);
+
+/** Offers to say the size of the window, and says it (RFC 1073), in characters. A console whose terminal has no size ignores it. */
+export function windowSizeMessage(columns: number, rows: number): Uint8Array<ArrayBuffer> {
+  const bytes = [columns >> 8, columns & 255, rows >> 8, rows & 255].flatMap((byte) => (byte === IAC ? [IAC, IAC] : [byte]));
+  return Uint8Array.of(IAC, WILL, windowSize, IAC, SB, windowSize, ...bytes, IAC, SE);
+}
 
 type StripperState = 'data' | 'command' | 'option' | 'sub' | 'sub-command';
 

@@ -59,6 +59,28 @@ async function ask(console: TelnetClient, line: string, shows: RegExp): Promise<
 }
 
 describe('containers', { skip }, () => {
+  test('the terminal of a container, and of its auxiliary console, has the size of the client’s window, also after a restart', async () => {
+    const project = await createProject(client);
+    const node = await started(project, {});
+    const says = (columns: number, rows: number) => Uint8Array.of(255, 251, 31, 255, 250, 31, 0, columns, 0, rows, 255, 240);
+    const sized = async (port: number, columns: number, rows: number) => {
+      const console = await shell(node, port);
+      console.socket.write(says(columns, rows));
+      await waitFor(() => ask(console, 'stty size; echo en""d', new RegExp(`${rows} ${columns}[^]*end`)).then(() => true), {
+        what: `${columns} columns`,
+      });
+      return console;
+    };
+    const console = await sized(node.console as number, 120, 40);
+    const aux = await sized(node.properties.aux as number, 99, 33);
+    await act(project, node, 'stop');
+    await act(project, node, 'start');
+    await ask(await sized(node.console as number, 130, 44), 'stty size', /44 130/);
+    console.close();
+    aux.close();
+    await client.delete(project.path);
+  });
+
   test('images; a node of a template, with what its properties say', async () => {
     assert.deepEqual(await client.get('/v2/compute/docker/images'), [{ image: 'pb-test:latest' }]);
     assert.deepEqual(await client.get('/v2/computes/local/docker/images'), [{ image: 'pb-test:latest' }]);

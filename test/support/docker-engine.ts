@@ -13,7 +13,7 @@ import { waitFor } from './wait-for.ts';
 const run = promisify(execFile);
 const startLimitMs = 60_000;
 /** Of busybox, in images. */
-const programs = ['sh', 'ls', 'cat', 'ip', 'ping', 'httpd', 'sleep', 'echo', 'id', 'env', 'hostname', 'touch', 'su'];
+const programs = ['sh', 'ls', 'cat', 'ip', 'ping', 'httpd', 'sleep', 'echo', 'id', 'env', 'hostname', 'touch', 'su', 'stty'];
 
 /** Why no engine can run here, or which prerequisite is missing; undefined if all exist. */
 export async function noEngine(

@@ -3,7 +3,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
-import { askForMark, TelnetStripper } from '../../src/lib/telnet.ts';
+import { askForMark, TelnetStripper, windowSizeMessage } from '../../src/lib/telnet.ts';
 import type { Terminal, TerminalOptions } from './surface.ts';
 
 const scrollbackLines = 10_000;
@@ -141,6 +141,7 @@ function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOp
       isReplay = true;
       terminal.reset();
       opened.send(askForMark);
+      tellSize();
       if (early) opened.send(encoder.encode(early));
       early = undefined;
       state('open');
@@ -150,14 +151,17 @@ function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOp
     opened.onmessage = ({ data }) => terminal.write(telnet.push(new Uint8Array(data as ArrayBuffer)));
     opened.onclose = again;
   };
+  const tellSize = () => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(windowSizeMessage(terminal.cols, terminal.rows));
+  };
   const send = (text: string) => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(encoder.encode(text));
     else if (early !== undefined) early += text;
   };
   attach();
+  const resized = terminal.onResize(tellSize);
   const input = terminal.onData((text) => {
-    if (isReplay && isReport(text)) return;
-    send(text);
+    if (!(isReplay && isReport(text))) send(text);
     if (!isReport(text)) onTyped(text);
   });
   return {
@@ -165,7 +169,7 @@ function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOp
     close: () => {
       closed = true;
       clearTimeout(retry);
-      input.dispose();
+      for (const listener of [input, resized]) listener.dispose();
       socket?.close();
     },
   };

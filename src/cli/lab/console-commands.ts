@@ -6,6 +6,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { stripVTControlCharacters } from 'node:util';
 import { type ConsolePlatform, Platforms } from '../../lab/checks/console/platforms.ts';
 import { LabError } from '../../lab/file/lab-error.ts';
+import { windowSizeMessage } from '../../lib/telnet.ts';
 import { type CliCommand, CliUsageError, projectOption, serverOptions, textOption } from '../command.ts';
 import { type ConsoleSocket, openConsole } from './console-socket.ts';
 import { getLink, getNode, linkName, readParts } from './find-parts.ts';
@@ -36,6 +37,11 @@ const consoleCommand: CliCommand = {
       call.out.note(`Connected to ${word}. Ctrl-] leaves.`);
       stdin.setRawMode(true);
     }
+    const tellSize = () => socket.send(windowSizeMessage(stdout.columns, stdout.rows));
+    if (stdout.isTTY) {
+      tellSize();
+      stdout.on('resize', tellSize);
+    }
     stdin.on('data', typed).once('end', () => socket.close());
     call.signal.addEventListener('abort', () => socket.close());
     try {
@@ -43,6 +49,7 @@ const consoleCommand: CliCommand = {
     } finally {
       if (stdin.isTTY) stdin.setRawMode(false);
       stdin.off('data', typed).pause();
+      stdout.off('resize', tellSize);
     }
     return 0;
   },

@@ -1,6 +1,7 @@
 /** One client of a console: its place in the output, and the telnet layer between it and the console. */
+import type { TerminalSize } from '../../emulators/driver.ts';
 import type { Scrollback } from './scrollback.ts';
-import { escapeTelnet, offers, TelnetDecoder, towardsClient } from './telnet-codec.ts';
+import { escapeTelnet, offers, offersWithSize, TelnetDecoder, towardsClient, towardsSizedClient } from './telnet-codec.ts';
 
 /** Where output goes: a TCP connection, a WebSocket. */
 export interface Sink {
@@ -16,17 +17,21 @@ const queueLimitBytes = 256 * 1024;
 export class ConsoleClient {
   readonly #sink: Sink;
   readonly #scrollback: Scrollback;
-  readonly #decoder = new TelnetDecoder(towardsClient);
+  readonly #decoder: TelnetDecoder;
   readonly #name: string;
   #position: number;
 
-  /** Negotiates, then shows the banner and the scrollback. */
-  constructor(sink: Sink, scrollback: Scrollback, banner: string | undefined) {
+  /** Of its window, once it was said; both at least 1. */
+  size: TerminalSize | undefined;
+
+  /** Negotiates, then shows the banner and the scrollback. `asksSize`: the client is asked for the size of its window. */
+  constructor(sink: Sink, scrollback: Scrollback, { banner, asksSize }: { banner?: string | undefined; asksSize: boolean }) {
+    this.#decoder = new TelnetDecoder(asksSize ? towardsSizedClient : towardsClient);
     this.#sink = sink;
     this.#scrollback = scrollback;
     this.#name = banner ?? 'Patchbay console';
     this.#position = scrollback.entry();
-    sink.send(offers);
+    sink.send(asksSize ? offersWithSize : offers);
     if (banner !== undefined) this.#say(banner);
     this.pump();
   }
@@ -52,7 +57,8 @@ export class ConsoleClient {
 
   /** What the client has sent, without telnet: input for the emulator. */
   receive(bytes: Uint8Array): Uint8Array {
-    const { data, reply, areYouThere } = this.#decoder.push(bytes);
+    const { data, reply, areYouThere, size } = this.#decoder.push(bytes);
+    if (size && size.columns > 0 && size.rows > 0) this.size = size;
     // A client that asks without reading the answers gets none.
     if (reply.length > 0 && this.#hasRoom) this.#sink.send(reply);
     if (areYouThere > 0 && this.#hasRoom) this.#say(`[${this.#name}: yes]`);

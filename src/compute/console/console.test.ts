@@ -290,3 +290,29 @@ test('what a browser sends to the port reaches no machine; what only looks like 
   await waitFor(() => emulator.input.endsWith('HTTP/1.1\r\n'), { what: 'the input of a person' });
   assert.equal(emulator.input, 'GET ready\r\nPOST / HTTP/1.1\r\n');
 });
+
+test('a terminal gets the smallest window of its clients, again when one goes and when the emulator is another one', async () => {
+  const sizes: string[] = [];
+  const resize = async ({ columns, rows }: { columns: number; rows: number }) => {
+    sizes.push(`${columns}x${rows}`);
+  };
+  const one = await open({ source: { type: 'unix', path: emulator.path, resize } });
+  const says = (columns: number, rows: number) =>
+    Uint8Array.of(255, 251, 31, 255, 250, 31, columns >> 8, columns & 255, rows >> 8, rows & 255, 255, 240);
+  const until = (wanted: string) => waitFor(() => sizes.at(-1) === wanted, { what: `${wanted} after ${sizes}` });
+  const [large, small] = [await telnet(one), await telnet(one)];
+  await waitFor(() => large.received().includes(Buffer.of(255, 253, 31)), { what: 'the question for the size' });
+  large.socket.write(says(200, 50));
+  await until('200x50');
+  small.socket.write(says(100, 60));
+  await until('100x50');
+  small.close();
+  await until('200x50');
+  large.socket.write(says(0, 0));
+  large.socket.write(says(4096, 40));
+  await until('1000x40');
+  const before = sizes.length;
+  emulator.connection?.destroy();
+  await waitFor(() => sizes.length > before, { what: 'the size of the new terminal' });
+  assert.equal(sizes.at(-1), '1000x40');
+});

@@ -10,6 +10,7 @@ import { ConsolePort } from './console-port.ts';
 import { refusalOf } from './refusals.ts';
 import { Scrollback } from './scrollback.ts';
 import { SourceConnection } from './source.ts';
+import { TerminalResizer } from './terminal-resizer.ts';
 import { refusalOfWebRequest, TelnetInput } from './web-requests.ts';
 
 export type { Sink } from './client.ts';
@@ -56,9 +57,13 @@ class Console implements NodeConsole {
   #listener: ConsolePort | undefined;
   #lookAgain: NodeJS.Timeout | undefined;
   #port = 0;
+  /** Of a terminal with a size. */
+  readonly #resizer: TerminalResizer | undefined;
 
   constructor(options: ConsoleOptions) {
     this.#options = options;
+    const { source } = options;
+    if (source.type === 'unix' && source.resize) this.#resizer = new TerminalResizer((size) => source.resize?.(size));
   }
 
   get port(): number {
@@ -72,6 +77,7 @@ class Console implements NodeConsole {
     this.#port = this.#listener.number;
     this.#source = new SourceConnection(this.#options.source, scrollbackBytes, {
       output: (bytes) => this.#spread(bytes),
+      connected: () => this.#resizer?.repeat(),
       relieved: () => {
         for (const socket of this.#listener?.sockets ?? []) socket.resume();
       },
@@ -99,17 +105,21 @@ class Console implements NodeConsole {
     const client = this.#add(sink);
     return {
       write: (bytes) => this.#input(client, bytes),
-      detach: () => {
-        this.#clients.delete(client);
-      },
+      detach: () => this.#remove(client),
     };
   }
 
   #add(sink: Sink): ConsoleClient {
-    const client = new ConsoleClient(sink, this.#scrollback, this.#options.banner);
+    const options = { banner: this.#options.banner, asksSize: this.#resizer !== undefined };
+    const client = new ConsoleClient(sink, this.#scrollback, options);
     this.#clients.add(client);
     this.#watchLaggards(client);
     return client;
+  }
+
+  #remove(client: ConsoleClient): void {
+    this.#clients.delete(client);
+    this.#resizer?.fit(this.#clients);
   }
 
   #accept(socket: Socket): void {
@@ -131,11 +141,13 @@ class Console implements NodeConsole {
       if (this.#source?.congested) socket.pause();
     });
     socket.on('drain', () => client.pump());
-    socket.on('close', () => this.#clients.delete(client));
+    socket.on('close', () => this.#remove(client));
   }
 
   #input(client: ConsoleClient, bytes: Uint8Array): void {
+    const before = client.size;
     const data = client.receive(bytes);
+    if (client.size !== before) this.#resizer?.fit(this.#clients);
     if (data.length > 0) this.#source?.write(data);
   }
 

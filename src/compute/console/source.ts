@@ -26,6 +26,8 @@ const inputLimitBytes = 1024 * 1024;
 
 export interface SourceListener {
   output(bytes: Uint8Array): void;
+  /** There is a connection, a new one perhaps. */
+  connected(): void;
   /** `congested` may be false again. */
   relieved(): void;
 }
@@ -103,6 +105,7 @@ export class SourceConnection {
     if (source.type === 'unix' && source.log !== undefined) this.#held = [];
     socket.on('connect', () => {
       this.#retry.succeeded();
+      this.#listener.connected();
       if (source.type === 'unix' && source.log !== undefined) void this.#catchUp(socket, source.log);
     });
     socket.on('data', (bytes) => this.#arrived(socket, bytes));

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { escapeTelnet, offers, TelnetDecoder, type TelnetRole, towardsClient, towardsEmulator } from './telnet-codec.ts';
+import {
+  escapeTelnet,
+  offers,
+  offersWithSize,
+  TelnetDecoder,
+  type TelnetRole,
+  towardsClient,
+  towardsEmulator,
+  towardsSizedClient,
+} from './telnet-codec.ts';
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(' ', ''), 'hex'));
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
@@ -40,6 +49,28 @@ for (const [name, input, data, reply] of cases) {
 
 test('client: are you there is reported, each time', () => {
   assert.deepEqual(decode(hex('61 fff6 62 fff6')), { data: 'ab', reply: '', areYouThere: 2 });
+});
+
+test('a sized client is asked for its window, whose last size is decoded however it is split', () => {
+  assert.equal(Buffer.from(offersWithSize).toString('hex'), 'fffb01fffb03fffb00fffd00fffd1f');
+  const bytes = hex('fffb1f 61 fffa1f00500018fff0 62 fffa1f00ffff0020fff0');
+  assert.deepEqual(decode(bytes, towardsSizedClient), { data: 'ab', reply: '', areYouThere: 0 });
+  assert.deepEqual(new TelnetDecoder(towardsSizedClient).push(bytes).size, { columns: 255, rows: 32 });
+  const decoder = new TelnetDecoder(towardsSizedClient);
+  const sizes = [...bytes].flatMap((byte) => decoder.push(Uint8Array.of(byte)).size ?? []);
+  assert.deepEqual(sizes, [
+    { columns: 80, rows: 24 },
+    { columns: 255, rows: 32 },
+  ]);
+});
+
+test('a window size that was not agreed on, or is none, is ignored', () => {
+  const sizeOf = (input: string, role = towardsSizedClient) => new TelnetDecoder(role).push(hex(input)).size;
+  assert.equal(sizeOf('fffa1f00500018fff0'), undefined);
+  assert.equal(sizeOf('fffb1f fffa1f005000fff0'), undefined);
+  assert.equal(sizeOf('fffb1f fffa1f005000180000fff0'), undefined);
+  assert.equal(sizeOf('fffb1f fffa1800500018fff0'), undefined);
+  assert.equal(sizeOf('fffb1f fffa1f00500018fff0', towardsClient), undefined);
 });
 
 test('a subnegotiation without an end is left after a while', () => {

@@ -3,8 +3,10 @@
  * 0xff in what is sent. Pieces may be split anywhere. Sources: RFC 854 (commands), RFC 1143 (no loops), RFC 856 (binary).
  *
  * Theory of operation: an option is answered when its state changes and never again, so two ends that both answer everything
- * cannot keep each other busy. Subnegotiations (window size and others) are swallowed, and nothing of them is kept.
+ * cannot keep each other busy. Of subnegotiations the window size (RFC 1073) is decoded; others are swallowed, and nothing of them is kept.
  */
+import type { TerminalSize } from '../../emulators/driver.ts';
+
 const SE = 240;
 const AYT = 246;
 const SB = 250;
@@ -14,14 +16,19 @@ const DO = 253;
 const DONT = 254;
 const IAC = 255;
 
-export const telnetOptions = { binary: 0, echo: 1, suppressGoAhead: 3 } as const;
-const { binary, echo, suppressGoAhead } = telnetOptions;
+export const telnetOptions = { binary: 0, echo: 1, suppressGoAhead: 3, windowSize: 31 } as const;
+const { binary, echo, suppressGoAhead, windowSize } = telnetOptions;
 
 /** What a console says first to a client: WILL ECHO, WILL SUPPRESS-GO-AHEAD, WILL BINARY, DO BINARY. */
 export const offers: Uint8Array = Uint8Array.of(IAC, WILL, echo, IAC, WILL, suppressGoAhead, IAC, WILL, binary, IAC, DO, binary);
 
+/** What a console whose terminal has a size says first: the offers, and DO NAWS. Source: GNS3's consoles of Docker nodes. */
+export const offersWithSize: Uint8Array = Uint8Array.of(...offers, IAC, DO, windowSize);
+
 /** A subnegotiation longer than this was never one: what follows is data again. */
 const maxSubnegotiation = 512;
+/** Of a window size. */
+const sizeBytes = 4;
 
 export interface TelnetRole {
   /** Options this end performs (answers WILL to DO), and those it has offered already (a DO is then the answer). */
@@ -42,6 +49,12 @@ export const towardsClient: TelnetRole = {
   accepts: [binary],
   asked: [binary],
 };
+/** The same for a console whose terminal has a size, which the client is asked for. */
+export const towardsSizedClient: TelnetRole = {
+  ...towardsClient,
+  accepts: [binary, windowSize],
+  asked: [binary, windowSize],
+};
 /** We are the only client of an emulator that speaks telnet itself. */
 export const towardsEmulator: TelnetRole = {
   performs: [suppressGoAhead, binary],
@@ -56,6 +69,8 @@ export interface Decoded {
   readonly reply: Uint8Array;
   /** How often the other end asked whether anybody is there. */
   readonly areYouThere: number;
+  /** The last window size that the other end has sent, if it was asked for one. */
+  readonly size?: TerminalSize;
 }
 
 type State = 'data' | 'command' | 'option' | 'sub' | 'sub-command';
@@ -67,6 +82,9 @@ export class TelnetDecoder {
   /** WILL, WONT, DO or DONT, while its option is awaited. */
   #verb = 0;
   #subLength = 0;
+  /** The first bytes of the subnegotiation, with 0xff undoubled: one more than those of a window size. */
+  #sub: number[] = [];
+  #size: TerminalSize | undefined;
   /** The last byte of data was CR: without BINARY, a NUL behind it is padding (RFC 854). */
   #afterReturn = false;
   /** What each option was answered, so that it is not answered twice: DO/DONT side and WILL/WONT side. */
@@ -97,7 +115,10 @@ export class TelnetDecoder {
           break;
       }
     }
-    return { data: data.subarray(0, length), reply: reply.length > 0 ? Uint8Array.from(reply) : nothing, areYouThere };
+    const size = this.#size;
+    this.#size = undefined;
+    const decoded = { data: data.subarray(0, length), reply: reply.length > 0 ? Uint8Array.from(reply) : nothing, areYouThere };
+    return size ? { ...decoded, size } : decoded;
   }
 
   #step(byte: number, reply: number[]): 'data' | 'there' | undefined {
@@ -114,11 +135,26 @@ export class TelnetDecoder {
         this.#subLength += 1;
         if (byte === IAC) this.#state = 'sub-command';
         else if (this.#subLength >= maxSubnegotiation) this.#state = 'data';
+        else this.#keepOfSub(byte);
         return undefined;
       case 'sub-command':
         this.#state = byte === SE ? 'data' : 'sub';
+        if (byte === SE) this.#endSub();
+        else if (byte === IAC) this.#keepOfSub(byte);
         return undefined;
     }
+  }
+
+  #keepOfSub(byte: number): void {
+    if (this.#sub.length < sizeBytes + 2) this.#sub.push(byte);
+  }
+
+  /** RFC 1073: option, columns and rows, two bytes each; 0 means "not said". */
+  #endSub(): void {
+    const [option, ...bytes] = this.#sub;
+    if (option !== windowSize || bytes.length !== sizeBytes || this.#theirs.get(windowSize) !== true) return;
+    const view = Buffer.from(bytes);
+    this.#size = { columns: view.readUInt16BE(0), rows: view.readUInt16BE(2) };
   }
 
   #data(byte: number): 'data' | undefined {
@@ -141,6 +177,7 @@ export class TelnetDecoder {
     if (byte === SB) {
       this.#state = 'sub';
       this.#subLength = 0;
+      this.#sub = [];
     } else if (byte >= WILL) {
       this.#state = 'option';
       this.#verb = byte;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child } from '../../process/child.ts';
 import { processFacts } from '../../process/proc.ts';
-import type { ConsoleSource, Emulator, Ending, NodeView, ScreenSource } from '../driver.ts';
+import type { ConsoleSource, Emulator, Ending, NodeView, ScreenSource, TerminalSize } from '../driver.ts';
 import { ConfigWatch } from '../ios-nvram/config-watch.ts';
 import type { PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, setCarrier } from './adapters.ts';
@@ -134,12 +134,16 @@ export class DockerEmulator implements Emulator {
     const { node, hasScreenSocket } = this.#parts;
     const { type } = node.console;
     if (type === 'vnc') return hasScreenSocket ? { type: 'screen', path: pictureSocket(node) } : undefined;
-    return isPage(type) ? { type: 'screen', path: this.#place('page.sock') } : { type: 'unix', path: this.#place('console.sock') };
+    if (isPage(type)) return { type: 'screen', path: this.#place('page.sock') };
+    const resize = ({ columns, rows }: TerminalSize) => this.#request(`resize?w=${columns}&h=${rows}`);
+    return { type: 'unix', path: this.#place('console.sock'), resize };
   }
 
   auxiliary(): { source: ConsoleSource; port: number } | undefined {
     const { aux } = this.#parts;
-    return aux === undefined ? undefined : { source: { type: 'unix', path: this.#place('aux.sock') }, port: aux };
+    if (aux === undefined) return undefined;
+    const resize = (size: TerminalSize) => this.#commands.resizeShell(size);
+    return { source: { type: 'unix', path: this.#place('aux.sock'), resize }, port: aux };
   }
 
   /** They are the container's when it is made: at the next start. */

@@ -2,6 +2,7 @@
 import { Duplex, Transform, type TransformCallback } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Gate } from '../../lib/gate.ts';
+import type { TerminalSize } from '../driver.ts';
 import type { DockerEngine } from './engine.ts';
 import { resourcesInside } from './resources.ts';
 
@@ -25,6 +26,9 @@ export class ContainerCommands {
   readonly #engine: DockerEngine;
   readonly #containerId: string;
   readonly #starts = new Gate();
+  /** The command of the last shell. */
+  #shell: string | undefined;
+  #shellSize: TerminalSize | undefined;
 
   constructor(engine: DockerEngine, containerId: string) {
     this.#engine = engine;
@@ -32,13 +36,22 @@ export class ContainerCommands {
   }
 
   /** A shell of its own on a terminal of its own, whether or not the image has one. */
-  openShell(): Promise<Duplex> {
-    return this.#open({ Cmd: [busybox, 'sh'], Tty: true, Env: ['TERM=vt100'] });
+  async openShell(): Promise<Duplex> {
+    const { stream, id } = await this.#open({ Cmd: [busybox, 'sh'], Tty: true, Env: ['TERM=vt100'] });
+    this.#shell = id;
+    if (this.#shellSize) await this.resizeShell(this.#shellSize).catch(() => undefined);
+    return stream;
+  }
+
+  /** Gives the terminal of the last shell, and of the next ones, this size. */
+  async resizeShell(size: TerminalSize): Promise<void> {
+    this.#shellSize = size;
+    if (this.#shell !== undefined) await this.#engine.post(`/exec/${this.#shell}/resize?w=${size.columns}&h=${size.rows}`);
   }
 
   /** A connection to a port on which something in the container listens. */
   async openPort(port: number): Promise<Duplex> {
-    const stream = await this.#open({ Cmd: [busybox, 'nc', '127.0.0.1', String(port)], Tty: false });
+    const { stream } = await this.#open({ Cmd: [busybox, 'nc', '127.0.0.1', String(port)], Tty: false });
     const output = stream.pipe(new Demultiplexer());
     stream.on('error', () => output.destroy());
     return Duplex.from({ writable: stream, readable: output });
@@ -51,13 +64,13 @@ export class ContainerCommands {
     });
   }
 
-  #open(command: { Cmd: string[]; Tty: boolean; Env?: string[] }): Promise<Duplex> {
+  #open(command: { Cmd: string[]; Tty: boolean; Env?: string[] }): Promise<{ stream: Duplex; id: string }> {
     const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true };
     return this.#starts.pass(async () => {
       const { Id } = await this.#engine.post<{ Id: string }>(`/containers/${this.#containerId}/exec`, { ...command, ...streams });
       const stream = await this.#engine.attach(`/exec/${Id}/start`, { Detach: false, Tty: command.Tty });
       await this.#started(Id);
-      return stream;
+      return { stream, id: Id };
     });
   }
 
