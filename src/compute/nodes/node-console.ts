@@ -14,15 +14,18 @@ export interface ConsoleChange {
 
 /**
  * Takes what the change needs; the caller gives the old or the new port back, depending on how it ends. A wanted port that is
- * taken or out of range is silently replaced by another; `null` switches the console off until a port is asked for again;
- * a new type brings a new port; a port for a node without console is ignored.
+ * taken or out of range is not given: a node keeps the port that it has, and gets another one if it has none. `null` switches the console
+ * off until a port is asked for again; a new type brings a new port; a port for a node without console is ignored.
  */
 export async function nextConsole(ports: Ports, current: ConsoleState, change: ConsoleChange): Promise<ConsoleState> {
   const type = change.console_type ?? current.type;
   if (type !== current.type) return { type, port: await ports.takeConsole(type, change.console) };
   if (change.console === undefined || change.console === current.port || type === 'none') return current;
   if (change.console === null) return { type, port: null };
-  return { type, port: await ports.takeConsole(type, change.console) };
+  const port = await ports.takeConsole(type, change.console);
+  if (port === change.console || current.port === null) return { type, port };
+  ports.releaseConsole(port);
+  return current;
 }
 
 /** A console of a started node. @throws node_console; `whyNone`: why a started one has none */

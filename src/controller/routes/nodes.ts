@@ -12,6 +12,7 @@ import type { NodeVerb } from '../live/nodes/node-verbs.ts';
 import { convertedNode } from '../model/converted-machine.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
 import { checkRequested } from './requested-properties.ts';
+import { withWarnings } from './unmet-wishes.ts';
 
 const actions: readonly { action: NodeVerb; summary: string }[] = [
   { action: 'start', summary: 'Start' },
@@ -38,7 +39,7 @@ export function nodeRoutes(controller: Controller): Route[] {
       ({ path, body }) => {
         if (body.compute_id !== anyCompute) computes.get(body.compute_id);
         checkRequested(body, controller.settings);
-        return project(path).change((live) => live.nodes.create(body));
+        return project(path).change(async (live) => withWarnings(live, body, await live.nodes.create(body)));
       },
     ),
     route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node', reply: Node }, async ({ path }) => {
@@ -48,7 +49,8 @@ export function nodeRoutes(controller: Controller): Route[] {
     route(
       'PUT /v2/projects/{project_id}/nodes/{node_id}',
       { summary: 'Change a node; properties that are not given stay', body: NodeUpdate, reply: Node },
-      ({ path, body }) => project(path).change((live) => live.nodes.update(path.node_id, body)),
+      ({ path, body }) =>
+        project(path).change(async (live) => withWarnings(live, body, await live.nodes.update(path.node_id, body))),
     ),
     route(
       'DELETE /v2/projects/{project_id}/nodes/{node_id}',

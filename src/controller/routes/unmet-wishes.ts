@@ -1,0 +1,34 @@
+/** Tells listeners of a project when a node did not get a port or an address that its request wanted. */
+import type { LiveProject } from '../live/live-project.ts';
+import type { NodeObject } from '../model/node.ts';
+
+interface Wish {
+  readonly node_type?: string | undefined;
+  readonly console?: number | null | undefined;
+  readonly console_type?: string | null | undefined;
+  readonly properties?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Key of a node's properties to what it is called. */
+const ofProperties: Readonly<Record<string, string>> = { aux: 'auxiliary console port', mac_address: 'MAC address' };
+
+/** Returns the node; a `log.warning` names each wish of the request that it does not meet, and what it has instead. */
+export function withWarnings(live: Pick<LiveProject, 'notify'>, wish: Wish, node: NodeObject): NodeObject {
+  const unmet: string[] = [];
+  const compare = (what: string, wanted: unknown, given: unknown) => {
+    if (wanted === undefined || wanted === null || wanted === '' || isSame(wanted, given)) return;
+    unmet.push(`${what} ${String(wanted)}: it has ${given === null || given === undefined ? 'none' : String(given)}`);
+  };
+  // A port for a node without console is ignored, as by GNS3.
+  if (node.console_type !== 'none') compare('console port', wish.console, node.console);
+  for (const [key, what] of Object.entries(ofProperties)) {
+    if (key in node.properties) compare(what, wish.properties?.[key], node.properties[key]);
+  }
+  for (const wanted of unmet) {
+    const message = `${node.name} did not get the ${wanted}. It is in use, or outside of the range that the compute gives out`;
+    live.notify('log.warning', { message });
+  }
+  return node;
+}
+
+const isSame = (one: unknown, other: unknown) => String(one).toLowerCase() === String(other).toLowerCase();

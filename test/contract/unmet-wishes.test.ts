@@ -1,0 +1,67 @@
+/** Ports and addresses that a client wants and cannot have: the node keeps what it has, and listeners are told. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { listen } from '../support/notices.ts';
+import { createNode, createProject, type NodeBody, withServer } from '../support/with-server.ts';
+
+const { server, client } = await withServer();
+const warning = (text: RegExp) => (notice: { action: string; event: Record<string, unknown> }) =>
+  notice.action === 'log.warning' && text.test(String(notice.event.message));
+
+test('a console port that another node has', async () => {
+  const project = await createProject(client);
+  const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+  const [one, two] = [await createNode(client, project, 'vpcs'), await createNode(client, project, 'qemu')];
+  for (const [wanted, what] of [
+    [one.console, 'of another node'],
+    [70, 'outside of the range'],
+  ] as const) {
+    const changed = await client.put<NodeBody>(`${project.path}/nodes/${two.node_id}`, { console: wanted, x: 5 });
+    assert.deepEqual([changed.console, changed.x], [two.console, 5], `a port ${what}: the node keeps its own`);
+    await listener.find(warning(new RegExp(`^${two.name} did not get the console port ${wanted}: it has ${two.console}\\.`)), what);
+  }
+  const three = await createNode(client, project, 'vpcs', { console: one.console });
+  assert.notEqual(three.console, one.console);
+  await listener.find(
+    warning(new RegExp(`^${three.name} did not get the console port ${one.console}:`)),
+    'a warning of a new node',
+  );
+  await listener.close();
+});
+
+test('a console port that another program has; a free one is given without a word', async () => {
+  const project = await createProject(client);
+  const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+  const node = await createNode(client, project, 'vpcs');
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const free = await createNode(client, project, 'vpcs');
+  await client.delete(`${project.path}/nodes/${free.node_id}`);
+  const changed = await client.put<NodeBody>(`${project.path}/nodes/${node.node_id}`, { console: free.console });
+  assert.equal(changed.console, free.console);
+  const address = other.address();
+  assert.ok(typeof address === 'object' && address);
+  const kept = await client.put<NodeBody>(`${project.path}/nodes/${node.node_id}`, { console: address.port });
+  assert.equal(kept.console, free.console);
+  await listener.find(warning(new RegExp(`console port ${address.port}`)), 'a warning');
+  assert.equal(listener.notices().filter(({ action }) => action === 'log.warning').length, 1);
+  other.close();
+  await listener.close();
+});
+
+test('an address that is free is no reason to warn, however it is written', async () => {
+  const project = await createProject(client);
+  const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+  await createNode(client, project, 'qemu', { properties: { mac_address: '0C:11:22:33:44:00' } });
+  await createNode(client, project, 'vpcs', { node_id: randomUUID(), console: null });
+  await client.post(`${project.path}/drawings`, { svg: '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>' });
+  await listener.find(({ action }) => action === 'drawing.created', 'what comes last');
+  assert.deepEqual(
+    listener.notices().filter(({ action }) => action === 'log.warning'),
+    [],
+  );
+  await listener.close();
+});
