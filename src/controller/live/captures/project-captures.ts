@@ -32,6 +32,7 @@ import {
   resumeRequest,
   type StoredCapture,
   shownCapture,
+  withLinkType,
   withoutEnd,
 } from './stored-capture.ts';
 
@@ -93,7 +94,7 @@ export class ProjectCaptures {
 
   /**
    * @param id a new one; without it, GNS3's capture is started.
-   * @throws `capture_link_active`, `captures_full`, `capture_no_end`, `capture_file_invalid`, `storage_failed`, and what the compute answers
+   * @throws `capture_link_active`, `captures_full`, `capture_no_end`, `capture_link_type`, `capture_file_invalid`, `storage_failed`, and what the compute answers
    */
   start(linkId: string, body: LinkCaptureStart, id: string = gns3CaptureId): Promise<LinkCapture> {
     return this.#links.exclusively(linkId, async (link) => {
@@ -101,7 +102,7 @@ export class ProjectCaptures {
       if (known?.state === 'capturing') throw fault('capture_link_active', { link_id: linkId });
       const others = (this.#lists.get(linkId) ?? []).filter((one) => one !== known && one.state !== 'ended');
       if (others.length >= mostCaptures) throw fault('captures_full', { link_id: linkId, most: mostCaptures });
-      return linkCapture(this.#host, link, await this.#start(link, id, body));
+      return linkCapture(this.#host, link, await this.#start(link, id, withLinkType(link, body)));
     });
   }
 

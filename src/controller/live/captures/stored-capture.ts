@@ -9,6 +9,7 @@ import {
   type LinkCapture,
   type LinkCaptureStart,
 } from '../../../schema/capture.ts';
+import { linkTypes } from '../../../schema/pcap.ts';
 import { findKind } from '../../model/node.ts';
 import { endOf, type OpenLink, type ShownCapture, type Two } from '../links/link.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
@@ -45,6 +46,25 @@ export function planCapture(link: OpenLink, id: string, { capture_file_name, ...
   if (reason !== undefined) throw fault('capture_file_invalid', { file: file.slice(0, 100), reason });
   return { id, end: capturingEnd(link.nodes), body: { data_link_type: 'DLT_EN10MB', ...options, capture_file_name: file } };
 }
+
+/**
+ * The request with the type that its frames are captured as: the given one, or the first that the link's ports have.
+ * @throws `capture_link_type` for one that no port has
+ */
+export function withLinkType({ entry, nodes }: OpenLink, body: LinkCaptureStart): LinkCaptureStart {
+  const types = ([0, 1] as const).flatMap((end) => {
+    const { adapter, port } = endOf(entry, end);
+    return Object.values(nodes[end].findPort(adapter, port)?.data_link_types ?? {});
+  });
+  const given = body.data_link_type ?? types.find(isLinkType);
+  if (given === undefined) return body;
+  if (types.length > 0 && !types.includes(given)) {
+    throw fault('capture_link_type', { given, types: [...new Set(types)].join(' or ') });
+  }
+  return { ...body, data_link_type: given };
+}
+
+const isLinkType = (name: string): name is keyof typeof linkTypes => Object.hasOwn(linkTypes, name);
 
 /** Two captures of a link do not get the same name. */
 function defaultFileName({ entry, nodes }: OpenLink, id: string, side: LinkCaptureStart['side']): string {

@@ -1,0 +1,59 @@
+/**
+ * What clients of GNS3 send and its schemas do not name: keys that begin with two underscores, which old versions of gns3fy put into every
+ * body, are left out; fractions of pixels, which layout libraries compute, are rounded.
+ */
+import type { TSchema } from '../schema/type.ts';
+
+/** Integers in pixels, where a schema names them. */
+const pixelKeys: ReadonlySet<string> = new Set(['x', 'y', 'z', 'width', 'height', 'scene_width', 'scene_height']);
+
+type Json = Record<string, unknown>;
+
+/** The body, changed only in these two ways. Walks no further than its schema does. */
+export function lenient(schema: TSchema, body: unknown): unknown {
+  if (!isObject(body)) return body;
+  const own = Object.entries(body).filter(([key]) => !isPassedOver(key));
+  const kept = own.length === Object.keys(body).length ? body : Object.fromEntries(own);
+  return roundPixels(schema as Json, kept);
+}
+
+/** `__proto__` is no key of a client's library: it is refused like others that no schema names. */
+const isPassedOver = (key: string) => key.startsWith('__') && key !== '__proto__';
+
+function roundPixels(schema: Json, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = formOf(schema, 'items')?.items;
+    return isObject(items) && mayHavePixels(items) ? value.map((item) => roundPixels(items, item)) : value;
+  }
+  const properties = formOf(schema, 'properties')?.properties;
+  if (!isObject(value) || !isObject(properties)) return value;
+  let changed: Json | undefined;
+  for (const [key, form] of Object.entries(properties)) {
+    if (!Object.hasOwn(value, key) || !isObject(form)) continue;
+    const before = value[key];
+    const after =
+      pixelKeys.has(key) && typeof before === 'number' && isInteger(form) ? Math.round(before) : roundPixels(form, before);
+    if (!Object.is(after, before)) changed = { ...(changed ?? value), [key]: after };
+  }
+  return changed ?? value;
+}
+
+/** The schema, or the one of its alternatives that describes objects or lists. */
+function formOf(schema: Json, keyword: 'items' | 'properties'): Json | undefined {
+  if (keyword in schema) return schema;
+  return alternatives(schema).find((one) => keyword in one);
+}
+
+function mayHavePixels(schema: Json): boolean {
+  return formOf(schema, 'properties') !== undefined;
+}
+
+function isInteger(schema: Json): boolean {
+  return schema.type === 'integer' || alternatives(schema).some(({ type }) => type === 'integer');
+}
+
+const alternatives = ({ anyOf }: Json): Json[] => (Array.isArray(anyOf) ? (anyOf as Json[]) : []);
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
