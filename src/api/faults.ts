@@ -212,7 +212,6 @@ const table = {
   capture_not_found: { status: 404, says: 'The link {link_id} has no capture with the id {capture_id}' },
   capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },
   capture_link_active: { status: 409, says: 'The link {link_id} is being captured already: stop that capture first' },
-  capture_link_type: { status: 400, says: 'Frames of this link are not of the type {given}: capture them as {types}' },
   capture_link_missing: { status: 409, says: 'The link {link_id} is not captured: start a capture first' },
   link_failed: { status: 409, says: 'The link could not be created: {reason}' },
   fabric_unavailable: { status: 409, says: 'The fabric does not answer: {reason}. Try again in a second' },

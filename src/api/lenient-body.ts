@@ -7,27 +7,27 @@ import type { TSchema } from '../schema/type.ts';
 /** Integers in pixels, where a schema names them. */
 const pixelKeys: ReadonlySet<string> = new Set(['x', 'y', 'z', 'width', 'height', 'scene_width', 'scene_height']);
 
-type Json = Record<string, unknown>;
+type JsonObject = Record<string, unknown>;
 
 /** The body, changed only in these two ways. Walks no further than its schema does. */
 export function lenient(schema: TSchema, body: unknown): unknown {
   if (!isObject(body)) return body;
   const own = Object.entries(body).filter(([key]) => !isPassedOver(key));
   const kept = own.length === Object.keys(body).length ? body : Object.fromEntries(own);
-  return roundPixels(schema as Json, kept);
+  return roundPixels(schema as JsonObject, kept);
 }
 
 /** `__proto__` is no key of a client's library: it is refused like others that no schema names. */
 const isPassedOver = (key: string) => key.startsWith('__') && key !== '__proto__';
 
-function roundPixels(schema: Json, value: unknown): unknown {
+function roundPixels(schema: JsonObject, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = formOf(schema, 'items')?.items;
     return isObject(items) && mayHavePixels(items) ? value.map((item) => roundPixels(items, item)) : value;
   }
   const properties = formOf(schema, 'properties')?.properties;
   if (!isObject(value) || !isObject(properties)) return value;
-  let changed: Json | undefined;
+  let changed: JsonObject | undefined;
   for (const [key, form] of Object.entries(properties)) {
     if (!Object.hasOwn(value, key) || !isObject(form)) continue;
     const before = value[key];
@@ -39,21 +39,21 @@ function roundPixels(schema: Json, value: unknown): unknown {
 }
 
 /** The schema, or the one of its alternatives that describes objects or lists. */
-function formOf(schema: Json, keyword: 'items' | 'properties'): Json | undefined {
+function formOf(schema: JsonObject, keyword: 'items' | 'properties'): JsonObject | undefined {
   if (keyword in schema) return schema;
   return alternatives(schema).find((one) => keyword in one);
 }
 
-function mayHavePixels(schema: Json): boolean {
+function mayHavePixels(schema: JsonObject): boolean {
   return formOf(schema, 'properties') !== undefined;
 }
 
-function isInteger(schema: Json): boolean {
+function isInteger(schema: JsonObject): boolean {
   return schema.type === 'integer' || alternatives(schema).some(({ type }) => type === 'integer');
 }
 
-const alternatives = ({ anyOf }: Json): Json[] => (Array.isArray(anyOf) ? (anyOf as Json[]) : []);
+const alternatives = ({ anyOf }: JsonObject): JsonObject[] => (Array.isArray(anyOf) ? (anyOf as JsonObject[]) : []);
 
-function isObject(value: unknown): value is Json {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -39,7 +39,7 @@ export function nodeRoutes(controller: Controller): Route[] {
       ({ path, body }) => {
         if (body.compute_id !== anyCompute) computes.get(body.compute_id);
         checkRequested(body, controller.settings);
-        return project(path).change(async (live) => withWarnings(live, body, await live.nodes.create(body)));
+        return project(path).change((live) => withWarnings(live, body, live.nodes.create(body)));
       },
     ),
     route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node', reply: Node }, async ({ path }) => {
@@ -49,8 +49,7 @@ export function nodeRoutes(controller: Controller): Route[] {
     route(
       'PUT /v2/projects/{project_id}/nodes/{node_id}',
       { summary: 'Change a node; properties that are not given stay', body: NodeUpdate, reply: Node },
-      ({ path, body }) =>
-        project(path).change(async (live) => withWarnings(live, body, await live.nodes.update(path.node_id, body))),
+      ({ path, body }) => project(path).change((live) => withWarnings(live, body, live.nodes.update(path.node_id, body))),
     ),
     route(
       'DELETE /v2/projects/{project_id}/nodes/{node_id}',

@@ -2,7 +2,7 @@
 import type { LiveProject } from '../live/live-project.ts';
 import type { NodeObject } from '../model/node.ts';
 
-interface Wish {
+interface WantedOfNode {
   readonly node_type?: string | undefined;
   readonly console?: number | null | undefined;
   readonly console_type?: string | null | undefined;
@@ -13,7 +13,12 @@ interface Wish {
 const ofProperties: Readonly<Record<string, string>> = { aux: 'auxiliary console port', mac_address: 'MAC address' };
 
 /** Returns the node; a `log.warning` names each wish of the request that it does not meet, and what it has instead. */
-export function withWarnings(live: Pick<LiveProject, 'notify'>, wish: Wish, node: NodeObject): NodeObject {
+export async function withWarnings(
+  live: Pick<LiveProject, 'notify'>,
+  wish: WantedOfNode,
+  made: Promise<NodeObject>,
+): Promise<NodeObject> {
+  const node = await made;
   const unmet: string[] = [];
   const compare = (what: string, wanted: unknown, given: unknown) => {
     if (wanted === undefined || wanted === null || wanted === '' || isSame(wanted, given)) return;

@@ -94,7 +94,7 @@ export class ProjectCaptures {
 
   /**
    * @param id a new one; without it, GNS3's capture is started.
-   * @throws `capture_link_active`, `captures_full`, `capture_no_end`, `capture_link_type`, `capture_file_invalid`, `storage_failed`, and what the compute answers
+   * @throws `capture_link_active`, `captures_full`, `capture_no_end`, `invalid_request`, `capture_file_invalid`, `storage_failed`, and what the compute answers
    */
   start(linkId: string, body: LinkCaptureStart, id: string = gns3CaptureId): Promise<LinkCapture> {
     return this.#links.exclusively(linkId, async (link) => {

@@ -49,7 +49,7 @@ export function planCapture(link: OpenLink, id: string, { capture_file_name, ...
 
 /**
  * The request with the type that its frames are captured as: the given one, or the first that the link's ports have.
- * @throws `capture_link_type` for one that no port has
+ * @throws `invalid_request` for one that no port has
  */
 export function withLinkType({ entry, nodes }: OpenLink, body: LinkCaptureStart): LinkCaptureStart {
   const types = ([0, 1] as const).flatMap((end) => {
@@ -59,7 +59,8 @@ export function withLinkType({ entry, nodes }: OpenLink, body: LinkCaptureStart)
   const given = body.data_link_type ?? types.find(isLinkType);
   if (given === undefined) return body;
   if (types.length > 0 && !types.includes(given)) {
-    throw fault('capture_link_type', { given, types: [...new Set(types)].join(' or ') });
+    const fitting = [...new Set(types)].join(' or ');
+    throw fault('invalid_request', { reason: `frames of this link are not of the type ${given}: capture them as ${fitting}` });
   }
   return { ...body, data_link_type: given };
 }
