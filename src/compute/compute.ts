@@ -143,7 +143,7 @@ export class HostCompute {
     const ports = portsOf(settings, consoles.consoleHost, leaseDeadline !== undefined);
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
-    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, fabric, log };
+    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, pcs: fabric, fabric, log };
     const context: Context = {
       settings,
       store,

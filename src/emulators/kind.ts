@@ -142,8 +142,8 @@ export interface Kind {
   };
   /** Is started when it is made, and stays so: for clients its verbs do nothing. */
   readonly alwaysRunning: boolean;
-  /** Is a switch inside the fabric and nothing else: no process, no folder, no command line. Default false. */
-  readonly inFabric?: boolean;
+  /** Is inside the fabric and has no process. A switch is there while a link ends at it, and has neither folder nor command line. */
+  readonly inFabric?: 'switch' | 'pc';
   /** Whether a node has a folder that clients may know; undefined: its object has no such key. Default: it has one unless it is `inFabric`. */
   readonly hasFolder?: (properties: Readonly<Record<string, unknown>>) => boolean | undefined;
   /** Has a console port of its own whatever the type of its console. Default false. */

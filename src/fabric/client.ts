@@ -11,6 +11,8 @@ import { EventStream } from '../lib/event-stream.ts';
 import { Retry } from '../lib/retry.ts';
 import { ConnectionLost } from './connection/connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './connection/find-fabric.ts';
+import type { ProbeAnswer } from './pcs/pc-options.ts';
+import type { PcProbe } from './pcs/pc-shapes.ts';
 import type {
   AddressEntry,
   DirectionPlace,
@@ -20,6 +22,8 @@ import type {
   FilterState,
   LinkFailure,
   LinkSpec,
+  PcReport,
+  PcSpec,
   Reply,
   Request,
   SwitchStats,
@@ -47,6 +51,9 @@ const steadyMs = 5000;
 export class FabricClient {
   readonly #place: FabricPlace;
   readonly #links = new Map<string, LinkSpec>();
+  /** With the settings that they have now. */
+  readonly #pcs = new Map<string, PcSpec>();
+  readonly #pcReports = new EventStream<PcReport>();
   readonly #lost = new EventStream<string>();
   readonly #restored = new EventStream<FabricRestored>();
   /** In use; undefined while it is sought. */
@@ -126,13 +133,53 @@ export class FabricClient {
     await this.#ask({ op: 'learn_addresses', switch: id, addresses });
   }
 
-  /** Time stands still for these links until they are released, at most for `leaseMs` after the last such request. */
-  async hold(ids: string[], leaseMs: number): Promise<void> {
-    await this.#ask({ op: 'hold', ids, leaseMs });
+  /** Time stands still for these links and PCs until they are released, at most for `leaseMs` after the last such request. */
+  async hold(ids: string[], leaseMs: number, pcs: string[] = []): Promise<void> {
+    await this.#ask({ op: 'hold', ids, pcs, leaseMs });
   }
 
-  async release(ids: string[]): Promise<void> {
-    await this.#ask({ op: 'release', ids });
+  async release(ids: string[], pcs: string[] = []): Promise<void> {
+    await this.#ask({ op: 'release', ids, pcs });
+  }
+
+  /** Makes a PC unless it exists; answers how it is. Its settings and its end are reported from then on. */
+  async applyPc(pc: PcSpec): Promise<PcReport> {
+    this.#pcs.set(pc.id, pc);
+    const [report] = await this.#ask({ op: 'apply_pcs', pcs: [pc] });
+    if (!report) throw fault('fabric_unavailable', { reason: 'it did not make a PC' });
+    this.#notePc(report);
+    return report;
+  }
+
+  async removePc(id: string): Promise<void> {
+    this.#pcs.delete(id);
+    await this.#ask({ op: 'remove_pcs', ids: [id] });
+  }
+
+  /** Removes all PCs that were not applied by this client. */
+  async retainPcs(): Promise<void> {
+    await this.#ask({ op: 'retain_pcs', ids: [...this.#pcs.keys()] });
+  }
+
+  /** Everything of a PC, with which another one continues; null: it does not run. */
+  async pcState(id: string): Promise<unknown> {
+    const [state] = await this.#ask({ op: 'pc_states', ids: [id] });
+    return state ?? null;
+  }
+
+  /** `limitMs`: for the answer, from now. */
+  probePc(pc: string, probe: PcProbe, limitMs: number): Promise<ProbeAnswer> {
+    return this.#ask({ op: 'probe_pc', pc, probe }, limitMs);
+  }
+
+  /** Called when a PC has other settings, or has ended by itself. Returns how to stop listening. */
+  onPc(listener: (report: PcReport) => void): () => void {
+    return this.#pcReports.subscribe(listener);
+  }
+
+  /** Where consoles of PCs are reached (`consoleLine`). */
+  get socketPath(): string {
+    return this.#place.socketPath;
   }
 
   /** Those of these links that exist and have an end that is not connected yet. */
@@ -197,8 +244,29 @@ export class FabricClient {
     if (this.#found) await quitFabric(this.#found.connection, this.#found.pid);
   }
 
-  async #ask<R extends Request>(request: R): Promise<Reply<R>> {
-    const limit = performance.now() + requestLimitMs;
+  /** The next time it is made, it continues with its settings. */
+  #notePc(report: PcReport): void {
+    const pc = this.#pcs.get(report.id);
+    if (!pc) return;
+    const { script: _script, state: _state, ...spec } = pc;
+    this.#pcs.set(report.id, { ...spec, settings: report.settings });
+  }
+
+  #watchPcs({ connection }: FoundFabric): void {
+    const report = (pc: PcReport) => {
+      this.#notePc(pc);
+      this.#pcReports.emit(pc);
+    };
+    connection.onPc = report;
+    const isKnown = ({ id }: PcReport) => this.#pcs.has(id);
+    connection.request({ op: 'watch_pcs' }, requestLimitMs).then(
+      (pcs) => pcs.filter(isKnown).forEach(report),
+      () => undefined,
+    );
+  }
+
+  async #ask<R extends Request>(request: R, limitMs = requestLimitMs): Promise<Reply<R>> {
+    const limit = performance.now() + limitMs;
     for (;;) {
       // No waiting while it is there: requests leave in the order in which they are made.
       const found = this.#found ?? (await this.#foundAgain(limit - performance.now()));
@@ -223,6 +291,7 @@ export class FabricClient {
     const since = performance.now();
     this.#found = found;
     this.#pid = found.pid;
+    this.#watchPcs(found);
     void found.connection.ended.then(() => {
       this.#found = undefined;
       if (this.#closed) return;
@@ -250,6 +319,8 @@ export class FabricClient {
     const links = [...this.#links.values()];
     const op = this.#complete ? 'sync' : 'apply';
     try {
+      const pcs = [...this.#pcs.values()];
+      if (!this.#closed && pcs.length > 0) await connection.request({ op: 'apply_pcs', pcs }, requestLimitMs);
       const failures = this.#closed ? [] : await connection.request({ op, links }, requestLimitMs);
       this.#use(found);
       setImmediate(() => this.#restored.emit({ pid, isNew, failures }));

@@ -4,8 +4,12 @@
  * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
 import type { Filters } from '../schema/filter.ts';
+import type { PcEnd, ProbeAnswer } from './pcs/pc-options.ts';
+import type { PcSettings } from './pcs/pc-shapes.ts';
 import type { AddressEntry, BpfKey, FilterState, Request } from './requests.ts';
 
+export type { PcEnd, ProbeAnswer } from './pcs/pc-options.ts';
+export type { PcProbe, PcSettings } from './pcs/pc-shapes.ts';
 export type {
   AddressEntry,
   AtmCircuit,
@@ -21,6 +25,7 @@ export type {
   FrameRelayCircuit,
   LinkSpec,
   MirrorSpec,
+  PcSpec,
   PortSpec,
   Request,
   StreamSpec,
@@ -29,7 +34,7 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 13;
+export const protocolVersion = 14;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -219,6 +224,15 @@ export interface LinkFailure {
   error: string;
 }
 
+/** A PC as its server knows it. */
+export interface PcReport {
+  id: string;
+  /** The last ones, where it has ended. */
+  settings: PcSettings;
+  /** Why it has ended by itself; undefined while it runs. */
+  end?: PcEnd;
+}
+
 export type Reply<R extends Request> = R extends { op: 'hello' }
   ? Hello
   : R extends { op: 'stats' }
@@ -241,7 +255,21 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
                     ? number
                     : R extends { op: 'unconnected' }
                       ? string[]
-                      : null;
+                      : R extends { op: 'apply_pcs' | 'watch_pcs' }
+                        ? PcReport[]
+                        : R extends { op: 'pc_states' }
+                          ? unknown[]
+                          : R extends { op: 'probe_pc' }
+                            ? ProbeAnswer
+                            : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };
+
+/** A line that answers nothing: a PC has other settings, or has ended. */
+export interface PcLine {
+  pc: PcReport;
+}
+
+/** A connection whose first line is this one is to the console of a PC from then on: it gets the last output, and what it sends is typed. */
+export const consoleLine = (pc: string) => `console ${pc}\n`;

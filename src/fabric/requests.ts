@@ -23,6 +23,7 @@ import { type Filters, type LinkDirection, normaliseFilters } from '../schema/fi
 import type { LinkSchedule } from '../schema/schedule.ts';
 import { checkSchedule } from '../schema/schedule-rules.ts';
 import { longestTrafficMs, mostDatagrams, trafficDurationMs, trafficSizes } from '../schema/traffic.ts';
+import { pcProbe, pcSettings } from './pcs/pc-shapes.ts';
 
 /** `sun_path` of Linux's `sockaddr_un`, less the final NUL. */
 const maxSocketPathBytes = 107;
@@ -36,6 +37,7 @@ const socketPath = textThat((value) => {
   return bytes > 0 && bytes <= maxSocketPathBytes && !value.includes('\0');
 }, `must be a path of 1 to ${maxSocketPathBytes} bytes`);
 const interfaceName = textThat((value) => /^[\w@+][\w.@+-]{0,14}$/.test(value), 'must be the name of an interface of Linux');
+const macAddress = textThat((value) => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(value), 'must be a MAC address');
 const absolutePath = textThat((value) => isAbsolute(value) && !value.includes('\0'), 'must be an absolute path');
 
 /** As `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
@@ -165,6 +167,8 @@ const port = variants('type', {
     port: portNumber,
     settings: switchPortSettings,
   },
+  /** The Ethernet port of a PC inside the fabric; it is connected while that exists. Of two links to one PC the last one applied is used. */
+  pc: { pc: id },
 });
 export type PortSpec = ValueOf<typeof port>;
 
@@ -247,6 +251,23 @@ const traffic = object({
 });
 export type TrafficSpec = ValueOf<typeof traffic>;
 
+/** A PC inside the fabric. It is made once: a PC that exists stays as it is, whatever a later request says. */
+const pc = object({
+  /** Unique in the fabric; chosen by the server. */
+  id,
+  name: text,
+  mac: macAddress,
+  /** Of its files, for `save` and `load`. */
+  directory: absolutePath,
+  /** Run once, unless there are settings or a state. */
+  script: optional(text),
+  /** Of an earlier run: it continues with its addresses. */
+  settings: optional(pcSettings),
+  /** Of `pc_states`, with which it continues. One that is not valid ends the PC at once, with the reason. */
+  state: optional(unchecked<unknown>()),
+});
+export type PcSpec = ValueOf<typeof pc>;
+
 /** A direction of a link. */
 const directionPlace = object({ link: text, direction: oneOf('ab', 'ba') });
 export type DirectionPlace = ValueOf<typeof directionPlace>;
@@ -265,7 +286,7 @@ export type FilterState = ValueOf<typeof filterState>;
 
 const addressEntry = object({
   /** In lower case with colons. */
-  mac: textThat((value) => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(value), 'must be a MAC address'),
+  mac: macAddress,
   vlan: whole(0, 4095),
   port: portNumber,
   /** Since the last frame from it. */
@@ -295,10 +316,10 @@ export const request = variants('op', {
   forget_addresses: { switch: text },
   /** Those of ports that are plugged, as if frames had come from there. */
   learn_addresses: { switch: text, addresses: list(addressEntry) },
-  /** Time stands still for these links, until they are released or the lease ends. Links that do not exist are held when they are made. */
-  hold: { ids, leaseMs: whole(1, 60_000) },
+  /** Time stands still for these links and PCs, until they are released or the lease ends. What does not exist is held when it is made. */
+  hold: { ids, pcs: optional(ids), leaseMs: whole(1, 60_000) },
   /** Their frames leave after what had remained of their delay. */
-  release: { ids },
+  release: { ids, pcs: optional(ids) },
   /** Those of these links that exist and have an end that is not connected yet. */
   unconnected: { ids },
   /** Writes the frames that wait in held links to a file; answers how many. */
@@ -313,6 +334,17 @@ export const request = variants('op', {
   traffic_start: { flow: traffic },
   traffic_read: { traffic: text },
   traffic_remove: { traffic: text },
+  /** These PCs should exist; others stay. */
+  apply_pcs: { pcs: list(pc) },
+  remove_pcs: { ids },
+  /** No other PCs should exist. */
+  retain_pcs: { ids },
+  /** Lists all PCs; from then on the connection also gets a line for each change (`PcLine`). */
+  watch_pcs: {},
+  /** Everything of these PCs, for their copies; null for one that does not run. */
+  pc_states: { ids },
+  /** Answered when the PC has the answer; later requests do not wait for it. */
+  probe_pc: { pc: text, probe: pcProbe },
   quit: {},
 });
 export type Request = ValueOf<typeof request>;

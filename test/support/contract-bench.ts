@@ -4,7 +4,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Driver, Emulator, NodeView, Properties } from '../../src/emulators/driver.ts';
-import type { Host } from '../../src/emulators/host/host.ts';
+import type { FabricPcs, Host } from '../../src/emulators/host/host.ts';
 import { ImageStore } from '../../src/emulators/host/images.ts';
 import type { Kind } from '../../src/emulators/kind.ts';
 import { PortPool } from '../../src/lib/port-pool.ts';
@@ -34,6 +34,7 @@ export function contractHost(folder: string, firstPort: number, change: (setting
     udpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'udp', host: '127.0.0.1' }),
     tcpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'tcp', host: '127.0.0.1' }),
     fabric: { capabilities: async () => ({ taps: false, kernelObstacle: null }) },
+    pcs: noPcs,
     switches: { addresses: async () => [], forgetAddresses: async () => {}, switchStats: async () => [], ...noTraffic },
     log: () => {},
   };
@@ -41,6 +42,14 @@ export function contractHost(folder: string, firstPort: number, change: (setting
 
 const refuse = async () => {
   throw new Error('there is no fabric');
+};
+const noPcs: FabricPcs = {
+  applyPc: refuse,
+  removePc: refuse,
+  pcState: refuse,
+  probePc: refuse,
+  onPc: () => () => {},
+  socketPath: '/nowhere',
 };
 const noTraffic = { startTraffic: refuse, readTraffic: async () => null, removeTraffic: async () => {} };
 

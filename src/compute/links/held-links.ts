@@ -15,8 +15,8 @@ import type { FabricWiring, PortAddress } from './wiring.ts';
 
 /** The part of the fabric's client that is needed here. */
 export interface FabricHolds {
-  hold(ids: string[], leaseMs: number): Promise<void>;
-  release(ids: string[]): Promise<void>;
+  hold(ids: string[], leaseMs: number, pcs: string[]): Promise<void>;
+  release(ids: string[], pcs: string[]): Promise<void>;
   saveFrames(path: string, directions: DirectionPlace[]): Promise<number>;
   loadFrames(path: string, directions: DirectionPlace[]): Promise<number>;
   filterStates(directions: DirectionPlace[]): Promise<FilterState[][]>;
@@ -50,6 +50,8 @@ export interface HeldLinksParts {
   readonly nodeIds: readonly string[];
   /** The switches among the nodes. */
   readonly switchIds: readonly string[];
+  /** The PCs among the nodes: time stands still for them as well. */
+  readonly pcIds: readonly string[];
 }
 
 export class HeldLinks {
@@ -115,7 +117,7 @@ export class HeldLinks {
 
   async release(): Promise<void> {
     this.abandon();
-    await this.#parts.fabric.release(this.#ids);
+    await this.#parts.fabric.release(this.#ids, [...this.#parts.pcIds]);
   }
 
   /** Does not renew the lease any more. */
@@ -124,7 +126,7 @@ export class HeldLinks {
   }
 
   #hold(): Promise<void> {
-    return this.#parts.fabric.hold(this.#ids, leaseMs);
+    return this.#parts.fabric.hold(this.#ids, leaseMs, [...this.#parts.pcIds]);
   }
 
   #places(ends: readonly (PortAddress | undefined)[]): DirectionPlace[] {

@@ -2,7 +2,7 @@
  * The fabric's client, from before it is there: a first start need not wait until the fabric's process answers, requests do. What
  * could not be started is tried again with the next request.
  */
-import type { FabricPaths, FabricSwitches, Host } from '../../emulators/host/host.ts';
+import type { FabricPaths, FabricPcs, FabricSwitches, Host } from '../../emulators/host/host.ts';
 import { FabricClient, type FabricPlace } from '../../fabric/client.ts';
 import type {
   AddressEntry,
@@ -13,13 +13,18 @@ import type {
   FilterState,
   LinkFailure,
   LinkSpec,
+  PcProbe,
+  PcReport,
+  PcSpec,
+  ProbeAnswer,
   SwitchStats,
   TrafficFigures,
   TrafficSpec,
 } from '../../fabric/protocol.ts';
 import type { FabricLinks } from './wiring.ts';
 
-export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitches {
+export class LazyFabricClient implements FabricLinks, FabricPaths, FabricPcs, FabricSwitches {
+  readonly #pcListeners = new Map<string, (report: PcReport) => void>();
   readonly #place: FabricPlace;
   readonly #log: Host['log'];
   #client: Promise<FabricClient> | undefined;
@@ -81,12 +86,43 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitche
     await (await this.connect()).learnAddresses(id, addresses);
   }
 
-  async hold(ids: string[], leaseMs: number): Promise<void> {
-    await (await this.connect()).hold(ids, leaseMs);
+  async hold(ids: string[], leaseMs: number, pcs: string[]): Promise<void> {
+    await (await this.connect()).hold(ids, leaseMs, pcs);
   }
 
-  async release(ids: string[]): Promise<void> {
-    await (await this.connect()).release(ids);
+  async release(ids: string[], pcs: string[]): Promise<void> {
+    await (await this.connect()).release(ids, pcs);
+  }
+
+  async applyPc(pc: PcSpec): Promise<PcReport> {
+    return (await this.connect()).applyPc(pc);
+  }
+
+  async removePc(id: string): Promise<void> {
+    await (await this.connect()).removePc(id);
+  }
+
+  async retainPcs(): Promise<void> {
+    await (await this.connect()).retainPcs();
+  }
+
+  async pcState(id: string): Promise<unknown> {
+    return (await this.connect()).pcState(id);
+  }
+
+  async probePc(pc: string, probe: PcProbe, limitMs: number): Promise<ProbeAnswer> {
+    return (await this.connect()).probePc(pc, probe, limitMs);
+  }
+
+  onPc(id: string, listener: (report: PcReport) => void): () => void {
+    this.#pcListeners.set(id, listener);
+    return () => {
+      if (this.#pcListeners.get(id) === listener) this.#pcListeners.delete(id);
+    };
+  }
+
+  get socketPath(): string {
+    return this.#place.socketPath;
   }
 
   async unconnected(ids: string[]): Promise<string[]> {
@@ -128,6 +164,7 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricSwitche
   }
 
   #watched(client: FabricClient): FabricClient {
+    client.onPc((report) => this.#pcListeners.get(report.id)?.(report));
     client.onLost((reason) => this.#log('error', `the fabric was lost and is started again: ${reason}`));
     client.onRestored(({ failures }) => {
       for (const failure of failures) this.#log('error', `link ${failure.id} is not up again: ${failure.error}`);

@@ -49,7 +49,7 @@ export class MovedPorts {
     let isHeld = false;
     await this.end(end);
     try {
-      await fabric.hold(ids, leaseMs);
+      await fabric.hold(ids, leaseMs, []);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const directions = this.#directions(end);
       frames = await fabric.saveFrames(file, directions);
@@ -68,7 +68,7 @@ export class MovedPorts {
       throw error;
     } finally {
       // Not before it has its new place, and not only when the lease of the fabric is over.
-      if (!isHeld) await fabric.release(ids).catch(() => undefined);
+      if (!isHeld) await fabric.release(ids, []).catch(() => undefined);
     }
     const continued = states.length > 0 && fabric.continueFilters(this.#directions(end), states);
     if (continued) await continued.catch((error: unknown) => log(`filters of a link begin anew: ${error}`));
@@ -88,7 +88,7 @@ export class MovedPorts {
     } catch (error) {
       log(`frames of a link were lost: ${error}`);
     } finally {
-      await fabric.release(moved.ids).catch(() => undefined);
+      await fabric.release(moved.ids, []).catch(() => undefined);
       await rm(moved.file, { force: true }).catch(() => undefined);
     }
   }

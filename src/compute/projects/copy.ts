@@ -128,7 +128,7 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
     if (destination.status === 'stopped' || destination.driver.kind.alwaysRunning) return;
     throw fault('node_running', { name: destination.name, what: 'replace its files' });
   };
-  if (source === destination || source.driver.kind.inFabric) return;
+  if (source === destination || source.driver.kind.inFabric === 'switch') return;
   stopped();
   const copy = async () => {
     stopped();

@@ -7,6 +7,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
+import type { Kind } from '../../emulators/kind.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
@@ -247,8 +248,8 @@ class MemoryFreeze implements PauseWork {
   }
 }
 
-/** Of a project's nodes: those whose links are held, and the switches in the fabric. */
-export function linkNodes(nodes: readonly ComputeNode[]): { nodeIds: string[]; switchIds: string[] } {
-  const switches = nodes.filter(({ driver }) => driver.kind.inFabric);
-  return { nodeIds: nodes.map(({ id }) => id), switchIds: switches.map(({ id }) => id) };
+/** Of a project's nodes: those whose links are held, and the switches and PCs in the fabric. */
+export function linkNodes(nodes: readonly ComputeNode[]): { nodeIds: string[]; switchIds: string[]; pcIds: string[] } {
+  const idsOf = (place: Kind['inFabric']) => nodes.filter(({ driver }) => driver.kind.inFabric === place).map(({ id }) => id);
+  return { nodeIds: nodes.map(({ id }) => id), switchIds: idsOf('switch'), pcIds: idsOf('pc') };
 }

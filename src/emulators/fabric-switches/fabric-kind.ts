@@ -3,7 +3,7 @@ import type { Port } from '../../schema/node.ts';
 import { alwaysRunningFacts } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
-export const fabricFacts = { ...alwaysRunningFacts, inFabric: true } as const satisfies Partial<Kind>;
+export const fabricFacts = { ...alwaysRunningFacts, inFabric: 'switch' } as const satisfies Partial<Kind>;
 
 /** One Ethernet port for each entry of the mapping, in order; the number of a port is its place, whatever number the entry has. */
 export function mappedPorts(mapping: unknown): Port[] {

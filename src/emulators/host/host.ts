@@ -1,5 +1,15 @@
 /** What drivers are given of the compute they work for. */
-import type { AddressEntry, FabricCapabilities, SwitchStats, TrafficFigures, TrafficSpec } from '../../fabric/protocol.ts';
+import type {
+  AddressEntry,
+  FabricCapabilities,
+  PcProbe,
+  PcReport,
+  PcSpec,
+  ProbeAnswer,
+  SwitchStats,
+  TrafficFigures,
+  TrafficSpec,
+} from '../../fabric/protocol.ts';
 import type { PortPool } from '../../lib/port-pool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { ImageStore } from './images.ts';
@@ -13,6 +23,20 @@ export interface FabricSwitches {
   /** Null: there is no such flow. */
   readTraffic(id: string): Promise<TrafficFigures | null>;
   removeTraffic(id: string): Promise<void>;
+}
+
+/** PCs inside the fabric. Each method may throw `fabric_unavailable`. */
+export interface FabricPcs {
+  /** Makes a PC unless it exists; answers how it is. */
+  applyPc(pc: PcSpec): Promise<PcReport>;
+  removePc(id: string): Promise<void>;
+  /** Everything of a PC, with which another one continues; null: it does not run. */
+  pcState(id: string): Promise<unknown>;
+  probePc(id: string, probe: PcProbe, limitMs: number): Promise<ProbeAnswer>;
+  /** Calls back when the PC has other settings, or has ended by itself; one listener for each PC. Returns how to stop that. */
+  onPc(id: string, listener: (report: PcReport) => void): () => void;
+  /** Of the fabric, where consoles of PCs are reached. */
+  readonly socketPath: string;
 }
 
 /** What can be asked of the fabric about the ways of frames on this host. */
@@ -30,6 +54,7 @@ export interface Host {
   /** TCP ports of consoles, and of emulators that offer their console over TCP. */
   readonly tcpPorts: PortPool;
   readonly switches: FabricSwitches;
+  readonly pcs: FabricPcs;
   readonly fabric: FabricPaths;
   /** For the server's log; never shown to clients. */
   log(level: 'debug' | 'info' | 'warning' | 'error', message: string): void;

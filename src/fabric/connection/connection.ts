@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { fault } from '../../api/faults.ts';
 import { LineSplitter } from '../../lib/line-splitter.ts';
-import type { Reply, ReplyLine, Request } from '../protocol.ts';
+import type { PcLine, PcReport, Reply, ReplyLine, Request } from '../protocol.ts';
 
 /** The connection ended before the answer came. Whether the request was carried out is not known. */
 export class ConnectionLost extends Error {}
@@ -15,6 +15,8 @@ interface PendingRequest {
 export class Connection {
   /** Settles when it has ended. */
   readonly ended: Promise<void>;
+  /** Called for each change of a PC, once `watch_pcs` was asked. */
+  onPc: ((report: PcReport) => void) | undefined;
   readonly #socket: Socket;
   readonly #waiting = new Map<number, PendingRequest>();
   #lastId = 0;
@@ -76,11 +78,15 @@ export class Connection {
   }
 
   #answered(line: string): void {
-    let reply: ReplyLine;
+    let reply: ReplyLine | PcLine;
     try {
-      reply = JSON.parse(line) as ReplyLine;
+      reply = JSON.parse(line) as ReplyLine | PcLine;
     } catch {
       this.#socket.destroy();
+      return;
+    }
+    if ('pc' in reply) {
+      this.onPc?.(reply.pc);
       return;
     }
     const waiting = this.#waiting.get(reply.id);

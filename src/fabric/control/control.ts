@@ -6,7 +6,8 @@ import { link, rename, stat, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { LineSplitter } from '../../lib/line-splitter.ts';
-import { protocolVersion, type ReplyLine } from '../protocol.ts';
+import type { Pcs } from '../pcs/pcs.ts';
+import { consoleLine, type PcLine, protocolVersion, type ReplyLine } from '../protocol.ts';
 import { type Request, request } from '../requests.ts';
 import { checkShape } from './check-shape.ts';
 import { type Fabric, messageOf } from './fabric.ts';
@@ -24,6 +25,9 @@ export interface ControlOptions {
 const lookMs = 2000;
 /** So much of a list is written before frames get their turn. */
 const entriesPerTurn = 32;
+
+const consoleWord = Buffer.from(consoleLine('').trimEnd().concat(' '));
+const longestConsoleLine = 256;
 
 export class Control {
   readonly #options: ControlOptions;
@@ -76,32 +80,63 @@ export class Control {
 
   #serve(client: Socket): void {
     this.#clients.add(client);
-    const splitter = new LineSplitter((line) => this.#enqueue(client, line));
     client.on('error', () => undefined);
     client.on('close', () => this.#clients.delete(client));
-    client.on('data', (chunk) => {
-      if (!splitter.add(chunk)) client.destroy();
+    const first: Buffer[] = [];
+    client.on('data', function begin(this: Socket, chunk: Buffer) {
+      first.push(chunk);
+      const bytes = Buffer.concat(first);
+      const isConsole = bytes.subarray(0, consoleWord.length).equals(consoleWord.subarray(0, bytes.length));
+      const end = bytes.indexOf('\n');
+      if (isConsole && end < 0 && bytes.length < longestConsoleLine) return;
+      client.off('data', begin);
+      if (isConsole) watch(bytes.toString('utf8', consoleWord.length, end), bytes.subarray(end + 1));
+      else serveRequests(bytes);
     });
+    const watch = (pc: string, typed: Buffer) => {
+      this.#clients.delete(client);
+      this.#options.fabric.pcs.watch(pc, client, typed);
+    };
+    const serveRequests = (received: Buffer) => {
+      const splitter = new LineSplitter((line) => this.#enqueue(client, line));
+      const read = (chunk: Buffer) => {
+        if (!splitter.add(chunk)) client.destroy();
+      };
+      client.on('data', read);
+      read(received);
+    };
   }
 
   #enqueue(client: Socket, line: string): void {
     this.#tail = this.#tail.then(async () => {
-      const reply = await this.#answer(line);
-      const text = await textOf(reply);
-      if (client.writable) client.write(`${text}\n`);
-      if ('result' in reply && reply.result === quitting) client.end(() => this.#options.onQuit());
+      const asked = read(line);
+      const answered = this.#answer(client, asked).then(async (reply) => {
+        const text = await textOf(reply);
+        if (client.writable) client.write(`${text}\n`);
+        if ('result' in reply && reply.result === quitting) client.end(() => this.#options.onQuit());
+      });
+      // Takes as long as the PC waits for answers.
+      if (!('request' in asked && asked.request.op === 'probe_pc')) await answered;
     });
   }
 
-  async #answer(line: string): Promise<ReplyLine> {
-    let id = 0;
+  async #answer(client: Socket, asked: Asked): Promise<ReplyLine> {
+    const { id } = asked;
+    if (!('request' in asked)) return asked;
     try {
-      const { id: given, ...rest } = (JSON.parse(line) ?? {}) as { id?: unknown };
-      if (Number.isInteger(given)) id = Number(given);
-      return { id, result: await this.#carryOut(checkShape(request, rest, 'request')) };
+      if (asked.request.op === 'watch_pcs') this.#report(client);
+      return { id, result: await this.#carryOut(asked.request) };
     } catch (error) {
       return { id, error: messageOf(error) };
     }
+  }
+
+  /** Sends the client a line for each change of a PC. */
+  #report(client: Socket): void {
+    const end = this.#options.fabric.pcs.reports.subscribe((pc) => {
+      if (client.writable) client.write(`${JSON.stringify({ pc } satisfies PcLine)}\n`);
+    });
+    client.once('close', end);
   }
 
   async #carryOut(asked: Request): Promise<unknown> {
@@ -133,10 +168,10 @@ export class Control {
         fabric.switches.learnAddresses(asked.switch, asked.addresses);
         return null;
       case 'hold':
-        await fabric.hold(asked.ids, asked.leaseMs);
+        await fabric.hold(asked.ids, asked.leaseMs, asked.pcs);
         return null;
       case 'release':
-        fabric.release(asked.ids);
+        fabric.release(asked.ids, asked.pcs);
         return null;
       case 'unconnected':
         return fabric.unconnected(asked.ids);
@@ -158,7 +193,43 @@ export class Control {
         return null;
       case 'quit':
         return quitting;
+      default:
+        return carryOutPcs(fabric.pcs, asked);
     }
+  }
+}
+
+type Asked = { readonly id: number; readonly request: Request } | { readonly id: number; readonly error: string };
+
+function read(line: string): Asked {
+  let id = 0;
+  try {
+    const { id: given, ...rest } = (JSON.parse(line) ?? {}) as { id?: unknown };
+    if (Number.isInteger(given)) id = Number(given);
+    return { id, request: checkShape(request, rest, 'request') };
+  } catch (error) {
+    return { id, error: messageOf(error) };
+  }
+}
+
+type PcRequest = Extract<Request, { op: `${string}_pcs` | 'pc_states' | 'probe_pc' }>;
+
+async function carryOutPcs(pcs: Pcs, asked: PcRequest): Promise<unknown> {
+  switch (asked.op) {
+    case 'apply_pcs':
+      return pcs.apply(asked.pcs);
+    case 'remove_pcs':
+      pcs.remove(asked.ids);
+      return null;
+    case 'retain_pcs':
+      pcs.retain(asked.ids);
+      return null;
+    case 'watch_pcs':
+      return pcs.list();
+    case 'pc_states':
+      return pcs.states(asked.ids);
+    case 'probe_pc':
+      return pcs.probe(asked.pc, asked.probe);
   }
 }
 

@@ -5,12 +5,14 @@ import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import { readFrames, writeFrames } from '../links/frames-file.ts';
+import { Holds } from '../links/holds.ts';
 import { type HostCounts, noCounts, readDropped } from '../links/host-counts.ts';
 import { FabricLink, type LinkTools } from '../links/link.ts';
-import { LinkHolds } from '../links/link-holds.ts';
+
 import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
+import { Pcs } from '../pcs/pcs.ts';
 import type { Native } from '../ports/native.ts';
 import { InterfaceMemory } from '../ports/port-interface.ts';
 import type {
@@ -57,7 +59,9 @@ export class Fabric {
   readonly #kernelPaths: KernelPaths;
   readonly #native: Native | undefined;
   readonly #tools: LinkTools;
-  readonly #holds = new LinkHolds((id) => this.#links.get(id));
+  readonly #holds = new Holds((id) => this.#links.get(id));
+  readonly #pcHolds = new Holds((id) => this.pcs.find(id));
+  readonly pcs = new Pcs((id) => this.#pcHolds.has(id));
   readonly #load = new Load();
   readonly #sampling = setInterval(() => this.#sample(), sampleEveryMs).unref();
 
@@ -71,6 +75,7 @@ export class Fabric {
       blocks: new BlockPool(),
       captureFiles: new CaptureFileLocks(),
       switches: this.switches,
+      pcs: this.pcs,
       mirrorTurns: new FlushTurns(),
       times: new SampleTimes(performance.now()),
       taps: native && new InterfaceMemory(native),
@@ -125,16 +130,18 @@ export class Fabric {
     return stats;
   }
 
-  /** Time stands still for these links, also for those that are made meanwhile. Settles when what was being sent has left. */
-  async hold(ids: readonly string[], leaseMs: number): Promise<void> {
+  /** Time stands still for these links and PCs, also for those that are made meanwhile. Settles when what was being sent has left. */
+  async hold(ids: readonly string[], leaseMs: number, pcs: readonly string[] = []): Promise<void> {
     this.#holds.hold(ids, leaseMs);
+    this.#pcHolds.hold(pcs, leaseMs);
     const limitMs = performance.now() + drainMs;
     const isWriting = () => ids.some((id) => this.#links.get(id)?.isWriting);
     while (isWriting() && performance.now() < limitMs) await delay(pollMs);
   }
 
-  release(ids: readonly string[]): void {
+  release(ids: readonly string[], pcs: readonly string[] = []): void {
     this.#holds.release(ids);
+    this.#pcHolds.release(pcs);
   }
 
   /** Those that exist and have an end that is not connected yet: frames that leave for it are lost. */
@@ -173,6 +180,7 @@ export class Fabric {
   async close(): Promise<void> {
     clearInterval(this.#sampling);
     this.traffic.close();
+    this.pcs.close();
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
     await this.#kernelPaths.close();

@@ -284,6 +284,7 @@ function portKey(spec: PortSpec): string {
   if (spec.type === 'datagrams') return JSON.stringify(['datagrams', spec.path, spec.peer, spec.header]);
   if (spec.type === 'tap') return JSON.stringify(['tap', spec.name]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
+  if (spec.type === 'pc') return JSON.stringify(['pc', spec.pc]);
   const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;
   return JSON.stringify([
     'udp',

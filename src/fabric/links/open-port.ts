@@ -1,4 +1,6 @@
 /** The table of port types. */
+import type { Pcs } from '../pcs/pcs.ts';
+import { openPcPort } from '../pcs/port-pc.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import { openDatagrams } from '../ports/port-datagrams.ts';
 import { type InterfaceMemory, openPacket, openTap } from '../ports/port-interface.ts';
@@ -12,6 +14,7 @@ import type { Switches } from '../switches/switches.ts';
 /** What ports need of the process. */
 export interface PortTools {
   readonly switches: Switches;
+  readonly pcs: Pcs;
   /** Undefined where TAP interfaces cannot be held. */
   readonly taps: InterfaceMemory | undefined;
 }
@@ -26,6 +29,7 @@ const openers: Openers = {
   tap: (spec, owner, { taps }) => openTap(spec, owner, taps),
   packet: ({ interface: name }, owner, { taps }) => openPacket(name, owner, taps),
   switch: (spec, owner, { switches }) => openSwitchPort(spec, owner, switches),
+  pc: (spec, owner, { pcs }) => openPcPort(spec, owner, pcs),
 };
 
 export function openPort(spec: PortSpec, owner: PortOwner, tools: PortTools): FabricPort {

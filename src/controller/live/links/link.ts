@@ -74,7 +74,7 @@ export function canFilter(node: OpenNode): boolean {
 }
 
 function isSwitch(node: OpenNode): boolean {
-  return findKind(node.entry.node_type)?.inFabric === true;
+  return findKind(node.entry.node_type)?.inFabric === 'switch';
 }
 
 /** Position of the end that filters, rather not a switch; undefined when none can. */

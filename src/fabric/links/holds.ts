@@ -1,16 +1,19 @@
 /**
- * Which links time stands still for, and until when. The fabric outlives the server, so each hold is a lease: a server that dies releases
- * all of them by its silence. Links that are made while they are held begin so.
+ * Which links, or PCs, time stands still for, and until when. The fabric outlives the server, so each hold is a lease: a server that dies
+ * releases all of them by its silence. Those that are made while they are held begin so.
  */
-import type { FabricLink } from './link.ts';
+interface Holdable {
+  hold(nowMs: number): void;
+  unhold(nowMs: number): void;
+}
 
-export class LinkHolds {
-  readonly #find: (id: string) => FabricLink | undefined;
-  /** By link: when its lease ends, ms of `performance.now()`. */
+export class Holds {
+  readonly #find: (id: string) => Holdable | undefined;
+  /** By id: when its lease ends, ms of `performance.now()`. */
   readonly #leases = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(find: (id: string) => FabricLink | undefined) {
+  constructor(find: (id: string) => Holdable | undefined) {
     this.#find = find;
   }
 

@@ -1,0 +1,109 @@
+/**
+ * The PCs of the process. A link may name a PC before it exists: its port is connected while it does. A PC that has ended by itself stays
+ * listed, with the reason, until it is removed: a server that was away reads it there.
+ */
+import type { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { EventStream } from '../../lib/event-stream.ts';
+import type { PortOwner } from '../ports/port.ts';
+import type { PcReport, PcSpec } from '../protocol.ts';
+import { HostedPc, type HostedPcTools } from './hosted-pc.ts';
+import type { HostedState } from './hosted-state.ts';
+import type { ProbeAnswer } from './pc-options.ts';
+import type { PcProbe } from './pc-shapes.ts';
+import { PcTurns } from './pc-turns.ts';
+import { PcPort } from './port-pc.ts';
+
+/** So many are made, or asked, before frames get their turn. */
+const pcsPerTurn = 8;
+
+export class Pcs {
+  /** Settings that have changed, and ends. */
+  readonly reports = new EventStream<PcReport>();
+  readonly #pcs = new Map<string, HostedPc>();
+  readonly #ports = new Map<string, PcPort>();
+  readonly #tools: HostedPcTools = { turns: new PcTurns(), onReport: (report) => this.reports.emit(report) };
+  readonly #isHeld: (id: string) => boolean;
+
+  /** `isHeld`: time stands still for a PC of this id when it is made. */
+  constructor(isHeld: (id: string) => boolean) {
+    this.#isHeld = isHeld;
+  }
+
+  find(id: string): HostedPc | undefined {
+    return this.#pcs.get(id);
+  }
+
+  /** Makes those that do not exist; the others stay as they are. Answers in their order. */
+  async apply(specs: readonly PcSpec[]): Promise<PcReport[]> {
+    const reports: PcReport[] = [];
+    for (const [index, spec] of specs.entries()) {
+      if (index % pcsPerTurn === pcsPerTurn - 1) await turn();
+      reports.push((this.#pcs.get(spec.id) ?? this.#make(spec)).report);
+    }
+    return reports;
+  }
+
+  remove(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#pcs.get(id)?.close();
+      this.#pcs.delete(id);
+    }
+  }
+
+  /** Removes all others. */
+  retain(ids: readonly string[]): void {
+    const wanted = new Set(ids);
+    this.remove([...this.#pcs.keys()].filter((id) => !wanted.has(id)));
+  }
+
+  list(): PcReport[] {
+    return [...this.#pcs.values()].map(({ report }) => report);
+  }
+
+  plug(id: string, owner: PortOwner): PcPort {
+    const port = new PcPort(owner, () => {
+      if (this.#ports.get(id) === port) this.#ports.delete(id);
+    });
+    this.#ports.set(id, port);
+    this.#pcs.get(id)?.plug(port);
+    return port;
+  }
+
+  /** Null for one that does not run. */
+  async states(ids: readonly string[]): Promise<(HostedState | null)[]> {
+    const states: (HostedState | null)[] = [];
+    for (const [index, id] of ids.entries()) {
+      if (index % pcsPerTurn === pcsPerTurn - 1) await turn();
+      states.push(this.#pcs.get(id)?.state() ?? null);
+    }
+    return states;
+  }
+
+  /** @throws Error when it does not run */
+  async probe(id: string, request: PcProbe): Promise<ProbeAnswer> {
+    const pc = this.#pcs.get(id);
+    if (!pc) throw new Error('the PC does not run');
+    return pc.probe(request);
+  }
+
+  /** The connection is to the console of a PC from now on; closed where it does not run. `typed` was received already. */
+  watch(id: string, watcher: Socket, typed: Buffer): void {
+    const pc = this.#pcs.get(id);
+    if (pc && !pc.end) pc.console.watch(watcher, typed);
+    else watcher.destroy();
+  }
+
+  close(): void {
+    this.retain([]);
+  }
+
+  #make(spec: PcSpec): HostedPc {
+    const heldAtMs = this.#isHeld(spec.id) ? performance.now() : undefined;
+    const pc = new HostedPc(spec, this.#tools, heldAtMs);
+    this.#pcs.set(spec.id, pc);
+    const port = this.#ports.get(spec.id);
+    if (port) pc.plug(port);
+    return pc;
+  }
+}
