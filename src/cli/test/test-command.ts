@@ -34,6 +34,10 @@ export const testCommand: CliCommand = {
     html: { value: 'FILE', description: 'Write the report as one HTML page', isFile: true },
     artifacts: { value: 'FOLDER', description: 'Write all reports, consoles and captures into a folder', isFile: true },
     seed: { value: 'N', description: 'Seed of all filters without one (default: that of the file, else chosen and printed)' },
+    'strict-chance': {
+      value: 'P',
+      description: 'Refuse checks that a faithful emulation fails with a larger probability, such as 1e-3',
+    },
     keep: { description: 'Keep the project; not with a server of its own' },
     isolated: { description: 'Start a server for the test, even if one runs (default: only if none answers)' },
     ...varOption,
@@ -70,6 +74,7 @@ async function runTest(call: CliCall, client: ServerClient, lab: Lab): Promise<n
   const { out, options, signal } = call;
   const report = await testLab(checkApi(client), lab, {
     seed: seedOption(call),
+    strictChance: chanceOption(call),
     keep: options.keep === true,
     base: dirname(call.args[0] ?? defaultFile),
     signal,
@@ -110,6 +115,15 @@ async function answers(api: ServerClient): Promise<boolean> {
     // It may want a password: then it runs.
     return error instanceof RequestError && error.status !== 0;
   }
+}
+
+function chanceOption(call: CliCall): number | undefined {
+  const text = textOption(call, 'strict-chance');
+  if (text === undefined) return undefined;
+  const chance = Number(text);
+  if (!(chance >= 0 && chance <= 1) || text.trim() === '')
+    throw new CliUsageError(`--strict-chance takes a number from 0 to 1, not "${text}"`);
+  return chance;
 }
 
 function seedOption(call: CliCall): number | undefined {

@@ -4,9 +4,13 @@ import type { Link } from '../../schema/link.ts';
 import type { Node } from '../../schema/node.ts';
 import { applyPlan } from '../apply.ts';
 import type { Lab } from '../file/lab.ts';
+import { LabError } from '../file/lab-error.ts';
 import { planOn } from '../open-lab.ts';
 import { bounded } from '../state/lab-state.ts';
 import type { CheckApi } from './api/check-api.ts';
+import { chancesOf } from './chance/chance.ts';
+import { formatChance } from './chance/format-chance.ts';
+import { unlikely } from './chance/packet-check.ts';
 import { Platforms } from './console/platforms.ts';
 import { readFidelity } from './definition/fidelity-limits.ts';
 import { certify } from './fidelity/certificate.ts';
@@ -21,6 +25,8 @@ import type { StepReport } from './run/step-report.ts';
 
 export interface TestOptions {
   readonly seed?: number | undefined;
+  /** Checks that a faithful emulation fails with a larger probability are an error of the lab file. */
+  readonly strictChance?: number | undefined;
   /** The project stays. */
   readonly keep?: boolean;
   /** Folder of the lab file. */
@@ -36,6 +42,7 @@ export interface TestOptions {
 export async function testLab(api: CheckApi, lab: Lab, options: TestOptions): Promise<TestReport> {
   const name = `${lab.name}-test-${randomBytes(4).toString('hex')}`;
   const own = { ...lab, name, project: { ...lab.project, auto_close: false } };
+  refuseLuck(lab, options);
   const plan = await planOn(api, own);
   let projectId: string | undefined;
   try {
@@ -58,6 +65,15 @@ export function checkProject(
   options: Omit<TestOptions, 'cleanup' | 'keep'>,
 ): Promise<TestReport> {
   return new LabTestRun(api, lab, options, projectId).run({ starts: false });
+}
+
+/** @throws LabError for checks that depend on luck more than `strictChance` allows */
+function refuseLuck(lab: Lab, { seed, strictChance, onNote }: Pick<TestOptions, 'seed' | 'strictChance' | 'onNote'>): void {
+  const chances = [...chancesOf(lab, (seed ?? lab.test.seed) !== undefined)];
+  const lucky = chances.filter(([, { fails = 0 }]) => fails > (strictChance ?? unlikely));
+  const lines = lucky.map(([{ name }, { text }]) => `the check "${name}" ${text}`);
+  if (strictChance === undefined) for (const line of lines) onNote?.(`Note: ${line}`);
+  else if (lines.length > 0) throw new LabError(`${lines.join('; ')} (--strict-chance allows ${formatChance(strictChance)})`);
 }
 
 /** What could not be applied to its end exists all the same. */
@@ -114,9 +130,10 @@ class LabTestRun {
     try {
       await watch.begin();
       onNote?.(`Running ${this.#lab.checks.length} checks`);
-      const steps = await new CheckRunner({ site, watch, seedOf, seed: this.#seed, signal, ...(onStep && { onStep }) }).run(
-        this.#lab.checks,
-      );
+      const { seed = this.#lab.test.seed } = this.#options;
+      const chances = chancesOf(this.#lab, seed !== undefined);
+      const options = { site, watch, seedOf, seed: this.#seed, signal, chances, ...(onStep && { onStep }) };
+      const steps = await new CheckRunner(options).run(this.#lab.checks);
       signal.throwIfAborted();
       return { steps, certificate: certify(await watch.end(), readFidelity(this.#lab.test.fidelity)) };
     } finally {

@@ -107,6 +107,27 @@ export function judgePing(expect: StepExpect, path: CheckPath): Judge<PingResult
   };
 }
 
+/** Which numbers of arrived packets a step accepts. */
+export interface CountRanges {
+  /** Percent. */
+  readonly loss: Range | undefined;
+  readonly received: Range | undefined;
+  /** It judges times as well, which needs an arrival. */
+  readonly needsOne: boolean;
+}
+
+/** As `judgePing` and `judgeTraffic` judge counts. */
+export function countRanges(expect: StepExpect, path: CheckPath): CountRanges {
+  const { range } = reader(expect, path);
+  const isLossGiven = expect.loss !== undefined || expect.received === undefined;
+  const times = ['rtt', 'rtt_max', 'delay', 'delay_p99', 'delay_max'] as const;
+  return {
+    loss: isLossGiven ? range('loss', 'percent', '0%') : undefined,
+    received: range('received', 'count'),
+    needsOne: times.some((field) => expect[field] !== undefined),
+  };
+}
+
 export function judgeTcp({ open = true }: StepExpect): Judge<TcpResult> {
   return ({ isOpen }) => (isOpen === open ? [] : [isOpen ? 'the port accepts connections' : 'the port accepts no connections']);
 }

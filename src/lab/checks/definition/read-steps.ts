@@ -2,6 +2,7 @@
 import { longestTrafficMs } from '../../../schema/traffic.ts';
 import { CheckError, type CheckPath, placed } from './check-error.ts';
 import {
+  countRanges,
   expectFields,
   judgeCapture,
   judgeDns,
@@ -75,7 +76,8 @@ function readStep(given: GivenStep, context: StepContext): CheckStep {
     const text = given[field];
     return text === undefined ? byDefault : placed([...path, field], () => readDuration(text));
   };
-  const packetsMs = what.verb === 'ping' ? what.settings.count * what.settings.intervalMs + what.settings.timeoutMs : 0;
+  // Some programs wait for each lost packet before they send the next one.
+  const packetsMs = what.verb === 'ping' ? what.settings.count * (what.settings.intervalMs + what.settings.timeoutMs) : 0;
   const trafficMs = what.verb === 'traffic' ? (what.packets.forMs ?? longestTrafficMs) : 0;
   const runsMs = what.verb === 'iperf' ? what.seconds * 1000 : packetsMs + trafficMs;
   return {
@@ -181,7 +183,12 @@ function readProbe(
     case 'run':
       return { verb, command: given.run ?? '', judge: judgeRun(expect, at) };
     case 'ping':
-      return { verb, settings: readPing(given.ping, [...path, verb]), judge: judgePing(expect, at) };
+      return {
+        verb,
+        settings: readPing(given.ping, [...path, verb]),
+        judge: judgePing(expect, at),
+        counts: countRanges(expect, at),
+      };
     case 'tcp':
       return { verb, ...readAddress(given.tcp, [...path, verb]), judge: judgeTcp(expect) };
     case 'http':
@@ -215,9 +222,17 @@ function readPing(given: LabCheck['ping'], path: CheckPath) {
     interval = '200ms',
     timeout = '2s',
     size = 56,
+    resolve = true,
   } = typeof given === 'string' ? { to: given } : (given ?? {});
   const ms = (field: string, text: string) => placed([...path, field], () => readDuration(text));
-  return { to: word(to, path), count, intervalMs: ms('interval', interval), timeoutMs: ms('timeout', timeout), size };
+  return {
+    to: word(to, path),
+    count,
+    intervalMs: ms('interval', interval),
+    timeoutMs: ms('timeout', timeout),
+    size,
+    resolves: resolve,
+  };
 }
 
 /** `ADDRESS:PORT`, an IPv6 address in brackets. @throws CheckError */

@@ -89,6 +89,12 @@ const probes = {
           interval: optional(duration('Between packets (default 200ms)')),
           timeout: optional(duration('For an answer (default 2s)')),
           size: optional(count(9000, 'Bytes of data (default 56)')),
+          resolve: optional(
+            Type.Boolean({
+              description:
+                'Where links lose frames at random: ping until the first answer before packets count, so that the address is known (default true)',
+            }),
+          ),
         },
         strict,
       ),

@@ -1,6 +1,6 @@
 /** Checks as they are carried out: short forms are resolved, and what they expect is compiled. */
 import type { CaptureSide } from '../../../schema/capture.ts';
-import type { Judge } from './judges.ts';
+import type { CountRanges, Judge } from './judges.ts';
 import type {
   CapturedPackets,
   DnsResult,
@@ -22,12 +22,14 @@ export interface PingSettings {
   readonly timeoutMs: number;
   /** Bytes of data. */
   readonly size: number;
+  /** On links that lose frames at random, the address is resolved before packets count. */
+  readonly resolves: boolean;
 }
 
 /** At the console of a node. */
 export type Probe =
   | { readonly verb: 'run'; readonly command: string; readonly judge: Judge<RunResult> }
-  | { readonly verb: 'ping'; readonly settings: PingSettings; readonly judge: Judge<PingResult> }
+  | { readonly verb: 'ping'; readonly settings: PingSettings; readonly judge: Judge<PingResult>; readonly counts: CountRanges }
   | { readonly verb: 'tcp'; readonly to: string; readonly port: number; readonly judge: Judge<TcpResult> }
   | { readonly verb: 'http'; readonly url: string; readonly judge: Judge<HttpResult> }
   | { readonly verb: 'dns'; readonly host: string; readonly server: string | undefined; readonly judge: Judge<DnsResult> }
@@ -50,6 +52,7 @@ export interface TrafficRun {
   readonly to: StationChoice;
   readonly packets: TrafficPattern | ReplayPackets;
   readonly judge: Judge<TrafficResult>;
+  readonly counts: CountRanges;
 }
 
 /** A change of the lab. */

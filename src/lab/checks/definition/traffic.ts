@@ -2,7 +2,7 @@
 import { isIPv4 } from 'node:net';
 import { longestTrafficMs, mostDatagrams } from '../../../schema/traffic.ts';
 import { CheckError, type CheckPath, placed } from './check-error.ts';
-import { type Judge, outside, rangeOf } from './judges.ts';
+import { countRanges, type Judge, outside, rangeOf } from './judges.ts';
 import { readDuration } from './quantities.ts';
 import type { LabCheck, StepExpect } from './step-schema.ts';
 import type { TrafficRun } from './steps.ts';
@@ -73,6 +73,7 @@ export function readTraffic(
     to: station(to, from, 'to'),
     packets: given.pcap === undefined ? readPattern(given, at) : readReplayed(given, given.pcap, at, filePath),
     judge: judgeTraffic(expect, [...path, 'expect']),
+    counts: countRanges(expect, [...path, 'expect']),
   };
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type ConsolePlatform, Platforms } from '../console/platforms.ts';
-import { judgePing } from '../definition/judges.ts';
+import { countRanges, judgePing } from '../definition/judges.ts';
 import { commandOf } from './node-probe.ts';
 import {
   readDnsOutput,
@@ -55,8 +55,8 @@ it('tcp, http, dns, traceroute and iperf', () => {
 
 it('commands have the values of the step, and URLs cannot leave their quotes', () => {
   assert.ok(linux && vpcs);
-  const settings = { to: '10.0.0.2', count: 3, intervalMs: 200, timeoutMs: 500, size: 56 };
-  const ping = { verb: 'ping', settings, judge: judgePing({}, []) } as const;
+  const settings = { to: '10.0.0.2', count: 3, intervalMs: 200, timeoutMs: 500, size: 56, resolves: true };
+  const ping = { verb: 'ping', settings, judge: judgePing({}, []), counts: countRanges({}, []) } as const;
   assert.equal(commandOf(ping, linux), 'ping -c 3 -i 0.2 -W 1 -s 56 10.0.0.2');
   assert.equal(commandOf(ping, vpcs), 'ping 10.0.0.2 -c 3 -i 200 -w 500 -l 56');
   const http = { verb: 'http', url: new URL("http://10.0.0.2/a'$(reboot)'b").href, judge: () => [] } as const;

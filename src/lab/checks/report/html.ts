@@ -57,13 +57,14 @@ function stepTable(steps: readonly StepReport[], totalMs: number): string {
     const tries = step.tries > 1 ? `, ${step.tries} tries` : '';
     const capture = step.capture ? `<p>${step.capture.packets} packets match.</p>` : '';
     const inner = step.steps.length > 0 ? stepTable(step.steps, totalMs) : '';
+    const chance = step.chance ? `<p>${escapeMarkup(step.chance.text)}</p>` : '';
     const problems = step.problems.map((problem) => `<p class="${step.outcome}">${escapeMarkup(problem)}</p>`).join('');
     const open = step.outcome === 'passed' || step.outcome === 'skipped' ? '' : ' open';
     const evidence =
       step.evidence.trim() === ''
         ? ''
         : `<details${open}><summary>Evidence</summary><pre>${escapeMarkup(step.evidence)}</pre></details>`;
-    return `<tr><td class="${step.outcome}">${step.outcome}</td><td>${escapeMarkup(step.name)}${problems}${capture}${evidence}${inner}</td><td>${bar}${seconds(step.startMs)} + ${seconds(step.durationMs)}${tries}</td></tr>`;
+    return `<tr><td class="${step.outcome}">${step.outcome}</td><td>${escapeMarkup(step.name)}${problems}${chance}${capture}${evidence}${inner}</td><td>${bar}${seconds(step.startMs)} + ${seconds(step.durationMs)}${tries}</td></tr>`;
   });
   return `<table><tr><th>Outcome</th><th>Check</th><th>Timeline</th></tr>${rows.join('')}</table>`;
 }

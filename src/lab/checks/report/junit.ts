@@ -10,6 +10,7 @@ interface TestCase {
   readonly outcome: StepReport['outcome'];
   readonly message: string;
   readonly text: string;
+  readonly chance?: StepReport['chance'];
 }
 
 export function junitXml(report: TestReport): string {
@@ -47,8 +48,9 @@ function readyCases({ ready }: TestReport): TestCase[] {
   }));
 }
 
-function stepCase({ name, outcome, durationMs, problems, evidence }: StepReport, index: number): TestCase {
-  return { group: 'checks', name: `${index + 1}. ${name}`, durationMs, outcome, message: problems.join('; '), text: evidence };
+function stepCase({ name, outcome, durationMs, problems, evidence, chance }: StepReport, index: number): TestCase {
+  const message = [...problems, ...(chance && outcome === 'failed' ? [chance.text] : [])].join('; ');
+  return { group: 'checks', name: `${index + 1}. ${name}`, durationMs, outcome, message, text: evidence, chance };
 }
 
 function certificateCase({ certificate, failure }: TestReport): TestCase {
@@ -65,13 +67,17 @@ function certificateCase({ certificate, failure }: TestReport): TestCase {
   };
 }
 
-function caseXml(lab: string, { group, name, durationMs, outcome, message, text }: TestCase): string {
+function caseXml(lab: string, { group, name, durationMs, outcome, message, text, chance }: TestCase): string {
   const head = `    <testcase classname="${escapeMarkup(`${lab}.${group}`)}" name="${escapeMarkup(name)}" time="${seconds(durationMs)}"`;
-  const output = text === '' ? '' : `<system-out>${escapeMarkup(text)}</system-out>`;
+  const properties = Object.entries({ fails_by_chance: chance?.fails, p_value: chance?.pValue }).flatMap(([key, value]) =>
+    value === undefined ? [] : [`<property name="${key}" value="${value.toPrecision(3)}"/>`],
+  );
+  const facts = properties.length === 0 ? '' : `<properties>${properties.join('')}</properties>`;
+  const output = `${facts}${text === '' ? '' : `<system-out>${escapeMarkup(text)}</system-out>`}`;
   if (outcome === 'skipped') return `${head}><skipped/></testcase>`;
   if (outcome === 'passed') return output === '' ? `${head}/>` : `${head}>${output}</testcase>`;
   const tag = outcome === 'failed' ? 'failure' : 'error';
-  return `${head}><${tag} message="${escapeMarkup(message)}">${escapeMarkup(message)}</${tag}>${output}</testcase>`;
+  return `${head}>${facts}<${tag} message="${escapeMarkup(message)}">${escapeMarkup(message)}</${tag}>${output.slice(facts.length)}</testcase>`;
 }
 
 function seconds(ms: number): string {

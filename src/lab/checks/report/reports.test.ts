@@ -75,3 +75,17 @@ it('a verdict is void when the emulation was not faithful, whatever the checks s
     'failed',
   );
 });
+
+it('the chance of a check is in each report', () => {
+  const chance = {
+    fails: 1 / 48,
+    text: 'chance alone may explain this result (1 in 20); the check fails by chance 1 in 48',
+    pValue: 0.05,
+  };
+  const lucky: TestReport = { ...report, steps: [{ ...step, chance }] };
+  const xml = junitXml(lucky);
+  new SaxesParser().write(xml).close();
+  assert.match(xml, /<property name="fails_by_chance" value="0\.0208"\/><property name="p_value" value="0\.0500"\/>/);
+  for (const text of [xml, htmlReport(lucky), summaryText(lucky)])
+    assert.match(text, /chance alone may explain this result \(1 in 20\)/);
+});

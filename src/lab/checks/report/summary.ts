@@ -1,4 +1,5 @@
 /** The report for a terminal: the verdict, and the first failure with its evidence. */
+import { unlikely } from '../chance/packet-check.ts';
 import type { Certificate } from '../fidelity/certificate.ts';
 import { findFirstFailure, type StepReport } from '../run/step-report.ts';
 import { plainText } from './plain-text.ts';
@@ -7,9 +8,10 @@ import type { TestReport } from './test-report.ts';
 const marks = { passed: 'ok  ', failed: 'FAIL', error: 'ERR ', skipped: 'skip' } as const;
 const evidenceLines = 20;
 
-export function stepLine({ outcome, name, durationMs, tries }: StepReport): string {
+export function stepLine({ outcome, name, durationMs, tries, chance }: StepReport): string {
   const repeated = tries > 1 ? `, ${tries} tries` : '';
-  return `${marks[outcome]} ${plainText(name)} (${(durationMs / 1000).toFixed(1)} s${repeated})`;
+  const lucky = chance && (chance.fails === undefined || chance.fails > unlikely) ? `, ${chance.text}` : '';
+  return `${marks[outcome]} ${plainText(name)} (${(durationMs / 1000).toFixed(1)} s${repeated}${lucky})`;
 }
 
 export function summaryText(report: TestReport): string {
@@ -26,13 +28,14 @@ export function summaryText(report: TestReport): string {
   ].join('\n');
 }
 
-function firstFailureLines({ name, problems, evidence }: StepReport): string[] {
+function firstFailureLines({ name, problems, evidence, chance }: StepReport): string[] {
   const lines = plainText(evidence).trimEnd().split('\n');
   const left = lines.length - evidenceLines;
   return [
     '',
     `First failure: ${plainText(name)}`,
     ...problems.map((problem) => `  ${plainText(problem)}`),
+    ...(chance ? [`  ${chance.text}`] : []),
     ...(evidence.trim() === '' ? [] : ['  Evidence:', ...lines.slice(0, evidenceLines).map((line) => `  | ${line}`)]),
     ...(left > 0 ? [`  | … ${left} more lines in the report`] : []),
     '',

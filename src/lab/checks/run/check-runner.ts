@@ -1,6 +1,8 @@
 /** Carries the steps of a lab out, one after the other, and reports each. A failed check does not keep the next ones from running. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Link } from '../../../schema/link.ts';
+import type { Chances } from '../chance/chance.ts';
+import { stepChance } from '../chance/step-chance.ts';
 import {
   type CheckStep,
   isGroup,
@@ -10,7 +12,7 @@ import {
   type StepGroup,
   type TrafficRun,
 } from '../definition/steps.ts';
-import { NoCommandError, runProbe } from '../probes/node-probe.ts';
+import { NoCommandError, resolveAddress, runProbe } from '../probes/node-probe.ts';
 import { runAction } from './actions.ts';
 import { capturePackets } from './capture-packets.ts';
 import type { ChangeWatch } from './change-watch.ts';
@@ -28,11 +30,16 @@ export interface RunnerOptions {
   /** Of the times between packets. */
   readonly seed: number;
   readonly signal: AbortSignal;
+  readonly chances: Chances;
   readonly onStep?: (report: StepReport) => void;
 }
 
 /** What a step came to, before it is timed. */
-type StepFinding = Pick<StepReport, 'outcome' | 'problems' | 'evidence'> & Partial<Pick<StepReport, 'tries' | 'steps' | 'capture'>>;
+type StepFinding = Pick<StepReport, 'outcome' | 'problems' | 'evidence'> &
+  Partial<Pick<StepReport, 'tries' | 'steps' | 'capture'>> & {
+    /** Packets. */
+    readonly arrived?: number | undefined;
+  };
 
 export class CheckRunner {
   readonly #options: RunnerOptions;
@@ -57,7 +64,10 @@ export class CheckRunner {
     const { site } = this.#options;
     const start = site.now();
     const isSkipped = this.#isBroken || this.#options.signal.aborted;
-    const found: StepFinding = isSkipped ? { outcome: 'skipped', problems: [], evidence: '' } : await this.#carryOut(step);
+    const { arrived, ...found }: StepFinding = isSkipped
+      ? { outcome: 'skipped', problems: [], evidence: '' }
+      : await this.#carryOut(step);
+    const chance = stepChance(this.#options.chances.get(step), found.outcome === 'failed' ? arrived : undefined);
     return {
       name: step.name,
       verb: step.what.verb,
@@ -66,6 +76,7 @@ export class CheckRunner {
       durationMs: Math.round(site.now() - start),
       tries: 1,
       steps: [],
+      ...(chance && { chance }),
       ...found,
     };
   }
@@ -85,19 +96,24 @@ export class CheckRunner {
   async #probe(step: CheckStep, probe: Probe): Promise<StepFinding> {
     const { site, signal } = this.#options;
     const place = { node: step.node ?? '', by: step.by };
+    const isLossy = this.#options.chances.get(step)?.isLossy === true;
     const attempt = async (limitMs: number): Promise<Try> => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limitMs))]);
       try {
-        return await site.useShell(place, limit, (shell) => runProbe(probe, siteOf(site, place, shell, limit), limit));
+        return await site.useShell(place, limit, async (shell) => {
+          const probeSite = siteOf(site, place, shell, limit);
+          if (probe.verb === 'ping' && probe.settings.resolves && isLossy) await resolveAddress(probe, probeSite, limit);
+          return runProbe(probe, probeSite, limit);
+        });
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof NoCommandError) throw error;
         return { problems: [], evidence: '', error: error as Error };
       }
     };
-    const { error, problems, evidence, tries } = await repeat(step.repetition, step.limitMs, attempt, signal);
+    const { error, problems, evidence, tries, arrived } = await repeat(step.repetition, step.limitMs, attempt, signal);
     if (error) return { outcome: 'error', problems: [error.message, ...problems], evidence, tries };
-    return { outcome: problems.length === 0 ? 'passed' : 'failed', problems, evidence, tries };
+    return { outcome: problems.length === 0 ? 'passed' : 'failed', problems, evidence, tries, arrived };
   }
 
   async #traffic(step: CheckStep, run: TrafficRun): Promise<StepFinding> {
@@ -105,7 +121,8 @@ export class CheckRunner {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(step.limitMs))]);
     const result = await runTraffic(site, run, linkSeed(seed, step.name), limit);
     const problems = run.judge(result);
-    return { outcome: problems.length === 0 ? 'passed' : 'failed', problems, evidence: trafficText(result) };
+    const outcome = problems.length === 0 ? 'passed' : 'failed';
+    return { outcome, problems, evidence: trafficText(result), arrived: result.received };
   }
 
   async #action(step: CheckStep, action: LabAction): Promise<StepFinding> {

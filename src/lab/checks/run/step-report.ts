@@ -1,4 +1,6 @@
 /** What became of a step. */
+import type { StepChance } from '../chance/step-chance.ts';
+
 export interface StepReport {
   readonly name: string;
   readonly verb: string;
@@ -13,6 +15,8 @@ export interface StepReport {
   readonly evidence: string;
   readonly tries: number;
   readonly steps: readonly StepReport[];
+  /** Of a step whose result depends on chance, or may. */
+  readonly chance?: StepChance;
   /** Of a capture. */
   readonly capture?: { readonly pcap: Buffer; readonly packets: number };
 }

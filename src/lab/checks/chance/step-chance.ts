@@ -1,0 +1,36 @@
+/** What a report says of chance and a step. */
+import type { Chance } from './chance.ts';
+import { formatChance } from './format-chance.ts';
+
+export interface StepChance {
+  /** That a faithful emulation fails the check; undefined where it was not computed. */
+  readonly fails: number | undefined;
+  /** For people. */
+  readonly text: string;
+  /** Of a check that failed: the probability of what arrived, and of all that is as improbable, with a faithful emulation. */
+  readonly pValue?: number;
+}
+
+/** Results that are rarer with a faithful emulation have another cause. */
+const significance = 0.001;
+
+/** `arrived`: packets of a step that failed. */
+export function stepChance(chance: Chance | undefined, arrived: number | undefined): StepChance | undefined {
+  if (!chance) return undefined;
+  const { fails, text, distribution } = chance;
+  if (arrived === undefined || !distribution) return { fails, text };
+  const pValue = pValueOf(distribution, arrived);
+  const verdict =
+    pValue >= significance
+      ? `chance alone may explain this result (${formatChance(pValue)})`
+      : `chance alone does not explain this result (${formatChance(pValue)})`;
+  return { fails, text: `${verdict}; the check ${text}`, pValue };
+}
+
+function pValueOf(distribution: readonly number[], arrived: number): number {
+  const limit = (distribution[arrived] ?? 0) * (1 + 1e-9);
+  return Math.min(
+    1,
+    distribution.reduce((sum, probability) => sum + (probability <= limit ? probability : 0), 0),
+  );
+}
