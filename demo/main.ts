@@ -11,6 +11,7 @@ import { planEngine } from './containers/engine.ts';
 import { ensureImage } from './containers/image.ts';
 import { frrRecipe } from './containers/recipes.ts';
 import { ensureGuest, type Guest } from './guest/guest.ts';
+import { ensureRouter } from './guest/router.ts';
 import { runHostsDemo } from './hosts-demo.ts';
 import { processesOf } from './server.ts';
 import { Session } from './session.ts';
@@ -20,7 +21,8 @@ import { type Row, renderTable } from './table.ts';
 const help = `Usage: npm run demo [-- options]
 
 Starts a server on a free port with a data directory of its own, boots two virtual machines and a VPCS, and measures what
-happens on the links between them. Then runs a lab file of three routers, with checks and a verdict.
+happens on the links between them. Then runs a lab file of three routers (FRRouting in virtual machines), with checks and a
+verdict; where there is a container engine, another one in containers.
 
   --once        end after the table; exit code 0 only if every row is good
   --json FILE   write the figures to FILE
@@ -44,9 +46,10 @@ async function main(options: Options): Promise<number> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve('interrupted'));
   });
   const guest = await ensureGuest(say);
+  const router = await ensureRouter(guest, say);
   const began = performance.now();
   const folder = await mkdtemp(path.join(tmpdir(), 'patchbay-demo-'));
-  const session = new Session(folder, guest, await findEngine(folder, say));
+  const session = new Session(folder, { guest, router, enginePlan: await findEngine(folder, say) });
   const rows: Row[] = [];
   try {
     const running = runSteps(session, rows, say);
@@ -91,7 +94,11 @@ async function findEngine(folder: string, say: (line: string) => void): Promise<
 
 /** Each step depends on the earlier ones, so the first failure is the last step. */
 async function runSteps(session: Session, rows: Row[], say: (line: string) => void): Promise<'done'> {
-  for (const [step, run] of steps) {
+  for (const [step, run, needs] of steps) {
+    if (needs === 'engine' && 'reason' in session.enginePlan) {
+      say(`  Not shown: ${step}. ${session.enginePlan.reason}`);
+      continue;
+    }
     try {
       const row = { step, ...(await run(session)) };
       rows.push(row);

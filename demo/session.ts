@@ -16,6 +16,8 @@ export interface Consoles {
 export class Session {
   readonly dataDirectory: string;
   readonly guest: Guest;
+  /** The guest as a router. */
+  readonly router: Guest;
   /** Shortest round trip from VM1 to VM2 without filters, ms. */
   plainMs = 0;
   #server: Server | undefined;
@@ -27,10 +29,11 @@ export class Session {
 
   readonly enginePlan: Awaited<ReturnType<typeof planEngine>>;
 
-  constructor(dataDirectory: string, guest: Guest, enginePlan: Session['enginePlan']) {
+  constructor(dataDirectory: string, { guest, router, enginePlan }: Pick<Session, 'guest' | 'router' | 'enginePlan'>) {
     this.enginePlan = enginePlan;
     this.dataDirectory = dataDirectory;
     this.guest = guest;
+    this.router = router;
   }
 
   get server(): Server {

@@ -4,11 +4,12 @@ import type { Outcome } from './outcome.ts';
 import type { Session } from './session.ts';
 import { fork } from './steps-fork.ts';
 import { dropEvery, frequencyDrop, latency, latencyMs, resume, suspend } from './steps-impair.ts';
-import { routers } from './steps-routers.ts';
+import { containers, routers } from './steps-routers.ts';
 import { bootNodes, makeProject, pingPlain, pingThroughVm, startServer } from './steps-set-up.ts';
 import { checkNodes, duplicate, killServer } from './steps-survive.ts';
 
-export const steps: readonly [name: string, run: (session: Session) => Promise<Outcome>][] = [
+/** `needs`: a step that is left out where this is missing. */
+export const steps: readonly [name: string, run: (session: Session) => Promise<Outcome>, needs?: 'engine'][] = [
   ['start a server', startServer],
   ['make project, nodes, links', makeProject],
   ['boot two VMs and a VPCS', bootNodes],
@@ -23,4 +24,5 @@ export const steps: readonly [name: string, run: (session: Session) => Promise<O
   ['duplicate the running project', duplicate],
   ['fork the running lab', fork],
   ['a lab file of routers', routers],
+  ['a lab file of containers', containers, 'engine'],
 ];

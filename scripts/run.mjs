@@ -46,7 +46,7 @@ const forTests = [
 const commands = {
   start: { script: ['src/main.ts'], packages: [], production: true, page: 'build' },
   dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [], page: 'watch' },
-  demo: { script: ['demo/main.ts'], packages: emulators, page: 'build' },
+  demo: { script: ['demo/main.ts'], packages: [...emulators, 'mtools'], page: 'build' },
   test: { script: ['scripts/test.mjs'], packages: [...emulators, ...forTests], page: 'build' },
   shots: { script: ['scripts/shots.mjs'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },
   conformance: { script: ['scripts/test.mjs', 'test/conformance/*.test.ts'], packages: emulators },

@@ -81,7 +81,7 @@ describe('documents', () => {
 
   it('name only options that the program takes', async () => {
     const known = new Set([...help.matchAll(/--[\w-]+/g)].map(([option]) => option));
-    const text = await read('README.md');
+    const text = (await read('README.md')) + (await read('docs/using.md'));
     const named = [...text.matchAll(/npm start -- ([^\n`]*)/g)].flatMap((found) => (found[1] ?? '').match(/--[\w-]+/g) ?? []);
     assert.deepEqual(
       named.filter((option) => !known.has(option)),
