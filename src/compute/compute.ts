@@ -16,7 +16,7 @@ import type { Host } from '../emulators/host/host.ts';
 import { ImageStore } from '../emulators/host/images.ts';
 import { removeUnowned } from '../emulators/port-processes/veth.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
-import { bootMs } from '../lib/boot-clock.ts';
+import { bootId, bootMs } from '../lib/boot-clock.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
@@ -252,15 +252,20 @@ class Opening {
     return copies;
   }
 
-  /** What ran on a slice has ended with its host, or its lease, where all of it has; a single machine has ended by itself. */
+  /**
+   * What ran before a boot of the host was lost with it. What ran on a slice has ended with its host, or its lease, where all of it has; a
+   * single machine has ended by itself.
+   */
   async #noteEnds(loaded: ReadonlyMap<ComputeNode, LoadedNode>): Promise<void> {
     const ran = [...loaded].filter(([, { run }]) => run);
     const machines = ran.filter(([{ driver }]) => !driver.kind.alwaysRunning);
     const { lease } = this.#context;
     const isByLease = lease.isSlice && (bootMs() >= lease.deadline || machines.every(([{ status }]) => status === 'stopped'));
     for (const [node, { run }] of ran) {
-      const isInterrupted = run?.interrupted === true || (isByLease && !run?.departed && machines.some(([one]) => one === node));
-      if (node.status === 'stopped') await node.endedAway(isInterrupted);
+      if (node.status !== 'stopped') continue;
+      const isMachine = !run?.departed && machines.some(([one]) => one === node);
+      const isLost = run?.interrupted === true || (isMachine && (isByLease || isOfEarlierBoot(run)));
+      await node.endedAway(isLost ? 'lost' : 'failed');
     }
   }
 
@@ -290,7 +295,7 @@ class Opening {
   async #adoptionFailed(node: ComputeNode, { command_line }: RunRecord, error: unknown): Promise<void> {
     this.#context.log('error', `node ${node.name} could not be taken over: ${error}`);
     await this.#context.store
-      .endRun(node.id, command_line)
+      .endRun(node.id, node.runs.endRecord('failed', { commandLine: command_line }))
       .catch((cause) => this.#context.log('error', `node ${node.name}: ${cause}`));
   }
 
@@ -325,6 +330,11 @@ class Opening {
       if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });
     }
   }
+}
+
+/** Of those by earlier versions that is not known. */
+function isOfEarlierBoot(run: RunRecord | undefined): boolean {
+  return run?.boot !== undefined && run.boot !== bootId();
 }
 
 function leaseUntil(deadline: number | undefined): MachineLease {

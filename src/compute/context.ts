@@ -3,6 +3,7 @@ import type { Driver, ProjectVariable } from '../emulators/driver.ts';
 import type { Host } from '../emulators/host/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
+import type { RunFacts } from '../schema/node-runs.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { BusyCaptures } from './captures/busy-captures.ts';
 import type { ConsoleAccess } from './host/console-admission.ts';
@@ -28,6 +29,8 @@ export interface ComputeNotice {
   readonly action: 'node.updated' | 'node.deleted' | 'capture.stopped' | 'log.error' | 'log.warning' | 'log.info';
   readonly event: Readonly<Record<string, unknown>>;
   readonly project_id?: string;
+  /** Of `node.updated`: not in the node's object, whose keys an earlier controller takes for properties. */
+  readonly run?: RunFacts;
 }
 
 export interface Context extends ConsoleAccess {

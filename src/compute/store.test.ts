@@ -40,9 +40,9 @@ it('gives back what was stored', async () => {
     copies: ['/p/.copy'],
   };
   assert.deepEqual(again.load(), expected);
-  await again.endRun(nodeId, 'vpcs -p 1');
+  await again.endRun(nodeId, { command_line: 'vpcs -p 1', generation: 7, ending: 'guest' });
   const [ended] = again.load().nodes;
-  assert.deepEqual([ended?.commandLine, ended?.run], ['vpcs -p 1', undefined]);
+  assert.deepEqual([ended?.commandLine, ended?.run, ended?.generation, ended?.ending], ['vpcs -p 1', undefined, 7, 'guest']);
   await again.deleteNode(nodeId, [{ adapter: 3, port: 0 }]);
   await again.endCopy('/p/.copy');
   assert.deepEqual(again.load(), { projects: [project], nodes: [], copies: [] });

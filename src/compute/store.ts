@@ -12,6 +12,7 @@ import { type CaptureSide, gns3CaptureId } from '../schema/capture.ts';
 import type { Filters } from '../schema/filter.ts';
 import type { NioMirror, NioStream } from '../schema/nio.ts';
 import type { ConsoleType, NodeType } from '../schema/node.ts';
+import type { RunEnding } from '../schema/node-runs.ts';
 import type { LinkSchedule } from '../schema/schedule.ts';
 
 export interface ProjectRecord {
@@ -125,6 +126,17 @@ export interface RunRecord {
   readonly departed?: true;
   /** Its compute has ended it, or is about to: it is to run again. */
   readonly interrupted?: true;
+  /** With which it was started; earlier versions, and other clients than a controller of ours, have none. */
+  readonly generation?: number;
+  /** `bootId()` of the host on which it runs; earlier versions did not note it. */
+  readonly boot?: string;
+}
+
+/** What is kept of a run that has ended: people look at its command line, and the controller at the rest. */
+export interface EndRecord {
+  readonly command_line: string;
+  readonly generation?: number;
+  readonly ending?: RunEnding;
 }
 
 /** A node as it is remembered. */
@@ -132,6 +144,9 @@ export interface KnownNode {
   readonly record: NodeRecord;
   /** Of its last run; empty when there was none. */
   readonly commandLine: string;
+  /** Of its last run. */
+  readonly generation?: number | undefined;
+  readonly ending?: RunEnding | undefined;
 }
 
 export interface LoadedNode extends KnownNode {
@@ -155,7 +170,7 @@ export class Store {
   load(): { projects: ProjectRecord[]; nodes: LoadedNode[]; copies: string[] } {
     const projects: ProjectRecord[] = [];
     const copies: string[] = [];
-    const nodes = new Map<string, { record: NodeRecord; commandLine: string; nios: LoadedNode['nios']; run?: RunRecord }>();
+    const nodes = new Map<string, { -readonly [K in keyof LoadedNode]: LoadedNode[K] }>();
     for (const [key, value] of this.#map.entries()) {
       const [what, id = ''] = split(key);
       if (what === 'project') projects.push(value as ProjectRecord);
@@ -170,7 +185,10 @@ export class Store {
       const node = nodes.get(id.slice(0, 36));
       if (!node) void this.#map.delete(key).catch(() => undefined);
       else if (what === 'run') {
-        node.commandLine = (value as RunRecord).command_line;
+        const { command_line, generation, ending } = value as EndRecord;
+        node.commandLine = command_line;
+        if (generation !== undefined) node.generation = generation;
+        if (ending !== undefined) node.ending = ending;
         if ('record' in (value as RunRecord)) node.run = value as RunRecord;
       } else if (what === 'nio') {
         const [, adapter, port] = id.split('/');
@@ -209,9 +227,10 @@ export class Store {
     return this.#set(`run ${nodeId}`, run);
   }
 
-  /** Of a run that has ended its command line is kept: people look at it to see why. */
-  endRun(nodeId: string, command_line: string): Promise<void> {
-    return command_line === '' ? this.#delete([`run ${nodeId}`]) : this.#set(`run ${nodeId}`, { command_line });
+  /** Notes how a run ended; nothing is kept of one of which nothing is known. */
+  endRun(nodeId: string, end: EndRecord): Promise<void> {
+    const isKept = end.command_line !== '' || end.ending !== undefined;
+    return isKept ? this.#set(`run ${nodeId}`, end) : this.#delete([`run ${nodeId}`]);
   }
 
   /** Notes a folder that must go if this server dies before the copy in it is complete. */

@@ -40,6 +40,9 @@ export const Capabilities = Type.Object(
     ),
     image_transfers: Type.Optional(Type.Boolean({ description: 'Ours: images go from one compute to another' })),
     live_moves: Type.Optional(Type.Boolean({ description: 'Ours: running machines can leave it and come to it' })),
+    node_runs: Type.Optional(
+      Type.Boolean({ description: 'Ours: lists all nodes of a project with the start of each, and how its last run ended' }),
+    ),
     number_ranges: Type.Optional(
       Type.Boolean({ description: 'Ours: numbers of nodes begin where the controller says (number_from of a project)' }),
     ),

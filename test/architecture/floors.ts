@@ -95,7 +95,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'trace-text.ts',
     ],
     ['link-stats.ts', 'link.ts', 'schedule.ts', 'slice.ts', 'template-node.ts'],
-    ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'template.ts'],
+    ['compute-node.ts', 'compute.ts', 'filter.ts', 'finding.ts', 'image-use.ts', 'kind.ts', 'node-runs.ts', 'template.ts'],
     [
       'capture.ts',
       'checkpoint.ts',

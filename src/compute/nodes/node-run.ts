@@ -6,17 +6,22 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { ConsoleSource, Driver, Emulator, Ending, NodeView, ScreenSource } from '../../emulators/driver.ts';
+import { bootId } from '../../lib/boot-clock.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
+import type { RunEnding } from '../../schema/node-runs.ts';
 import { type NodeConsole, openConsole } from '../console/console.ts';
 import { refusalOf } from '../console/refusals.ts';
 import { ConsoleRelay } from '../console/relay.ts';
 import type { Context } from '../context.ts';
 import type { RunRecord } from '../store.ts';
+import type { NodeState } from './node-state.ts';
 
 export interface RunOwner {
   readonly context: Context;
   readonly driver: Driver;
   view(): NodeView;
+  /** With which generation it is started, or was, and what is kept of a run that ended. */
+  readonly runs: Pick<NodeState, 'generation' | 'endRecord'>;
   /** Makes ready those of its ports that have a NIO, where that must be done; answers what kept some. */
   openPorts(emulator: Emulator): Promise<Error[]>;
   /** The console's port was found in use by another program: gives another one, durably. */
@@ -36,8 +41,8 @@ export class NodeRun {
   /** What it ended with, once it has. */
   #ending: Ending | undefined;
   #isOver = false;
-  /** Its end is its compute's doing: the record stays, so that the node is known to be to run again. */
-  isInterrupted = false;
+  /** Of an end that is its compute's doing, `lost`: the record stays, so that the node is known to be to run again. */
+  endsAs: RunEnding = 'asked';
 
   private constructor(owner: RunOwner, view: NodeView, emulator: Emulator) {
     this.#owner = owner;
@@ -90,13 +95,17 @@ export class NodeRun {
   /** Keeps what a server that starts again must know. */
   note(state: Pick<RunRecord, 'status' | 'stale' | 'departed'>): Promise<void> {
     const { record, commandLine } = this.emulator;
-    const interrupted = this.isInterrupted && { interrupted: true as const };
-    return this.#owner.context.store.setRun(this.#view.nodeId, { record, command_line: commandLine, ...state, ...interrupted });
+    const { generation } = this.#owner.runs;
+    return this.#owner.context.store.setRun(this.#view.nodeId, {
+      ...{ record, command_line: commandLine, ...state, boot: bootId() },
+      ...(generation !== undefined && { generation }),
+      ...(this.endsAs === 'lost' && { interrupted: true as const }),
+    });
   }
 
   /** Its compute is about to end it. Never rejects. */
   async interrupt(state: Pick<RunRecord, 'stale'>): Promise<void> {
-    this.isInterrupted = true;
+    this.endsAs = 'lost';
     await this.note({ status: this.emulator.state, ...state }).catch((error: Error) => {
       this.#owner.context.log('error', `that node ${this.#view.name} is to run again could not be noted: ${error.message}`);
     });
@@ -184,7 +193,7 @@ export class NodeRun {
       this.closeConsole(),
       context.wiring.down(nodeId),
       removeFolder(this.#view.runtimeDirectory),
-      this.isInterrupted ? undefined : context.store.endRun(nodeId, this.emulator.commandLine),
+      this.endsAs === 'lost' ? undefined : context.store.endRun(nodeId, this.#owner.runs.endRecord(this.endsAs, this.emulator)),
     ]);
     for (const part of tidied)
       if (part.status === 'rejected') context.log('error', `tidying up after node ${name}: ${part.reason}`);

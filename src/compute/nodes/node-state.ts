@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Driver, NodeView, Properties } from '../../emulators/driver.ts';
 import type { NodeStatus } from '../../schema/node.ts';
+import type { ComputeNodeRun, RunEnding, RunFacts } from '../../schema/node-runs.ts';
 import type { ComputeNotice, Context, ProjectView } from '../context.ts';
-import type { KnownNode, NodeRecord } from '../store.ts';
+import type { EndRecord, KnownNode, NodeRecord } from '../store.ts';
 import { type ConsoleChange, nextConsole } from './node-console.ts';
 
 /** A change as a client sends it: what is the compute's own, and the kind's properties. */
@@ -24,14 +25,20 @@ export class NodeState {
   isInterrupted = false;
   /** Of the last start. */
   commandLine: string;
+  /** Of the current or the last start. */
+  generation: number | undefined;
+  /** Of the last run. */
+  #ending: RunEnding | undefined;
   #stored = Promise.resolve();
 
-  constructor(context: Context, project: ProjectView, driver: Driver, { record, commandLine }: KnownNode) {
+  constructor(context: Context, project: ProjectView, driver: Driver, { record, commandLine, generation, ending }: KnownNode) {
     this.context = context;
     this.project = project;
     this.driver = driver;
     this.record = record;
     this.commandLine = commandLine;
+    this.generation = generation;
+    this.#ending = ending;
   }
 
   get id(): string {
@@ -66,6 +73,19 @@ export class NodeState {
     });
   }
 
+  /** How it runs, or ran last, for a controller of ours. */
+  runFacts(): RunFacts {
+    const ending = this.isInterrupted ? 'lost' : this.#ending;
+    return {
+      ...(this.generation !== undefined && { generation: this.generation }),
+      ...(this.status === 'stopped' && ending && { ending }),
+    };
+  }
+
+  presentRun(): ComputeNodeRun {
+    return { node_id: this.id, node_type: this.record.node_type, status: this.status, ...this.runFacts() };
+  }
+
   view(carrier: NodeView['carrier']): NodeView {
     const { project_id, name, console, console_type } = this.record;
     return {
@@ -84,20 +104,34 @@ export class NodeState {
     };
   }
 
-  /** Of a node that has stopped. `isInterrupted`: it is to run again, as its run says. Never rejects. */
-  async endRun(isInterrupted: boolean): Promise<void> {
-    this.isInterrupted = isInterrupted;
+  /** Of a node that has stopped. `lost`: it is to run again, and its record stays, which says so. Never rejects. */
+  async endRun(ending: RunEnding): Promise<void> {
+    this.isInterrupted = ending === 'lost';
+    this.#ending = ending;
     const failed = (error: Error) => this.context.log('error', `node ${this.name}: ${error.message}`);
-    if (!isInterrupted) await this.context.store.endRun(this.id, this.commandLine).catch(failed);
+    if (!this.isInterrupted) await this.context.store.endRun(this.id, this.endRecord(ending, this)).catch(failed);
   }
 
-  setStatus(status: NodeStatus): void {
+  /** It is about to be started. */
+  beginRun(generation: number | undefined): void {
+    this.generation = generation;
+    this.#ending = undefined;
+  }
+
+  endRecord(ending: RunEnding, { commandLine }: { readonly commandLine: string }): EndRecord {
+    const { generation } = this;
+    return { command_line: commandLine, ...(generation !== undefined && { generation }), ending };
+  }
+
+  setStatus(status: NodeStatus, ending?: RunEnding): void {
     this.status = status;
+    this.#ending = ending;
     this.emit('node.updated', this.present());
   }
 
   emit(action: ComputeNotice['action'], event: Readonly<Record<string, unknown>>): void {
-    this.context.emit({ action, event, project_id: this.record.project_id });
+    const run = action === 'node.updated' && { run: this.runFacts() };
+    this.context.emit({ action, event, project_id: this.record.project_id, ...run });
   }
 
   /** What the record becomes by a change; a console port may have been taken for it, so it must go to `store`. */

@@ -5,7 +5,7 @@ import { waitFor } from '../../../test/support/wait-for.ts';
 import type { Driver, Emulator, Ending } from '../../emulators/driver.ts';
 import { defaultSettings } from '../../schema/settings.ts';
 import type { ComputeNotice, Context, ProjectView } from '../context.ts';
-import type { KnownNode, RunRecord } from '../store.ts';
+import type { EndRecord, KnownNode, RunRecord } from '../store.ts';
 import { LeasedMachines } from './leased-machines.ts';
 import { ComputeNode } from './node.ts';
 
@@ -19,18 +19,18 @@ async function startedNode(lease: Partial<Context['lease']>) {
     store: {
       setNode: done,
       setRun: async (_id: string, { interrupted }: RunRecord) => void records.push({ interrupted: interrupted === true }),
-      endRun: async () => void records.push('none'),
+      endRun: async (_id: string, { ending }: EndRecord) => void records.push(ending),
     },
     wiring: { ofNode: () => [], up: async () => [], down: done, connected: done, hold: done, sync: async () => [] },
     emit: ({ event: { status, interrupted = false } }: ComputeNotice) => void shown.push([status, interrupted]),
     log: () => undefined,
   } as unknown as Context;
-  let end = (): void => undefined;
+  let end = (_how: Ending['how'] = 'exited'): void => undefined;
   const starting = { count: 0, isDelayedBy: Promise.resolve() };
   const changes: string[] = [];
   const start = () => {
     const { promise: ended, resolve } = Promise.withResolvers<Ending>();
-    end = () => resolve({ how: 'ended', reason: 'SIGTERM' } as unknown as Ending);
+    end = (how = 'exited') => resolve({ how, reason: 'SIGTERM' });
     return {
       ...{ ended, state: 'started', record: {}, commandLine: '', onState: () => undefined, console: () => undefined },
       stop: async () => end(),
@@ -54,14 +54,36 @@ async function startedNode(lease: Partial<Context['lease']>) {
   shown.length = 0;
   records.length = 0;
   const machines = new LeasedMachines(context, () => [node]);
-  return { node, end: () => end(), shown, records, machines, starting, changes };
+  return { node, end: (how?: Ending['how']) => end(how), shown, records, machines, starting, changes };
 }
 
 test('a machine that ends by itself is not to run again', async () => {
   const { end, shown, records } = await startedNode({});
   end();
   await waitFor(() => shown.length > 0, { what: 'its end' });
-  assert.deepEqual([shown, records], [[['stopped', false]], ['none']]);
+  assert.deepEqual([shown, records], [[['stopped', false]], ['guest']]);
+});
+
+test('its start and how it ended stay known, until it is started again', async () => {
+  const { node, end } = await startedNode({ isSlice: false });
+  const facts = () => {
+    const { generation, ending } = node.runs.presentRun();
+    return [generation, ending];
+  };
+  assert.deepEqual(facts(), [undefined, undefined]);
+  await node.start(undefined, 7);
+  assert.deepEqual(facts(), [7, undefined], 'one that runs takes the number on');
+  await node.start();
+  assert.deepEqual(facts(), [7, undefined], 'a client without a number does not take it away');
+  end('failed');
+  await waitFor(() => node.status === 'stopped', { what: 'its end' });
+  assert.deepEqual(facts(), [7, 'failed']);
+  await node.start(undefined, 8);
+  await node.stop();
+  assert.deepEqual(facts(), [8, 'asked']);
+  await node.start(undefined, 9);
+  await node.halt();
+  assert.deepEqual(facts(), [9, 'server']);
 });
 
 test('a machine that ends with its slice, by the signal or the guard, is to run again, which is on disk', async () => {
@@ -79,7 +101,7 @@ test('a machine that ends with its slice, by the signal or the guard, is to run 
 test('a machine that ends with another compute than a slice is not to run again', async () => {
   const { node, shown, records } = await startedNode({ isSlice: false, isEnding: true });
   await node.halt();
-  assert.deepEqual([shown, records], [[['stopped', false]], ['none']]);
+  assert.deepEqual([shown, records], [[['stopped', false]], ['server']]);
 });
 
 test('what the lease has ended is to run again until its user stops it, or it runs', async () => {
@@ -92,7 +114,7 @@ test('what the lease has ended is to run again until its user stops it, or it ru
   assert.equal(node.present().interrupted, true);
   await node.stop();
   assert.equal(node.present().interrupted, undefined);
-  assert.deepEqual(records, [{ interrupted: true }, 'none']);
+  assert.deepEqual(records, [{ interrupted: true }, 'asked']);
   await machines.resume();
   await node.start();
   assert.equal(node.present().interrupted, undefined);

@@ -13,6 +13,7 @@ import type { Driver, Emulator, Ending, NodeView, Properties, StartOptions } fro
 import { Mutex } from '../../lib/mutex.ts';
 import type { Nio } from '../../schema/nio.ts';
 import type { NodeStatus } from '../../schema/node.ts';
+import type { RunEnding } from '../../schema/node-runs.ts';
 import type { NodeConsole } from '../console/console.ts';
 import { type ScreenAddress, screenOf } from '../console/screen.ts';
 import type { Context, ProjectView } from '../context.ts';
@@ -31,6 +32,8 @@ export class ComputeNode {
   readonly project: ProjectView;
   readonly driver: Driver;
   readonly captures: NodeCaptures;
+  /** Which start it runs by, and how its last run ended. */
+  readonly runs: Pick<NodeState, 'generation' | 'endRecord' | 'presentRun'>;
   readonly #state: NodeState;
   readonly #nios: NodeNios;
   readonly #lock = new Mutex();
@@ -47,6 +50,7 @@ export class ComputeNode {
     this.project = project;
     this.driver = driver;
     this.#state = new NodeState(context, project, driver, known);
+    this.runs = this.#state;
     this.#nios = new NodeNios(context, this);
     this.captures = new NodeCaptures(context, this, this.#nios);
   }
@@ -96,8 +100,10 @@ export class ComputeNode {
 
   showScheduledLinks = (): Promise<void> => this.exclusively(() => this.#nios.showScheduled()).catch(() => undefined);
 
-  start(options?: StartOptions): Promise<void> {
+  /** `generation`: what its controller knows this run by. */
+  start(options?: StartOptions, generation?: number): Promise<void> {
     return this.exclusively(async () => {
+      if (generation !== undefined || !this.#run) this.#state.beginRun(generation);
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
       if (!this.#run) return this.#start((view) => this.driver.start(view, options));
       const [error] = await this.#run.openPorts();
@@ -132,17 +138,15 @@ export class ComputeNode {
   }
 
   /** Starts what is always running; for other kinds, nothing. */
-  async begin(): Promise<void> {
-    if (this.driver.kind.alwaysRunning) await this.start();
-  }
+  begin = async (): Promise<void> => (this.driver.kind.alwaysRunning ? this.start() : undefined);
 
   /** What is always running stays so. A stopped node loses the memory that was saved for its next start, unless it is of its template. */
   stop(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
       if (this.driver.memory) await discardMemory(this.directory);
-      if (this.#run) this.#run.isInterrupted = false;
-      else if (this.#state.isInterrupted) await this.#state.endRun(false);
+      if (this.#run) this.#run.endsAs = 'asked';
+      else if (this.#state.isInterrupted) await this.#state.endRun('asked');
       await this.#stop(options);
     });
   }
@@ -156,7 +160,7 @@ export class ComputeNode {
   }
 
   /** The compute ends, and its emulators with it. */
-  halt = (): Promise<void> => (this.context.lease.isSlice ? this.interrupt() : this.exclusively(() => this.#stop()));
+  halt = (): Promise<void> => (this.context.lease.isSlice ? this.interrupt() : this.exclusively(() => this.#stop({}, 'server')));
 
   /** A machine that was restored from memory continues; its links are connected, or are by `connect`. Never rejects. */
   runRestored = async (connect?: () => Promise<void>): Promise<void> => this.#run?.runRestored(connect);
@@ -202,19 +206,12 @@ export class ComputeNode {
   }
 
   /** A client created the node a second time: its properties are brought to what it says now. */
-  createdAgain(properties: Readonly<Record<string, unknown>>): Promise<void> {
-    return this.exclusively(() => this.#update({ properties }));
-  }
+  createdAgain = (properties: Readonly<Record<string, unknown>>): Promise<void> =>
+    this.exclusively(() => this.#update({ properties }));
 
-  bindNio(at: PortNumbers, nio: Nio): Promise<NioRecord> {
-    return this.exclusively(() => this.#nios.bind(at, nio));
-  }
-  changeNio(at: PortNumbers, nio: Nio): Promise<void> {
-    return this.exclusively(() => this.#nios.change(at, nio));
-  }
-  unbindNio(at: PortNumbers): Promise<void> {
-    return this.exclusively(() => this.#nios.unbind(at));
-  }
+  bindNio = (at: PortNumbers, nio: Nio): Promise<NioRecord> => this.exclusively(() => this.#nios.bind(at, nio));
+  changeNio = (at: PortNumbers, nio: Nio): Promise<void> => this.exclusively(() => this.#nios.change(at, nio));
+  unbindNio = (at: PortNumbers): Promise<void> => this.exclusively(() => this.#nios.unbind(at));
 
   /** The console server of a started node. @throws node_console */
   console(): NonNullable<NodeRun['console']> {
@@ -275,7 +272,7 @@ export class ComputeNode {
   }
 
   /** What `adopt` did not find ended by itself, or as its compute did. Never rejects. */
-  endedAway = (isInterrupted: boolean): Promise<void> => this.exclusively(() => this.#state.endRun(isInterrupted));
+  endedAway = (ending: RunEnding): Promise<void> => this.exclusively(() => this.#state.endRun(ending));
 
   /** The server ends: lets go of the emulator without waiting for verbs under way. */
   async release(): Promise<void> {
@@ -332,15 +329,17 @@ export class ComputeNode {
     if (!this.#departed) await this.#run?.interrupt({ stale: this.#stale });
   }
 
-  async #stop(options?: { now?: boolean }): Promise<void> {
+  async #stop(options?: { now?: boolean }, endsAs?: RunEnding): Promise<void> {
+    if (this.#run && endsAs) this.#run.endsAs = endsAs;
     await this.#run?.stop(options);
     this.#stopped();
   }
 
   #stopped(): void {
-    if (this.#run) this.#state.isInterrupted = this.#run.isInterrupted;
+    const endsAs = this.#run?.endsAs;
+    if (endsAs) this.#state.isInterrupted = endsAs === 'lost';
     this.#run = undefined;
-    this.#state.setStatus('stopped');
+    this.#state.setStatus('stopped', endsAs);
   }
 
   async #resume(run: NodeRun): Promise<void> {
@@ -354,6 +353,7 @@ export class ComputeNode {
   async #ended(run: NodeRun, ending: Ending): Promise<void> {
     if (this.#run !== run) return;
     if (endsMachines(this.context.lease)) await this.#interrupt();
+    else run.endsAs = ending.how === 'failed' ? 'failed' : 'guest';
     await run.end();
     this.#stopped();
     if (ending.how === 'failed') this.#state.emit('log.error', { message: `Node ${this.name} has ended: ${ending.reason}` });

@@ -104,6 +104,14 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
 }
 
 /** GNS3's clients send nothing, or fields of their own. */
+const NodeStart = Type.Object(
+  {
+    generation: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Ours: the number by which the controller knows this run of the node again' }),
+    ),
+  },
+  { title: 'NodeStart' },
+);
 const NodeStop = Type.Object(
   { now: Type.Optional(Type.Boolean({ description: 'Ours: switch it off at once, whatever its properties say' })) },
   { title: 'NodeStop' },
@@ -121,11 +129,12 @@ function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind) {
       summary: `Start a ${title} node`,
       reply: ComputeNode,
       status: can.startAnswersNode ? 200 : 204,
-      ...(kind.start && { body: kind.start }),
+      body: kind.start ?? NodeStart,
     },
     async ({ path, body }) => {
       const started = nodeOf(path);
-      await started.start(kind.start && (body as StartOptions));
+      const { generation, ...options } = body as Static<typeof NodeStart> & StartOptions;
+      await started.start(kind.start && options, generation);
       return can.startAnswersNode ? started.present() : undefined;
     },
   );

@@ -1,6 +1,7 @@
 import { route } from '../../api/route.ts';
 import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
 import { ComputeProject, UdpPort } from '../../schema/compute-node.ts';
+import { ComputeNodeRun } from '../../schema/node-runs.ts';
 import { ProjectUpdate } from '../../schema/project.ts';
 import { Type } from '../../schema/type.ts';
 import type { ComputeRouteContext } from './route-context.ts';
@@ -32,6 +33,15 @@ export function projectRoutes({ projects }: ComputeRouteContext) {
     ),
     route('GET /v2/compute/projects/{project_id}', { summary: 'Get a project', reply: ComputeProject }, ({ path }) =>
       projects.get(path.project_id).present(),
+    ),
+    route(
+      'GET /v2/compute/projects/{project_id}/nodes',
+      {
+        summary: 'List all nodes of a project, of every kind: whether they run, with which start, and how their last run ended',
+        reply: Type.Array(ComputeNodeRun),
+        own: true,
+      },
+      ({ path }) => [...projects.get(path.project_id).nodes.values()].map((node) => node.runs.presentRun()),
     ),
     route(
       'PUT /v2/compute/projects/{project_id}',

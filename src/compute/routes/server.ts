@@ -73,6 +73,7 @@ function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) 
   return {
     number_ranges: true,
     live_moves: true,
+    node_runs: true,
     image_transfers: true,
     resources: hostSize(),
     link_features: [...linkFeatures],

@@ -67,6 +67,11 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.live_moves === true;
   }
 
+  /** It knows which start its nodes run by, and how their last runs ended. */
+  get hasNodeRuns(): boolean {
+    return this.#transport.state.capabilities.node_runs === true;
+  }
+
   /** Images can be sent to it piece by piece, and other computes can read those that it has. */
   get hasImageTransfers(): boolean {
     return this.#transport.state.capabilities.image_transfers === true;
@@ -126,6 +131,7 @@ export class RegisteredCompute {
       link_encryption: _encryption,
       number_ranges: _ranges,
       live_moves: _moves,
+      node_runs: _runs,
       image_transfers: _transfers,
       resources: _resources,
       ...capabilities
