@@ -14,6 +14,8 @@ import type { Route } from '../api/route.ts';
 import { makeDrivers } from '../emulators/drivers.ts';
 import type { Host } from '../emulators/host/host.ts';
 import { ImageStore } from '../emulators/host/images.ts';
+import { LinkNamespace } from '../emulators/host/link-namespace.ts';
+import { removeUnownedTaps } from '../emulators/port-processes/machine-taps.ts';
 import { removeUnowned } from '../emulators/port-processes/veth.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { bootId, bootMs } from '../lib/boot-clock.ts';
@@ -143,7 +145,9 @@ export class HostCompute {
     const ports = portsOf(settings, consoles.consoleHost, leaseDeadline !== undefined);
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
-    const host: Host = { settings, images, udpPorts: ports.udp, tcpPorts: ports.tcp, switches: fabric, pcs: fabric, fabric, log };
+    const linkNamespace = new LinkNamespace({ settings, fabric, log });
+    const ofFabric = { switches: fabric, pcs: fabric, fabric };
+    const host: Host = { settings, images, linkNamespace, udpPorts: ports.udp, tcpPorts: ports.tcp, ...ofFabric, log };
     const context: Context = {
       settings,
       store,
@@ -160,7 +164,8 @@ export class HostCompute {
     };
     const compute = new HostCompute({ context, events, host, fabric, version, findings });
     try {
-      const opening = new Opening(context);
+      const opening = new Opening(context, host);
+      if (leftovers.length > 0) await linkNamespace.adopt();
       const halfCopies = await opening.restore(compute.#projects);
       const synced = opening.tellFabric();
       // Where nothing ran there is no fabric to find and no link to sync: it starts in parallel.
@@ -168,6 +173,7 @@ export class HostCompute {
         await synced;
         await opening.endUnowned(leftovers, [
           (await fabric.connect()).pid,
+          linkNamespace.pid ?? 0,
           ...compute.#projects.allNodes().flatMap((node) => pidsOf(node.emulator)),
         ]);
       }
@@ -211,6 +217,7 @@ export class HostCompute {
     if (endsAll) await Promise.allSettled(nodes.map((node) => node.halt()));
     await Promise.allSettled(nodes.map((node) => node.release()));
     await this.#fabric.end(endsAll ? 'quit' : 'close');
+    await this.host.linkNamespace.close({ ends: endsAll });
     await this.host.images.close();
     await this.#context.store.close();
   }
@@ -229,9 +236,11 @@ async function watchPeers({ wiring }: Context, projects: ComputeProjects): Promi
 /** The steps of a start. */
 class Opening {
   readonly #context: Context;
+  readonly #host: Host;
 
-  constructor(context: Context) {
+  constructor(context: Context, host: Host) {
     this.#context = context;
+    this.#host = host;
   }
 
   /** @returns folders of copies that are incomplete */
@@ -317,7 +326,11 @@ class Opening {
   /** Of containers that ended while no server ran. */
   async #removeOldInterfaces(nodes: readonly ComputeNode[]): Promise<void> {
     const owned = new Set(nodes.flatMap((node) => interfacesOf(node.emulator)));
-    const removed = await removeUnowned(this.#context.settings.runtimeDirectory, owned);
+    const [ofHost, ofMachines] = await Promise.all([
+      removeUnowned(this.#context.settings.runtimeDirectory, owned),
+      removeUnownedTaps(this.#host.linkNamespace, owned),
+    ]);
+    const removed = ofHost + ofMachines;
     if (removed > 0) this.#context.log('warning', `removed ${removed} network interfaces without an owner`);
   }
 

@@ -61,6 +61,8 @@ export class FabricClient {
   /** Settles when it has been found again, or given up because the client was closed. */
   #sought: Promise<void> = Promise.resolve();
   #pid: number;
+  /** Holder of the link namespace. */
+  #holder: number | undefined;
   /** The links we know are all there should be. */
   #complete: boolean;
   #closed = false;
@@ -113,6 +115,12 @@ export class FabricClient {
 
   capabilities(): Promise<FabricCapabilities> {
     return this.#ask({ op: 'capabilities' });
+  }
+
+  /** Ports can be in the namespace that this process holds. */
+  async useNamespace(holder: number): Promise<void> {
+    this.#holder = holder;
+    await this.#ask({ op: 'use_namespace', holder });
   }
 
   /** Of the switches named, as far as they exist, or of all. */
@@ -319,6 +327,9 @@ export class FabricClient {
     const links = [...this.#links.values()];
     const op = this.#complete ? 'sync' : 'apply';
     try {
+      const holder = this.#holder;
+      // Without it, machines are reached as soon as the server has made another holder known.
+      if (holder !== undefined) await connection.request({ op: 'use_namespace', holder }, requestLimitMs).catch(() => undefined);
       const pcs = [...this.#pcs.values()];
       if (!this.#closed && pcs.length > 0) await connection.request({ op: 'apply_pcs', pcs }, requestLimitMs);
       const failures = this.#closed ? [] : await connection.request({ op, links }, requestLimitMs);

@@ -54,6 +54,8 @@ export interface FabricCapabilities {
   taps: boolean;
   /** Why the kernel cannot carry links here; null when it can. */
   kernelObstacle: string | null;
+  /** Why machines cannot have TAP interfaces in the link namespace; null when they can. */
+  linkObstacle: string | null;
 }
 
 export interface Hello {

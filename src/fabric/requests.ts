@@ -144,14 +144,18 @@ const port = variants('type', {
     /** Of the datagrams to the peer, hexadecimal; those of the peer have a header of the same length. */
     header: textThat((value) => /^(?:[0-9a-f]{2}){1,32}$/.test(value), 'must be up to 32 bytes in hexadecimal'),
   },
-  /** A persistent TAP interface of this host, which the fabric holds. */
+  /** A persistent TAP interface, which the fabric holds. */
   tap: {
     name: interfaceName,
     /**
-     * The host's end of the veth pair whose frames come and go over it. A link between two such ports that does nothing to its frames is
-     * carried by the kernel, from one of these to the other.
+     * The interface whose frames come and go over it: one end of a container's veth pair, or the TAP interface of a machine. A link between
+     * two such ports that does nothing to its frames is carried by the kernel, from one of these to the other.
      */
     hostEnd: optional(interfaceName),
+    /** Both interfaces are in the server's link namespace (`use_namespace`); otherwise in the host's own. */
+    inLinkNamespace: optional(flag),
+    /** False: the fabric carries every link of this port. */
+    kernelPath: optional(flag),
     /** Consecutive segments of a TCP connection may be written as one packet of up to 64 KiB, as network cards merge what they receive. */
     merges: optional(flag),
   },
@@ -310,6 +314,8 @@ export const request = variants('op', {
   load: {},
   /** What it can do on this host. */
   capabilities: {},
+  /** The link namespace is that of this process, its holder. */
+  use_namespace: { holder: whole(1) },
   switch_stats: { ids: optional(ids) },
   /** What a switch has learned; nothing when it does not exist. */
   addresses: { switch: text },

@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import type { KernelCounters } from '../../src/fabric/kernel-paths/kernel-counters.ts';
 import { type HostEnds, KernelPath, KernelPaths } from '../../src/fabric/kernel-paths/kernel-paths.ts';
 import { PathProofs } from '../../src/fabric/kernel-paths/path-proofs.ts';
+import { InterfacePlace } from '../../src/fabric/ports/interface-place.ts';
 import { loadNative } from '../../src/fabric/ports/native.ts';
 import type { FabricLinkStats, LinkSpec } from '../../src/fabric/protocol.ts';
 import { ContainerEnd, noContainerEnds } from '../support/container-end.ts';
@@ -308,7 +309,7 @@ describe('a link between containers', { skip }, () => {
       readings += 1;
       return new Map(redirected === undefined ? [] : [[1, { frames: redirected, bytes: 0, lost: 0 }]]);
     };
-    const proofs = new PathProofs({ readNow } as unknown as KernelCounters);
+    const proofs = new PathProofs({ readNow } as unknown as KernelCounters, new InterfacePlace('host'));
     context.after(() => proofs.close());
     const failures: string[] = [];
     context.mock.timers.enable({ apis: ['setTimeout'] });

@@ -1,6 +1,5 @@
 /** What a container is to its adapters: a process with a network of its own, and an `eth0` made as the compute makes it. Root only. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -37,7 +36,7 @@ export class ContainerEnd {
   static async make(owner: string, address: string): Promise<ContainerEnd> {
     const child = spawn('unshare', ['--net', 'sleep', '600'], { stdio: 'ignore' });
     const pid = child.pid as number;
-    const end = new ContainerEnd(child, vethNames(randomUUID(), 0));
+    const end = new ContainerEnd(child, vethNames());
     try {
       const here = await readlink('/proc/self/ns/net');
       await waitFor(async () => (await readlink(`/proc/${pid}/ns/net`)) !== here, { what: 'a network of its own' });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Driver, Emulator, NodeView, Properties } from '../../src/emulators/driver.ts';
 import type { FabricPcs, Host } from '../../src/emulators/host/host.ts';
 import { ImageStore } from '../../src/emulators/host/images.ts';
+import { LinkNamespace } from '../../src/emulators/host/link-namespace.ts';
 import type { Kind } from '../../src/emulators/kind.ts';
 import { PortPool } from '../../src/lib/port-pool.ts';
 import { listMarked } from '../../src/process/orphans.ts';
@@ -28,12 +29,17 @@ export function contractHost(folder: string, firstPort: number, change: (setting
   sections.Server.configs_path = join(folder, 'configs');
   sections.Server.resources_path = join(folder, 'resources');
   const settings = change({ ...sections, dataDirectory: folder, runtimeDirectory: join(folder, 'run') });
+  const fabric = {
+    capabilities: async () => ({ taps: false, kernelObstacle: null, linkObstacle: null }),
+    useNamespace: async () => {},
+  };
   return {
     settings,
+    linkNamespace: new LinkNamespace({ settings, fabric, log: () => {} }),
     images: new ImageStore(() => settings),
     udpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'udp', host: '127.0.0.1' }),
     tcpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'tcp', host: '127.0.0.1' }),
-    fabric: { capabilities: async () => ({ taps: false, kernelObstacle: null }) },
+    fabric,
     pcs: noPcs,
     switches: { addresses: async () => [], forgetAddresses: async () => {}, switchStats: async () => [], ...noTraffic },
     log: () => {},

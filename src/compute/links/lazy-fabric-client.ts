@@ -70,6 +70,10 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricPcs, Fa
     return (await this.connect()).capabilities();
   }
 
+  async useNamespace(holder: number): Promise<void> {
+    await (await this.connect()).useNamespace(holder);
+  }
+
   async switchStats(ids: string[]): Promise<SwitchStats[]> {
     return (await this.connect()).switchStats(ids);
   }

@@ -88,7 +88,8 @@ test('an interface that is not there, not allowed, or no interface is refused wh
 });
 
 test('TAP interfaces that the fabric holds: made, made again after a boot, brought up', { skip: !isRoot }, async (context) => {
-  const host = { ...contractHost(folder, 31_940), fabric: { capabilities: async () => ({ taps: true, kernelObstacle: null }) } };
+  const capabilities = async () => ({ taps: true, kernelObstacle: null, linkObstacle: null });
+  const host = { ...contractHost(folder, 31_940), fabric: { capabilities, useNamespace: async () => {} } };
   const bench = new Bench({ ...options, makeDriver: () => cloudDriver(host) }, folder);
   const view = await bench.view(await bench.create());
   const emulator = await bench.driver.start(view);

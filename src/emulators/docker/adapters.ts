@@ -107,11 +107,12 @@ async function openAdapter(
       capability: 'CAP_NET_ADMIN',
       logFile: join(node.runtimeDirectory, `eth${adapter}.log`),
     });
-  const names = vethNames(node.nodeId, adapter);
+  const { tap, hostEnd } = before ?? {};
+  const remains = tap !== undefined && hostEnd !== undefined;
+  const names = remains ? { tap, hostEnd } : vethNames();
   const { taps, kernelObstacle } = await host.fabric.capabilities();
   // Without the fabric's own trial it is tried here.
   const obstacle = taps ? kernelObstacle : null;
-  const remains = before?.hostEnd === names.hostEnd;
   const owner = host.settings.runtimeDirectory;
   const problem = obstacle ?? (remains ? undefined : await makeVeth({ ...end, ...names, owner, inside: `eth${adapter}` }));
   if (problem !== undefined) {

@@ -13,6 +13,7 @@ import type {
 import type { PortPool } from '../../lib/port-pool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { ImageStore } from './images.ts';
+import type { LinkNamespace } from './link-namespace.ts';
 
 /** What can be asked of the fabric about the switches in it, by their id. */
 export interface FabricSwitches {
@@ -43,6 +44,8 @@ export interface FabricPcs {
 export interface FabricPaths {
   /** @throws fabric_unavailable */
   capabilities(): Promise<FabricCapabilities>;
+  /** Ports can be in the namespace that this process holds. @throws fabric_unavailable, and what the fabric says */
+  useNamespace(holder: number): Promise<void>;
 }
 
 export interface Host {
@@ -56,6 +59,7 @@ export interface Host {
   readonly switches: FabricSwitches;
   readonly pcs: FabricPcs;
   readonly fabric: FabricPaths;
+  readonly linkNamespace: LinkNamespace;
   /** For the server's log; never shown to clients. */
   log(level: 'debug' | 'info' | 'warning' | 'error', message: string): void;
 }

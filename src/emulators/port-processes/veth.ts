@@ -6,6 +6,7 @@
  * Neither of the two belongs to the host's own network: they have no addresses, no IPv6, and every frame is taken from the host before
  * anything else sees it. The holder of the TAP interface chooses its offloads: without any, the kernel cuts segments and completes checksums before a frame is read.
  */
+import { randomUUID } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import { hostEndPrefix, ownTapPrefix, redirect, takeRules } from '../../fabric/redirection.ts';
@@ -34,8 +35,9 @@ const toolLimitMs = 5000;
 const vethMtu = 65_535;
 const tapMtu = 65_521;
 
-export function vethNames(nodeId: string, adapter: number): VethNames {
-  const own = ownName(nodeId, adapter);
+/** Never the same twice: a `tc` or `ip` that is kept running remembers the number of an interface by its name. */
+export function vethNames(): VethNames {
+  const own = ownName(randomUUID(), 0);
   return { tap: `${ownTapPrefix}${own}`, hostEnd: `${hostEndPrefix}${own}` };
 }
 

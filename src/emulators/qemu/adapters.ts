@@ -9,14 +9,25 @@ import { escapeCommas } from './options.ts';
 import type { Version } from './version.ts';
 
 /** QEMU is a process: it has one of these, and is the other side of it. */
-export type AdapterPort = Extract<PortSpec, { type: 'stream' | 'udp' }>;
+export type AdapterPort = Extract<PortSpec, { type: 'stream' | 'udp' | 'tap' }>;
 
 export interface Adapter {
   readonly type: string;
   readonly mac: string;
   /** Where the fabric connects to. */
   readonly port: AdapterPort;
+  /** Of an adapter on a TAP interface. */
+  readonly offload?: Offload | undefined;
 }
+
+/**
+ * Whether a machine and the kernel exchange large segments with incomplete checksums, and `vhost`, whether the kernel moves them. The memory of
+ * a machine with offloads continues on such interfaces only.
+ */
+export type Offload = 'off' | 'on' | 'vhost';
+
+/** Models whose driver in the guest knows of offloads of the interface behind them: those of the others are QEMU's own matter. */
+export const isVirtio = (type: string) => /^virtio/.test(type);
 
 /** Types and addresses of all adapters; a custom adapter's own win. */
 export function adapterFacts(
@@ -70,7 +81,7 @@ export function adapterArguments(adapters: readonly Adapter[], pciDrives: number
     const type = adapter.type === 'virtio' ? 'virtio-net-pci' : adapter.type;
     const speed = type === 'virtio-net-pci' && hasFeature(version, 'linkSpeed') ? ',speed=10000,duplex=full' : '';
     args.push('-device', `${escapeCommas(type)},mac=${adapter.mac}${speed}${place},netdev=${netdevId(index)}`);
-    args.push('-netdev', backend(index, adapter.port));
+    args.push('-netdev', backend(index, adapter));
   }
   return args;
 }
@@ -84,8 +95,15 @@ function pciSlots(adapters: number, pciDrives: number): { bridges: number; first
   return { bridges, first: builtinSlots + bridges + pciDrives };
 }
 
-/** QEMU listens on the stream's socket; of a pair of datagram ports it has the one that the fabric sends to. */
-function backend(index: number, port: AdapterPort): string {
+/**
+ * QEMU listens on the stream's socket; of a pair of datagram ports it has the one that the fabric sends to, and of a pair of TAP interfaces the
+ * one that the fabric does not hold.
+ */
+function backend(index: number, { port, offload = 'off' }: Adapter): string {
+  if (port.type === 'tap') {
+    const words = { off: ',vnet_hdr=off', on: '', vhost: ',vhost=on' }[offload];
+    return `tap,id=${netdevId(index)},ifname=${port.hostEnd},script=no,downscript=no${words}`;
+  }
   if (port.type === 'stream') return `stream,id=${netdevId(index)},server=on,addr.type=unix,addr.path=${escapeCommas(port.path)}`;
   return `socket,id=${netdevId(index)},udp=127.0.0.1:${port.lport},localaddr=127.0.0.1:${port.rport}`;
 }

@@ -50,7 +50,7 @@ export function assemble(node: NodeView, { facilities, limits }: Launcher, { chi
     prepareSaving: (monitor, folder, suspended) =>
       prepareSaving({ node, host, ...memory, record, monitor, suspended, findTpm: () => findTpm(binaries) }, folder),
     prepareDeparture: (monitor) => prepareDeparture({ node, host, record, monitor }),
-    freed: () => freePorts(host.udpPorts, record.ports),
+    freed: () => freePorts(host, record.ports),
   });
   return { emulator, throttle };
 }

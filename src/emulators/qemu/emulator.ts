@@ -43,8 +43,8 @@ export interface QemuEmulatorParts {
   exportConfig(): Promise<void>;
   prepareSaving(monitor: Monitor, folder: string, suspended: boolean): Promise<MemorySaver | string>;
   prepareDeparture(monitor: Monitor): Promise<Departure | string>;
-  /** Gives back what the machine took; called once, when it has ended. */
-  freed(): void;
+  /** Gives back what the machine took; called once, when it has ended. Never rejects. */
+  freed(): Promise<void>;
 }
 
 /** A machine that continues from memory: until `runRestored` it is paused, and its memory is there. */
@@ -90,7 +90,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
         parts.exportConfig(),
         removeDiskCopies(directory),
       ]);
-      parts.freed();
+      await parts.freed();
       return this.#endingOf(outcome);
     });
   }

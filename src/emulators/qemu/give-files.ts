@@ -4,7 +4,9 @@ import { isReallyBelow } from '../../lib/inside.ts';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import { openFolders } from '../host/confinement/open-folders.ts';
+import type { Host } from '../host/host.ts';
 import { giveFolders, type RunAs, requireReach } from '../host/run-as.ts';
+import type { AdapterPort } from './adapters.ts';
 import type { CheckedMachine } from './check-machine.ts';
 import type { QemuFacilities } from './facilities.ts';
 import type { MachineFiles } from './find-files.ts';
@@ -17,6 +19,18 @@ export interface Identity {
   readonly runAs: RunAs | undefined;
   /** Of `openFolders`. */
   readonly table: string | undefined;
+  /** Words before the command of a machine with these ports, which is to run in this folder; none where it stays in the host's network. */
+  enter(ports: readonly AdapterPort[], directory: string): readonly string[];
+}
+
+export function enterWith({ linkNamespace }: Pick<Host, 'linkNamespace'>): Identity['enter'] {
+  return (ports, directory) => (ports.some(({ type }) => type === 'tap') ? linkNamespace.enter(directory) : []);
+}
+
+/** A command behind other words. */
+export function behind(words: readonly string[], command: { readonly program: string; readonly args: readonly string[] }) {
+  const [program = command.program, ...args] = [...words, command.program, ...command.args];
+  return { program, args };
 }
 
 /** @throws run_as_failed with what of the machine's files its user cannot reach */
@@ -29,7 +43,7 @@ export async function giveFiles(
   const { host } = facilities;
   const { runAs } = checked;
   const table = runAs && (await openFiles(runAs, node, { ...files, ...checked }, facilities));
-  return { runDirectory: host.settings.runtimeDirectory, runAs, table };
+  return { runDirectory: host.settings.runtimeDirectory, runAs, table, enter: enterWith(host) };
 }
 
 /** @returns the table of `openFolders`. @throws run_as_failed with what of the machine's files its user cannot reach */

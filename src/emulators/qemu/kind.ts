@@ -50,9 +50,21 @@ const changeable = {
   kernel_command_line: orNull(fields.kernel_command_line),
   kernel_image: optional(fields.kernel_image),
   kernel_image_md5sum: md5sum,
+  kernel_path: optional(
+    Type.Boolean({
+      description: 'False: its links always go through the fabric. At the next start. Shown when it is false',
+    }),
+  ),
   legacy_networking: orNull(fields.legacy_networking),
   linked_clone: optional(fields.linked_clone),
   mac_address: orNull(Type.Union([Mac, Type.Literal('')], { description: 'Of adapter 0; adapter n has this plus n' })),
+  offload: optional(
+    oneOf(['auto', 'full', 'portable'], {
+      description:
+        'Whether its virtio adapters use offloads of the kernel. With them its memory continues only on computes that have TAP interfaces; ' +
+        'portable: on every compute. At the next start. Shown unless it is auto',
+    }),
+  ),
   on_close: optional(fields.on_close),
   options: orNull(fields.options),
   platform: orNull(oneOf([...platforms, '', 'null'])),

@@ -35,7 +35,7 @@ export async function launch(node: NodeView, launcher: Launcher, arrival?: Machi
   const files = await findFiles(node, checked, facilities);
   if (arrival) await growDisks(checked, files.disks, arrival.offer, facilities);
   const ports = await takePorts(node, checked, facilities);
-  taken.defer(() => freePorts(host.udpPorts, ports));
+  taken.defer(() => freePorts(host, ports));
   const memory = arrival ? { facts: factsOf(arrival.offer) } : found;
   const planWith = (continued: ContinuedMachine | undefined) =>
     planMachine(node, { checked, files, ports, memory: continued }, facilities);

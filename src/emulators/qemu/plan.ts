@@ -1,8 +1,10 @@
 /** What was checked, found and taken, as QEMU's command line needs it. */
+
+import { access, constants } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import type { NodeView } from '../driver.ts';
 import { macOfNode } from '../facts/mac-address.ts';
-import { type AdapterPort, adapterFacts } from './adapters.ts';
+import { type AdapterPort, adapterFacts, isVirtio, type Offload } from './adapters.ts';
 import type { CheckedMachine } from './check-machine.ts';
 import type { Plan } from './command.ts';
 import { savedStateName } from './disks.ts';
@@ -38,6 +40,8 @@ export async function planMachine(
   const macs = hasGivenAddresses(node, properties) ? [] : (memory?.macs ?? []);
   const facts = own.map((fact, index) => ({ ...fact, mac: macs[index] ?? fact.mac }));
   const places = placesOf(node);
+  const chosen = await accelerator(properties, options, facilities);
+  const offload = properties.offload === 'portable' ? 'off' : await strongestOffload(chosen);
   return {
     ...images,
     uuid: memory?.facts.uuid ?? node.nodeId,
@@ -46,9 +50,12 @@ export async function planMachine(
     properties,
     version,
     options,
-    accelerator: await accelerator(properties, options, facilities),
+    accelerator: chosen,
     drives: disks,
-    adapters: facts.flatMap((fact, index) => (ports[index] ? [{ ...fact, port: ports[index] }] : [])),
+    adapters: facts.flatMap((fact, index) => {
+      const port = ports[index];
+      return port ? [{ ...fact, port, offload: isVirtio(fact.type) ? offload : 'off' }] : [];
+    }),
     tpmSocket: swtpm === undefined ? undefined : tpmSocket(node),
     console: node.console,
     sockets: places,
@@ -57,6 +64,15 @@ export async function planMachine(
     sandbox: await sandbox(program, facilities),
     savedState: memory === undefined && disks.some((disk) => disk.hasSavedState) ? savedStateName : undefined,
   };
+}
+
+/** Under KVM the kernel moves frames itself where it can (vhost-net). */
+async function strongestOffload(accelerator: 'kvm' | 'tcg' | undefined): Promise<Offload> {
+  if (accelerator !== 'kvm') return 'on';
+  return access('/dev/vhost-net', constants.R_OK | constants.W_OK).then(
+    () => 'vhost',
+    () => 'on',
+  );
 }
 
 /** Addresses of the first cards as the node's properties have them. */

@@ -29,7 +29,10 @@ type Interfaces = Record<`${Slot}_disk_interface`, string>;
 export interface QemuProperties extends Shared, Interfaces {
   adapter_type: string;
   custom_adapters: CustomAdapters;
+  /** False: the fabric carries its links also where the kernel could. */
+  kernel_path?: boolean;
   mac_address: string;
+  offload?: 'auto' | 'full' | 'portable';
   platform: Platform;
   /** Absolute. */
   qemu_path: string;
@@ -70,7 +73,9 @@ export const defaults: Readonly<Omit<QemuProperties, 'qemu_path' | 'platform' | 
   usage: '',
 });
 
-const changeableKeys = [...Object.keys(defaults), 'mac_address'];
+/** Of GNS3's nodes there are none: they are shown where they differ from the default. */
+const ownDefaults = { kernel_path: true, offload: 'auto' };
+const changeableKeys = [...Object.keys(defaults), ...Object.keys(ownDefaults), 'mac_address'];
 
 /** The properties after a request: nulls, unknown and foreign keys (name, console, sums) change nothing. */
 export function merge<T extends object>(current: T, input: Properties, nodeId: string): T & { mac_address: string } {
@@ -80,6 +85,7 @@ export function merge<T extends object>(current: T, input: Properties, nodeId: s
     if (value === undefined || value === null || value === 'null') continue;
     merged[key] = typeof value === 'string' && key === 'options' ? rewriteOptions(value) : value;
   }
+  for (const [key, value] of Object.entries(ownDefaults)) if (merged[key] === value) delete merged[key];
   if (input.mac_address === null || !merged.mac_address) merged.mac_address = macOfNode(nodeId);
   merged.mac_address = String(merged.mac_address).toLowerCase();
   return merged as T & { mac_address: string };

@@ -6,7 +6,7 @@ import type { NodeView } from '../driver.ts';
 import { withOpenFolders } from '../host/confinement/open-folders.ts';
 import { commandAs } from '../host/run-as.ts';
 import { commandArguments, type Plan } from './command.ts';
-import type { Identity } from './give-files.ts';
+import { behind, type Identity } from './give-files.ts';
 import { incomingArguments, memoryArguments } from './memory/arguments.ts';
 import { memoryFiles } from './memory/manifest.ts';
 import { placesOf } from './places.ts';
@@ -39,7 +39,7 @@ export async function spawnMachine(
   node: NodeView,
   program: string,
   plan: Plan,
-  { runDirectory, runAs, table }: Identity,
+  { runDirectory, runAs, table, enter }: Identity,
 ): Promise<Spawned> {
   const base = commandArguments(plan);
   const args = [...base, ...continuingArguments(plan)];
@@ -51,7 +51,13 @@ export async function spawnMachine(
   });
   const priority = plan.properties.process_priority;
   const child = await spawnChild({
-    ...withOpenFolders(table, commandAs(runAs, program, args)),
+    ...behind(
+      enter(
+        plan.adapters.map(({ port }) => port),
+        node.directory,
+      ),
+      withOpenFolders(table, commandAs(runAs, program, args)),
+    ),
     cwd: node.directory,
     logFile,
     append: true,

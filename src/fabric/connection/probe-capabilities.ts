@@ -8,5 +8,5 @@ const limitMs = 30_000;
 export async function probeCapabilities(): Promise<FabricCapabilities> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
   const { code, stdout, reason } = await runTool(process.execPath, [main, '--capabilities'], { timeoutMs: limitMs });
-  return code === 0 ? (JSON.parse(stdout) as FabricCapabilities) : { taps: false, kernelObstacle: reason };
+  return code === 0 ? (JSON.parse(stdout) as FabricCapabilities) : { taps: false, kernelObstacle: reason, linkObstacle: reason };
 }

@@ -157,6 +157,9 @@ export class Control {
         return fabric.load();
       case 'capabilities':
         return fabric.capabilities();
+      case 'use_namespace':
+        fabric.useNamespace(asked.holder);
+        return null;
       case 'switch_stats':
         return fabric.switches.stats(asked.ids);
       case 'addresses':

@@ -13,6 +13,7 @@ import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
 import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
 import { Pcs } from '../pcs/pcs.ts';
+import { InterfacePlace, type InterfacePlaces, type PlaceName } from '../ports/interface-place.ts';
 import type { Native } from '../ports/native.ts';
 import { InterfaceMemory } from '../ports/port-interface.ts';
 import type {
@@ -38,7 +39,9 @@ const linksPerTurn = 32;
 const drainMs = 50;
 const pollMs = 1;
 /** In each, sockets are read until they are empty; a frame passes a switch in one more. */
-const readTurns = 4;
+const readTurns = 12;
+
+const places = ['host', 'links'] as const satisfies readonly PlaceName[];
 
 export interface FabricOptions {
   /** Undefined where TAP interfaces cannot be held. */
@@ -56,7 +59,8 @@ export class Fabric {
   readonly switches = new Switches();
   readonly traffic = new TrafficFlows(this.switches);
   readonly #links = new Map<string, FabricLink>();
-  readonly #kernelPaths: KernelPaths;
+  readonly #places: InterfacePlaces = { host: new InterfacePlace('host'), links: new InterfacePlace('links') };
+  readonly #kernelPaths: Readonly<Record<PlaceName, KernelPaths>>;
   readonly #native: Native | undefined;
   readonly #tools: LinkTools;
   readonly #holds = new Holds((id) => this.#links.get(id));
@@ -67,7 +71,8 @@ export class Fabric {
 
   constructor({ native, runDirectory }: FabricOptions) {
     this.#native = native;
-    this.#kernelPaths = new KernelPaths(native, runDirectory);
+    const pathsIn = (place: InterfacePlace) => new KernelPaths(native, runDirectory, { place });
+    this.#kernelPaths = { host: pathsIn(this.#places.host), links: pathsIn(this.#places.links) };
     const schedule = new DelaySchedule(native);
     this.#tools = {
       schedule,
@@ -78,7 +83,7 @@ export class Fabric {
       pcs: this.pcs,
       mirrorTurns: new FlushTurns(),
       times: new SampleTimes(performance.now()),
-      taps: native && new InterfaceMemory(native),
+      taps: native && new InterfaceMemory(native, this.#places),
       kernelPaths: this.#kernelPaths,
     };
   }
@@ -114,13 +119,14 @@ export class Fabric {
     const wanted = new Set(specs.map(idOf));
     await this.remove([...this.#links.keys()].filter((id) => !wanted.has(id)));
     const failures = await this.apply(specs);
-    await this.#kernelPaths.forget();
+    await Promise.all(places.map((place) => this.#kernelPaths[place].forget()));
     return failures;
   }
 
   async stats(ids?: readonly string[]): Promise<FabricLinkStats[]> {
     const wanted = ids ?? [...this.#links.keys()];
-    const counts = await this.#hostCounts(wanted);
+    const [host, ofLinks] = await Promise.all(places.map((place) => this.#hostCounts(place, wanted)));
+    const counts = { host: host ?? noCounts, links: ofLinks ?? noCounts };
     const stats: FabricLinkStats[] = [];
     for (const [index, id] of wanted.entries()) {
       if (index % linksPerTurn === linksPerTurn - 1) await turn();
@@ -132,8 +138,7 @@ export class Fabric {
 
   /** Time stands still for these links and PCs, also for those that are made meanwhile. Settles when what was being sent has left. */
   async hold(ids: readonly string[], leaseMs: number, pcs: readonly string[] = []): Promise<void> {
-    this.#holds.hold(ids, leaseMs);
-    this.#pcHolds.hold(pcs, leaseMs);
+    await Promise.all([this.#holds.hold(ids, leaseMs), this.#pcHolds.hold(pcs, leaseMs)]);
     const limitMs = performance.now() + drainMs;
     const isWriting = () => ids.some((id) => this.#links.get(id)?.isWriting);
     while (isWriting() && performance.now() < limitMs) await delay(pollMs);
@@ -174,7 +179,17 @@ export class Fabric {
   }
 
   async capabilities(): Promise<FabricCapabilities> {
-    return { taps: this.#native !== undefined, kernelObstacle: (await this.#kernelPaths.obstacle()) ?? null };
+    const [host = null, links = null] = await Promise.all(places.map((place) => this.#kernelPaths[place].obstacle()));
+    return { taps: this.#native !== undefined, kernelObstacle: host, linkObstacle: links };
+  }
+
+  /** The process with this id holds the link namespace from now on. TAP interfaces that are open stay so. */
+  useNamespace(holder: number): void {
+    const { links } = this.#places;
+    if (!this.#native) throw new Error('koffi is not loaded');
+    if (links.holder === holder) return;
+    links.use(holder, this.#native);
+    this.#kernelPaths.links.placeChanged();
   }
 
   async close(): Promise<void> {
@@ -183,7 +198,7 @@ export class Fabric {
     this.pcs.close();
     await this.remove([...this.#links.keys()]);
     await this.#tools.schedule.stop();
-    await this.#kernelPaths.close();
+    await Promise.all(places.map((place) => this.#kernelPaths[place].close()));
   }
 
   #directions(places: readonly DirectionPlace[]) {
@@ -191,11 +206,11 @@ export class Fabric {
   }
 
   /** Those that these links need. */
-  async #hostCounts(ids: readonly string[]): Promise<HostCounts> {
+  async #hostCounts(place: PlaceName, ids: readonly string[]): Promise<HostCounts> {
     const links = ids.flatMap((id) => this.#links.get(id) ?? []);
     const [kernel, dropped] = await Promise.all([
-      links.some((link) => link.hasKernelCounts) ? this.#kernelPaths.counters.read() : noCounts.kernel,
-      links.some((link) => link.hasTaps) ? readDropped() : noCounts.dropped,
+      links.some((link) => link.hasKernelCounts(place)) ? this.#kernelPaths[place].counters.read() : noCounts.kernel,
+      links.some((link) => link.hasTaps(place)) ? readDropped(this.#places[place]) : noCounts.dropped,
     ]);
     return { kernel, dropped };
   }
@@ -218,7 +233,7 @@ export class Fabric {
   #make(id: string): FabricLink {
     const link = new FabricLink(id, this.#tools);
     this.#links.set(id, link);
-    if (this.#holds.has(id)) link.hold(performance.now());
+    if (this.#holds.has(id)) void link.hold(performance.now());
     return link;
   }
 

@@ -2,8 +2,8 @@
  * What the kernel counted of redirected frames. The counters belong to shared actions, which stay when a link leaves the kernel's
  * path. One command reads those of all links, and its answer serves all requests of the next moment.
  */
+import type { BatchTool } from '../../process/batch-tool.ts';
 import type { FrameRate, Rates } from '../protocol.ts';
-import type { Tc } from './tc.ts';
 
 export interface KernelCount {
   readonly frames: number;
@@ -26,27 +26,37 @@ const keptMs = 200;
 const etherHeaderBytes = 14;
 
 export class KernelCounters {
-  readonly #tc: Tc;
+  readonly #tc: BatchTool;
   #counts: Promise<KernelCounts> = Promise.resolve(new Map());
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(tc: Tc) {
+  constructor(tc: BatchTool) {
     this.#tc = tc;
   }
 
-  /** Of all actions of the host, as they are now. */
+  /** Of all actions of the namespace, as they are now. */
   readNow(): Promise<KernelCounts> {
     this.#readAt = Number.NEGATIVE_INFINITY;
     return this.read();
   }
 
-  /** Of all actions of the host, at most `keptMs` old. What cannot be read counts nothing. */
+  /** Of all actions of the namespace, at most `keptMs` old. Rejects when they cannot be read: they are not 0 then. */
   read(): Promise<KernelCounts> {
     const nowMs = performance.now();
     if (nowMs - this.#readAt < keptMs) return this.#counts;
     this.#readAt = nowMs;
-    this.#counts = this.#tc.show('actions list action mirred').then(({ output }) => parseCounts(output));
+    this.#counts = this.#show();
     return this.#counts;
+  }
+
+  /** A tc that was ended is started again by the next command. */
+  async #show(): Promise<KernelCounts> {
+    const command = 'actions list action mirred';
+    const first = await this.#tc.show(command);
+    const { output, reason } = first.isLost ? await this.#tc.show(command) : first;
+    if (reason === '') return parseCounts(output);
+    this.#readAt = Number.NEGATIVE_INFINITY;
+    throw new Error(`the kernel's counters cannot be read: ${reason}`);
   }
 }
 

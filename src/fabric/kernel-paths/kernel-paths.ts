@@ -7,23 +7,26 @@
  * finds them, removes those of links that are no longer asked for (`forget`), and keeps the others.
  */
 import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Retry, type RetryTimes } from '../../lib/retry.ts';
+import { BatchTool } from '../../process/batch-tool.ts';
+import { InterfacePlace } from '../ports/interface-place.ts';
 import type { Native } from '../ports/native.ts';
 import type { DirectionStats } from '../protocol.ts';
 import { actionOf, hostEndPrefix, removeAction, removeFast, shareAction, useAction } from '../redirection.ts';
 import { type KernelCount, KernelCounters, type KernelCounts, KernelRates, noCount } from './kernel-counters.ts';
 import { PathProofs, type UnprovenPath } from './path-proofs.ts';
 import { testRedirection } from './self-test.ts';
-import { Tc } from './tc.ts';
 
-/** The host ends of a link's two veth pairs. */
+/** Interfaces of a link's two ends, at which what a container or a machine sends comes in. */
 export type HostEnds = readonly [a: string, b: string];
 
 export class KernelPaths {
-  readonly tc = new Tc();
-  readonly counters = new KernelCounters(this.tc);
-  readonly proofs = new PathProofs(this.counters);
+  readonly tc: BatchTool;
+  readonly counters: KernelCounters;
+  readonly proofs: PathProofs;
+  readonly place: InterfacePlace;
   readonly #native: Native | undefined;
   /** Of the host ends of this server; those of others are left alone. */
   readonly #owner: string;
@@ -41,8 +44,16 @@ export class KernelPaths {
   /** Of what failed. */
   readonly retryTimes: RetryTimes;
 
-  /** `retryMs`: after so long what failed is repeated; each time after twice as long. */
-  constructor(native: Native | undefined, owner: string, { retryMs = firstRetryMs } = {}) {
+  /** `place`: where the ends are. `retryMs`: after so long what failed is repeated; each time after twice as long. */
+  constructor(
+    native: Native | undefined,
+    owner: string,
+    { retryMs = firstRetryMs, place = new InterfacePlace('host') }: { retryMs?: number; place?: InterfacePlace } = {},
+  ) {
+    this.place = place;
+    this.tc = new BatchTool(() => [...place.enter, 'tc']);
+    this.counters = new KernelCounters(this.tc);
+    this.proofs = new PathProofs(this.counters, place);
     this.#native = native;
     this.#owner = owner;
     this.retryTimes = { firstMs: retryMs, longestMs: longestRetryMs };
@@ -54,10 +65,18 @@ export class KernelPaths {
 
   /** Why there can be no such link here; undefined when there can. Tried once, and again later when it failed. */
   obstacle(): Promise<string | undefined> {
+    if (!this.place.isKnown) return Promise.resolve('no link namespace has been made');
     this.#test ??= this.#native
       ? this.#try(this.#native)
       : Promise.resolve('koffi cannot be loaded: it was not installed, has no binary for this system, or is switched off');
     return this.#test;
+  }
+
+  /** The link namespace has another holder, or is another one: what was tried before says nothing of it. */
+  placeChanged(): void {
+    this.#test = undefined;
+    this.tc.close();
+    if (this.#waiting.size > 0) void this.obstacle();
   }
 
   /** Calls back when a trial has succeeded after all; once. */
@@ -71,7 +90,7 @@ export class KernelPaths {
 
   /** The reason may pass: a program that is installed later, a machine that was too busy. */
   async #try(native: Native): Promise<string | undefined> {
-    const obstacle = await testRedirection(native, this.tc);
+    const obstacle = await testRedirection(native, this.tc, this.place);
     if (obstacle === undefined) {
       const waiting = [...this.#waiting.values()];
       this.#waiting.clear();
@@ -92,18 +111,32 @@ export class KernelPaths {
 
   /** Removes the rules of host ends that no link has: those of links that were removed while no fabric ran. */
   async forget(): Promise<void> {
-    const names = await readdir('/sys/class/net').catch(() => []);
+    if (!this.place.isKnown) return;
+    const names = await readdir(this.place.interfaces).catch(() => []);
     const stale: string[] = [];
     const actions: number[] = [];
     for (const name of names.filter((each) => each.startsWith(hostEndPrefix))) {
-      const [owner, index] = await Promise.all([readAlias(name), indexOf(name)]);
-      if (owner !== this.#owner || index === undefined || this.#wanted.has(name)) continue;
+      const index = this.indexOf(name);
+      // Only this server has a link namespace; the host's own has interfaces of others, too.
+      const isOurs = this.place.name === 'links' || (await this.#readAlias(name)) === this.#owner;
+      if (!isOurs || index === undefined || this.#wanted.has(name)) continue;
       stale.push(name);
       if (!this.#inUse.has(actionOf(index))) actions.push(actionOf(index));
     }
     if (stale.length === 0) return;
     await this.tc.run(stale.map(removeFast));
     this.discard(actions);
+  }
+
+  /** Undefined: there is no such interface. */
+  indexOf(name: string): number | undefined {
+    const index = this.place.readFigure(name, 'ifindex') ?? 0;
+    return Number.isInteger(index) && index > 0 ? index : undefined;
+  }
+
+  /** The alias of an interface: whose it is. */
+  async #readAlias(name: string): Promise<string> {
+    return (await readFile(join(this.place.interfaces, name, 'ifalias'), 'utf8').catch(() => '')).trim();
   }
 
   /** These actions are in use from now on. */
@@ -152,11 +185,6 @@ const discardMs = 500;
 /** At the end of the process. */
 const lastAttempts = 5;
 const lastPauseMs = 20;
-
-/** The alias of an interface: whose it is. */
-async function readAlias(name: string): Promise<string> {
-  return (await readFile(`/sys/class/net/${name}/ifalias`, 'utf8').catch(() => '')).trim();
-}
 
 /** One link's path through the kernel, which it takes and leaves as often as its rules change. */
 export class KernelPath {
@@ -209,7 +237,7 @@ export class KernelPath {
       const obstacle = await this.#paths.obstacle();
       if (obstacle !== undefined) this.#waitFor(obstacle, ends, isWanted);
       const isPossible = isWanted() && obstacle === undefined;
-      const [a, b] = isPossible ? await Promise.all(ends.map(indexOf)) : [];
+      const [a, b] = isPossible ? ends.map((end) => this.#paths.indexOf(end)) : [];
       if (a === undefined || b === undefined || !isWanted()) return this.#removeRules(ends);
       const actions = [actionOf(a), actionOf(b)] as const;
       if (this.#actions?.join() !== actions.join()) await this.#begin(actions);
@@ -344,9 +372,3 @@ export class KernelPath {
 }
 
 const removalAttempts = 3;
-
-async function indexOf(name: string): Promise<number | undefined> {
-  const text = await readFile(`/sys/class/net/${name}/ifindex`, 'latin1').catch(() => '');
-  const index = Number(text);
-  return Number.isInteger(index) && index > 0 ? index : undefined;
-}

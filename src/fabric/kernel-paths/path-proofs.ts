@@ -6,7 +6,7 @@
  * One reading serves all links that are not proven. It is repeated a few times after a link was taken, ever more rarely, so links
  * without frames cost nothing; a link is proven when frames have passed in both directions.
  */
-import { readFile } from 'node:fs/promises';
+import type { InterfacePlace } from '../ports/interface-place.ts';
 import type { KernelCounters, KernelCounts } from './kernel-counters.ts';
 
 /** Since the last link was taken, ms. */
@@ -37,12 +37,14 @@ interface CarrierState {
 
 export class PathProofs {
   readonly #counters: KernelCounters;
+  readonly #place: InterfacePlace;
   readonly #unproven = new Map<UnprovenPath, PathProgress>();
   #timer: NodeJS.Timeout | undefined;
   #round = 0;
 
-  constructor(counters: KernelCounters) {
+  constructor(counters: KernelCounters, place: InterfacePlace) {
     this.#counters = counters;
+    this.#place = place;
   }
 
   begin(path: UnprovenPath): void {
@@ -72,9 +74,9 @@ export class PathProofs {
   async #look(): Promise<void> {
     const round = this.#round;
     // Sent frames before and after, so that those of `redirected` since the last time are among them.
-    const before = await readSent();
-    const redirected = await this.#counters.readNow();
-    const after = await readSent();
+    const before = await readSent(this.#place);
+    const redirected: KernelCounts = await this.#counters.readNow().catch(() => new Map());
+    const after = await readSent(this.#place);
     for (const progress of [...this.#unproven.values()]) await this.#judge(progress, { before, redirected, after });
     // Another link may have been taken meanwhile.
     if (this.#unproven.size === 0 || round !== this.#round) return;
@@ -91,12 +93,12 @@ export class PathProofs {
       // What could not be read shows nothing.
       if (redirected === undefined || before === undefined || after === undefined) continue;
       const now = { redirected, sent: before };
-      if (last === undefined) open.set(side, { ...now, carrier: await readCarrier(to) });
+      if (last === undefined) open.set(side, { ...now, carrier: readCarrier(this.#place, to) });
       else if (redirected <= last.redirected) open.set(side, { ...now, carrier: last.carrier });
       else if (after > last.sent) open.delete(side);
       else {
         // An end without a carrier drops frames before it counts them.
-        const carrier = await readCarrier(to);
+        const carrier = readCarrier(this.#place, to);
         const wasUp = carrier.isUp && carrier.changes === last.carrier.changes;
         if (wasUp) return this.#fail(path, { to, frames: redirected - last.redirected });
         open.set(side, { ...now, carrier });
@@ -118,9 +120,9 @@ interface PathFigures {
   readonly redirected: KernelCounts;
 }
 
-/** Frames that each interface of the host sent or dropped. */
-async function readSent(): Promise<Map<string, number>> {
-  const text = await readFile('/proc/net/dev', 'latin1').catch(() => '');
+/** Frames that each interface sent or dropped; of an interface that is not there, nothing shows anything. */
+async function readSent(place: InterfacePlace): Promise<Map<string, number>> {
+  const text = await place.readCounters().catch(() => '');
   return new Map(
     text.split('\n').flatMap((line): [string, number][] => {
       const [name = '', figures] = line.split(':');
@@ -130,8 +132,6 @@ async function readSent(): Promise<Map<string, number>> {
   );
 }
 
-async function readCarrier(name: string): Promise<CarrierState> {
-  const read = (file: string) => readFile(`/sys/class/net/${name}/${file}`, 'latin1').catch(() => '0');
-  const [carrier, changes] = await Promise.all([read('carrier'), read('carrier_changes')]);
-  return { isUp: carrier.trim() === '1', changes: Number(changes) };
+function readCarrier(place: InterfacePlace, name: string): CarrierState {
+  return { isUp: place.readFigure(name, 'carrier') === 1, changes: place.readFigure(name, 'carrier_changes') ?? 0 };
 }

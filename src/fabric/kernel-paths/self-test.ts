@@ -6,11 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getSystemErrorName } from 'node:util';
+import type { BatchTool } from '../../process/batch-tool.ts';
 import { runTool } from '../../process/tool.ts';
 import { maxFrameBytes } from '../frames.ts';
+import type { InterfacePlace } from '../ports/interface-place.ts';
 import type { Native } from '../ports/native.ts';
 import { redirect, takeRules, testPrefix } from '../redirection.ts';
-import type { Tc } from './tc.ts';
 
 const toolLimitMs = 5000;
 const frameLimitMs = 1000;
@@ -21,16 +22,17 @@ const macBytes = 6;
 const etherType = 0x88b5;
 
 /** Undefined when it works, otherwise the reason. */
-export async function testRedirection(native: Native, tc: Tc): Promise<string | undefined> {
+export async function testRedirection(native: Native, tc: BatchTool, place: InterfacePlace): Promise<string | undefined> {
   const id = randomBytes(4).toString('hex');
   const names = [`${testPrefix}${id}a`, `${testPrefix}${id}b`] as const;
-  const opened = names.map((name) => native.openTap(name, { isTemporary: true }));
+  const opened = names.map((name) => native.openTap(name, { isTemporary: true, namespace: place.namespace }));
   try {
     const [from = -1, to = -1] = opened;
     const failed = opened.find((descriptor) => descriptor < 0);
     if (failed !== undefined) return `TAP interfaces cannot be made (${getSystemErrorName(failed)})`;
     for (const name of names) {
-      const { code, reason } = await runTool('ip', ['link', 'set', 'dev', name, 'up'], { timeoutMs: toolLimitMs });
+      const [program = '', ...args] = [...place.enter, 'ip', 'link', 'set', 'dev', name, 'up'];
+      const { code, reason } = await runTool(program, args, { timeoutMs: toolLimitMs });
       if (code !== 0) return `ip: ${reason}`;
     }
     const { reason } = await tc.run([takeRules(names[0]), redirect(...names)]);

@@ -21,14 +21,15 @@ export class Holds {
     return this.#leases.has(id);
   }
 
-  /** Begins or prolongs them. */
-  hold(ids: readonly string[], leaseMs: number): void {
+  /** Begins or prolongs them. Settles when no frame of theirs passes the fabric by. */
+  async hold(ids: readonly string[], leaseMs: number): Promise<void> {
     const nowMs = performance.now();
-    for (const id of ids) {
+    const held = ids.map((id) => {
       this.#leases.set(id, nowMs + leaseMs);
-      this.#find(id)?.hold(nowMs);
-    }
+      return this.#find(id)?.hold(nowMs);
+    });
     this.#wait(nowMs);
+    await Promise.all(held);
   }
 
   release(ids: readonly string[]): void {

@@ -1,12 +1,13 @@
-/** Counters of the host that belong to links: those of redirected frames, and of frames that were lost in TAP interfaces. */
-import { readFile } from 'node:fs/promises';
+/** Counters of the kernel that belong to links: those of redirected frames, and of frames that were lost in TAP interfaces. */
 import type { KernelCounts } from '../kernel-paths/kernel-counters.ts';
+import type { InterfacePlace, PlaceName } from '../ports/interface-place.ts';
 import type { FabricPort } from '../ports/port.ts';
 import type { DirectionStats, MirrorStats } from '../protocol.ts';
 
+/** Of one namespace. */
 export interface HostCounts {
   readonly kernel: KernelCounts;
-  /** Frames that each interface of the host dropped instead of transmitting them. */
+  /** Frames that each interface dropped instead of transmitting them. */
   readonly dropped: ReadonlyMap<string, number>;
 }
 
@@ -15,9 +16,9 @@ export const noCounts: HostCounts = Object.freeze({ kernel: new Map(), dropped: 
 /** Column of "drop" among those of transmitted frames, behind the name. @see proc_net_dev(5) */
 const transmitDropColumn = 11;
 
-/** One reading for all interfaces. */
-export async function readDropped(): Promise<Map<string, number>> {
-  const text = await readFile('/proc/net/dev', 'latin1').catch(() => '');
+/** One reading for all interfaces. Rejects when they cannot be read. */
+export async function readDropped(place: InterfacePlace): Promise<Map<string, number>> {
+  const text = await place.readCounters();
   return new Map(
     text.split('\n').flatMap((line): [string, number][] => {
       const [name = '', figures] = line.split(':');
@@ -30,9 +31,10 @@ export async function readDropped(): Promise<Map<string, number>> {
 export function withTapLosses(
   stats: DirectionStats,
   { source, sink }: { source: FabricPort | undefined; sink: FabricPort | undefined },
-  dropped: ReadonlyMap<string, number>,
+  counts: Readonly<Record<PlaceName, HostCounts>>,
 ): DirectionStats {
-  const lost = source?.tap?.lost(dropped.get(source.tap.name) ?? 0) ?? 0;
+  const tap = source?.tap;
+  const lost = tap?.lost(counts[tap.place].dropped.get(tap.name) ?? 0) ?? 0;
   const counted = withRefused(stats, sink);
   if (lost === 0) return counted;
   const queue_full = (counted.dropped.queue_full ?? 0) + lost;

@@ -1,14 +1,26 @@
 /** Which links the kernel may carry. */
 import type { HostEnds } from '../kernel-paths/kernel-paths.ts';
-import type { LinkSpec } from '../protocol.ts';
+import type { PlaceName } from '../ports/interface-place.ts';
+import type { LinkSpec, PortSpec } from '../protocol.ts';
+
+export interface EligibleEnds {
+  readonly place: PlaceName;
+  readonly ends: HostEnds;
+}
 
 /**
- * The host ends of a link that joins two containers and does nothing to its frames, not even look at them; undefined for any other. What
- * is not known here is taken to do something.
+ * The ends of a link that joins two containers or machines and does nothing to its frames, not even look at them; undefined for any other.
+ * What is not known here is taken to do something.
  */
-export function hostEndsOf({ id: _id, a, b, ...effects }: LinkSpec): HostEnds | undefined {
-  if (a.type !== 'tap' || b.type !== 'tap' || a.hostEnd === undefined || b.hostEnd === undefined) return undefined;
-  return Object.values(effects).some(acts) ? undefined : [a.hostEnd, b.hostEnd];
+export function kernelEndsOf({ id: _id, a, b, ...effects }: LinkSpec): EligibleEnds | undefined {
+  const [from, to] = [endOf(a), endOf(b)];
+  if (from === undefined || to === undefined || from.place !== to.place) return undefined;
+  return Object.values(effects).some(acts) ? undefined : { place: from.place, ends: [from.name, to.name] };
+}
+
+function endOf(spec: PortSpec): { readonly place: PlaceName; readonly name: string } | undefined {
+  if (spec.type !== 'tap' || spec.hostEnd === undefined || spec.kernelPath === false) return undefined;
+  return { place: spec.inLinkNamespace ? 'links' : 'host', name: spec.hostEnd };
 }
 
 /** Lists and objects that are empty do nothing. */

@@ -1,7 +1,8 @@
 /** Two ports and what happens to the frames between them. Changing a link leaves alone whatever stays the same. */
 import type { LinkDirection } from '../../schema/filter.ts';
 import { type CaptureFileLocks, OpenCaptures } from '../captures/link-captures.ts';
-import { type HostEnds, KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
+import { KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
+import type { PlaceName } from '../ports/interface-place.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import type { FabricLinkStats, FilterState, LinkSpec, PeerPath, PortSpec } from '../protocol.ts';
 import { admission } from './admission.ts';
@@ -9,7 +10,7 @@ import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { type HostCounts, withTapLosses } from './host-counts.ts';
 import { Impairments } from './impairments.ts';
-import { hostEndsOf } from './kernel-eligible.ts';
+import { type EligibleEnds, kernelEndsOf } from './kernel-eligible.ts';
 import { LinkMirrors, type MirrorTools } from './link-mirrors.ts';
 import { openPort, type PortTools } from './open-port.ts';
 import type { Pacing } from './pacing.ts';
@@ -29,7 +30,7 @@ interface Plugged {
 export interface LinkTools extends DirectionTools, MirrorTools {
   readonly pacing: Pacing;
   readonly captureFiles: CaptureFileLocks;
-  readonly kernelPaths: KernelPaths;
+  readonly kernelPaths: Readonly<Record<PlaceName, KernelPaths>>;
 }
 
 /** How often a link looks whether its delay queues are empty, before the kernel carries it again. */
@@ -52,10 +53,13 @@ export class FabricLink {
   readonly #mirrors: LinkMirrors;
   readonly #ab: Direction;
   readonly #ba: Direction;
-  readonly #kernel: KernelPath;
+  readonly #kernelPaths: LinkTools['kernelPaths'];
+  #kernel: KernelPath;
+  #kernelPlace: PlaceName = 'host';
+  #isHeld = false;
   #idleWait: NodeJS.Timeout | undefined;
   /** Undefined: the fabric is to carry it. */
-  #kernelEnds: HostEnds | undefined;
+  #kernelEnds: EligibleEnds | undefined;
   #closed = false;
   #fixed: Fixed = { ab: noFilters, ba: noFilters };
   #ends: Partial<Record<LinkSide, Plugged>> = {};
@@ -69,7 +73,8 @@ export class FabricLink {
         return pathMs();
       },
     });
-    this.#kernel = new KernelPath(tools.kernelPaths);
+    this.#kernelPaths = tools.kernelPaths;
+    this.#kernel = new KernelPath(tools.kernelPaths.host);
     this.#pacing = tools.pacing;
     this.#captures = new OpenCaptures(tools.captureFiles);
     this.#mirrors = new LinkMirrors(tools);
@@ -93,6 +98,7 @@ export class FabricLink {
       ab: { before: directLeases(spec.a), after: admission(spec.b) },
       ba: { before: directLeases(spec.b), after: admission(spec.a) },
     };
+    this.#kernelEnds = kernelEndsOf(spec);
     this.#impairments.update(spec, programs);
     this.#impair();
     this.unplugChanged(spec);
@@ -102,7 +108,7 @@ export class FabricLink {
     // After what may throw: a rejection that nothing awaits would end the process.
     const mirrored = this.#mirrors.apply(spec.mirrors ?? []);
     this.#showFrames();
-    await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, mirrored, this.#choosePath(spec)]);
+    await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, mirrored, this.#choosePath()]);
   }
 
   /** Frames may have to wait in it. */
@@ -114,25 +120,29 @@ export class FabricLink {
     return this.#ends.a?.port.problem ?? this.#ends.b?.port.problem ?? this.#mirrors.problem;
   }
 
-  /** The kernel has counted frames of it. */
-  get hasKernelCounts(): boolean {
-    return this.#kernel.hasCounts;
+  /** The kernel has counted frames of it in this namespace. */
+  hasKernelCounts(place: PlaceName): boolean {
+    return this.#kernel.hasCounts && this.#kernelPlace === place;
   }
 
-  /** An end is a TAP interface. */
-  get hasTaps(): boolean {
-    return (this.#ends.a?.port.tap ?? this.#ends.b?.port.tap) !== undefined;
+  /** An end is a TAP interface of this namespace. */
+  hasTaps(place: PlaceName): boolean {
+    return [this.#ends.a, this.#ends.b].some((end) => end?.port.tap?.place === place);
   }
 
-  /** Time stands still for it, in both directions. */
-  hold(nowMs: number): void {
+  /** Time stands still for it, in both directions. Settles when no frame passes it by. */
+  hold(nowMs: number): Promise<void> {
+    this.#isHeld = true;
     this.#ab.hold(nowMs);
     this.#ba.hold(nowMs);
+    return this.#choosePath();
   }
 
   unhold(nowMs: number): void {
+    this.#isHeld = false;
     this.#ab.unhold(nowMs);
     this.#ba.unhold(nowMs);
+    void this.#choosePath();
   }
 
   direction(name: LinkDirection): Direction {
@@ -162,14 +172,14 @@ export class FabricLink {
     this.#ba.sample(slot);
   }
 
-  stats({ kernel, dropped }: HostCounts): FabricLinkStats {
+  stats(counts: Readonly<Record<PlaceName, HostCounts>>): FabricLinkStats {
     const schedule = this.#impairments.state(performance.now());
     const captures = this.#captures.stats();
     const mirrors = this.#mirrors.stats();
     const [a, b] = [this.#ends.a?.port, this.#ends.b?.port];
     const carrier = this.#kernel.isTaken ? 'kernel' : (a?.peer ?? b?.peer)?.carrier;
-    const ab = withTapLosses(this.#ab.stats(), { source: a, sink: b }, dropped);
-    const ba = withTapLosses(this.#ba.stats(), { source: b, sink: a }, dropped);
+    const ab = withTapLosses(this.#ab.stats(), { source: a, sink: b }, counts);
+    const ba = withTapLosses(this.#ba.stats(), { source: b, sink: a }, counts);
     return {
       id: this.id,
       since: this.#since,
@@ -177,8 +187,8 @@ export class FabricLink {
       ...(carrier && { carrier }),
       ...(this.#path && { path: this.#path }),
       ...this.#whyNotKernel(),
-      ab: this.#kernel.add('ab', kernel, ab),
-      ba: this.#kernel.add('ba', kernel, ba),
+      ab: this.#kernel.add('ab', counts[this.#kernelPlace].kernel, ab),
+      ba: this.#kernel.add('ba', counts[this.#kernelPlace].kernel, ba),
       ...(captures.length > 0 && { captures }),
       ...(mirrors.length > 0 && { mirrors }),
       ...(schedule && { schedule }),
@@ -212,20 +222,27 @@ export class FabricLink {
   /**
    * The fabric follows the new rules by now: a frame that comes to it is treated by them. Settles when those that must do so come to it.
    */
-  #choosePath(spec: LinkSpec): Promise<void> {
+  async #choosePath(): Promise<void> {
     clearTimeout(this.#idleWait);
-    const ends = hostEndsOf(spec);
-    this.#kernelEnds = ends;
-    if (!ends) return this.#kernel.leave();
-    const left = this.#kernel.isOn(ends) ? Promise.resolve() : this.#kernel.leave();
-    this.#takeWhenIdle(ends);
+    const wanted = this.#kernelEnds;
+    if (!wanted || this.#isHeld || this.#closed) return this.#kernel.leave();
+    if (wanted.place !== this.#kernelPlace) {
+      const before = this.#kernel;
+      this.#kernel = new KernelPath(this.#kernelPaths[wanted.place]);
+      this.#kernelPlace = wanted.place;
+      await before.end();
+    }
+    const left = this.#kernel.isOn(wanted.ends) ? Promise.resolve() : this.#kernel.leave();
+    this.#takeWhenIdle(wanted);
     return left;
   }
 
   /** Frames that wait in the fabric must not be overtaken. */
-  #takeWhenIdle(ends: HostEnds): void {
-    if (this.#ab.isIdle && this.#ba.isIdle) void this.#kernel.take(ends, () => this.#kernelEnds === ends && !this.#closed);
-    else this.#idleWait = setTimeout(() => this.#takeWhenIdle(ends), idlePollMs);
+  #takeWhenIdle(wanted: EligibleEnds): void {
+    const isWanted = () => this.#kernelEnds === wanted && !this.#isHeld && !this.#closed;
+    if (!isWanted()) return;
+    if (this.#ab.isIdle && this.#ba.isIdle) void this.#kernel.take(wanted.ends, isWanted);
+    else this.#idleWait = setTimeout(() => this.#takeWhenIdle(wanted), idlePollMs);
   }
 
   /** Captures and mirrors are shown the frames. */
@@ -282,7 +299,7 @@ function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
   if (spec.type === 'packet') return JSON.stringify(['packet', spec.interface]);
   if (spec.type === 'datagrams') return JSON.stringify(['datagrams', spec.path, spec.peer, spec.header]);
-  if (spec.type === 'tap') return JSON.stringify(['tap', spec.name]);
+  if (spec.type === 'tap') return JSON.stringify(['tap', spec.name, spec.inLinkNamespace ?? false]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
   if (spec.type === 'pc') return JSON.stringify(['pc', spec.pc]);
   const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;

@@ -1,6 +1,7 @@
 /** How a port reads from and writes to an interface of this host. */
 import { headerBytes, maxFrameBytes } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
+import type { InterfacePlace } from './interface-place.ts';
 import { maxCutBytes } from './segment-cutter.ts';
 
 /** So much may one read bring. */
@@ -33,6 +34,7 @@ export interface Taken {
 
 export interface InterfaceAccess {
   readonly name: string;
+  readonly place: InterfacePlace;
   /** The kernel counts frames that nothing has read. */
   readonly hasQueue: boolean;
   /** A descriptor, or an errno, negative. */

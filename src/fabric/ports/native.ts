@@ -61,9 +61,12 @@ export interface UnixCalls {
 export interface Native extends UdpCalls, MemoryCalls, UnixCalls, TimerCalls {
   /**
    * Attaches to a persistent TAP interface, without blocking; with `isTemporary` makes one that goes with its descriptor. With
-   * `hasOffloadHeader` each frame is preceded by a header of its own (`offload-frames.ts`). The descriptor, or an errno, negative.
+   * `hasOffloadHeader` each frame is preceded by a header of its own (`offload-frames.ts`). With `namespace`, of `openNamespace`, an
+   * interface of that one. The descriptor, or an errno, negative.
    */
-  openTap(name: string, options?: { isTemporary?: boolean; hasOffloadHeader?: boolean }): number;
+  openTap(name: string, options?: TapOptions): number;
+  /** A network namespace by its path. The descriptor, or an errno, negative. */
+  openNamespace(path: string): number;
   /**
    * Whether packets of a TAP interface with offload headers are read as they are: larger than a segment, and with incomplete checksums.
    * False when the kernel refuses.
@@ -86,6 +89,15 @@ export interface Native extends UdpCalls, MemoryCalls, UnixCalls, TimerCalls {
   close(descriptor: number): void;
   watch(descriptor: number, onReadable: () => void): ReadableWatch;
 }
+
+export interface TapOptions {
+  readonly isTemporary?: boolean;
+  readonly hasOffloadHeader?: boolean;
+  readonly namespace?: number | undefined;
+}
+
+/** CLONE_NEWNET. @see setns(2) */
+const networkNamespace = 0x40000000;
 
 /** `struct ifreq`: 16 bytes of name, then flags in the first two of 24 bytes. @see netdevice(7) */
 const requestBytes = 40;
@@ -129,6 +141,7 @@ function bindCalls(koffi: Koffi) {
   const libc = koffi.load(null);
   const open: (path: string, flags: number) => number = libc.func('int open(const char *path, int flags)');
   const close: (descriptor: number) => number = libc.func('int close(int fd)');
+  const setns: (descriptor: number, kind: number) => number = libc.func('int setns(int fd, int nstype)');
   const ioctl: (descriptor: number, request: number, argument: Buffer) => number = libc.func(
     'int ioctl(int fd, unsigned long request, _Inout_ uint8_t *argument)',
   );
@@ -172,6 +185,7 @@ function bindCalls(koffi: Koffi) {
     ...bindTimer(libc),
     open,
     close,
+    setns,
     ioctl,
     ioctlNumber,
     read,
@@ -208,10 +222,15 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   const reading = new Vectors(addressIn, 2);
   const message = new PacketMessage(addressIn, reading.address);
   const timer = new TimerValue(addressIn);
+  const ownNamespace = calls.open('/proc/thread-self/ns/net', closeOnExec);
   return {
     ...udpCalls(calls, addressIn, failure),
-    openTap: (name, { isTemporary = false, hasOffloadHeader = false } = {}) =>
-      openTap(calls, { name, isTemporary, hasOffloadHeader }, failure),
+    openTap: (name, { isTemporary = false, hasOffloadHeader = false, namespace } = {}) =>
+      openTap(calls, { name, isTemporary, hasOffloadHeader, namespace, ownNamespace }, failure),
+    openNamespace(path) {
+      const descriptor = calls.open(path, closeOnExec);
+      return descriptor < 0 ? failure() : descriptor;
+    },
     setOffloads: (descriptor, areTaken) => calls.ioctlNumber(descriptor, tunSetOffload, areTaken ? takenOffloads : 0) === 0,
     openPacketSocket: (index) => openPacketSocket(calls, index, failure),
     openDatagrams: (path) => openUnix(calls, { path, type: datagramNonBlocking, join: calls.bind }, failure),
@@ -262,14 +281,28 @@ interface WantedTap {
   readonly name: string;
   readonly isTemporary: boolean;
   readonly hasOffloadHeader: boolean;
+  readonly namespace: number | undefined;
+  /** Of this thread. */
+  readonly ownNamespace: number;
 }
 
-function openTap({ open, close, ioctl }: SystemCalls, wanted: WantedTap, failure: () => number): number {
+/** The descriptor belongs to the namespace in which it was opened. Nothing else runs on this thread meanwhile. */
+function openTunDevice({ open, setns }: SystemCalls, { namespace, ownNamespace }: WantedTap, failure: () => number): number {
+  if (namespace !== undefined && setns(namespace, networkNamespace) < 0) return failure();
+  const descriptor = open('/dev/net/tun', files.O_RDWR | files.O_NONBLOCK | closeOnExec);
+  const result = descriptor < 0 ? failure() : descriptor;
+  // A thread that stayed there would open sockets in the wrong network.
+  if (namespace !== undefined && setns(ownNamespace, networkNamespace) < 0) process.abort();
+  return result;
+}
+
+function openTap(calls: SystemCalls, wanted: WantedTap, failure: () => number): number {
+  const { close, ioctl } = calls;
   const { name, isTemporary, hasOffloadHeader } = wanted;
   const bytes = Buffer.from(name, 'latin1');
   if (bytes.length === 0 || bytes.length >= nameBytes) return -constants.errno.EINVAL;
-  const descriptor = open('/dev/net/tun', files.O_RDWR | files.O_NONBLOCK | closeOnExec);
-  if (descriptor < 0) return failure();
+  const descriptor = openTunDevice(calls, wanted, failure);
+  if (descriptor < 0) return descriptor;
   const request = Buffer.alloc(requestBytes);
   bytes.copy(request);
   request.writeUInt16LE(tapFlag | withoutHeader | (hasOffloadHeader ? offloadHeader : 0), nameBytes);

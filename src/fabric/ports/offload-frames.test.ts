@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { frameLength, headerBytes } from '../frames.ts';
 import { roomBytes } from './interface-access.ts';
+import { InterfacePlace } from './interface-place.ts';
 import type { Native } from './native.ts';
 import { OffloadFrames } from './offload-frames.ts';
 
@@ -24,7 +25,7 @@ describe('frames of an interface', () => {
     // A checksum is missing, segments of IPv4, 100 bytes each, TCP at 34.
     const notes = Buffer.from([1, 1, 54, 0, 100, 0, 34, 0, 16, 0]);
     const tag = Buffer.from('8100e007', 'hex');
-    const device = { name: 'x', hasQueue: false, merges: false, losesTags: true, open: () => 1 };
+    const device = { name: 'x', place: new InterfacePlace('host'), hasQueue: false, merges: false, losesTags: true, open: () => 1 };
     const frames = new OffloadFrames(device, kernelWith(packet, { notes, tag }), Buffer.alloc(roomBytes));
     const buffer = Buffer.allocUnsafeSlow(roomBytes * 2);
     const taken = frames.read(1, buffer, 8);

@@ -7,6 +7,7 @@ import { constants } from 'node:os';
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import type { FrameRange, InterfaceAccess, Taken, Written } from './interface-access.ts';
+import type { InterfacePlace } from './interface-place.ts';
 import type { Pieces } from './io-vectors.ts';
 import { maxPieces, type Native } from './native.ts';
 import { onesSum } from './ones-sum.ts';
@@ -56,6 +57,7 @@ class ViewOf {
 /** What is opened; its packets have headers about offloads. */
 export interface OffloadDevice {
   readonly name: string;
+  readonly place: InterfacePlace;
   readonly hasQueue: boolean;
   /** Segments may be written as one packet. */
   readonly merges: boolean;
@@ -69,6 +71,7 @@ export interface OffloadDevice {
 
 export class OffloadFrames implements InterfaceAccess {
   readonly name: string;
+  readonly place: InterfacePlace;
   readonly hasQueue: boolean;
   readonly #device: OffloadDevice;
   readonly #native: Native;
@@ -97,6 +100,7 @@ export class OffloadFrames implements InterfaceAccess {
     this.#packet = packet;
     this.#device = device;
     this.name = device.name;
+    this.place = device.place;
     this.hasQueue = device.hasQueue;
     this.#merges = device.merges;
     const room = device.losesTags ? maxFrameBytes - tagBytes : maxFrameBytes;

@@ -7,7 +7,6 @@
  * The interface outlives this process. Frames that come while it is not held, or faster than they are read, are lost in its queue; the
  * kernel counts them.
  */
-import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { fault } from '../../api/faults.ts';
@@ -15,6 +14,7 @@ import { Retry } from '../../lib/retry.ts';
 import { maxFrameBytes } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import { type InterfaceAccess, roomBytes } from './interface-access.ts';
+import { InterfacePlace, type InterfacePlaces } from './interface-place.ts';
 import type { Native } from './native.ts';
 import { type OffloadDevice, OffloadFrames } from './offload-frames.ts';
 import { type FabricPort, type PortOwner, portRetry, type TapLosses } from './port.ts';
@@ -31,12 +31,14 @@ const { EAGAIN, ENOBUFS, EINVAL, EMSGSIZE, ENODEV, ENETDOWN } = constants.errno;
 /** What all ports on TAP interfaces share. */
 export class InterfaceMemory {
   readonly native: Native;
+  readonly places: InterfacePlaces;
   /** For the one packet that was just read. */
   readonly packet = Buffer.allocUnsafeSlow(maxFrameBytes);
   #spare: Buffer | undefined;
 
-  constructor(native: Native) {
+  constructor(native: Native, places: InterfacePlaces = { host: new InterfacePlace('host'), links: new InterfacePlace('links') }) {
     this.native = native;
+    this.places = places;
   }
 
   /** Memory for a batch; to be given back unless the link still uses it. */
@@ -57,22 +59,25 @@ type TapSpec = Extract<PortSpec, { type: 'tap' }>;
 export function openTap(spec: TapSpec, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
   const { name } = spec;
   if (!access) throw fault('link_failed', { reason: `this fabric cannot hold the TAP interface ${name}, as koffi is not loaded` });
-  return new InterfacePort(new OffloadFrames(tapOf(spec, access.native), access.native, access.packet), owner, access);
+  return new InterfacePort(new OffloadFrames(tapOf(spec, access), access.native, access.packet), owner, access);
 }
 
 /** @throws link_failed where no such port can be */
 export function openPacket(name: string, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
   if (!access) throw fault('link_failed', { reason: `this fabric cannot use the interface ${name}, as koffi is not loaded` });
-  return new InterfacePort(new OffloadFrames(packetsOf(name, access.native), access.native, access.packet), owner, access);
+  return new InterfacePort(new OffloadFrames(packetsOf(name, access), access.native, access.packet), owner, access);
 }
 
-function tapOf({ name, merges = false }: TapSpec, native: Native): OffloadDevice {
+function tapOf({ name, merges = false, inLinkNamespace = false }: TapSpec, { native, places }: InterfaceMemory): OffloadDevice {
+  const place = places[inLinkNamespace ? 'links' : 'host'];
   return {
     name,
+    place,
     merges,
     hasQueue: true,
     open() {
-      const descriptor = native.openTap(name, { hasOffloadHeader: true });
+      if (!place.isKnown) return -ENODEV;
+      const descriptor = native.openTap(name, { hasOffloadHeader: true, namespace: place.namespace });
       // A kernel that refuses cuts and completes itself.
       if (descriptor >= 0) native.setOffloads(descriptor, true);
       return descriptor;
@@ -82,13 +87,13 @@ function tapOf({ name, merges = false }: TapSpec, native: Native): OffloadDevice
   };
 }
 
-function packetsOf(name: string, native: Native): OffloadDevice {
+function packetsOf(name: string, { native, places: { host: place } }: InterfaceMemory): OffloadDevice {
   const open = () => {
-    const [index, flags] = [numberOf(`${name}/ifindex`), numberOf(`${name}/flags`)];
+    const [index = 0, flags = 0] = [place.readFigure(name, 'ifindex'), place.readFigure(name, 'flags')];
     if (index === 0) return -ENODEV;
     return (flags & upFlag) === 0 ? -ENETDOWN : native.openPacketSocket(index);
   };
-  return { name, merges: true, hasQueue: false, losesTags: true, open };
+  return { name, place, merges: true, hasQueue: false, losesTags: true, open };
 }
 
 /** IFF_UP. @see netdevice(7) */
@@ -116,9 +121,10 @@ class InterfacePort implements FabricPort {
     this.#interface = of;
     this.#owner = owner;
     this.#access = access;
-    const { name, hasQueue } = of;
-    const before = hasQueue ? numberOf(`${name}/statistics/tx_dropped`) : Number.POSITIVE_INFINITY;
-    this.tap = { name, lost: (total) => Math.max(0, total - before) };
+    const { name, place, hasQueue } = of;
+    // What cannot be read now is no base to count from.
+    const before = (hasQueue ? place.readFigure(name, 'statistics/tx_dropped') : undefined) ?? Number.POSITIVE_INFINITY;
+    this.tap = { name, place: place.name, lost: (total) => Math.max(0, total - before) };
     this.#open();
   }
 
@@ -216,14 +222,5 @@ class InterfacePort implements FabricPort {
     this.#interface.release?.(this.#descriptor);
     this.#access.native.close(this.#descriptor);
     this.#descriptor = -1;
-  }
-}
-
-/** A figure of an interface, 0 when there is none; flags are hexadecimal. @see sysfs-class-net of the kernel's ABI documents */
-function numberOf(place: string): number {
-  try {
-    return Number(readFileSync(`/sys/class/net/${place}`, 'latin1'));
-  } catch {
-    return 0;
   }
 }

@@ -1,6 +1,7 @@
 /** What a port is to a link. */
 import type { RetryTimes } from '../../lib/retry.ts';
 import type { PeerCarrier, PeerPath, PortSpec } from '../protocol.ts';
+import type { PlaceName } from './interface-place.ts';
 
 /**
  * When a port tries again to connect. Each wait is a tenth of the time since the first failure: short while a guest boots, and a second
@@ -22,6 +23,7 @@ export interface PortOwner {
 /** Frames that came in at a TAP interface and were lost there. */
 export interface TapLosses {
   readonly name: string;
+  readonly place: PlaceName;
   /** Of those that the kernel had counted as lost in the interface's queue, `total`: the ones since the port was made. */
   lost(total: number): number;
 }

@@ -29,6 +29,8 @@ export interface ShadowFolders {
   readonly runtimeDirectory: string;
   /** For all its sockets and files. */
   readonly shadow: string;
+  /** Its TAP interfaces, by adapter, where the machine has some. */
+  readonly taps: readonly string[];
 }
 
 /**
@@ -38,7 +40,7 @@ export interface ShadowFolders {
 export function shadowArguments(
   args: readonly string[],
   driveBytes: ReadonlyMap<string, number>,
-  { directory, runtimeDirectory, shadow }: ShadowFolders,
+  { directory, runtimeDirectory, shadow, taps }: ShadowFolders,
 ): string[] {
   let pflashes = 0;
   return args.flatMap((word, at) => {
@@ -50,6 +52,8 @@ export function shadowArguments(
       const id = given.find(({ key }) => key === 'id')?.value ?? (isPflash ? `pflash${pflashes++}` : '');
       return [emptyDrive(given, driveBytes.get(id) ?? 0)];
     }
+    const tap = option === '-netdev' ? /^tap,id=gns3-(\d+),/.exec(word) : null;
+    if (tap) return [word.replace(/,ifname=[^,]*/, `,ifname=${taps[Number(tap[1])]}`).replace(',vhost=on', '')];
     return [keptFiles.has(option) ? word : moved(word, { [directory]: shadow, [runtimeDirectory]: shadow })];
   });
 }

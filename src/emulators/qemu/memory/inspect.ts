@@ -19,11 +19,16 @@ const permitted = new Set([
   ...['device', 'smbios', 'uuid', 'name', 'k', 'usb', 'no-reboot', 'no-shutdown', 'no-hpet', 'no-acpi', 'no-fd-bootchk'],
 ]);
 
+/** The first of a user's options that may be more than the machine's own: one that names a file, a port of the host or a process. */
+export function findOtherOption(options: readonly string[]): string | undefined {
+  const words = options.filter((word) => word.startsWith('-')).map((word) => word.replace(/^--?/, ''));
+  return words.find((word) => !permitted.has(word));
+}
+
 /** Why the memory of this machine cannot be saved, as far as its start tells; for people. */
 export function findObstacle({ args, program, options = [], hasScreenSocket }: QemuRecord): string | undefined {
   if (args === undefined || program === undefined) return 'it was started by an earlier version: stop and start it';
-  const words = options.filter((word) => word.startsWith('-')).map((word) => word.replace(/^--?/, ''));
-  const other = words.find((word) => !permitted.has(word));
+  const other = findOtherOption(options);
   if (other === 'snapshot') return 'its option -snapshot discards what it writes to its disks';
   if (other !== undefined) return `its memory cannot be saved with the option -${other}`;
   if (hasScreenSocket && hasOption(args, 'spice')) return 'its console is SPICE';

@@ -17,6 +17,8 @@ import type { VerifiedFiles } from './verified-files.ts';
  * 208 KiB (`net.core.wmem_default`).
  */
 const settlingTurns = 4;
+/** Of up to 50 frames each; a TAP interface holds 1,000 (`tx_queue_len`). Source: QEMU 7.2, `tap_send` in net/tap.c. */
+const settlingTurnsOfTaps = 24;
 
 export interface SaveParts {
   readonly node: NodeView;
@@ -46,7 +48,8 @@ export async function prepareSaving(parts: SaveParts, folder: string): Promise<M
   return {
     ramBytes: inspected.facts.ramBytes,
     async settle() {
-      for (let turn = 0; turn < settlingTurns; turn++) await monitor.status();
+      const turns = record.ports.some(({ type }) => type === 'tap') ? settlingTurnsOfTaps : settlingTurns;
+      for (let turn = 0; turn < turns; turn++) await monitor.status();
     },
     async transfer() {
       await leavePostmigrate(monitor);

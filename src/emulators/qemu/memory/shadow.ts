@@ -14,7 +14,8 @@ import type { NodeView } from '../../driver.ts';
 import { openFolders, withOpenFolders } from '../../host/confinement/open-folders.ts';
 import type { Host } from '../../host/host.ts';
 import { commandAs, findRunAs, giveFolders, own, type RunAs } from '../../host/run-as.ts';
-import type { Identity } from '../give-files.ts';
+import { makePlainTaps } from '../../port-processes/machine-taps.ts';
+import { behind, enterWith, type Identity } from '../give-files.ts';
 import { Monitor } from '../monitor.ts';
 import { placesOf } from '../places.ts';
 import type { QemuRecord } from '../record.ts';
@@ -43,6 +44,7 @@ export interface ShadowParts {
 }
 
 interface Started {
+  readonly taps: readonly string[];
   readonly socket: string;
   readonly runtime: string;
   readonly runAs: RunAs | undefined;
@@ -58,6 +60,7 @@ export class Shadow {
   /** Its sockets, beside those of the machine: that one may be stopped before this has ended. */
   readonly #runtime: string;
   readonly #runAs: RunAs | undefined;
+  readonly #taps: readonly string[];
   readonly #child: Child;
   readonly #tpm: Child | undefined;
   readonly #monitor: Monitor;
@@ -66,6 +69,7 @@ export class Shadow {
     this.#parts = parts;
     this.#runtime = rest.runtime;
     this.#runAs = rest.runAs;
+    this.#taps = rest.taps;
     this.#child = rest.child;
     this.#tpm = rest.tpm;
     this.#monitor = rest.monitor;
@@ -90,7 +94,10 @@ export class Shadow {
     const place = { directory: join(runtime, 'state'), runtimeDirectory: runtime };
     const tpm = parts.swtpm === undefined ? undefined : await startTpm(parts.swtpm, place, identity);
     made.defer(async () => void (await tpm?.stop({ graceMs: 0 })));
-    const child = await spawnShadow(parts, runtime, identity);
+    const taps = parts.record.ports.flatMap(({ type }, index) => (type === 'tap' ? [`pbw${name}${index}`] : []));
+    made.defer(() => removeTaps(host, taps));
+    await makePlainTaps(host.linkNamespace, taps, Number(runAs?.uid ?? process.getuid?.() ?? 0));
+    const child = await spawnShadow(parts, { runtime, taps }, identity);
     made.defer(async () => void (await child.stop({ graceMs: 0 })));
     const listener = { status: () => {}, shutdown: () => {} };
     const qmp = placesOf({ directory: runtime, runtimeDirectory: runtime }).qmp;
@@ -99,7 +106,7 @@ export class Shadow {
       throw fault('qemu_failed', { reason: `the memory of ${node.name} could not be received: ${words}` }, { cause });
     });
     made.defer(() => monitor.close());
-    const shadow = new Shadow(parts, { socket, runtime, runAs, child, tpm, monitor });
+    const shadow = new Shadow(parts, { taps, socket, runtime, runAs, child, tpm, monitor });
     await unthrottle(monitor);
     await monitor.execute('migrate-incoming', { uri: `unix:${shadow.socket}` });
     made.move();
@@ -139,6 +146,7 @@ export class Shadow {
     this.#monitor.close();
     await this.#child.stop({ graceMs: 0 });
     await this.#tpm?.stop({ graceMs: 0 });
+    await removeTaps(this.#parts.host, this.#taps);
     for (const path of [this.#runtime, this.socket]) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -151,22 +159,26 @@ async function identityOf(
   const { runtimeDirectory: runDirectory } = host.settings;
   const { program = '', args = [] } = record;
   const reached = [program, ...filesOf(args), folder, runtime, node.runtimeDirectory, ...(swtpm === undefined ? [] : [swtpm])];
-  return { runDirectory, runAs, table: runAs && (await openFolders(runAs, reached, runDirectory)) };
+  return { runDirectory, runAs, table: runAs && (await openFolders(runAs, reached, runDirectory)), enter: enterWith(host) };
 }
 
 async function spawnShadow(
   { node, record, inspected, folder }: ShadowParts,
-  runtime: string,
-  { runDirectory, runAs, table }: Identity,
+  { runtime, taps }: Pick<Started, 'runtime' | 'taps'>,
+  { runDirectory, runAs, table, enter }: Identity,
 ): Promise<Child> {
   const { program = '', args = [] } = record;
   const { directory, runtimeDirectory } = node;
-  const own = shadowArguments(args, inspected.driveBytes, { directory, runtimeDirectory, shadow: runtime });
+  const own = shadowArguments(args, inspected.driveBytes, { directory, runtimeDirectory, shadow: runtime, taps });
   const all = [...own, ...memoryArguments(inspected.facts, { path: memoryFiles(folder).ram, isShared: true })];
   const logFile = join(runtime, 'qemu.log');
   await beginLog(logFile, '');
-  const command = withOpenFolders(table, commandAs(runAs, program, all));
+  const command = behind(enter(record.ports, runtime), withOpenFolders(table, commandAs(runAs, program, all)));
   return spawnChild({ ...command, cwd: runtime, logFile, runDirectory });
+}
+
+async function removeTaps({ linkNamespace }: Host, names: readonly string[]): Promise<void> {
+  if (names.length > 0) await linkNamespace.ip.run(names.map((name) => `link delete dev ${name}`));
 }
 
 async function synced(path: string): Promise<void> {

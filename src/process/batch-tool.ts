@@ -1,22 +1,22 @@
 /**
- * One `tc` of iproute2 that is kept running and reads commands from a pipe (`-batch -`): a command costs some tens of microseconds,
- * where a process of its own costs milliseconds. It is started at the first command, and again after it has ended; it ends with the
- * fabric, as its standard input does.
+ * One `tc` or `ip` of iproute2 that is kept running and reads commands from a pipe (`-batch -`): a command costs some tens of microseconds,
+ * where a process of its own costs milliseconds. It is started at the first command, and again after it has ended; it ends with this
+ * process, as its standard input does.
  *
- * Theory of operation: tc answers nothing to a command that succeeds, and a failed one with its reason and its number on standard
+ * Theory of operation: the program answers nothing to a command that succeeds, and a failed one with its reason and its number on standard
  * error. After each group of commands comes one that always fails, and its number says that the group is done. What a group shows is
  * on standard output by then, but may be read a little later.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { LineSplitter } from '../../lib/line-splitter.ts';
+import { LineSplitter } from '../lib/line-splitter.ts';
 
 interface CommandGroup {
   readonly commands: readonly string[];
   /** It is to show one line of JSON. */
   readonly shows: boolean;
-  readonly settle: (result: TcResult) => void;
+  readonly settle: (result: BatchResult) => void;
   /** Number of its closing command. */
   last: number;
   readonly reasons: string[];
@@ -24,10 +24,10 @@ interface CommandGroup {
   isDone: boolean;
 }
 
-export interface TcResult {
+export interface BatchResult {
   /** Why commands failed; empty when none did. */
   readonly reason: string;
-  /** tc ended meanwhile: some of the commands may not have been run. */
+  /** The program ended meanwhile: some of the commands may not have been run. */
   readonly isLost: boolean;
   /** What `show` shows. */
   readonly output: string;
@@ -38,19 +38,25 @@ const replyLimitMs = 5000;
 
 type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 
-export class Tc {
+export class BatchTool {
+  readonly #words: () => readonly string[];
   #process: Process | undefined;
   #lines = 0;
   #groups: CommandGroup[] = [];
   #limit: NodeJS.Timeout | undefined;
 
+  /** `words`: the program, after the words that bring it to its namespace; asked at each start of it. */
+  constructor(words: () => readonly string[]) {
+    this.#words = words;
+  }
+
   /** Runs the commands one after the other, all of them. Never rejects. */
-  run(commands: readonly string[]): Promise<TcResult> {
+  run(commands: readonly string[]): Promise<BatchResult> {
     return this.#send(commands, false);
   }
 
   /** Runs a command that prints one line of JSON. */
-  show(command: string): Promise<TcResult> {
+  show(command: string): Promise<BatchResult> {
     return this.#send([command], true);
   }
 
@@ -59,7 +65,7 @@ export class Tc {
     this.#lose('it was closed');
   }
 
-  #send(commands: readonly string[], shows: boolean): Promise<TcResult> {
+  #send(commands: readonly string[], shows: boolean): Promise<BatchResult> {
     return new Promise((settle) => {
       const child = this.#process ?? this.#start();
       this.#lines += commands.length + 1;
@@ -70,7 +76,9 @@ export class Tc {
   }
 
   #start(): Process {
-    const child = spawn('tc', ['-statistics', '-json', '-force', '-batch', '-'], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const [program = '', ...before] = this.#words();
+    const args = [...before, '-statistics', '-json', '-force', '-batch', '-'];
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     this.#process = child;
     this.#lines = 0;
     const of = (listener: (line: string) => void) => (line: string) => {
@@ -90,7 +98,7 @@ export class Tc {
     child.on('error', (error) => lost(error.message));
     child.on('exit', () => lost('it has ended'));
     child.stdin.on('error', () => undefined);
-    // Neither the process nor its pipes keep the fabric running; the limit does while an answer is awaited.
+    // Neither the process nor its pipes keep this process running; the limit does while an answer is awaited.
     for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as Socket).unref();
     child.unref();
     return child;
@@ -136,7 +144,8 @@ export class Tc {
     child?.kill();
     clearTimeout(this.#limit);
     this.#limit = undefined;
-    for (const { settle } of this.#groups.splice(0)) settle({ reason: `tc: ${cause}`, isLost: true, output: '' });
+    for (const { settle } of this.#groups.splice(0))
+      settle({ reason: `${this.#words().at(-1)}: ${cause}`, isLost: true, output: '' });
   }
 }
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { parseCounts } from './kernel-counters.ts';
-import { Tc } from './tc.ts';
+import { BatchTool } from './batch-tool.ts';
 
 /** Children of this process that are a tc. */
 function tcs(): number[] {
@@ -31,7 +30,7 @@ function noTc(): string | false {
 
 describe('a tc that is kept', { skip: noTc() }, () => {
   it('reports failed commands, runs those after them, and shows', async (context) => {
-    const tc = new Tc();
+    const tc = new BatchTool(() => ['tc']);
     context.after(() => tc.close());
     const [first, second, shown] = await Promise.all([
       tc.run(['qdisc add dev pbsnothing clsact', 'qdisc show dev lo']),
@@ -46,7 +45,7 @@ describe('a tc that is kept', { skip: noTc() }, () => {
   });
 
   it('is started again when it was killed, and says what may not have been done', async (context) => {
-    const tc = new Tc();
+    const tc = new BatchTool(() => ['tc']);
     context.after(() => tc.close());
     await tc.run([]);
     // That of the test before may still be ending.
@@ -63,18 +62,9 @@ describe('a tc that is kept', { skip: noTc() }, () => {
     const path = process.env.PATH;
     process.env.PATH = '/nowhere';
     try {
-      assert.match((await new Tc().run(['qdisc show'])).reason, /ENOENT/);
+      assert.match((await new BatchTool(() => ['tc']).run(['qdisc show'])).reason, /ENOENT/);
     } finally {
       process.env.PATH = path;
     }
-  });
-});
-
-describe('counters of redirected frames', () => {
-  it('are read from what tc prints, with the headers that the kernel leaves out', () => {
-    const stats = { bytes: 840, packets: 10, drops: 0, overlimits: 2 };
-    const counts = parseCounts(JSON.stringify([{ 'total acts': 1 }, { actions: [{ order: 0, index: 7, stats }] }]));
-    assert.deepEqual([...counts], [[7, { frames: 10, bytes: 980, lost: 2 }]]);
-    for (const output of ['', '[]', '{}', 'Error', '[{"actions":[{}]}]']) assert.equal(parseCounts(output).size, 0, output);
   });
 });

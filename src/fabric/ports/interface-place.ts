@@ -1,0 +1,75 @@
+/**
+ * The network namespace that interfaces are in, and how this process reaches it: its own, which is the host's, or the server's link
+ * namespace. That one is known by a process in it, its holder, whose mount namespace has a `/sys` of that network.
+ */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { Native } from './native.ts';
+
+export type PlaceName = 'host' | 'links';
+
+export class InterfacePlace {
+  readonly name: PlaceName;
+  /** Process id of the holder; undefined in this process's own namespace, and before the link namespace is known. */
+  #holder: number | undefined;
+  /** Descriptor of the link namespace; it stays while this is open, also without a process in it. */
+  #namespace: number | undefined;
+
+  constructor(name: PlaceName) {
+    this.name = name;
+  }
+
+  /** Whether interfaces can be there. */
+  get isKnown(): boolean {
+    return this.name === 'host' || this.#holder !== undefined;
+  }
+
+  get holder(): number | undefined {
+    return this.#holder;
+  }
+
+  /** Descriptor for `setns`; undefined: this process is there already. */
+  get namespace(): number | undefined {
+    return this.#namespace;
+  }
+
+  /** Makes known who holds the link namespace now. Throws where there is no such process. */
+  use(holder: number, native: Native): void {
+    const namespace = native.openNamespace(`/proc/${holder}/ns/net`);
+    if (namespace < 0) throw new Error(`the link namespace of process ${holder} cannot be opened`);
+    if (this.#namespace !== undefined) native.close(this.#namespace);
+    this.#namespace = namespace;
+    this.#holder = holder;
+  }
+
+  /** Words that bring a command there, before its own. */
+  get enter(): readonly string[] {
+    const holder = this.#holder;
+    return holder === undefined ? [] : ['nsenter', `--net=/proc/${holder}/ns/net`, `--mount=/proc/${holder}/ns/mnt`];
+  }
+
+  /** Folder with an entry for each interface. @see sysfs-class-net of the kernel's ABI documents */
+  get interfaces(): string {
+    return this.#holder === undefined ? '/sys/class/net' : `/proc/${this.#holder}/root/sys/class/net`;
+  }
+
+  /** Counters of all interfaces, as text. @see proc_net_dev(5). Rejects when they cannot be read. */
+  readCounters(): Promise<string> {
+    return readFile(this.#holder === undefined ? '/proc/net/dev' : `/proc/${this.#holder}/net/dev`, 'latin1');
+  }
+
+  /** A figure of an interface, such as `ifindex`; flags are hexadecimal. Undefined when it cannot be read. */
+  readFigure(interfaceName: string, figure: string): number | undefined {
+    try {
+      return Number(readFileSync(`${this.interfaces}/${interfaceName}/${figure}`, 'latin1'));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Both namespaces of a fabric. */
+export interface InterfacePlaces {
+  readonly host: InterfacePlace;
+  readonly links: InterfacePlace;
+}
