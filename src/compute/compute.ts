@@ -171,11 +171,7 @@ export class HostCompute {
       // Where nothing ran there is no fabric to find and no link to sync: it starts in parallel.
       if (leftovers.length > 0) {
         await synced;
-        await opening.endUnowned(leftovers, [
-          (await fabric.connect()).pid,
-          linkNamespace.pid ?? 0,
-          ...compute.#projects.allNodes().flatMap((node) => pidsOf(node.emulator)),
-        ]);
+        await opening.endUnowned(leftovers, [(await fabric.connect()).pid, ...pidsIn(compute.#projects, linkNamespace)]);
       }
       // What copied into them has ended.
       await removeHalfCopies(context, halfCopies);
@@ -221,6 +217,11 @@ export class HostCompute {
     await this.host.images.close();
     await this.#context.store.close();
   }
+}
+
+/** Of emulators, and of the holder of the link namespace. */
+function pidsIn(projects: ComputeProjects, { pid = 0 }: LinkNamespace): number[] {
+  return [pid, ...projects.allNodes().flatMap((node) => pidsOf(node.emulator))];
 }
 
 /** From now on guests see when the nodes at the other ends of their links start and end; and what happened while the server was away. */

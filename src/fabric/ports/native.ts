@@ -10,6 +10,7 @@ import { constants as files } from 'node:fs';
 import { constants } from 'node:os';
 import { IncomingDatagrams, type Ipv4Address, ipv4Family, maxDatagrams, OutgoingDatagrams } from './datagram-messages.ts';
 import { type AddressIn, type Pieces, Vectors } from './io-vectors.ts';
+import { closeOnExec, openTap } from './open-tap.ts';
 import { PacketMessage, packetAuxData } from './packet-message.ts';
 import { type ReadableWatch, watch } from './readable-watch.ts';
 import { attachFilter, senderFilter } from './sender-filter.ts';
@@ -96,24 +97,10 @@ export interface TapOptions {
   readonly namespace?: number | undefined;
 }
 
-/** CLONE_NEWNET. @see setns(2) */
-const networkNamespace = 0x40000000;
-
-/** `struct ifreq`: 16 bytes of name, then flags in the first two of 24 bytes. @see netdevice(7) */
-const requestBytes = 40;
-const nameBytes = 16;
 /** @see linux/if_tun.h, and Documentation/networking/tuntap.rst of the kernel */
-const tunSetInterface = 0x400454ca;
-const tunGetInterface = 0x800454d2;
-const tapFlag = 0x0002;
-const withoutHeader = 0x1000;
-const offloadHeader = 0x4000;
-const persistent = 0x0800;
 const tunSetOffload = 0x400454d0;
 /** Checksums, segments of TCP over IPv4 and over IPv6. */
 const takenOffloads = 0x01 | 0x02 | 0x04;
-/** O_CLOEXEC, which Node does not name. @see open(2), asm-generic/fcntl.h */
-const closeOnExec = 0o2000000;
 
 /** @see timerfd_create(2) */
 const monotonicClock = 1;
@@ -122,7 +109,7 @@ const absoluteTime = 1;
 /** MLOCK_ONFAULT. @see mlock2(2) */
 const onFirstUse = 1;
 
-type SystemCalls = ReturnType<typeof bindCalls>;
+export type SystemCalls = ReturnType<typeof bindCalls>;
 type Koffi = typeof import('koffi');
 
 /** Undefined where koffi has no binary for this system or was not installed; `PATCHBAY_NATIVE=off` does without it. */
@@ -275,45 +262,6 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
     },
     lockMemory: (start, end) => calls.mlock2?.(start, end - start, onFirstUse) === 0,
   };
-}
-
-interface WantedTap {
-  readonly name: string;
-  readonly isTemporary: boolean;
-  readonly hasOffloadHeader: boolean;
-  readonly namespace: number | undefined;
-  /** Of this thread. */
-  readonly ownNamespace: number;
-}
-
-/** The descriptor belongs to the namespace in which it was opened. Nothing else runs on this thread meanwhile. */
-function openTunDevice({ open, setns }: SystemCalls, { namespace, ownNamespace }: WantedTap, failure: () => number): number {
-  if (namespace !== undefined && setns(namespace, networkNamespace) < 0) return failure();
-  const descriptor = open('/dev/net/tun', files.O_RDWR | files.O_NONBLOCK | closeOnExec);
-  const result = descriptor < 0 ? failure() : descriptor;
-  // A thread that stayed there would open sockets in the wrong network.
-  if (namespace !== undefined && setns(ownNamespace, networkNamespace) < 0) process.abort();
-  return result;
-}
-
-function openTap(calls: SystemCalls, wanted: WantedTap, failure: () => number): number {
-  const { close, ioctl } = calls;
-  const { name, isTemporary, hasOffloadHeader } = wanted;
-  const bytes = Buffer.from(name, 'latin1');
-  if (bytes.length === 0 || bytes.length >= nameBytes) return -constants.errno.EINVAL;
-  const descriptor = openTunDevice(calls, wanted, failure);
-  if (descriptor < 0) return descriptor;
-  const request = Buffer.alloc(requestBytes);
-  bytes.copy(request);
-  request.writeUInt16LE(tapFlag | withoutHeader | (hasOffloadHeader ? offloadHeader : 0), nameBytes);
-  let result = ioctl(descriptor, tunSetInterface, request) < 0 ? failure() : 0;
-  if (result === 0 && ioctl(descriptor, tunGetInterface, request) < 0) result = failure();
-  // One that is not there is made by the first call, and goes with the descriptor.
-  const isPersistent = (request.readUInt16LE(nameBytes) & persistent) !== 0;
-  if (result === 0 && isPersistent === isTemporary) result = isTemporary ? -constants.errno.EEXIST : -constants.errno.ENODEV;
-  if (result === 0) return descriptor;
-  close(descriptor);
-  return result;
 }
 
 /** @see packet(7), linux/if_packet.h, socket(2) */
