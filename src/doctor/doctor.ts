@@ -43,7 +43,7 @@ export async function doctor(fabric?: { capabilities(): Promise<FabricCapabiliti
       }),
     ),
     kvm,
-    kernelLinks,
+    ...kernelLinks,
     realTime,
     ...confinement,
   ];

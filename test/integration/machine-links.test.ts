@@ -14,7 +14,8 @@ import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody } from '../support/with-server.ts';
 
-const limitMs = 120_000;
+/** For machines without hardware acceleration on a busy host. */
+const limitMs = 300_000;
 const skip = (await noContainerEnds()) ?? false;
 const server = await startServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
 after(() => server.stop());
@@ -85,7 +86,7 @@ const fabricPid = () =>
 
 test('the kernel carries a plain link between machines, and the fabric one with filters; nothing stands on the host', {
   skip,
-  timeout: 600_000,
+  timeout: 900_000,
 }, async (context) => {
   const lab = await pair();
   context.after(() => client.delete(lab.path));
