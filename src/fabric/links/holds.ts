@@ -3,7 +3,7 @@
  * releases all of them by its silence. Those that are made while they are held begin so.
  */
 interface Holdable {
-  hold(nowMs: number): void;
+  hold(nowMs: number): Promise<void> | void;
   unhold(nowMs: number): void;
 }
 
