@@ -30,7 +30,7 @@ export interface GuestFigures {
   readonly framesPerRead: number;
 }
 
-interface PairFigures {
+export interface PairFigures {
   /** Counted by the receiver. */
   readonly mbits: number;
   /** Processor time of both machines, and of the fabric if it carries the frames. */
@@ -98,7 +98,7 @@ async function framesOf(client: FabricClient): Promise<number> {
 }
 
 /** `pids`: of all that take part. */
-async function measure(near: Machine, pids: readonly number[]): Promise<PairFigures> {
+export async function measure(near: Pick<Machine, 'console'>, pids: readonly number[]): Promise<PairFigures> {
   const used = async () => (await Promise.all(pids.map(cpuMicros))).reduce((sum, each) => sum + each, 0);
   const before = await used();
   const text = await near.console.run(`iperf3 -c ${server} -t ${seconds} -f m`, seconds * 1000 + startLimitMs);
@@ -108,7 +108,8 @@ async function measure(near: Machine, pids: readonly number[]): Promise<PairFigu
   return { mbits, microsPerSegment: ((await used()) - before) / ((mbits * 1e6 * seconds) / 8 / segmentBytes) };
 }
 
-class Machine {
+/** A machine of QEMU alone, with one virtio card. */
+export class Machine {
   readonly console: Console;
   readonly #process: ChildProcess;
 

@@ -158,8 +158,7 @@ export class Control {
       case 'capabilities':
         return fabric.capabilities();
       case 'use_namespace':
-        fabric.useNamespace(asked.holder);
-        return null;
+        return fabric.useNamespace(asked.holder);
       case 'switch_stats':
         return fabric.switches.stats(asked.ids);
       case 'addresses':

@@ -184,12 +184,13 @@ export class Fabric {
   }
 
   /** The process with this id holds the link namespace from now on. TAP interfaces that are open stay so. */
-  useNamespace(holder: number): void {
+  useNamespace(holder: number): null {
     const { links } = this.#places;
     if (!this.#native) throw new Error('koffi is not loaded');
-    if (links.holder === holder) return;
+    if (links.holder === holder) return null;
     links.use(holder, this.#native);
     this.#kernelPaths.links.placeChanged();
+    return null;
   }
 
   async close(): Promise<void> {
