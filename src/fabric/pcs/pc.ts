@@ -1,122 +1,142 @@
-/** A PC inside the fabric: a small host with one Ethernet port and a console, driven by frames, input and its clock. It does no I/O. */
-import { onesSum } from '../ports/ones-sum.ts';
-import type { PcOptions, ProbeAnswer } from './pc-options.ts';
-import type { PcProbe, PcSettings, PcState } from './pc-shapes.ts';
+/**
+ * A PC inside the fabric: a small host with one Ethernet port and a console, driven by frames, input and its clock. It does no I/O, and no
+ * timer runs while nothing waits. Whatever throws in it ends this PC only.
+ */
+import { runLine } from './commands.ts';
+import { PcHost } from './host.ts';
+import type { PcEnd, PcOptions, ProbeAnswer } from './pc-options.ts';
+import { type PcProbe, type PcSettings, type PcState, pcState } from './pc-shapes.ts';
+import { readState, restoreParts } from './pc-state.ts';
+import { Probes } from './probes.ts';
+import { PcShell, shellTimer } from './shell.ts';
+import { banner } from './texts.ts';
+import { Timers } from './timers.ts';
 
-const banner = "Press '?' to get help.\r\n";
+const usualMtu = 1500;
 
 export class Pc {
   readonly #options: PcOptions;
-  readonly #mac: Uint8Array;
-  #settings: PcSettings;
-  #line = '';
+  readonly #timers: Timers;
+  readonly #host: PcHost;
+  readonly #shell: PcShell;
+  readonly #probes: Probes;
+  #output = '';
+  #isInEvent = false;
   #isClosed = false;
+  #end: PcEnd | undefined;
 
-  constructor(options: PcOptions) {
+  /** The prompt appears with the first turn of the clock, after a script that was given by then. */
+  constructor(options: PcOptions, state?: PcState) {
     this.#options = options;
-    this.#mac = Uint8Array.from(options.mac.split(':'), (digits) => Number.parseInt(digits, 16));
-    this.#settings = options.settings ?? { name: options.name, mtu: 1500, dns: [] };
-    this.#write(banner);
-    this.#prompt();
+    const settings = state?.settings ?? options.settings ?? { name: options.name, mtu: usualMtu, dns: [] };
+    const print = (text: string) => {
+      this.#output += text;
+    };
+    this.#timers = new Timers(options.clock, (name) => this.#event(() => this.#onTimer(name)));
+    this.#host = new PcHost(options, settings, this.#timers, print);
+    const enter = (run: () => void) => this.#event(run);
+    const quit = () => {
+      this.#end = { kind: 'quit' };
+    };
+    this.#shell = new PcShell({ host: this.#host, options, print, quit, enter, run: runLine });
+    this.#probes = new Probes(this.#host);
+    this.#event(() => {
+      if (state) {
+        restoreParts(state, this.#host, this.#shell);
+        return;
+      }
+      print(`${banner}\n`);
+      this.#timers.set(shellTimer, 0);
+      this.#host.dhcp.resume();
+      this.#host.discovery.findRouter();
+    });
   }
 
   /** Continues where `state` was taken. @throws Error when the state is not valid */
   static restore(state: PcState, options: PcOptions): Pc {
-    return new Pc({ ...options, mac: state.mac, settings: state.settings });
+    const problem = pcState.problem(state, 'state');
+    if (problem !== undefined) throw new Error(problem);
+    return new Pc({ ...options, mac: state.mac }, state);
   }
 
   /** Takes an Ethernet frame without its checksum. The memory is the caller's again afterwards. */
   receive(frame: Uint8Array): void {
-    const own = this.#settings.ip4?.address.split('.').map(Number);
-    if (this.#isClosed || !own || frame.length < 34) return;
-    const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
-    const isMine = (at: number) => own.every((byte, index) => frame[at + index] === byte);
-    const type = view.getUint16(12);
-    if (type === 0x0806 && frame.length >= 42 && view.getUint16(20) === 1 && isMine(38)) {
-      const reply = new Uint8Array(frame.subarray(0, 42));
-      reply.set(frame.subarray(6, 12), 0);
-      reply.set(this.#mac, 6);
-      reply[21] = 2;
-      reply.set(this.#mac, 22);
-      reply.set(own, 28);
-      reply.set(frame.subarray(22, 32), 32);
-      this.#options.send(reply);
-    } else if (type === 0x0800 && frame[14] === 0x45 && frame[23] === 1 && isMine(30) && frame[34] === 8) {
-      const end = 14 + view.getUint16(16);
-      if (end < 42 || end > frame.length) return;
-      const reply = new Uint8Array(frame.subarray(0, end));
-      reply.set(frame.subarray(6, 12), 0);
-      reply.set(this.#mac, 6);
-      reply.set(frame.subarray(30, 34), 26);
-      reply.set(frame.subarray(26, 30), 30);
-      reply[34] = 0;
-      reply[36] = 0;
-      reply[37] = 0;
-      const out = new DataView(reply.buffer);
-      out.setUint16(36, ~onesSum(out, 34, end) & 0xffff);
-      this.#options.send(reply);
-    }
+    this.#event(() => this.#host.receive(frame));
   }
 
   /** Takes what a user or a program types, any bytes. */
   input(bytes: Uint8Array): void {
-    for (const byte of bytes) {
-      if (this.#isClosed) return;
-      if (byte === 13) {
-        this.#write('\r\n');
-        this.#run(this.#line);
-        this.#line = '';
-        this.#prompt();
-      } else if (byte >= 32) {
-        this.#line += String.fromCharCode(byte);
-        this.#write(String.fromCharCode(byte));
-      }
-    }
+    this.#event(() => this.#shell.input(bytes));
   }
 
-  /** Runs the lines of a script, after those that run already. */
+  /** Runs the lines of the start-up script. */
   runScript(text: string): void {
-    for (const line of text.split(/\r?\n/)) this.#run(line);
+    this.#event(() => {
+      this.#shell.runScript(text, 'Executing the startup file');
+      this.#timers.set(shellTimer, 0);
+    });
   }
 
-  /** Whether the port's link is there. */
-  setCarrier(_up: boolean): void {}
+  /** Whether the port's link is there. A new link may have another router. */
+  setCarrier(up: boolean): void {
+    this.#event(() => up && this.#host.discovery.findRouter());
+  }
 
   settings(): PcSettings {
-    return this.#settings;
+    const { settings, dhcp } = this.#host;
+    const { lease } = settings;
+    return lease ? { ...settings, lease: { ...lease, ageMs: this.#timers.now() - dhcp.leasedAt } } : settings;
   }
 
   state(): PcState {
-    return { version: 1, mac: this.#options.mac, settings: this.#settings };
+    return readState(this.settings(), this.#host, this.#shell);
   }
 
   /** Answers with numbers. Never rejects: a failure is part of the answer. */
-  async probe(request: PcProbe): Promise<ProbeAnswer> {
-    if (request.type === 'arp') return { type: 'arp', entries: [] };
-    const { name, mtu, dns } = this.#settings;
-    if (request.type === 'addresses')
-      return { type: 'addresses', addresses: { name, mtu, dns, mac: this.#options.mac, linkLocal: 'fe80::' } };
-    throw new Error(`the probe ${request.type} is not supported yet`);
+  probe(request: PcProbe): Promise<ProbeAnswer> {
+    return new Promise((resolve) => {
+      this.#event(() => resolve(this.#probes.start(request)));
+      if (this.#isClosed) this.#probes.close();
+    });
   }
 
   close(): void {
     this.#isClosed = true;
+    this.#timers.close();
+    this.#probes.close();
   }
 
-  #run(line: string): void {
-    const [verb, ...words] = line.trim().split(/\s+/);
-    const [, address, prefix = '24'] = /^([\d.]+)(?:\/(\d+))?$/.exec(words[0] ?? '') ?? [];
-    if (verb === 'ip' && address) this.#settings = { ...this.#settings, ip4: { address, prefix: Number(prefix) } };
-    else if (verb === 'set' && words[0] === 'pcname' && words[1]) this.#settings = { ...this.#settings, name: words[1] };
-    else return;
-    this.#options.onChanged?.();
+  #onTimer(name: string): void {
+    if (name === shellTimer) this.#shell.continue();
+    else this.#host.onTimer(name);
   }
 
-  #prompt(): void {
-    this.#write(`\r\n${this.#settings.name}> `);
-  }
-
-  #write(text: string): void {
-    this.#options.write(new TextEncoder().encode(text));
+  /** Runs what an event causes, then shows the output and tells of changes: once for all of it. */
+  #event(run: () => void): void {
+    if (this.#isClosed) return;
+    if (this.#isInEvent) {
+      run();
+      return;
+    }
+    this.#isInEvent = true;
+    try {
+      run();
+    } catch (error) {
+      this.#end = { kind: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    } finally {
+      this.#isInEvent = false;
+    }
+    if (this.#output !== '') {
+      const bytes = Buffer.from(this.#output.replaceAll('\n', '\r\n'), 'utf8');
+      this.#output = '';
+      this.#options.write(bytes);
+    }
+    if (this.#host.hasChanged) {
+      this.#host.hasChanged = false;
+      this.#options.onChanged?.();
+    }
+    if (!this.#end || this.#isClosed) return;
+    this.close();
+    this.#options.onEnded?.(this.#end);
   }
 }
