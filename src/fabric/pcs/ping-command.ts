@@ -126,10 +126,12 @@ export function describeTarget(to: string, event: TargetEvent | { readonly kind:
   if (event.kind === 'resolved' && 'name' in event) return `${event.name} resolved to ${event.address}\n`;
   if (event.kind === 'unresolved') return `Cannot resolve ${to}\n`;
   if (event.kind === 'unreachable') return `host (${to}) not reachable\n`;
-  if (event.kind === 'failed' && 'failure' in event) return describeFailure(event.failure);
+  if (event.kind === 'failed' && 'failure' in event) return describeFailure(to, event.failure);
   return '';
 }
 
-function describeFailure(failure: SendFailure): string {
-  return failure === 'no_gateway' ? 'No gateway found\n' : 'No address of this PC: set one with "ip"\n';
+function describeFailure(to: string, failure: SendFailure): string {
+  return failure === 'no_gateway'
+    ? 'No gateway found\n'
+    : `host (${to}) not reachable: this PC has no address, set one with "ip"\n`;
 }
