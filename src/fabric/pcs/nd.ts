@@ -106,8 +106,8 @@ export class Discovery {
     const { ip6, router6, mtu6, mtu } = host.settings;
     const isRouter = u16(payload, 6) > 0;
     const router = isRouter ? { address: src, mac: mac ?? router6?.mac ?? '' } : router6?.address === src ? undefined : router6;
-    const told = found.find(({ type, value }) => type === options.mtu && value.length === 6)?.value;
-    const linkMtu = told && u32(told, 2) >= 1280 && u32(told, 2) <= mtu ? u32(told, 2) : mtu6;
+    const advertised = found.find(({ type, value }) => type === options.mtu && value.length === 6)?.value;
+    const linkMtu = advertised && u32(advertised, 2) >= 1280 && u32(advertised, 2) <= mtu ? u32(advertised, 2) : mtu6;
     const prefix = found.find(({ type, value }) => type === options.prefix && isUsablePrefix(value))?.value;
     const address = prefix && eui64(addressOf(prefix.subarray(14, 30)), host.mac);
     const auto = address !== undefined && (!ip6 || ip6.auto) ? { address, prefix: 64, auto: true } : ip6;

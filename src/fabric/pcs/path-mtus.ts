@@ -1,10 +1,10 @@
-/** Path MTUs that routers have told (RFC 1191, RFC 8201), for ten minutes each. */
+/** Path MTUs that routers have reported (RFC 1191, RFC 8201), for ten minutes each. */
 import { isIp6 } from './addresses.ts';
 import type { Timers } from './timers.ts';
 
 const lifetimeMs = 600_000;
 const mostEntries = 64;
-/** RFC 791, 3.2 (what every host takes) and RFC 8200, 5. A router that tells less is not believed. */
+/** RFC 791, 3.2 (what every host takes) and RFC 8200, 5. Smaller values are ignored. */
 const smallest = { ip4: 576, ip6: 1280 };
 
 export class PathMtus {

@@ -60,7 +60,7 @@ export const pcSettings = object({
   ip6: optional(ipSetting),
   /** The router that advertises itself on the link. `mac` may be empty. */
   router6: optional(object({ address, mac: shortText })),
-  /** Of IPv6, told by the router. */
+  /** Of IPv6, advertised by the router. */
   mtu6: optional(whole(1280, 65_535)),
   dns: boundedList(address, 4),
   dns6: optional(boundedList(address, 4)),

@@ -87,7 +87,7 @@ export class PcShell {
     return true;
   }
 
-  /** Goes on with what waits, at most some steps of it. */
+  /** Continues with lines and keys that wait, some in each event. */
   continue(): void {
     for (let steps = 0; !this.#job; steps++) {
       const script = this.#scripts.at(-1);
