@@ -57,13 +57,16 @@ for (const way of ['patchbay', 'taps', 'bare'] as const) {
 type Pair = readonly [Pick<Machine, 'console'>, Pick<Machine, 'console'>];
 
 async function ofServer(): Promise<Pair> {
-  const server = await startServer({ config: { Qemu: { acceleration: 'off' } } });
+  const server = await startServer({ config: { Qemu: { acceleration: 'off' } }, env: { PATCHBAY_MACHINE_TAPS: 'on' } });
   made.defer(() => server.stop());
   const client = new RawClient(server.url);
   made.defer(async () => void (await client.close()));
   const project = await createProject(client, { auto_close: false });
   const make = (name: string, address: string) =>
-    createNode(client, project, 'qemu', { name, properties: { ...machineProperties(guest, name, [address]), ram: 192 } });
+    createNode(client, project, 'qemu', {
+      name,
+      properties: { ...machineProperties(guest, name, [address]), ram: 192, process_priority: 'normal' },
+    });
   const nodes = [await make('a', near), await make('b', far)] as const;
   const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: nodes.map((node) => end(node)) });
   await client.post(`${project.path}/nodes/start`, {}, 204);

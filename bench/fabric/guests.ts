@@ -127,7 +127,13 @@ export class Machine {
         ...['-machine', 'pc,accel=tcg', '-m', `${ramMiB}`, '-nodefaults', '-nographic', '-no-reboot'],
         ...['-kernel', guest.kernel, '-initrd', guest.initrd, '-append', guestCommandLine(name, [address])],
         ...['-serial', `telnet:127.0.0.1:${port},server=on,wait=off`],
-        ...['-netdev', netdev, '-device', 'virtio-net-pci,netdev=n,romfile='],
+        // Two with one address would not find each other over a bridge.
+        ...[
+          '-netdev',
+          netdev,
+          '-device',
+          `virtio-net-pci,netdev=n,romfile=,mac=52:54:00:00:00:${Buffer.from(name).toString('hex', 0, 1)}`,
+        ],
       ],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     );

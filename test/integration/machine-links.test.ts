@@ -17,7 +17,11 @@ import { createNode, createProject, end, type NodeBody } from '../support/with-s
 /** For machines without hardware acceleration on a busy host. */
 const limitMs = 300_000;
 const skip = (await noContainerEnds()) ?? false;
-const server = await startServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
+const server = await startServer({
+  stopNodes: false,
+  config: { Qemu: { acceleration: 'off' } },
+  env: { PATCHBAY_MACHINE_TAPS: 'on' },
+});
 after(() => server.stop());
 const client = new RawClient(server.url);
 after(() => client.close());
