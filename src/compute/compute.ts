@@ -22,6 +22,7 @@ import { bootId, bootMs } from '../lib/boot-clock.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
 import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
+import { processFacts } from '../process/proc.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { BusyCaptures } from './captures/busy-captures.ts';
@@ -310,7 +311,8 @@ class Opening {
   }
 
   async endUnowned(leftovers: readonly Marked[], owned: readonly number[]): Promise<void> {
-    const known = new Set(owned);
+    // Of a confined machine, bubblewrap leads the session.
+    const known = new Set([...owned, ...owned.flatMap((pid) => processFacts(pid)?.session ?? [])]);
     const unowned = leftovers.filter(({ pid, sid }) => !known.has(pid) && !known.has(sid));
     if (unowned.length === 0) return;
     this.#context.log(

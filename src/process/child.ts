@@ -4,11 +4,14 @@
  * asked to stop has `stopped`, whatever its exit code.
  *
  * Theory of operation: a process group is spoken to as a whole. When its leader has ended, members that are left are ended
- * firmly, and only then the outcome settles: a settled outcome means that nothing of the child runs any more.
+ * firmly, and only then the outcome settles: a settled outcome means that nothing of the child runs any more. A child that bubblewrap starts
+ * is the confined program: its pid is that one's as the host sees it, bubblewrap leads the group and ends with it.
  */
-import { spawn } from 'node:child_process';
-import { setPriority } from 'node:os';
-import { adoptionFailed, endGroup, signalGroup } from './group.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
+import { filterDescriptor, statusDescriptor } from './bubblewrap/bubblewrap.ts';
+import { adoptionFailed, endGroup, signalGroup, signalProcess } from './group.ts';
 import { logTail } from './log-tail.ts';
 import { openLog } from './open-log.ts';
 import { isRunning, processFacts } from './proc.ts';
@@ -57,6 +60,8 @@ export interface ChildSpec {
   readonly env?: Readonly<Record<string, string>>;
   /** Nice value, -20 to 19. That it could not be set is ignored: raising it needs privileges. */
   readonly niceness?: number;
+  /** The program is bubblewrap, which reads this filter of system calls and reports the pid of the confined program. */
+  readonly filter?: Buffer | undefined;
 }
 
 export interface ChildRecord {
@@ -77,8 +82,9 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
       cwd: spec.cwd,
       env: { ...process.env, ...spec.env, [runMarker]: spec.runDirectory },
       detached: true,
-      stdio: ['ignore', log.fd, log.fd],
+      stdio: ['ignore', log.fd, log.fd, ...(spec.filter === undefined ? [] : (['pipe', 'pipe'] as const))],
     });
+    const inner = spec.filter === undefined ? undefined : confinedPid(child, spec.filter).catch(() => undefined);
     const started = await new Promise<Error | number>((resolve) => {
       child.once('error', resolve);
       // Read before the event loop can reap the child, or a child that ends at once would have no start time.
@@ -95,13 +101,47 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
       if (child.exitCode !== null || child.signalCode !== null) settle(child.exitCode, child.signalCode);
       else child.once('exit', settle);
     });
+    const confined = await inner;
+    const facts =
+      confined === undefined
+        ? { pid: child.pid, startTime: started }
+        : { pid: confined, startTime: processFacts(confined)?.startTime ?? 0 };
     return supervise(
-      { pid: child.pid, startTime: started, logFile: spec.logFile, logOffset: size },
-      { ended, alive: () => child.exitCode === null && child.signalCode === null, release: () => child.unref(), natural: 'exited' },
+      { ...facts, logFile: spec.logFile, logOffset: size },
+      {
+        group: child.pid,
+        ended: inner === undefined ? ended : ended.then(ofConfined),
+        alive: () => child.exitCode === null && child.signalCode === null,
+        release: () => child.unref(),
+        natural: 'exited',
+      },
     );
   } finally {
     await log.close();
   }
+}
+
+/** Gives bubblewrap the filter. @returns the pid of the confined program; undefined when there never was one */
+async function confinedPid(child: ChildProcess, filter: Buffer): Promise<number | undefined> {
+  const [input, status] = [child.stdio[filterDescriptor] as Socket, child.stdio[statusDescriptor] as Socket];
+  for (const pipe of [input, status]) pipe.on('error', () => undefined);
+  input.end(filter);
+  // Left open, as bubblewrap writes its exit code there, too; this process does not stay awake for that.
+  status.unref();
+  let text = '';
+  for await (const chunk of status.iterator({ destroyOnReturn: false })) {
+    text += String(chunk);
+    const pid = /"child-pid": (\d+)/.exec(text)?.[1];
+    if (pid !== undefined) return Number(pid);
+  }
+  return undefined;
+}
+
+/** Bubblewrap ends with the code of the program, or 128 and the number of the signal that ended it. */
+function ofConfined({ code, signal }: Ended): Ended {
+  const name = Object.entries(constants.signals).find(([, number]) => number === (code ?? 0) - 128)?.[0];
+  if (name !== undefined) return { signal: name };
+  return { ...(code !== undefined && { code }), ...(signal !== undefined && { signal }) };
 }
 
 /**
@@ -119,7 +159,8 @@ export function adoptChild(record: ChildRecord & { readonly runDirectory?: strin
       resolve({});
       return false;
     };
-    return supervise(record, { ended, alive, release: () => clearInterval(timer), natural: 'lost' });
+    const group = processFacts(record.pid)?.group ?? record.pid;
+    return supervise(record, { group, ended, alive, release: () => clearInterval(timer), natural: 'lost' });
   });
 }
 
@@ -141,6 +182,8 @@ interface Ended {
 }
 
 interface Watch {
+  /** Process group. Where another process leads it, that one is bubblewrap. */
+  readonly group: number;
   readonly ended: Promise<Ended>;
   readonly alive: () => boolean;
   readonly release: () => void;
@@ -152,12 +195,15 @@ function supervise(record: ChildRecord, watch: Watch): Child {
   const tail = () => logTail(record.logFile, record.logOffset);
   const outcome = watch.ended.then(async (ended): Promise<Outcome> => {
     const how = cause ?? watch.natural;
-    await endGroup(record.pid, how === 'stopped' ? groupGraceMs : 0);
+    await endGroup(watch.group, how === 'stopped' ? groupGraceMs : 0);
     return { how, ...ended, tail: await tail() };
   });
   const kill = (signal: NodeJS.Signals) => {
     // Never signal a pid that might already be another process.
-    if (watch.alive()) signalGroup(record.pid, signal);
+    if (!watch.alive()) return;
+    // Bubblewrap would end by a signal before the program has.
+    if (signal === 'SIGTERM' && watch.group !== record.pid) signalProcess(record.pid, signal);
+    else signalGroup(watch.group, signal);
   };
   return {
     pid: record.pid,

@@ -13,6 +13,15 @@ export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean 
   }
 }
 
+/** Sends a signal to one process. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Ended meanwhile, or not ours to end.
+  }
+}
+
 /** Waits until no member of the group runs; after `graceMs` they are killed. Gives up on what even SIGKILL does not end in 2 s. */
 export async function endGroup(group: number, graceMs: number): Promise<void> {
   // The usual case costs one system call: no process of the group is left, not even a zombie.

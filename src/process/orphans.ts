@@ -1,5 +1,6 @@
 /** What a server that died left running and no server adopted. */
 import { runMarker } from './child.ts';
+import { signalProcess } from './group.ts';
 import { commandLine, isRunning, listPids, processEnvironment, processFacts } from './proc.ts';
 
 export interface Marked {
@@ -39,16 +40,8 @@ export async function endMarked(processes: readonly Marked[], graceMs: number): 
     const elapsedMs = performance.now() - started;
     if (elapsedMs > graceMs + 2000) return;
     const signal = elapsedMs >= graceMs ? 'SIGKILL' : 'SIGTERM';
-    if (signal !== sent) for (const { pid } of running) trySignal(pid, signal);
+    if (signal !== sent) for (const { pid } of running) signalProcess(pid, signal);
     sent = signal;
     await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
-function trySignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // Ended meanwhile, or not ours to end; the caller looks again.
   }
 }

@@ -1,5 +1,7 @@
 /** Small programs that run to their end: `qemu-img`, and emulators asked for their version. */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { filterDescriptor } from './bubblewrap/bubblewrap.ts';
 import { runMarker } from './child.ts';
 
 export interface ToolResult {
@@ -20,35 +22,58 @@ export interface ToolOptions {
   readonly input?: string;
   /** For what might not end by itself: it ends with this process, and carries the server's marker in case that one is killed. */
   readonly runDirectory?: string;
+  /** The filter of system calls that bubblewrap reads. */
+  readonly filter?: Buffer | undefined;
 }
+
+/** Most that is kept of each output. */
+const maxOutputBytes = 4 << 20;
 
 /** Never rejects. Arguments are passed as they are: there is no shell in between. */
 export function runTool(
   program: string,
   args: readonly string[],
-  { timeoutMs, cwd, env: given, input, runDirectory }: ToolOptions,
+  { timeoutMs, cwd, env: given, input, runDirectory, filter }: ToolOptions,
 ): Promise<ToolResult> {
   return new Promise((resolve) => {
     const env = { ...process.env, ...given, ...(runDirectory !== undefined && { [runMarker]: runDirectory }) };
-    const options = {
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL',
-      maxBuffer: 4 << 20,
-      ...(cwd !== undefined && { cwd }),
-      env,
-    } as const;
+    const stdio: 'pipe'[] = filter === undefined ? ['pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe', 'pipe'];
+    const child = spawn(program, [...args], { stdio, ...(cwd !== undefined && { cwd }), env });
+    let problem = '';
     const end = () => child.kill('SIGKILL');
-    const child = execFile(program, [...args], options, (error, stdout, stderr) => {
+    const fail = (reason: string) => {
+      problem ||= reason;
+      end();
+    };
+    const late = setTimeout(() => fail(`it did not end within ${timeoutMs / 1000} s`), timeoutMs);
+    const [stdout, stderr] = [collect(child.stdout, fail), collect(child.stderr, fail)];
+    child.once('error', (error) => {
+      problem ||= error.message;
+    });
+    child.once('close', (exitCode, signal) => {
+      clearTimeout(late);
       process.off('exit', end);
-      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : undefined;
-      const late = error?.killed ? `it did not end within ${timeoutMs / 1000} s` : '';
-      const words =
-        [late, stderr.trim()].filter((part) => part !== '').join('; ') || error?.message || `it ended with code ${code}`;
-      resolve({ code, stdout, stderr, reason: code === 0 ? '' : words });
+      const code = problem === '' ? (exitCode ?? undefined) : undefined;
+      const ended = signal === null ? `it ended with code ${exitCode}` : `it was ended by ${signal}`;
+      const words = [problem, stderr().trim()].filter((part) => part !== '').join('; ') || ended;
+      resolve({ code, stdout: stdout(), stderr: stderr(), reason: code === 0 ? '' : words });
     });
     if (runDirectory !== undefined) process.once('exit', end);
     // It may end before it has read everything.
-    child.stdin?.on('error', () => undefined);
+    for (const pipe of [child.stdin, child.stdio[filterDescriptor] as Writable | undefined]) pipe?.on('error', () => undefined);
     child.stdin?.end(input);
+    (child.stdio[filterDescriptor] as Writable | undefined)?.end(filter);
   });
+}
+
+/** @returns what gives the text so far */
+function collect(stream: Readable | null, fail: (reason: string) => void): () => string {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxOutputBytes) fail(`it wrote more than ${maxOutputBytes} bytes`);
+    else chunks.push(chunk);
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
 }

@@ -1,0 +1,81 @@
+/**
+ * Bubblewrap (bwrap(1)) starts a program in a PID namespace and a root folder of its own, behind a filter of system calls. Paths below the new
+ * root are those of the host, so a command line means the same inside and outside.
+ */
+import { lstatSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Descriptors that the program which starts bubblewrap opens: it reads the filter from one, and writes the pid to the other. */
+export const filterDescriptor = 3;
+export const statusDescriptor = 4;
+
+export interface RootFolder {
+  /** Files and folders of the host, at their own paths. */
+  readonly writes: readonly string[];
+  readonly reads: readonly string[];
+  /** Device files; one that does not exist is left out. Default: those of each `/dev` of bubblewrap. */
+  readonly devices?: readonly string[];
+}
+
+export interface BubblewrapSpec {
+  /** `host`: the whole of the host's files, for what an administrator lets users name. */
+  readonly root: RootFolder | 'host';
+  /** Of the program. */
+  readonly workingFolder: string;
+  /** It ends with the process that starts it; otherwise it outlives it, and its pid is reported. */
+  readonly endsWithParent: boolean;
+  /** No network but a loopback. Default: that of the process that starts it. */
+  readonly hasOwnNetwork?: boolean;
+}
+
+/** What programs of a distribution need beside their own files. */
+const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+const systemFiles = [
+  ...['/etc/ld.so.cache', '/etc/ld.so.conf', '/etc/ld.so.conf.d', '/etc/alternatives', '/etc/localtime', '/etc/timezone'],
+  ...['/etc/resolv.conf', '/etc/nsswitch.conf', '/etc/hosts', '/etc/qemu', '/etc/magic'],
+];
+
+/** The words before a program. */
+export function bubblewrapWords({ root, workingFolder, endsWithParent, hasOwnNetwork = false }: BubblewrapSpec): string[] {
+  return [
+    'bwrap',
+    '--unshare-pid',
+    '--unshare-ipc',
+    ...(hasOwnNetwork ? ['--unshare-net'] : []),
+    ...(root === 'host' ? ['--dev-bind', '/', '/', '--proc', '/proc'] : mountWords(root)),
+    ...['--seccomp', String(filterDescriptor)],
+    // Without a process between them, signals reach the program, whose own children are few.
+    ...(endsWithParent ? ['--die-with-parent'] : ['--as-pid-1', '--json-status-fd', String(statusDescriptor)]),
+    ...['--chdir', workingFolder],
+    '--',
+  ];
+}
+
+function mountWords({ writes, reads, devices = [] }: RootFolder): string[] {
+  const binds = [...reads.map((path) => ({ path, word: '--ro-bind' })), ...writes.map((path) => ({ path, word: '--bind' }))]
+    .filter(({ path, word }) => word === '--bind' || !systemFolders.some((folder) => path.startsWith(`${folder}/`)))
+    // A folder comes before what lies in it; of one path, the right to write comes last.
+    .toSorted((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : one.word < other.word ? 1 : -1));
+  return [
+    ...systemFolders.flatMap(systemWords),
+    ...systemFiles.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...devices.flatMap((path) => ['--dev-bind-try', path, path]),
+    ...['--perms', '1777', '--tmpfs', '/tmp'],
+    ...['--symlink', '../tmp', '/var/tmp'],
+    ...binds.flatMap(({ path, word }) => [word, path, path]),
+  ];
+}
+
+/** A folder of the system, or the link that it is where all of it lies below `/usr`. */
+function systemWords(path: string): string[] {
+  const facts = lstatSync(path, { throwIfNoEntry: false });
+  if (facts === undefined) return [];
+  return facts.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
+}
+
+/** The folder that a program of another place brings with it: what it was installed to, or its own. */
+export function folderOfProgram(program: string): string {
+  const folder = dirname(program);
+  return folder.endsWith('/bin') && dirname(folder) !== '/' ? dirname(folder) : folder;
+}
