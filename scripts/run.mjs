@@ -10,7 +10,7 @@ import { handOver, installedNode, modulesMatch, npmCi } from './setup-npm.mjs';
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 
-const emulators = ['qemu-system-x86', 'qemu-utils', 'vpcs', 'socat', 'iproute2', 'tcpdump'];
+const emulators = ['qemu-system-x86', 'qemu-utils', 'vpcs', 'socat', 'iproute2', 'tcpdump', 'bubblewrap'];
 const forTests = [
   'passt',
   'iptables',

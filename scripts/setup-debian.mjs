@@ -13,6 +13,7 @@ const programs = {
   passt: 'passt',
   socat: 'socat',
   'busybox-static': 'busybox',
+  bubblewrap: 'bwrap',
   bzip2: 'bzip2',
   'xz-utils': 'xz',
   iproute2: 'ip',

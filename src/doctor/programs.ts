@@ -18,6 +18,14 @@ const ofNoKind: readonly Program[] = [
     version: /tcpdump version (\S+)/,
   },
   {
+    name: 'bwrap',
+    package: 'bubblewrap',
+    for: 'programs that unpack and compile what clients send, without files, processes and network of the host',
+    versionArgs: ['--version'],
+    version: /bubblewrap (\S+)/,
+    optional: true,
+  },
+  {
     name: 'bzip2',
     package: 'bzip2',
     for: 'imports packed with bzip2',

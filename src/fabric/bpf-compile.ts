@@ -1,12 +1,15 @@
 /** For the server: from a capture expression to the classic BPF program that `bpf.ts` runs. tcpdump knows the language. */
-import { execFile } from 'node:child_process';
 import { fault } from '../api/faults.ts';
+import { runTool } from '../process/tool.ts';
 import { couldNotRun, unprivilegedCommand } from '../process/unprivileged.ts';
 import { knownFilters } from '../schema/filter.ts';
 import type { BpfInstruction } from './protocol.ts';
 
 /** The command that confines a program. */
-type Confine = (program: string, args: readonly string[]) => Promise<{ program: string; args: string[] }>;
+type Confine = (
+  program: string,
+  args: readonly string[],
+) => Promise<{ program: string; args: string[]; filter?: Buffer | undefined }>;
 
 const limitMs = 5000;
 /** It compiles what clients wrote, in far less. */
@@ -73,18 +76,12 @@ export class BpfCompiler {
 async function runTcpdump(expression: string, confine: Confine): Promise<string> {
   if (expression.includes('\0')) throw invalid('an expression is text');
   // Debian keeps tcpdump in /usr/bin, others in sbin, which the PATH of a service often lacks.
-  const env = { ...process.env, LC_ALL: 'C', PATH: `${process.env.PATH ?? '/usr/bin'}:/usr/sbin:/sbin` };
-  const { program, args } = await confine('tcpdump', ['-y', 'EN10MB', '-ddd', '--', expression]);
-  return new Promise((settle, refuse) => {
-    const options = { timeout: limitMs, killSignal: 'SIGKILL', env, maxBuffer: 1024 * 1024 } as const;
-    execFile(program, args, options, (cause, stdout, stderr) => {
-      if (!cause) settle(stdout);
-      else if (cause.code === 'ENOENT' || couldNotRun(cause.code))
-        refuse(fault('tool_missing', { tool: 'tcpdump', package: 'tcpdump' }, { cause }));
-      else if (cause.killed) refuse(invalid(`tcpdump did not compile it within ${limitMs / 1000} s`, cause));
-      else refuse(invalid(wordsOf(stderr) || cause.message, cause));
-    });
-  });
+  const env = { LC_ALL: 'C', PATH: `${process.env.PATH ?? '/usr/bin'}:/usr/sbin:/sbin` };
+  const { program, args, filter } = await confine('tcpdump', ['-y', 'EN10MB', '-ddd', '--', expression]);
+  const { code, stdout, stderr, reason } = await runTool(program, args, { timeoutMs: limitMs, env, filter });
+  if (code === 0) return stdout;
+  if (couldNotRun(code) || reason.includes('ENOENT')) throw fault('tool_missing', { tool: 'tcpdump', package: 'tcpdump' });
+  throw invalid(code === undefined ? `tcpdump: ${reason}` : wordsOf(stderr) || reason);
 }
 
 /** tcpdump says what is wrong in its last line. */
@@ -97,6 +94,6 @@ function isInstruction(numbers: number[]): boolean {
   return numbers.length === 4 && numbers.every((number) => Number.isInteger(number) && number >= 0);
 }
 
-function invalid(reason: string, cause?: unknown): Error {
-  return new InvalidExpression(reason, { cause });
+function invalid(reason: string): Error {
+  return new InvalidExpression(reason);
 }

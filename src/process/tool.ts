@@ -1,5 +1,5 @@
 /** Small programs that run to their end: `qemu-img`, and emulators asked for their version. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { filterDescriptor } from './bubblewrap/bubblewrap.ts';
 import { runMarker } from './child.ts';
@@ -60,10 +60,17 @@ export function runTool(
     });
     if (runDirectory !== undefined) process.once('exit', end);
     // It may end before it has read everything.
-    for (const pipe of [child.stdin, child.stdio[filterDescriptor] as Writable | undefined]) pipe?.on('error', () => undefined);
+    child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
-    (child.stdio[filterDescriptor] as Writable | undefined)?.end(filter);
+    writeFilter(child, filter);
   });
+}
+
+/** Gives bubblewrap the filter of system calls; nothing without one. It may end before it has read it. */
+export function writeFilter(child: ChildProcess, filter: Buffer | undefined): void {
+  const pipe = filter && (child.stdio[filterDescriptor] as Writable);
+  pipe?.on('error', () => undefined);
+  pipe?.end(filter);
 }
 
 /** @returns what gives the text so far */

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { bubblewrapObstacle } from './bubblewrap/usable.ts';
 import { runTool } from './tool.ts';
 import { couldNotRun, ownsNothing, unprivilegedCommand } from './unprivileged.ts';
 
@@ -11,7 +12,7 @@ const limits = { memoryBytes: 512 * 2 ** 20, seconds: 3 };
 
 async function run(program: string, args: readonly string[]) {
   const command = await unprivilegedCommand(program, args, limits);
-  return runTool(command.program, command.args, { timeoutMs: 30_000 });
+  return runTool(command.program, command.args, { timeoutMs: 30_000, filter: command.filter });
 }
 const sh = (script: string) => run('sh', ['-c', script]);
 
@@ -37,6 +38,23 @@ test('it writes no file, has little memory, and ends by itself', { skip }, async
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+const obstacle = await bubblewrapObstacle();
+
+test('it sees no file of the host but its programs, no other process and no network', {
+  skip: obstacle === undefined ? skip : `bubblewrap cannot be used: ${obstacle}`,
+}, async () => {
+  const { stdout } = await sh(
+    'cat /etc/passwd /proc/net/dev; ls -d /root /home /proc/[0-9]*; grep -E "^Seccomp:" /proc/self/status',
+  );
+  assert.doesNotMatch(stdout, /root:|^\/(root|home)$/m);
+  assert.deepEqual(
+    [...stdout.matchAll(/^\s*(\w+):\s+\d+\s+\d+\s/gm)].map(([, name]) => name),
+    ['lo'],
+  );
+  assert.ok((stdout.match(/^\/proc\/\d+$/gm) ?? []).length <= 4, stdout);
+  assert.match(stdout, /^Seccomp:\s+2$/m);
 });
 
 test('a program that is not installed has an exit code of its own', { skip }, async () => {

@@ -1,7 +1,11 @@
 /**
  * Programs that turn what strangers sent into output, and need no file of this host: unpackers, the compiler of capture filters. On a server
- * that is root each runs as a user that owns nothing, not as the user of emulators, to whom machines and their disks belong.
+ * that is root each runs as a user that owns nothing, not as the user of emulators, to whom machines and their disks belong. Where bubblewrap
+ * can be used, it sees no file but the programs of the distribution, no other process and no network.
  */
+import { bubblewrapWords } from './bubblewrap/bubblewrap.ts';
+import { systemCallFilter } from './bubblewrap/system-call-filter.ts';
+import { bubblewrapObstacle } from './bubblewrap/usable.ts';
 import { runTool } from './tool.ts';
 
 /** Without an entry in the system's databases; beside the user of emulators, in a range that Debian and systemd leave unused. */
@@ -17,18 +21,26 @@ const probeLimitMs = 5000;
 const openFiles = 32;
 let canChange: Promise<boolean> | undefined;
 
-/** The command that runs a program so. It can write no file, only its output. */
+export interface UnprivilegedCommand {
+  readonly program: string;
+  readonly args: string[];
+  /** What its starter writes to `filterDescriptor`; undefined where bubblewrap cannot be used. */
+  readonly filter: Buffer | undefined;
+}
+
+/** The command that runs a program so. It can write no file, only its output. It ends with the thread that starts it. */
 export async function unprivilegedCommand(
   program: string,
   args: readonly string[],
   { memoryBytes, seconds }: ToolLimits,
-): Promise<{ program: string; args: string[] }> {
-  if (process.platform !== 'linux') return { program, args: [...args] };
+): Promise<UnprivilegedCommand> {
+  if (process.platform !== 'linux') return { program, args: [...args], filter: undefined };
   const bounds = [`--as=${memoryBytes}`, `--cpu=${seconds}`, '--fsize=0', `--nofile=${openFiles}`, '--core=0'];
-  return {
-    program: 'setpriv',
-    args: [...(await identityWords()), '--no-new-privs', '--', 'prlimit', ...bounds, '--', program, ...args],
-  };
+  const inner = [...(await identityWords()), '--no-new-privs', '--', 'prlimit', ...bounds, '--', program, ...args];
+  if ((await bubblewrapObstacle()) !== undefined) return { program: 'setpriv', args: inner, filter: undefined };
+  const root = { reads: [], writes: [] };
+  const [first = '', ...words] = bubblewrapWords({ root, workingFolder: '/', ends: 'parent', hasOwnNetwork: true });
+  return { program: first, args: [...words, 'setpriv', ...inner], filter: systemCallFilter() };
 }
 
 /** Of `setpriv`; none where this process cannot change its user, as in a container that has one only. */

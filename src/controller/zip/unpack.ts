@@ -3,10 +3,11 @@
  * program offers are read by the programs of this system, which may use and reach little. Their numbers, and the header of LZMA data: PKWARE's APPNOTE, 4.4.5, 5.8.
  */
 import { spawn } from 'node:child_process';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
+import { writeFilter } from '../../process/tool.ts';
 import { couldNotRun, unprivilegedCommand } from '../../process/unprivileged.ts';
 import { refuseArchive } from './archive-entries.ts';
 
@@ -75,14 +76,16 @@ async function through(
   entry: Entry,
 ): Promise<Readable> {
   const seconds = leastSeconds + Math.ceil(entry.uncompressedSize / bytesPerSecond);
-  const { program, args } = await unprivilegedCommand(tool, options, { memoryBytes, seconds });
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+  const { program, args, filter } = await unprivilegedCommand(tool, options, { memoryBytes, seconds });
+  const stdio = ['pipe', 'pipe', 'ignore'] as const;
+  const child = spawn(program, args, { stdio: filter === undefined ? [...stdio] : [...stdio, 'pipe'] });
+  writeFilter(child, filter);
   const out = new PassThrough();
   const problem = (reason: string) => new Error(`"${entry.fileName}" cannot be unpacked: ${reason}`);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.once('error', (error) => out.destroy(problem(`${tool}: ${error.message}`)));
   // What is wrong with the data shows in the program's exit code.
-  pipeline(packed, child.stdin).catch(() => undefined);
+  pipeline(packed, child.stdin as Writable).catch(() => undefined);
   let sizeBytes = 0;
   async function* counted(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
@@ -95,7 +98,7 @@ async function through(
     if (code !== 0) throw problem('its data is damaged');
     if (sizeBytes !== entry.uncompressedSize) throw problem('it holds fewer bytes than it declares');
   }
-  pipeline(child.stdout, counted, out)
+  pipeline(child.stdout as Readable, counted, out)
     .catch((error: Error) => out.destroy(error))
     .finally(() => child.kill('SIGKILL'));
   return out;

@@ -16,7 +16,7 @@ const limitMs = 60_000;
 
 function run(command: readonly string[], spec: Partial<BubblewrapSpec> = {}, options: FilterOptions = {}): Promise<ToolResult> {
   const root = { reads: [], writes: [] };
-  const [program = '', ...words] = bubblewrapWords({ root, workingFolder: '/', endsWithParent: true, ...spec });
+  const [program = '', ...words] = bubblewrapWords({ root, workingFolder: '/', ends: 'parent', ...spec });
   return runTool(program, [...words, ...command], { timeoutMs: limitMs, filter: systemCallFilter(options) });
 }
 const sh = (script: string, spec: Partial<BubblewrapSpec> = {}) => run(['sh', '-c', script], spec);

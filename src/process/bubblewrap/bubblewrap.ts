@@ -10,7 +10,7 @@ export const filterDescriptor = 3;
 export const statusDescriptor = 4;
 
 export interface RootFolder {
-  /** Files and folders of the host, at their own paths. */
+  /** Files and folders of the host, at their own paths, which are absolute. */
   readonly writes: readonly string[];
   readonly reads: readonly string[];
   /** Device files; one that does not exist is left out. Default: those of each `/dev` of bubblewrap. */
@@ -18,34 +18,35 @@ export interface RootFolder {
 }
 
 export interface BubblewrapSpec {
-  /** `host`: the whole of the host's files, for what an administrator lets users name. */
-  readonly root: RootFolder | 'host';
+  /** `host`: the whole of the host's files, for what an administrator lets users name. Words of bubblewrap: a root folder with nothing else. */
+  readonly root: RootFolder | 'host' | readonly string[];
   /** Of the program. */
   readonly workingFolder: string;
-  /** It ends with the process that starts it; otherwise it outlives it, and its pid is reported. */
-  readonly endsWithParent: boolean;
+  /** `parent`: with the process that starts it. `alone`: it outlives that one, and its pid is reported. `shell`: a script waits for it. */
+  readonly ends: 'parent' | 'alone' | 'shell';
   /** No network but a loopback. Default: that of the process that starts it. */
   readonly hasOwnNetwork?: boolean;
 }
 
 /** What programs of a distribution need beside their own files. */
-const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix', '/gnu'];
 const systemFiles = [
   ...['/etc/ld.so.cache', '/etc/ld.so.conf', '/etc/ld.so.conf.d', '/etc/alternatives', '/etc/localtime', '/etc/timezone'],
   ...['/etc/resolv.conf', '/etc/nsswitch.conf', '/etc/hosts', '/etc/qemu', '/etc/magic'],
 ];
 
 /** The words before a program. */
-export function bubblewrapWords({ root, workingFolder, endsWithParent, hasOwnNetwork = false }: BubblewrapSpec): string[] {
+export function bubblewrapWords({ root, workingFolder, ends, hasOwnNetwork = false }: BubblewrapSpec): string[] {
   return [
     'bwrap',
     '--unshare-pid',
     '--unshare-ipc',
     ...(hasOwnNetwork ? ['--unshare-net'] : []),
-    ...(root === 'host' ? ['--dev-bind', '/', '/', '--proc', '/proc'] : mountWords(root)),
+    ...(root === 'host' ? ['--dev-bind', '/', '/', '--proc', '/proc'] : 'writes' in root ? mountWords(root) : root),
     ...['--seccomp', String(filterDescriptor)],
-    // Without a process between them, signals reach the program, whose own children are few.
-    ...(endsWithParent ? ['--die-with-parent'] : ['--as-pid-1', '--json-status-fd', String(statusDescriptor)]),
+    // As the first process of its namespace the program gets the signals that it handles.
+    ...(ends === 'parent' ? ['--die-with-parent'] : []),
+    ...(ends === 'alone' ? ['--as-pid-1', '--json-status-fd', String(statusDescriptor)] : []),
     ...['--chdir', workingFolder],
     '--',
   ];
@@ -58,13 +59,25 @@ function mountWords({ writes, reads, devices = [] }: RootFolder): string[] {
     .toSorted((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : one.word < other.word ? 1 : -1));
   return [
     ...systemFolders.flatMap(systemWords),
+    ...['/etc', '/run', '/var'].flatMap((path) => ['--dir', path]),
     ...systemFiles.flatMap((path) => ['--ro-bind-try', path, path]),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...devices.flatMap((path) => ['--dev-bind-try', path, path]),
     ...['--perms', '1777', '--tmpfs', '/tmp'],
     ...['--symlink', '../tmp', '/var/tmp'],
-    ...binds.flatMap(({ path, word }) => [word, path, path]),
+    ...binds.flatMap(({ path, word }, index) => {
+      const before = [...systemFolders, ...binds.slice(0, index).map((bind) => bind.path)];
+      return [...foldersAbove(path, before).flatMap((folder) => ['--dir', folder]), word, path, path];
+    }),
   ];
+}
+
+/** Folders of the new root that must be made, from the top; bubblewrap would close them to other users. */
+function foldersAbove(path: string, bound: readonly string[]): string[] {
+  const above: string[] = [];
+  for (let folder = dirname(path); folder.length > 1 && !bound.includes(folder); folder = dirname(folder)) above.unshift(folder);
+  const [top = '/'] = above;
+  return bound.includes(dirname(top)) ? [] : above;
 }
 
 /** A folder of the system, or the link that it is where all of it lies below `/usr`. */

@@ -30,7 +30,7 @@ describe('a confined child', { skip, timeout }, () => {
 
   async function start(script: string): Promise<Child> {
     const root = { reads: [], writes: [folder] };
-    const [program = '', ...args] = bubblewrapWords({ root, workingFolder: folder, endsWithParent: false });
+    const [program = '', ...args] = bubblewrapWords({ root, workingFolder: folder, ends: 'alone' });
     count += 1;
     const logFile = join(folder, `log${count}`);
     const command = { program, args: [...args, 'sh', '-c', script], filter: systemCallFilter() };
@@ -86,7 +86,7 @@ describe('a confined child', { skip, timeout }, () => {
   test('that cannot be confined ends with the words of bubblewrap, and a program that is missing as not started', async () => {
     const logFile = join(folder, 'log');
     const missing = { reads: [join(folder, 'missing')], writes: [] };
-    const [program = '', ...args] = bubblewrapWords({ root: missing, workingFolder: '/', endsWithParent: false });
+    const [program = '', ...args] = bubblewrapWords({ root: missing, workingFolder: '/', ends: 'alone' });
     const base = { cwd: folder, logFile, runDirectory: folder, filter: systemCallFilter() };
     const outcome = await (await spawnChild({ ...base, program, args: [...args, 'true'] })).outcome;
     assert.equal(outcome.how, 'exited');

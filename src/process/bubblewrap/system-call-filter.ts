@@ -30,7 +30,7 @@ export function systemCallFilter({ allowsIoUring = false }: FilterOptions = {}, 
   const known = ofHost[host];
   if (known === undefined) return undefined;
   const names = Object.keys(deniedCalls).filter((name) => !(allowsIoUring && name.startsWith('io_uring_')));
-  const code: Instruction[] = [[op.load, 0, 0, field.architecture]];
+  const code: FilterStep[] = [[op.load, 0, 0, field.architecture]];
   for (const architecture of known) {
     const part = partOf(architecture, names);
     code.push([op.jumpIfEqual, 0, part.length, architectures[architecture].audit], ...part);
@@ -39,14 +39,14 @@ export function systemCallFilter({ allowsIoUring = false }: FilterOptions = {}, 
   return encode(code);
 }
 
-type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
+type FilterStep = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /** Ends with an answer in each case, so that nothing jumps further than a byte can say. */
-function partOf(architecture: Architecture, names: readonly string[]): Instruction[] {
+function partOf(architecture: Architecture, names: readonly string[]): FilterStep[] {
   const { column } = architectures[architecture];
   const denied = names.map((name) => deniedCalls[name]?.[column] ?? none).filter((number) => number !== none);
   /** Behind the tests: what `clone` asks, then the three answers. */
-  const tail: Instruction[] = [
+  const tail: FilterStep[] = [
     [op.load, 0, 0, field.firstArgument],
     [op.jumpIfBits, 1, 0, namespaceFlags],
     [op.answer, 0, 0, answer.allow],
@@ -61,12 +61,12 @@ function partOf(architecture: Architecture, names: readonly string[]): Instructi
   ];
   const places = { clone: 1, denied: 4, unknown: 5 } as const;
   const jumps = tests.map(
-    ([code, value, target], index): Instruction => [code, tests.length - index - 1 + places[target], 0, value],
+    ([code, value, target], index): FilterStep => [code, tests.length - index - 1 + places[target], 0, value],
   );
   return [[op.load, 0, 0, field.number], ...jumps, [op.answer, 0, 0, answer.allow], ...tail];
 }
 
-function encode(code: readonly Instruction[]): Buffer {
+function encode(code: readonly FilterStep[]): Buffer {
   const bytes = Buffer.alloc(code.length * 8);
   code.forEach(([operation, ifTrue, ifFalse, value], index) => {
     bytes.writeUInt16LE(operation, index * 8);

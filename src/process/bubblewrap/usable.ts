@@ -23,7 +23,7 @@ async function tryIt(): Promise<string | undefined> {
   const filter = systemCallFilter();
   if (process.platform !== 'linux' || filter === undefined) return `it is not used on ${process.platform}, ${process.arch}`;
   const root = { reads: [], writes: [] };
-  const [program = '', ...args] = bubblewrapWords({ root, workingFolder: '/', endsWithParent: true, hasOwnNetwork: true });
+  const [program = '', ...args] = bubblewrapWords({ root, workingFolder: '/', ends: 'parent', hasOwnNetwork: true });
   const { code, reason } = await runTool(program, [...args, 'true'], { timeoutMs: trialLimitMs, filter });
   if (code === 0) return undefined;
   return /ENOENT/.test(reason) ? 'the program bwrap is missing (package bubblewrap)' : reason;
