@@ -2,18 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { test } from 'node:test';
-import { peerUser, type TcpEnd } from './peer-user.ts';
-
-const ends = (socket: Socket): [TcpEnd, TcpEnd] => [
-  { address: socket.localAddress ?? '', port: socket.localPort ?? 0 },
-  { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 },
-];
+import { type TestContext, test } from 'node:test';
+import { peerUser } from './peer-user.ts';
 
 for (const [host, target] of [
   ['127.0.0.1', '127.0.0.1'],
   ['::1', '::1'],
   ['::', '127.0.0.1'],
+  ['::', '::ffff:127.0.0.1'],
 ] as const) {
   test(`a connection to ${host} from ${target} is the user's who made it, until it is closed`, async (t) => {
     const server = createServer();
@@ -25,11 +21,10 @@ for (const [host, target] of [
     const arrived = once(server, 'connection');
     const client = connect(address.port, target);
     const [socket] = (await arrived) as [Socket];
-    assert.equal(await peerUser(...ends(socket)), process.getuid?.());
-    const [own, peer] = ends(socket);
-    assert.equal(await peerUser(own, { ...peer, port: peer.port - 1 }), undefined);
-    client.destroy();
+    assert.equal(await peerUser(socket), process.getuid?.());
     socket.destroy();
+    assert.equal(await peerUser(socket), undefined);
+    client.destroy();
   });
 }
 
@@ -48,6 +43,47 @@ test('another user is distinguished', { skip: process.getuid?.() !== 0 && 'only 
   );
   t.after(() => child.kill());
   const [socket] = (await arrived) as [Socket];
-  assert.equal(await peerUser(...ends(socket)), 65_534);
+  assert.equal(await peerUser(socket), 65_534);
   socket.destroy();
+});
+
+/** Accepts one connection, which the test ends. */
+async function acceptOne(t: TestContext, options: { allowHalfOpen?: boolean } = {}): Promise<{ client: Socket; socket: Socket }> {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const arrived = once(server, 'connection');
+  const client = connect({ port: address.port, host: '127.0.0.1', ...options });
+  const [socket] = (await arrived) as [Socket];
+  socket.on('error', () => undefined);
+  t.after(() => {
+    client.destroy();
+    socket.destroy();
+    server.close();
+  });
+  return { client, socket };
+}
+
+test('a client that wrote and closed is nobody, although the kernel shows root as the owner of its end', async (t) => {
+  const { client, socket } = await acceptOne(t);
+  client.write('typed\r');
+  client.destroy();
+  await once(client, 'close');
+  assert.equal(await peerUser(socket), undefined);
+});
+
+test('a client that reset its connection is nobody', async (t) => {
+  const { client, socket } = await acceptOne(t);
+  client.resetAndDestroy();
+  await once(client, 'close');
+  assert.equal(await peerUser(socket), undefined);
+});
+
+test('a client that sends no more but still reads keeps its owner', async (t) => {
+  const { client, socket } = await acceptOne(t, { allowHalfOpen: true });
+  client.end('typed\r');
+  await once(client, 'finish');
+  assert.equal(await peerUser(socket), process.getuid?.());
 });

@@ -1,42 +1,82 @@
-/** Whose process is at the other end of a TCP connection from this machine. Linux only. */
-import { readFile } from 'node:fs/promises';
-import { isIPv4 } from 'node:net';
+/** Proves whose process is at the other end of a TCP connection from this machine. Linux only. */
+import { readFile, readlink } from 'node:fs/promises';
+import { isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 
-export interface TcpEnd {
+interface TcpEnd {
   readonly address: string;
   readonly port: number;
 }
 
+/** ESTABLISHED, and FIN_WAIT1 and FIN_WAIT2 of a peer that sends no more but still reads. */
+const peerStates = new Set(['01', '04', '05']);
+/** ESTABLISHED and CLOSE_WAIT. */
+const ownStates = new Set(['01', '08']);
+
 /**
- * The user id of the socket that is bound to `peer` and connected to `own`; undefined when it has closed, or is not on this machine. Reads
- * the kernel's table, whose length is the number of connections.
+ * Returns the user id that owns the other end of `socket`, an accepted connection; undefined when that cannot be proved: the peer is not on
+ * this machine, or has closed. The kernel shows ends that no process holds (TIME_WAIT, and FIN_WAIT after `close`) as those of root.
+ * The table is read twice, each read takes as long as this machine has connections. As `socket` is still connected at the second read, no
+ * other connection had its addresses at the first.
  * @see proc(5), /proc/net/tcp
  */
-export async function peerUser(own: TcpEnd, peer: TcpEnd): Promise<number | undefined> {
-  const ends = `${tableEnd(peer)} ${tableEnd(own)}`;
-  const family = isIPv4(plain(peer.address)) ? 'tcp' : 'tcp6';
+export async function peerUser(socket: Socket): Promise<number | undefined> {
+  const { localAddress, localPort, remoteAddress, remotePort } = socket;
+  if (localAddress === undefined || localPort === undefined || remoteAddress === undefined || remotePort === undefined)
+    return undefined;
+  const own = { address: localAddress, port: localPort };
+  const peer = { address: remoteAddress, port: remotePort };
+  // A peer of an IPv6 socket may be a socket of IPv4.
+  const found = (await rowOf(plain(peer), plain(own))) ?? (await rowOf(peer, own));
+  // An end that no process holds has no inode.
+  if (!found || found.inode === '0' || !peerStates.has(found.state)) return undefined;
+  const mine = await rowOf(own, peer);
+  if (!mine || !ownStates.has(mine.state) || mine.inode !== (await inodeOf(socket))) return undefined;
+  return found.uid;
+}
+
+interface Row {
+  /** Two hexadecimal digits. */
+  readonly state: string;
+  readonly uid: number;
+  readonly inode: string;
+}
+
+async function rowOf(end: TcpEnd, other: TcpEnd): Promise<Row | undefined> {
+  const ends = `${tableEnd(end)} ${tableEnd(other)} `;
+  const family = isIPv4(end.address) ? 'tcp' : 'tcp6';
   const text = await readFile(`/proc/net/${family}`, 'latin1').catch(() => '');
-  const row = text.split('\n').find((line) => line.includes(ends));
-  // sl local remote state queues timer retransmits uid
-  const uid = row?.trim().split(/\s+/)[7];
-  return uid === undefined ? undefined : Number(uid);
+  const at = text.indexOf(ends);
+  if (at < 0) return undefined;
+  // state queues timer retransmits uid timeout inode
+  const [state = '', , , , uid, , inode = '0'] = text.slice(at + ends.length, text.indexOf('\n', at)).split(/\s+/);
+  return { state, uid: Number(uid), inode };
+}
+
+/** Undefined once the socket is closed. Node has no other way to a socket's descriptor. */
+async function inodeOf(socket: Socket): Promise<string | undefined> {
+  const { _handle } = socket as Socket & { _handle?: { fd?: number } | null };
+  const link = await readlink(`/proc/self/fd/${_handle?.fd ?? -1}`).catch(() => '');
+  return /^socket:\[(\d+)\]$/.exec(link)?.[1];
 }
 
 /** As the table has it: words of 32 bits as this machine stores them, in hexadecimal. */
 function tableEnd({ address, port }: TcpEnd): string {
-  const bytes = addressBytes(plain(address));
+  const bytes = addressBytes(address);
   const words = endianness() === 'LE' ? bytes.swap32() : bytes;
   return `${words.toString('hex')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
 }
 
-/** Of an IPv4 client on an IPv6 socket. */
-function plain(address: string): string {
-  return address.replace(/^::ffff:(?=\d+\.)/, '');
+const mapped = /^::ffff:(?=\d+\.)/;
+
+/** Without the prefix of an IPv4 address that is mapped into IPv6. */
+function plain({ address, port }: TcpEnd): TcpEnd {
+  return { address: address.replace(mapped, ''), port };
 }
 
 function addressBytes(address: string): Buffer {
-  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
+  const v4 = address.replace(mapped, '');
+  if (isIPv4(v4)) return Buffer.from([...(v4 === address ? [] : mappedPrefix), ...v4.split('.').map(Number)]);
   const [head = '', tail] = (address.split('%')[0] ?? '').split('::');
   const groups = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)));
   const first = groups(head);
@@ -44,3 +84,5 @@ function addressBytes(address: string): Buffer {
   const all = [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
   return Buffer.from(all.flatMap((group) => [group >> 8, group & 0xff]));
 }
+
+const mappedPrefix = [...Array<number>(10).fill(0), 0xff, 0xff];

@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import { processesOf } from '../support/leftovers.ts';
-import { outputForNobody } from '../support/other-user.ts';
+import { outputForNobody, typeAsNobody } from '../support/other-user.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
@@ -80,6 +80,15 @@ test('a telnet console is for root, the user of the server, and those that are n
   assert.match(await outputForNobody(pc.console), /^This server asks for credentials.*console_users/);
   const own = await openTelnet(pc.console as number);
   await own.expect(/VPCS> /);
+  own.close();
+});
+
+test('a client that types and closes at once is nobody, so nothing of it arrives', { skip: needsRoot }, async (t) => {
+  const { pc } = await startLab(t);
+  await typeAsNobody(Number(pc.console), 'echo stranger\r', 20);
+  const own = await openTelnet(pc.console as number);
+  await own.expect(/VPCS> /);
+  assert.doesNotMatch(own.received().toString('latin1'), /stranger/);
   own.close();
 });
 

@@ -24,3 +24,17 @@ export async function outputForNobody(port: number | null, greeting: string | Ui
   await once(child, 'exit');
   return output;
 }
+
+/** Connects `times` times as the user `nobody`, writes and closes at once. */
+export async function typeAsNobody(port: number, text: string, times: number): Promise<void> {
+  const program = `
+    const { connect } = require('node:net');
+    const one = () => new Promise((resolve) => {
+      const socket = connect(${port}, '127.0.0.1', () => { socket.write(${JSON.stringify(text)}); socket.destroy(); });
+      socket.on('error', () => {}).on('close', resolve);
+    });
+    (async () => { for (let at = 0; at < ${times}; at++) await one(); })();`;
+  const args = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, '-e', program];
+  const [code] = await once(spawn('setpriv', args, { stdio: 'inherit' }), 'exit');
+  if (code !== 0) throw new Error(`the client of another user ended with ${code}`);
+}

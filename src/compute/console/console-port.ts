@@ -16,7 +16,7 @@ export interface ConsolePortOptions {
 
 const maxClients = 100;
 const keepAliveMs = 60_000;
-/** At closing, a client gets this long to read what was sent to it. */
+/** At closing or when it is refused, a client gets this long to read what was sent to it. */
 const lingerMs = 250;
 
 export class ConsolePort {
@@ -85,6 +85,13 @@ export class ConsolePort {
     const isAdmitted = await admits(socket).catch(() => false);
     if (this.#isClosed || socket.destroyed) socket.destroy();
     else if (isAdmitted) this.#accept(socket);
-    else socket.end(refusal);
+    else refuse(socket, refusal);
   }
+}
+
+/** A refused client takes none of the places for long: it may neither read nor close, or have closed already. */
+function refuse(socket: Socket, refusal: string | Uint8Array): void {
+  socket.resume().end(refusal);
+  const force = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(force));
 }

@@ -33,11 +33,9 @@ export function consoleAccess(server: Settings['Server'], warn: (message: string
 function admissionOf(server: Settings['Server'], warn: (message: string) => void): Admission | undefined {
   if (!consolesAreRestricted(server)) return undefined;
   let admitted: Promise<Set<number>> | undefined;
-  return async ({ localAddress, localPort, remoteAddress, remotePort }) => {
-    if (localAddress === undefined || localPort === undefined || remoteAddress === undefined || remotePort === undefined)
-      return false;
+  return async (socket) => {
     admitted ??= admittedUsers(server.console_users, warn);
-    const uid = await peerUser({ address: localAddress, port: localPort }, { address: remoteAddress, port: remotePort });
+    const uid = await peerUser(socket);
     return uid !== undefined && (await admitted).has(uid);
   };
 }
