@@ -66,7 +66,7 @@ async function acceptOne(t: TestContext, options: { allowHalfOpen?: boolean } = 
   return { client, socket };
 }
 
-test('a client that wrote and closed is nobody, although the kernel shows root as the owner of its end', async (t) => {
+test('a client that wrote and closed has no owner, although the kernel shows root as the owner of its end', async (t) => {
   const { client, socket } = await acceptOne(t);
   client.write('typed\r');
   client.destroy();
@@ -74,7 +74,7 @@ test('a client that wrote and closed is nobody, although the kernel shows root a
   assert.equal(await peerUser(socket), undefined);
 });
 
-test('a client that reset its connection is nobody', async (t) => {
+test('a client that reset its connection has no owner', async (t) => {
   const { client, socket } = await acceptOne(t);
   client.resetAndDestroy();
   await once(client, 'close');

@@ -35,14 +35,14 @@ export async function peerUser(socket: Socket): Promise<number | undefined> {
   return found.uid;
 }
 
-interface Row {
+interface ConnectionRow {
   /** Two hexadecimal digits. */
   readonly state: string;
   readonly uid: number;
   readonly inode: string;
 }
 
-async function rowOf(end: TcpEnd, other: TcpEnd): Promise<Row | undefined> {
+async function rowOf(end: TcpEnd, other: TcpEnd): Promise<ConnectionRow | undefined> {
   const ends = `${tableEnd(end)} ${tableEnd(other)} `;
   const family = isIPv4(end.address) ? 'tcp' : 'tcp6';
   const text = await readFile(`/proc/net/${family}`, 'latin1').catch(() => '');

@@ -83,7 +83,7 @@ test('a telnet console is for root, the user of the server, and those that are n
   own.close();
 });
 
-test('a client that types and closes at once is nobody, so nothing of it arrives', { skip: needsRoot }, async (t) => {
+test('a client that types and closes at once has no proved owner, so nothing of it arrives', { skip: needsRoot }, async (t) => {
   const { pc } = await startLab(t);
   await typeAsNobody(Number(pc.console), 'echo stranger\r', 20);
   const own = await openTelnet(pc.console as number);
