@@ -51,13 +51,16 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** Where the console server finds the emulator's console. Exactly one connection is made to it and always drained. */
+/** Where the console server finds the emulator's console. At most one connection is made to it and always drained. */
 export type ConsoleSource =
   | {
       type: 'unix';
-      path: string /** File with everything written so far; seeds the scrollback on adoption. */;
+      path: string;
+      /** File with everything written so far; seeds the scrollback on adoption. */
       log?: string;
       telnet?: boolean;
+      /** Sent first. The other side then begins with its last output, so that it is connected only while there is a client. */
+      greeting?: string;
       /** Gives the terminal a size; where it is undefined, clients are not asked for theirs. */
       resize?(size: TerminalSize): Promise<void>;
     }

@@ -38,6 +38,8 @@ export interface FabricRestored {
   readonly pid: number;
   /** It is another process, and had no links. */
   readonly isNew: boolean;
+  /** So many PCs run again in it, with their addresses. */
+  readonly pcs: number;
   readonly failures: LinkFailure[];
 }
 
@@ -153,10 +155,15 @@ export class FabricClient {
   /** Makes a PC unless it exists; answers how it is. Its settings and its end are reported from then on. */
   async applyPc(pc: PcSpec): Promise<PcReport> {
     this.#pcs.set(pc.id, pc);
-    const [report] = await this.#ask({ op: 'apply_pcs', pcs: [pc] });
-    if (!report) throw fault('fabric_unavailable', { reason: 'it did not make a PC' });
-    this.#notePc(report);
-    return report;
+    try {
+      const [report] = await this.#ask({ op: 'apply_pcs', pcs: [pc] });
+      if (!report) throw fault('fabric_unavailable', { reason: 'it did not make a PC' });
+      this.#notePc(report);
+      return report;
+    } catch (error) {
+      void this.removePc(pc.id).catch(() => undefined);
+      throw error;
+    }
   }
 
   async removePc(id: string): Promise<void> {
@@ -326,15 +333,15 @@ export class FabricClient {
     const { connection, pid, isNew } = found;
     const links = [...this.#links.values()];
     const op = this.#complete ? 'sync' : 'apply';
+    const pcs = [...this.#pcs.values()];
     try {
       const holder = this.#holder;
       // Without it, machines are reached as soon as the server has made another holder known.
       if (holder !== undefined) await connection.request({ op: 'use_namespace', holder }, requestLimitMs).catch(() => undefined);
-      const pcs = [...this.#pcs.values()];
       if (!this.#closed && pcs.length > 0) await connection.request({ op: 'apply_pcs', pcs }, requestLimitMs);
       const failures = this.#closed ? [] : await connection.request({ op, links }, requestLimitMs);
       this.#use(found);
-      setImmediate(() => this.#restored.emit({ pid, isNew, failures }));
+      setImmediate(() => this.#restored.emit({ pid, isNew, failures, pcs: pcs.length }));
     } catch (error) {
       connection.close();
       throw error;

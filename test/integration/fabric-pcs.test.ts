@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { it, type TestContext } from 'node:test';
+import { openConsole } from '../../src/compute/console/console.ts';
+import type { ConsoleSource } from '../../src/emulators/driver.ts';
+import { FabricClient } from '../../src/fabric/client.ts';
 import type { PcReport, PcSpec } from '../../src/fabric/protocol.ts';
 import { consoleLine } from '../../src/fabric/protocol.ts';
+import { command, openTelnet, type TelnetClient } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type FabricBed, linkOf, startFabric, streamEnd } from '../support/with-fabric.ts';
 
@@ -23,6 +27,13 @@ const request = Buffer.from(
   'hex',
 );
 const isReply = (frame: Buffer) => frame.toString('hex', 20, 32) === '00020050796668030a000001';
+
+/** Settles when the PC has the address of its script. */
+async function startPc({ client, ...bed }: FabricBed): Promise<void> {
+  const hasAddress = ({ settings }: PcReport) => settings.ip4?.address === '10.0.0.1';
+  const reported = new Promise<void>((settle) => client.onPc((report) => hasAddress(report) && settle()));
+  if (!hasAddress(await client.applyPc(pcOf({ client, ...bed })))) await reported;
+}
 
 /** A connection to the console of a PC, and what it has shown. */
 async function consoleOf(context: TestContext, { socketPath }: FabricBed, id: string) {
@@ -47,12 +58,11 @@ it('a PC answers over its link, whichever of the two is made first, and is there
   assert.deepEqual(await bed.client.apply([linkOf(peer.port, { type: 'pc', pc: 'one' })]), []);
   const [link] = await bed.client.stats(['link']);
   assert.equal(link?.connected.b, false);
-  const { settings, end } = await bed.client.applyPc(pcOf(bed));
-  assert.deepEqual([settings.ip4?.address, end], ['10.0.0.1', undefined]);
-  assert.deepEqual((await bed.client.applyPc(pcOf(bed, { script: 'ip 10.0.0.9/24\n' }))).settings, settings);
+  await startPc(bed);
+  assert.equal((await bed.client.applyPc(pcOf(bed, { script: 'ip 10.0.0.9/24\n' }))).settings.ip4?.address, '10.0.0.1');
   await peer.connected();
   peer.send(request);
-  assert.ok(isReply((await peer.receive(1))[0] as Buffer));
+  await waitFor(async () => peer.frames.some(isReply), { what: 'the answer' });
   await bed.client.removePc('one');
   const [without] = await bed.client.stats(['link']);
   assert.equal(without?.connected.b, false);
@@ -70,6 +80,44 @@ it('several connections watch and type at one console; what it showed before com
   await later.shows(/PC1> .*renamed> $/s);
   const none = await consoleOf(context, bed, 'no such PC');
   if (!none.socket.closed) await once(none.socket, 'close');
+});
+
+it('the console server is connected to a PC while it has clients, and a new one sees the last output', async (context) => {
+  const bed = await startFabric(context);
+  await bed.client.applyPc(pcOf(bed));
+  const source: ConsoleSource = { type: 'unix', path: bed.socketPath, greeting: consoleLine('one') };
+  await using stack = new AsyncDisposableStack();
+  const console = await openConsole({ source, host: '127.0.0.1', port: 0 });
+  stack.defer(() => console.close());
+  const telnet = async (): Promise<TelnetClient> => {
+    const client = await openTelnet(console.port);
+    stack.defer(() => client.close());
+    return client;
+  };
+  const [one, two] = [await telnet(), await telnet()];
+  await Promise.all([one.expect(/PC1> $/), two.expect(/PC1> $/)]);
+  await Promise.all([command(two, 'set pcname PC7', /PC7> $/), one.expect(/PC7> $/)]);
+  one.close();
+  two.close();
+  await Promise.all([one.closed, two.closed]);
+  const three = await telnet();
+  await three.expect(/PC1> .*PC7> $/s);
+  await console.reset();
+  await three.closed;
+  const four = await telnet();
+  await four.expect(/PC1> .*PC7> $/s);
+  await command(four, 'set pcname PC8', /PC8> $/);
+});
+
+it('PCs that no client asks for are removed', async (context) => {
+  const bed = await startFabric(context);
+  await bed.client.applyPc(pcOf(bed, { id: 'kept' }));
+  const other = await FabricClient.connectOrSpawn(bed);
+  context.after(() => other.close());
+  await other.applyPc(pcOf(bed, { id: 'of a server before' }));
+  await bed.client.retainPcs();
+  assert.equal(await bed.client.pcState('of a server before'), null);
+  assert.notEqual(await bed.client.pcState('kept'), null);
 });
 
 it('changes are reported, and a fabric that is killed has its PCs again, with their settings', async (context) => {
@@ -91,12 +139,13 @@ it('changes are reported, and a fabric that is killed has its PCs again, with th
 it('a held PC does nothing; its state has the frames that wait for it, and another PC continues there', async (context) => {
   const bed = await startFabric(context);
   const peer = await streamEnd(context, `${bed.folder}/peer`);
-  await bed.client.applyPc(pcOf(bed));
+  await startPc(bed);
   await bed.client.apply([linkOf(peer.port, { type: 'pc', pc: 'one' })]);
   await peer.connected();
   const { socket, shows } = await consoleOf(context, bed, 'one');
   await shows(/> $/);
   await bed.client.hold([], 60_000, ['one', 'other']);
+  peer.frames.length = 0;
   peer.send(request);
   socket.write('x');
   const state = await waitFor(
@@ -113,7 +162,7 @@ it('a held PC does nothing; its state has the frames that wait for it, and anoth
   const other = await consoleOf(context, bed, 'other');
   await other.shows(/PC1> $/);
   await bed.client.release([], ['other']);
-  assert.ok(isReply((await peer.receive(1))[0] as Buffer));
+  await waitFor(async () => peer.frames.some(isReply), { what: 'the answer' });
   await other.shows(/PC1> x$/);
 });
 

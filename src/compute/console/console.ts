@@ -51,7 +51,7 @@ export async function openConsole(options: ConsoleOptions): Promise<NodeConsole>
 
 class Console implements NodeConsole {
   readonly #options: ConsoleOptions;
-  readonly #scrollback = new Scrollback(scrollbackBytes);
+  #scrollback = new Scrollback(scrollbackBytes);
   readonly #clients = new Set<ConsoleClient>();
   #source: SourceConnection | undefined;
   #listener: ConsolePort | undefined;
@@ -75,13 +75,7 @@ class Console implements NodeConsole {
     const options = { host, port, admits, refusal: refusalOf('telnet') };
     this.#listener = await ConsolePort.open(options, (socket) => this.#accept(socket));
     this.#port = this.#listener.number;
-    this.#source = new SourceConnection(this.#options.source, scrollbackBytes, {
-      output: (bytes) => this.#spread(bytes),
-      connected: () => this.#resizer?.repeat(),
-      relieved: () => {
-        for (const socket of this.#listener?.sockets ?? []) socket.resume();
-      },
-    });
+    if (!this.#isOnDemand) this.#connect();
   }
 
   async reset(): Promise<void> {
@@ -110,6 +104,10 @@ class Console implements NodeConsole {
   }
 
   #add(sink: Sink): ConsoleClient {
+    if (this.#isOnDemand && this.#source === undefined && this.#listener !== undefined) {
+      this.#scrollback = new Scrollback(scrollbackBytes);
+      this.#connect();
+    }
     const options = { banner: this.#options.banner, asksSize: this.#resizer !== undefined };
     const client = new ConsoleClient(sink, this.#scrollback, options);
     this.#clients.add(client);
@@ -120,6 +118,25 @@ class Console implements NodeConsole {
   #remove(client: ConsoleClient): void {
     this.#clients.delete(client);
     this.#resizer?.fit(this.#clients);
+    if (!this.#isOnDemand || this.#clients.size > 0) return;
+    this.#source?.close();
+    this.#source = undefined;
+  }
+
+  /** The emulator keeps its last output itself: it is connected only while there is a client. */
+  get #isOnDemand(): boolean {
+    const { source } = this.#options;
+    return source.type === 'unix' && source.greeting !== undefined;
+  }
+
+  #connect(): void {
+    this.#source = new SourceConnection(this.#options.source, scrollbackBytes, {
+      output: (bytes) => this.#spread(bytes),
+      connected: () => this.#resizer?.repeat(),
+      relieved: () => {
+        for (const socket of this.#listener?.sockets ?? []) socket.resume();
+      },
+    });
   }
 
   #accept(socket: Socket): void {

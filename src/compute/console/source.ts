@@ -102,6 +102,7 @@ export class SourceConnection {
     this.#decoder = new TelnetDecoder(towardsEmulator);
     this.#early = this.#speaksTelnet ? [] : undefined;
     this.#earlyBytes = 0;
+    if (source.type === 'unix' && source.greeting !== undefined) socket.write(source.greeting);
     if (source.type === 'unix' && source.log !== undefined) this.#held = [];
     socket.on('connect', () => {
       this.#retry.succeeded();

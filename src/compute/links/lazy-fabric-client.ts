@@ -170,7 +170,8 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricPcs, Fa
   #watched(client: FabricClient): FabricClient {
     client.onPc((report) => this.#pcListeners.get(report.id)?.(report));
     client.onLost((reason) => this.#log('error', `the fabric was lost and is started again: ${reason}`));
-    client.onRestored(({ failures }) => {
+    client.onRestored(({ failures, isNew, pcs }) => {
+      if (isNew && pcs > 0) this.#log('warning', `${pcs} PCs run again with their addresses; what they were doing is lost`);
       for (const failure of failures) this.#log('error', `link ${failure.id} is not up again: ${failure.error}`);
     });
     return client;

@@ -16,6 +16,8 @@ import type { PcPort, PortHolder } from './port-pc.ts';
 /** A larger script is none. */
 const maxFileBytes = 1_048_576;
 
+const restartedNotice = 'This PC has its addresses again: the process that ran it had ended. What it was doing is lost.\r\n';
+
 export interface HostedPcTools {
   readonly turns: PcTurns;
   /** Its settings are others, or it has ended. */
@@ -121,6 +123,7 @@ export class HostedPc implements PcWork, PortHolder {
   }
 
   #begin(script: string | undefined): Pc {
+    if (this.#spec.settings) this.console.write(Buffer.from(restartedNotice));
     const pc = new Pc(this.#options());
     if (script !== undefined && this.#spec.settings === undefined) pc.runScript(script);
     return pc;
@@ -163,10 +166,10 @@ export class HostedPc implements PcWork, PortHolder {
           if (error.code === 'ENOENT') return undefined;
           throw error;
         });
-        return bytes?.toString('latin1');
+        return bytes?.toString('utf8');
       },
       saveFile: async (given, text) => {
-        await writeFileAtomic(fileOf(given), Buffer.from(text, 'latin1'));
+        await writeFileAtomic(fileOf(given), text);
       },
       ...(settings && { settings }),
     };
