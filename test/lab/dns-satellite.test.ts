@@ -48,7 +48,7 @@ const patient = {
 
 async function run(vars: Record<string, string>, { patience = '15s' } = {}): Promise<TestReport> {
   const text = await readFile(join(labs, 'dns-satellite.yaml'), 'utf8');
-  return runText(text.replaceAll('eventually: 15s', `eventually: ${patience}`), { ...images, ...vars });
+  return runText(text.replaceAll('eventually: 60s', `eventually: ${patience}`), { ...images, ...vars });
 }
 
 async function runText(text: string, vars: Record<string, string> = {}): Promise<TestReport> {
