@@ -165,7 +165,7 @@ export class HostCompute {
     };
     const compute = new HostCompute({ context, events, host, fabric, version, findings });
     try {
-      const opening = new Opening(context, host, fabric);
+      const opening = new Opening(context, host);
       if (leftovers.length > 0) await linkNamespace.adopt();
       const halfCopies = await opening.restore(compute.#projects);
       const synced = opening.tellFabric();
@@ -239,12 +239,10 @@ async function watchPeers({ wiring }: Context, projects: ComputeProjects): Promi
 class Opening {
   readonly #context: Context;
   readonly #host: Host;
-  readonly #fabric: LazyFabricClient;
 
-  constructor(context: Context, host: Host, fabric: LazyFabricClient) {
+  constructor(context: Context, host: Host) {
     this.#context = context;
     this.#host = host;
-    this.#fabric = fabric;
   }
 
   /** @returns folders of copies that are incomplete */
@@ -287,8 +285,6 @@ class Opening {
     const { wiring, log } = this.#context;
     try {
       for (const failure of await wiring.sync()) log('error', `link ${failure.id} is not up: ${failure.error}`);
-      // Of a server that died before it noted that they run.
-      await this.#fabric.retainPcs();
     } catch (error) {
       log('error', `the links could not be given to the fabric: ${error}`);
     }

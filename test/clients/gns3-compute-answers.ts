@@ -157,7 +157,8 @@ export const answers = {
   image: { filename: 'string', path: 'string', md5sum: 'string|null', filesize: 'integer|null' },
   binary: { path: 'string', version: 'string' },
   kvm: { kvm: 'array' },
-  notice: { action: 'string', event: 'object', 'project_id?': 'uuid' },
+  // `run` is for controllers of ours; GNS3's reads the other three by their names.
+  notice: { action: 'string', event: 'object', 'project_id?': 'uuid', 'run?': 'object' },
   ping: { cpu_usage_percent: 'number', memory_usage_percent: 'number' },
   log: { message: 'string' },
 } as const satisfies Record<string, ClosedShape>;

@@ -228,7 +228,7 @@ describe('nodes from templates', () => {
     expectFault(await use(project, pc, { compute_id: 'nowhere' }), 404, /nowhere/);
     expectFault(await use(project, randomUUID()), 404, /Template ID/);
     expectFault(await use(project, pc, { z: 1, compute_id: 'local' }), 400, /z/);
-    expectFault(await use(project, pc, { x: 1.5, compute_id: 'local' }), 400, /x/);
+    expectFault(await use(project, pc, { x: 'left', compute_id: 'local' }), 400, /x/);
     const elsewhere = await make({ compute_id: null });
     expectFault(await use(project, elsewhere.template_id), 404, /Compute ID/);
     assert.deepEqual(await client.get(`${project.path}/nodes`), []);

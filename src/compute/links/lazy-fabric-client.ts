@@ -106,10 +106,6 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricPcs, Fa
     await (await this.connect()).removePc(id);
   }
 
-  async retainPcs(): Promise<void> {
-    await (await this.connect()).retainPcs();
-  }
-
   async pcState(id: string): Promise<unknown> {
     return (await this.connect()).pcState(id);
   }
