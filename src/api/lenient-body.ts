@@ -1,5 +1,5 @@
 /**
- * What clients of GNS3 send and its schemas do not name: keys that begin with two underscores, which old versions of gns3fy put into every
+ * Accepts two habits of GNS3's clients that its schemas do not name: keys that begin with two underscores, which old versions of gns3fy put into every
  * body, are left out; fractions of pixels, which layout libraries compute, are rounded.
  */
 import type { TSchema } from '../schema/type.ts';

@@ -21,7 +21,7 @@ export class ConsoleClient {
   readonly #name: string;
   #position: number;
 
-  /** Of its window, once it was said; both at least 1. */
+  /** Size of the client's window, once it was sent; both numbers are at least 1. */
   size: TerminalSize | undefined;
 
   /** Negotiates, then shows the banner and the scrollback. `asksSize`: the client is asked for the size of its window. */

@@ -57,7 +57,7 @@ class Console implements NodeConsole {
   #listener: ConsolePort | undefined;
   #lookAgain: NodeJS.Timeout | undefined;
   #port = 0;
-  /** Of a terminal with a size. */
+  /** Undefined where the terminal has no size. */
   readonly #resizer: TerminalResizer | undefined;
 
   constructor(options: ConsoleOptions) {

@@ -22,12 +22,12 @@ const { binary, echo, suppressGoAhead, windowSize } = telnetOptions;
 /** What a console says first to a client: WILL ECHO, WILL SUPPRESS-GO-AHEAD, WILL BINARY, DO BINARY. */
 export const offers: Uint8Array = Uint8Array.of(IAC, WILL, echo, IAC, WILL, suppressGoAhead, IAC, WILL, binary, IAC, DO, binary);
 
-/** What a console whose terminal has a size says first: the offers, and DO NAWS. Source: GNS3's consoles of Docker nodes. */
+/** The first bytes of a console whose terminal has a size: the offers, and DO NAWS. Source: GNS3's consoles of Docker nodes. */
 export const offersWithSize: Uint8Array = Uint8Array.of(...offers, IAC, DO, windowSize);
 
 /** A subnegotiation longer than this was never one: what follows is data again. */
 const maxSubnegotiation = 512;
-/** Of a window size. */
+/** Length of a window size. */
 const sizeBytes = 4;
 
 export interface TelnetRole {

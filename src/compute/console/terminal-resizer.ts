@@ -27,7 +27,7 @@ export class TerminalResizer {
     void this.#apply();
   }
 
-  /** For a terminal that is a new one. */
+  /** Gives a new terminal the size of the one before. */
   repeat(): void {
     if (this.#wanted) void this.#apply();
   }

@@ -18,7 +18,7 @@ interface StepFacts {
 const pingsOnly = /^\s*(vlan(\s+\d+)?(\s+and)?\s*)*icmp\s*$/;
 
 /**
- * That the capture or a step inside fails, at most; undefined where that is not known, or where nothing depends on chance. Packets of steps
+ * Computes an upper bound of the probability that the capture or a step inside fails; undefined where that is not known, or where nothing depends on chance. Packets of steps
  * whose way does not lead over the link are not counted.
  */
 export function captureChance(

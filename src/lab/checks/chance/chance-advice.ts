@@ -1,4 +1,4 @@
-/** What to change in a check so that it does not depend on luck: more packets, or a wider range. Both are computed. */
+/** Computes what to change in a check so that it does not depend on luck: more packets, or a wider range. Both are computed. */
 import { failing, ofCount, type PacketCheck, unlikely } from './packet-check.ts';
 
 /** More packets take minutes. */

@@ -20,9 +20,9 @@ import { failing, type PacketCheck, packetsOf, unlikely } from './packet-check.t
 import { isRandom, lossOf } from './random-filters.ts';
 
 export interface Chance {
-  /** That a faithful emulation fails the check; undefined where it was not computed. */
+  /** Probability that a faithful emulation fails the check; undefined where it was not computed. */
   readonly fails: number | undefined;
-  /** For people: the probability and what to do about it, or why it was not computed. */
+  /** Names the probability and what to change, or says why it was not computed. */
   readonly text: string;
   /** Element `k`: the probability that `k` packets return. Of checks of one try. */
   readonly distribution?: readonly number[];
@@ -32,7 +32,7 @@ export interface Chance {
 
 export type Chances = ReadonlyMap<CheckStep, Chance>;
 
-/** For steps that depend on chance, or may: others have no entry. `isSeeded`: the same seed is used in each run. */
+/** Computes the chance of each step that depends on it, or may: others have no entry. `isSeeded`: the same seed is used in each run. */
 export function chancesOf(lab: Lab, isSeeded = lab.test.seed !== undefined): Chances {
   const walk = new ChanceWalk(lab, isSeeded);
   for (const step of lab.checks) walk.step(step);
@@ -43,7 +43,7 @@ class ChanceWalk {
   readonly found = new Map<CheckStep, Chance>();
   readonly #lab: Lab;
   readonly #isSeeded: boolean;
-  /** As they are when a step begins. */
+  /** The filters of each link when a step begins. */
   readonly #filters: Map<LabLink, Filters>;
   readonly #suspended: Set<LabLink>;
   readonly #stopped = new Set<string>();
@@ -177,13 +177,13 @@ class ChanceWalk {
 /** Requests for an address before a host gives up (Linux: `mcast_solicit`; others ask as often). */
 const addressRequests = 3;
 
-/** With the search for the address, which is lost as pings are: without an answer no packet is sent. */
+/** Adds the search for the address, which is lost as pings are: without an answer no packet is sent. */
 function withResolution(distribution: readonly number[], passes: number): number[] {
   const unresolved = (1 - passes) ** addressRequests;
   return distribution.map((probability, count) => probability * (1 - unresolved) + (count === 0 ? unresolved : 0));
 }
 
-/** Of a check that is repeated, with as few tries as its time allows. */
+/** Computes the probability that a repeated check fails, with as few tries as its time allows. */
 function repeated({ repetition }: CheckStep, { lastsMs }: PacketCheck, fails: number): number {
   if (!repetition) return fails;
   const { how, forMs, everyMs } = repetition;

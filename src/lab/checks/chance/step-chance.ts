@@ -1,11 +1,11 @@
-/** What a report says of chance and a step. */
+/** The part of a step's report that says how far its result depends on chance. */
 import type { Chance } from './chance.ts';
 import { formatChance } from './format-chance.ts';
 
 export interface StepChance {
-  /** That a faithful emulation fails the check; undefined where it was not computed. */
+  /** Probability that a faithful emulation fails the check; undefined where it was not computed. */
   readonly fails: number | undefined;
-  /** For people. */
+  /** A sentence for people. */
   readonly text: string;
   /** Of a check that failed: the probability of what arrived, and of all that is as improbable, with a faithful emulation. */
   readonly pValue?: number;
