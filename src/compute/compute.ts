@@ -21,8 +21,7 @@ import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { bootId, bootMs } from '../lib/boot-clock.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
-import { endMarked, listMarked, type Marked } from '../process/orphans.ts';
-import { processFacts } from '../process/proc.ts';
+import { endMarked, listMarked, type Marked, withoutOwner } from '../process/orphans.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { BusyCaptures } from './captures/busy-captures.ts';
@@ -221,8 +220,8 @@ export class HostCompute {
 }
 
 /** Of emulators, and of the holder of the link namespace. */
-function pidsIn(projects: ComputeProjects, { pid = 0 }: LinkNamespace): number[] {
-  return [pid, ...projects.allNodes().flatMap((node) => pidsOf(node.emulator))];
+function pidsIn(projects: ComputeProjects, { pid }: LinkNamespace): number[] {
+  return [...(pid === undefined ? [] : [pid]), ...projects.allNodes().flatMap((node) => pidsOf(node.emulator))];
 }
 
 /** From now on guests see when the nodes at the other ends of their links start and end; and what happened while the server was away. */
@@ -311,9 +310,7 @@ class Opening {
   }
 
   async endUnowned(leftovers: readonly Marked[], owned: readonly number[]): Promise<void> {
-    // Of a confined machine, bubblewrap leads the session.
-    const known = new Set([...owned, ...owned.flatMap((pid) => processFacts(pid)?.session ?? [])]);
-    const unowned = leftovers.filter(({ pid, sid }) => !known.has(pid) && !known.has(sid));
+    const unowned = withoutOwner(leftovers, owned);
     if (unowned.length === 0) return;
     this.#context.log(
       'warning',

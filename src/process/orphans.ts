@@ -31,6 +31,20 @@ export async function listMarked(runDirectory: string): Promise<Marked[]> {
   return found;
 }
 
+/**
+ * Those that are neither one of the owned processes nor in a session of one (bubblewrap leads the session of a confined machine). In a
+ * container, session 0 is every one that began outside of it: it says nothing.
+ */
+export function withoutOwner(
+  processes: readonly Marked[],
+  owned: readonly number[],
+  sessionOf = (pid: number) => processFacts(pid)?.session,
+): Marked[] {
+  const known = new Set(owned.flatMap((pid) => [pid, sessionOf(pid) ?? 0]));
+  known.delete(0);
+  return processes.filter(({ pid, sid }) => !known.has(pid) && !known.has(sid));
+}
+
 /** Ends processes: SIGTERM, after `graceMs` SIGKILL. Resolves when none runs, at the latest 2 s after the SIGKILL. */
 export async function endMarked(processes: readonly Marked[], graceMs: number): Promise<void> {
   const left = () => processes.filter(({ pid, startTime }) => isRunning(pid, startTime));
