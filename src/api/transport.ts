@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { Capabilities } from '../schema/compute.ts';
+import type { RunFacts } from '../schema/node-runs.ts';
 import type { Static } from '../schema/type.ts';
 import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
 import type { Method, Socket } from './route.ts';
@@ -28,6 +29,8 @@ export interface ComputeEvent {
   readonly action: string;
   readonly event: unknown;
   readonly project_id?: string | undefined;
+  /** Of `node.updated`, by computes of ours. */
+  readonly run?: RunFacts | undefined;
 }
 
 export interface TransportState {

@@ -161,6 +161,7 @@ export class Controller {
       autoClose: { graceMs: Server.auto_close_grace * 1000, evenRunning: Server.auto_close_running },
       version: options.version,
       log: options.log,
+      reconciler: parts.nodeRecords.reconciler,
       opening: (live) => this.relocation.opening(live),
       announce: (action, project) => {
         this.notices.emit({ action, event: project.object });
@@ -195,7 +196,7 @@ export class Controller {
       CaptureStore.open(stateDirectory, warn),
       Restores.open(stateDirectory, log),
       KeptSettings.open(stateDirectory, warn),
-      openNodeRecords(stateDirectory, warn),
+      openNodeRecords(stateDirectory, log),
       describeLocalCompute(settings, options.compute),
     ]);
     const notices = new EventStream<Notice>();
@@ -288,8 +289,8 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
-    const { registry, staging, captures, restores, cluster, nodeRecords } = this.#parts;
-    const stores = [cluster, registry, staging, captures, restores, this.kept, this.copies, nodeRecords.running];
+    const { registry, staging, captures, restores, cluster } = this.#parts;
+    const stores = [cluster, registry, staging, captures, restores, this.kept, this.copies];
     await Promise.all(stores.map((store) => store.close()));
   }
 
@@ -354,7 +355,7 @@ export class Controller {
   }
 
   /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */
-  #pass(compute: RegisteredCompute, { action, event, project_id }: ComputeEvent): void {
+  #pass(compute: RegisteredCompute, { action, event, project_id, run }: ComputeEvent): void {
     if (action === 'ping') {
       if (!compute.isLocal && compute.setUsage(event as ReturnType<UsageMeter['read']>)) this.computes.changed(compute);
       return;
@@ -362,7 +363,7 @@ export class Controller {
     if (action === 'node.deleted') return;
     const projectId = (event as { project_id?: string } | null)?.project_id ?? project_id;
     if (action === 'node.updated') {
-      this.#projectOf(projectId)?.report(event as ComputeNodeObject, compute);
+      this.#projectOf(projectId)?.report(event as ComputeNodeObject, compute, run);
       return;
     }
     if (action === 'capture.stopped') {

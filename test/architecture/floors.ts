@@ -11,6 +11,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['copies'],
     ['archive'],
     ['projects'],
+    ['reconcile'],
     ['live'],
     ['live/history'],
     ['live/captures'],

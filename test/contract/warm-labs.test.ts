@@ -1,8 +1,10 @@
 /** Snapshots with memory: machines run on, and continue where they were after a restore. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { access, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { ServerClient } from '../../src/cli/server-client.ts';
 import { applyPlan } from '../../src/lab/apply.ts';
@@ -23,6 +25,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
 
+const run = promisify(execFile);
 const { server, client } = await withServer({ config: { Server: { auto_close_grace: 1, auto_close_running: true } } });
 
 /** For what hangs. */
@@ -198,7 +201,7 @@ test('a project that freezes when it is closed continues when it is opened, or w
   await client.post(`${project.path}/close`, {}, 204);
   assert.deepEqual(machines(), []);
   const { path, filename } = await client.get<Project>(project.path);
-  assert.deepEqual((await hidden(project)).sort(), ['.patchbay-links', '.patchbay-resume.json']);
+  assert.deepEqual(await hidden(project), ['.patchbay-links']);
   const file = JSON.parse(await readFile(join(String(path), String(filename)), 'utf8')) as Project;
   assert.deepEqual(['on_close' in file, file.variables], [false, [{ name: 'PATCHBAY_ON_CLOSE', value: 'freeze' }]]);
   await client.post(`${project.path}/open`, {}, 201);
@@ -208,10 +211,12 @@ test('a project that freezes when it is closed continues when it is opened, or w
   await continued();
   await recalls();
 
-  // What is to run cannot be noted: it stays open.
-  const list = join(String(path), '.patchbay-resume.json');
-  await mkdir(join(list, 'in the way'), { recursive: true });
-  expectFault(await client.send(`POST ${project.path}/close`, { body: {} }), 507, /could not be written/);
+  // Its memory has no place: it stays open.
+  const place = join(String(path), '.patchbay-keep');
+  await mkdir(place);
+  await run('mount', ['-t', 'tmpfs', 'tmpfs', place]);
+  after(() => run('umount', [place]).catch(() => undefined));
+  expectFault(await client.send(`POST ${project.path}/close`, { body: {} }), 409, /its memory could not be kept/);
   // When its last user leaves, as well: the next one is sent the reason, and it is closed when that is possible.
   await client.put(project.path, { auto_close: true });
   const listen = () => openWebSocket(`${server.url}${project.path}/notifications/ws`);
@@ -222,8 +227,9 @@ test('a project that freezes when it is closed continues when it is opened, or w
   });
   assert.deepEqual(await status(project), ['started', 'started', 'started']);
   const next = await listen();
-  await next.next((message) => /stays open, and its nodes run on.*could not be written/.test(String(message)), limitMs);
-  await rm(list, { recursive: true });
+  await next.next((message) => /stays open, and its nodes run on.*could not be kept/.test(String(message)), limitMs);
+  await run('umount', [place]);
+  await rm(place, { recursive: true, force: true });
   next.close();
   const object = () => client.get<Project>(project.path);
   await waitFor(async () => (await object()).status === 'closed', { what: 'the project, closed', limitMs });

@@ -1,8 +1,9 @@
 /** Nodes that leave a slice which is lost or drained, and nodes for which the server chooses a compute. */
 import assert from 'node:assert/strict';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { readProject } from '../../src/controller/log/project-state.ts';
 import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import { diskGuestImage, diskGuestProperties, readDisk, untouched, writeDisk } from '../support/disk-guest.ts';
 import { killProcesses, processesOf } from '../support/leftovers.ts';
@@ -348,9 +349,10 @@ test('a machine of a slice that has lost its power together with the controller 
   killProcesses(processes().filter(({ pid }) => !others.has(pid)));
   await waitFor(async () => (await statusOf()) === 'stopped', { what: 'a PC whose process has ended' });
   // The change of its status waits for no disk.
+  const { path, filename } = await client.get<{ path: string; filename: string }>(lab.path);
   const isNoted = async () => {
-    const lines = (await readFile(join(controller.dataDir, 'state', 'running-nodes.log'), 'utf8')).split('\n');
-    return lines.findLast((line) => line.includes(pc.node_id))?.includes('"v"') === false;
+    const { wanted } = await readProject(join(path, filename));
+    return wanted.get(pc.node_id)?.by === 'guest';
   };
   await waitFor(isNoted, { what: 'the note that it has ended' });
   await controller.kill9();

@@ -13,12 +13,13 @@ import type { ForkedFrom } from '../../schema/project.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { Snapshot, SnapshotFork } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
-import { writeResumeList } from '../live/nodes/resume-list.ts';
+import { ProjectLog } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
 import { FreshIds, type NewIdentity, renewTopology } from '../model/fresh-ids.ts';
 import { findKind } from '../model/node.ts';
 import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
+import { runningOf } from '../model/wanted.ts';
 import { renameNodeFolders } from '../projects/copy-files.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { projectFileName } from '../projects/project-path.ts';
@@ -133,12 +134,10 @@ async function fillMemory({ project, memory }: ForkSource, forks: readonly Fork[
   if (!memory) return;
   const destinations = forks.map(({ folder, identity }) => ({ path: folder, nodes: Object.fromEntries(identity.ids.entries()) }));
   await stageMemory(project, computes, { path: memory.path, destinations });
-  await each(forks, ({ folder, identity }) =>
-    writeResumeList(
-      folder,
-      memory.started.flatMap((id) => identity.ids.find(id) ?? []),
-    ),
-  );
+  await each(forks, ({ folder, identity, entry }) => {
+    const started = memory.started.flatMap((id) => identity.ids.find(id) ?? []);
+    return ProjectLog.begin(join(folder, projectFileName(entry.name)), Date.now(), runningOf(started));
+  });
 }
 
 /** The same machine twice in one network answers twice: links to the outside are suspended. */

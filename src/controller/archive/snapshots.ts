@@ -11,19 +11,17 @@ import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { filesOnDisk, sizeOfCopy } from '../../lib/folder-size.ts';
-import { Journal } from '../../lib/journal.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { UseCounts } from '../../lib/use-counts.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
 import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
-import { writeResumeList } from '../live/nodes/resume-list.ts';
 import { announceRemoved, partsOf } from '../live/snapshot-changes.ts';
-import { logPath } from '../log/project-state.ts';
-import type { LogLine, RecordOf } from '../log/records.ts';
+import { ProjectLog } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
 import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
+import { runningOf } from '../model/wanted.ts';
 import { copyOptions } from '../projects/copy-files.ts';
 import { forgetElsewhere } from '../projects/forget-on-computes.ts';
 import type { KnownProject } from '../projects/project.ts';
@@ -170,12 +168,12 @@ export class Snapshots {
         if (!saved) return;
         const ids = Object.fromEntries(nodes.map(({ node_id }) => [node_id, node_id]));
         await stageMemory(project, computes, { path: saved.path, destinations: [{ path: staging, nodes: ids }] });
-        await writeResumeList(staging, saved.started);
       };
       const before = partsOf(live);
       const usedBefore = live.usedComputes();
       const restored = await restores.replace(project.path, fill, (staging, { commit, swap }) => {
-        const begin = () => startLog(join(staging, project.filename), live.seq + 1);
+        const wanted = runningOf(saved?.started ?? []);
+        const begin = () => ProjectLog.begin(join(staging, project.filename), live.seq + 1, wanted);
         return project.replace({
           beforeStop: async () => {
             await begin();
@@ -302,15 +300,6 @@ export async function unpackSnapshot(
   await rm(join(folder, projectEntry));
   await rm(join(folder, 'snapshots'), { recursive: true, force: true });
   return topology;
-}
-
-/** Numbers of changes continue where they were: listeners compare them. */
-async function startLog(file: string, seq: number): Promise<void> {
-  await rm(logPath(file), { force: true });
-  const { journal } = await Journal.open<LogLine>(logPath(file));
-  const head = { seq, at: new Date().toISOString(), by: null };
-  const header: RecordOf<'project.snapshot'> = { ...head, action: 'project.snapshot', event: { udp_ports: {} }, was: null };
-  await journal.append(header).finally(() => journal.close());
 }
 
 /** @throws snapshot_name_invalid */

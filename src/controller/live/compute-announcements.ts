@@ -12,6 +12,8 @@ export interface AnnouncementOptions {
   readonly computes: Computes;
   readonly log: Log;
   readonly entry: () => ProjectEntry;
+  /** It was announced to a compute, which may have nodes of it already. Never rejects. */
+  readonly announced: (compute: RegisteredCompute) => Promise<void>;
 }
 
 /** The settings of a project that a compute is sent. */
@@ -75,6 +77,7 @@ export class ComputeAnnouncements {
     };
     try {
       await transport.send('POST /v2/compute/projects', { body });
+      await this.#options.announced(compute);
     } catch (error) {
       if (!isFault(error)) log.error({ err: error }, 'a compute failed');
       throw error;

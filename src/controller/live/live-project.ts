@@ -20,6 +20,7 @@ import { type ProjectState, topologyOf } from '../log/project-state.ts';
 import type { LogRecord, ProjectChange } from '../log/records.ts';
 import type { ComputeEntry, LinkEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
+import type { WantedRun } from '../model/wanted.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
 import { ProjectCaptures } from './captures/project-captures.ts';
 import { ComputeAnnouncements, computeSettings } from './compute-announcements.ts';
@@ -38,9 +39,9 @@ import { LinkSet } from './links/link-set.ts';
 import { LinkStatsReader } from './links/link-stats.ts';
 import { LinkWiring } from './links/link-wiring.ts';
 import { PeerStates } from './links/peer-states.ts';
+import { NodeRuns } from './nodes/node-runs.ts';
 import { takeOwnSymbolSizes } from './nodes/own-symbol-sizes.ts';
 import { ProjectNodes } from './nodes/project-nodes.ts';
-import { ResumeList } from './nodes/resume-list.ts';
 import { UnsettledMoves } from './nodes/unsettled-moves.ts';
 import { upgradeFiles } from './upgrade-files.ts';
 
@@ -68,6 +69,7 @@ export class LiveProject {
   readonly folder: string;
   readonly computes: Computes;
   readonly nodes: ProjectNodes;
+  readonly runs: NodeRuns;
   readonly links: LinkSet;
   readonly linkOperations: LinkOperations;
   readonly linkMoves: LinkMoves;
@@ -75,7 +77,6 @@ export class LiveProject {
   readonly linkStats: LinkStatsReader;
   readonly captures: ProjectCaptures;
   readonly drawings: ProjectDrawings;
-  readonly resumeList: ResumeList;
   readonly gate = new Gate();
   readonly unsettledMoves = new UnsettledMoves();
   readonly undo: ProjectUndo;
@@ -107,7 +108,9 @@ export class LiveProject {
     this.#namedComputes = state.computes;
     const notices = new ProjectNotices(options.notices, () => log.seq);
     const changes = new ProjectChanges(log, (change, event, seq) => notices.announce(change, event, seq));
-    const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry });
+    // Otherwise it is read when it is needed.
+    const announced = (compute: RegisteredCompute) => this.runs.list(compute).catch(() => undefined);
+    const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry, announced });
     const context: ProjectContext = {
       ...{ projectId: this.projectId, folder, nodeInputs, symbols, computes },
       commit: (change, apply) => changes.commitAll([{ change, apply }]),
@@ -123,13 +126,13 @@ export class LiveProject {
     };
     const linkParts = { links, wiring: new LinkWiring(this.projectId, wired) };
     const linkRecovery = new LinkRecovery(context, linkParts);
-    this.resumeList = new ResumeList(folder);
     const linksOfNodes = {
       endsOn: (nodeId: string) => links.endsOn(nodeId),
       deleteOn: (nodeId: string) => deleteLinksOn(context, linkParts, nodeId),
       connectOn: (nodeId: string) => linkRecovery.connectOn(nodeId),
     };
-    const nodes = new ProjectNodes(context, linksOfNodes, this.resumeList);
+    const nodes = new ProjectNodes(context, linksOfNodes);
+    this.runs = new NodeRuns(context, nodes);
     this.#notices = notices;
     this.changes = changes;
     this.#announcements = announcements;
@@ -258,6 +261,11 @@ export class LiveProject {
     });
   }
 
+  /** As `ProjectLog.keepEarlier`. */
+  keepEarlierLog(): Promise<boolean> {
+    return this.#log.keepEarlier();
+  }
+
   /** Brings the project file up to date. @throws `storage_failed` */
   writeSnapshot(): Promise<void> {
     return this.#log.writeSnapshot();
@@ -269,7 +277,7 @@ export class LiveProject {
     this.unsettledMoves.end();
     await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
-      node.live.status === 'stopped' || stopped.has(node.id) || !node.isPresent ? Promise.resolve() : this.nodes.halt(node.id),
+      node.live.status === 'stopped' || stopped.has(node.id) || !node.isPresent ? Promise.resolve() : this.runs.halt(node.id),
     );
     await this.#announcements.close();
     for (const { link_id } of this.links.entries()) this.computes.relay.forget(link_id);
@@ -300,7 +308,7 @@ export class LiveProject {
 
   /** Listeners are sent all nodes, links and drawings. */
   async #restore(state: ProjectState, { opening }: Pick<LiveProjectOptions, 'opening'>): Promise<void> {
-    const nodes = await mapInTurns(state.nodes.values(), (entry) => this.nodes.add(entry));
+    const nodes = await mapInTurns(state.nodes.values(), (entry) => this.nodes.add(entry, state.wanted.get(entry.node_id)));
     await opening(this);
     await forEachBounded(nodes, concurrency, (node) => this.nodes.open(node));
     const links = await mapInTurns(state.links.values(), (entry) => this.#addLink(entry) && entry);
@@ -327,6 +335,8 @@ export class LiveProject {
   }
 
   #capture(): Captured {
-    return { topology: this.topology(), udpPorts: this.#forgetPorts ? {} : this.links.udpPorts() };
+    const wanted: Record<string, WantedRun> = {};
+    for (const { id, wanted: each } of this.nodes.all()) if (each.generation > 0) wanted[id] = each;
+    return { topology: this.topology(), udpPorts: this.#forgetPorts ? {} : this.links.udpPorts(), wanted };
   }
 }

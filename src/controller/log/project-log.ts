@@ -10,7 +10,7 @@
  *
  * Numbers of changes are tokens for listeners: they never come again. A project that has no log begins with the time of day.
  */
-import { lstat, rm } from 'node:fs/promises';
+import { copyFile, lstat, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { findRequester, type Requester } from '../../api/requester.ts';
@@ -20,15 +20,17 @@ import { setAside } from '../../lib/set-aside.ts';
 import { readTopology } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
+import type { WantedRun } from '../model/wanted.ts';
 import { ProjectHistory } from './project-history.ts';
 import { damaged, logPath, type ProjectState, replay, stateOf } from './project-state.ts';
 import { checkRecords } from './read-records.ts';
-import type { LogLine, LogRecord, ProjectChange, RecordOf, UdpPorts } from './records.ts';
+import type { LogLine, LogRecord, ProjectChange, RecordOf, SnapshotHeader, UdpPorts } from './records.ts';
 
 /** What a snapshot holds; taken at one instant. */
 export interface Captured {
   readonly topology: Topology;
   readonly udpPorts: Readonly<Record<string, UdpPorts>>;
+  readonly wanted: Readonly<Record<string, WantedRun>>;
 }
 /** A change, and what is to be done when it is on disk. */
 export interface Pending {
@@ -66,7 +68,10 @@ interface LogParts {
   /** Number of the last change, and of the last one before those in the log. */
   readonly seq: number;
   readonly base: number;
+  /** Number of the last change that the history holds. */
+  readonly remembered: number;
   readonly isNew: boolean;
+  readonly isEarlier: boolean;
 }
 
 export class ProjectLog {
@@ -82,6 +87,8 @@ export class ProjectLog {
   #applied: number;
   /** Number of the last change before those in the log. */
   #base: number;
+  /** Number of the last change that the history holds. */
+  #remembered: number;
   /** Records in the log that the project file does not hold. */
   #kept: LogRecord[];
   #snapshot: Promise<void> | undefined;
@@ -93,13 +100,21 @@ export class ProjectLog {
   #closed = false;
   /** The file holds all, and it and the log are not settled: nothing was changed since the project was created. */
   #isNew: boolean;
+  /** It was written by a version that cannot read what is wanted of nodes: nothing of that is written before a copy of it is kept. */
+  #isEarlier: boolean;
 
-  private constructor({ file, journal, kept, seq, base, isNew }: LogParts, options: LogOptions, capture: () => Captured) {
+  private constructor(
+    { file, journal, kept, seq, base, remembered, isNew, isEarlier }: LogParts,
+    options: LogOptions,
+    capture: () => Captured,
+  ) {
     this.#file = file;
-    this.#history = new ProjectHistory(file, base);
+    this.#remembered = remembered;
+    this.#history = new ProjectHistory(file, remembered);
     this.#base = base;
     this.#journal = journal;
     this.#isNew = isNew;
+    this.#isEarlier = isEarlier;
     this.#kept = kept;
     this.#options = options;
     this.#capture = capture;
@@ -130,7 +145,9 @@ export class ProjectLog {
     const [first] = records;
     const base = first?.action === 'project.snapshot' ? first.seq : (first?.seq ?? state.seq + 1) - 1;
     const kept = records.filter((record) => record.action !== 'project.snapshot');
-    const parts = { file, journal, kept, seq: state.seq, base, isNew: created !== undefined };
+    const remembered = first?.action === 'project.snapshot' ? (first.event.history ?? base) : base;
+    const isNew = created !== undefined;
+    const parts = { file, journal, kept, seq: state.seq, base, remembered, isNew, isEarlier: isEarlier(records) };
     return { start: (capture) => new ProjectLog(parts, options, capture), state, cutBytes };
   }
 
@@ -144,6 +161,30 @@ export class ProjectLog {
       await syncFolder(dirname(log));
     }
     await ProjectHistory.forget(file);
+  }
+
+  /** The log of a project that is not open: its changes begin after `seq`. */
+  static async begin(file: string, seq: number, wanted: Readonly<Record<string, WantedRun>>): Promise<void> {
+    await rm(logPath(file), { force: true });
+    const { journal } = await Journal.open<LogLine>(logPath(file));
+    await journal.append(headerOf(seq, { udp_ports: {}, wanted })).finally(() => journal.close());
+  }
+
+  /**
+   * Keeps the log of an earlier version beside this one, which that version cannot read from then on. The project file is brought up to date
+   * first: that version continues from there. False, and nothing happens, for a log of this version. @throws `storage_failed`
+   */
+  async keepEarlier(): Promise<boolean> {
+    if (!this.#isEarlier) return false;
+    await this.writeSnapshot();
+    try {
+      await copyFile(logPath(this.#file), earlierLogPath(this.#file));
+      await syncFolder(dirname(this.#file));
+    } catch (error) {
+      throw storageFailed(error);
+    }
+    this.#isEarlier = false;
+    return true;
   }
 
   get seq(): number {
@@ -177,7 +218,8 @@ export class ProjectLog {
           this.#applied = record.seq;
           pending[index]?.apply(record.seq);
         }
-        this.#schedule();
+        // What is wanted of nodes is in the log alone: the project file need not be written for it.
+        this.#schedule({ isInFile: records.some(({ action }) => action !== 'node.wanted') });
       },
       (error: unknown) => {
         throw storageFailed(error);
@@ -253,26 +295,24 @@ export class ProjectLog {
     while (this.#paused) await this.#paused;
     if (this.#isNew) return this.#journal.settle();
     const seq = this.#applied;
-    const { topology, udpPorts } = this.#capture();
+    const { topology, udpPorts, wanted } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
-    const header: RecordOf<'project.snapshot'> = {
-      seq,
-      at: new Date().toISOString(),
-      by: null,
-      action: 'project.snapshot',
-      event: { udp_ports: udpPorts },
-      was: null,
-    };
-    await this.#history.keep(this.#kept.filter((record) => record.seq <= seq));
+    // Nobody undoes what is wanted, nor listens to it.
+    const remembered = this.#kept.filter(({ seq: each, action }) => each <= seq && action !== 'node.wanted');
+    await this.#history.keep(remembered);
+    this.#remembered = remembered.at(-1)?.seq ?? this.#remembered;
+    const ofThisVersion = { wanted, history: this.#remembered };
+    const header = headerOf(seq, { udp_ports: udpPorts, ...(!this.#isEarlier && ofThisVersion) });
     await this.#journal.restart(() => [header, ...this.#kept.filter((record) => record.seq > seq)]);
     this.#kept = this.#kept.filter((record) => record.seq > seq);
     this.#base = seq;
     this.#enough = this.#options.maxRecords ?? 2000;
   }
 
-  #schedule(): void {
+  #schedule({ isInFile }: { isInFile: boolean }): void {
     if (this.#closed) return;
     if (this.#kept.length >= this.#enough) this.#start();
+    else if (!isInFile) return;
     else if (this.#quiet) this.#quiet.refresh();
     else this.#quiet = setTimeout(() => this.#start(), this.#options.quietMs ?? 1000).unref();
   }
@@ -284,6 +324,21 @@ export class ProjectLog {
       this.#options.onSnapshotFailed(error);
     });
   }
+}
+
+/** Beside the log, from the first opening by a version that an earlier one cannot read. */
+function earlierLogPath(file: string): string {
+  return `${logPath(file)}.backup`;
+}
+
+function isEarlier(records: readonly LogRecord[]): boolean {
+  const knowsWanted = (record: LogRecord) =>
+    record.action === 'node.wanted' || (record.action === 'project.snapshot' && record.event.wanted !== undefined);
+  return records.length > 0 && !records.some(knowsWanted);
+}
+
+function headerOf(seq: number, event: SnapshotHeader): RecordOf<'project.snapshot'> {
+  return { seq, at: new Date().toISOString(), by: null, action: 'project.snapshot', event, was: null };
 }
 
 function newJournal(file: string, { settle }: NewProject): { journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number } {

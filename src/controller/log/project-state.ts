@@ -60,6 +60,7 @@ export function stateOf(topology: Topology, upgradedFrom?: number): ProjectState
     drawings: new Map(topology.drawings.map((drawing) => [drawing.drawing_id, drawing])),
     computes: topology.computes,
     udpPorts: new Map(),
+    wanted: new Map(),
     seq: 0,
     ...(upgradedFrom !== undefined && { upgradedFrom }),
   };

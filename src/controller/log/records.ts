@@ -2,6 +2,7 @@
 import type { Drawing } from '../../schema/drawing.ts';
 import type { Link } from '../../schema/link.ts';
 import type { DrawingEntry, LinkEntry, LinkExtras, NodeEntry, ProjectEntry } from '../model/topology.ts';
+import type { WantedRun } from '../model/wanted.ts';
 
 /** UDP ports of a link's two ends, in the order of the ends. */
 export type UdpPorts = readonly [number, number];
@@ -12,6 +13,15 @@ type StoredDrawing = Readonly<Omit<Drawing, 'svg'> & { svg?: string }>;
 /** With what it has beyond the object: on `link.updated` that which was changed. Listeners are not sent it, as it can be long. */
 export type StoredLink = Readonly<Link & LinkExtras>;
 export type StoredLinkEntry = Readonly<Omit<LinkEntry, keyof LinkExtras> & LinkExtras>;
+
+/** What the project file does not hold. */
+export interface SnapshotHeader {
+  readonly udp_ports?: Readonly<Record<string, UdpPorts>>;
+  /** By the id of the node. Absent in logs of versions that did not have it, which cannot read it. */
+  readonly wanted?: Readonly<Record<string, WantedRun>>;
+  /** Number of the last change before, of those that the history keeps. */
+  readonly history?: number;
+}
 
 /**
  * What each action comes with. `event` is what listeners are sent; of nodes only what is stored of them, as their ports follow from it
@@ -29,15 +39,17 @@ export interface Payloads {
   'drawing.updated': { readonly event: StoredDrawing; readonly was: DrawingEntry };
   'drawing.deleted': { readonly event: StoredDrawing; readonly was: DrawingEntry };
   /** Stands first in a log: everything up to `seq` is in the project file. */
-  'project.snapshot': { readonly event: { readonly udp_ports?: Readonly<Record<string, UdpPorts>> }; readonly was: null };
+  'project.snapshot': { readonly event: SnapshotHeader; readonly was: null };
+  /** Whether a node is to run; the project file does not hold that. */
+  'node.wanted': { readonly event: { readonly node_id: string } & WantedRun; readonly was: null };
   /** Written before a node is taken from its compute, so that a full disk is noticed while nothing is lost yet. */
   'node.deleting': { readonly event: { readonly node_id: string }; readonly was: null };
   /** A step was reverted of which nothing was left to revert. */
   'step.empty': { readonly event: object; readonly was: null };
 }
 export type Action = keyof Payloads;
-/** Actions that leave the project as it is. */
-export type MarkerAction = 'project.snapshot' | 'node.deleting' | 'step.empty';
+/** Actions that leave what the project file holds as it is. */
+export type MarkerAction = 'project.snapshot' | 'node.wanted' | 'node.deleting' | 'step.empty';
 
 interface RecordHead {
   readonly seq: number;

@@ -1,6 +1,6 @@
 /**
- * Machines are stopped so that they continue where they are when their project is opened again. The list of what is to run then is written
- * before: whenever the server dies, either the machines run on, or they continue at the next opening.
+ * Machines are stopped so that they continue where they are when their project is opened again. They stay wanted: whenever the server dies,
+ * either the machines run on, or they continue at the next opening.
  */
 import type { LiveProject } from '../live/live-project.ts';
 import { findKind } from '../model/node.ts';
@@ -16,13 +16,10 @@ export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>
     ({ entry, live: { status } }) => status !== 'stopped' && findKind(entry.node_type)?.alwaysRunning !== true,
   );
   if (running.length === 0) return new Set();
-  // Those that wait for their compute.
-  const waiting = await live.resumeList.all();
-  const added = running.map(({ id }) => id).filter((id) => !waiting.has(id));
-  await live.resumeList.add(added);
+  await live.runs.wantRunning();
   // The local compute knows only projects of which it has a node.
   const hasLocal = running.some(({ compute }) => compute === local);
-  const { memory, cold } = hasLocal ? await keepLocal(live, added) : { memory: [], cold: [] };
+  const { memory, cold } = hasLocal ? await keepLocal(live) : { memory: [], cold: [] };
   const elsewhere = running
     .filter(({ compute }) => compute !== local)
     .map(({ entry: { name } }) => ({ name, reason: 'it runs on another compute' }));
@@ -31,14 +28,7 @@ export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>
   return new Set(memory.map(({ node_id }) => node_id));
 }
 
-async function keepLocal(live: LiveProject, added: readonly string[]): Promise<Pick<FreezeReport, 'memory' | 'cold'>> {
-  try {
-    return await live.computes.local.transport.call('POST /v2/compute/projects/{project_id}/keep', {
-      path: { project_id: live.projectId },
-      timeoutMs: 0,
-    });
-  } catch (error) {
-    await live.resumeList.remove(added).catch(() => undefined);
-    throw error;
-  }
+function keepLocal(live: LiveProject): Promise<Pick<FreezeReport, 'memory' | 'cold'>> {
+  const path = { project_id: live.projectId };
+  return live.computes.local.transport.call('POST /v2/compute/projects/{project_id}/keep', { path, timeoutMs: 0 });
 }

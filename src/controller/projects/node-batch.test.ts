@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { concurrency } from '../../lib/bounded.ts';
+import type { NodeRuns } from '../live/nodes/node-runs.ts';
 import type { ProjectNodes } from '../live/nodes/project-nodes.ts';
 import { actOnAll } from './node-batch.ts';
 
@@ -9,9 +10,11 @@ test('nodes start on all computes side by side: one on which none starts holds u
   const slow = Array.from({ length: 2 * concurrency }, (_, index) => `slow ${index}`);
   const { promise: otherStarted, resolve } = Promise.withResolvers<void>();
   const underWay = { now: 0, most: 0 };
-  const nodes: Pick<ProjectNodes, 'act' | 'ids'> & { find: (id: string) => unknown } = {
+  const nodes: Pick<ProjectNodes, 'ids'> & { find: (id: string) => unknown } = {
     ids: () => [...slow, 'other'],
     find: (id) => ({ entry: { compute_id: id.split(' ')[0], name: id } }),
+  };
+  const runs: Pick<NodeRuns, 'act'> = {
     act: async (id) => {
       if (id === 'other') return resolve() as never;
       underWay.most = Math.max(underWay.most, ++underWay.now);
@@ -20,6 +23,6 @@ test('nodes start on all computes side by side: one on which none starts holds u
       return undefined as never;
     },
   };
-  await actOnAll({ nodes: nodes as ProjectNodes, notify: () => undefined }, 'start');
+  await actOnAll({ nodes: nodes as ProjectNodes, runs, notify: () => undefined }, 'start');
   assert.equal(underWay.most, concurrency);
 });

@@ -1,24 +1,23 @@
 /** What is done with all nodes of a project: each is attempted, then one of the errors is thrown. */
-import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
-import type { Log } from '../../lib/log.ts';
+import type { NodeRuns } from '../live/nodes/node-runs.ts';
 import type { NodeVerb } from '../live/nodes/node-verbs.ts';
 import type { ProjectNodes } from '../live/nodes/project-nodes.ts';
 import { findKind } from '../model/node.ts';
-import type { KnownProject } from './project.ts';
 
 interface NodesOfProject {
   readonly nodes: ProjectNodes;
+  readonly runs: Pick<NodeRuns, 'act'>;
   notify(action: string, event: object): void;
 }
 
 /** Listeners are sent every failure; an answer has room for one. */
 export async function actOnAll(project: NodesOfProject, action: NodeVerb): Promise<void> {
-  const { nodes } = project;
+  const { nodes, runs } = project;
   const actions: readonly NodeVerb[] = action === 'reload' ? ['stop', 'start'] : [action];
   const act = async (nodeId: string, each: NodeVerb) => {
     try {
-      await nodes.act(nodeId, each);
+      await runs.act(nodeId, each);
     } catch (error) {
       const name = nodes.find(nodeId)?.entry.name;
       if (name !== undefined) project.notify('log.error', { message: `Node ${name}: ${(error as Error).message}` });
@@ -26,17 +25,6 @@ export async function actOnAll(project: NodesOfProject, action: NodeVerb): Promi
     }
   };
   for (const each of actions) await forAll(nodes, nodes.ids(), (nodeId) => act(nodeId, each));
-}
-
-/** For `auto_start`: its listeners are sent what fails. */
-export function startAll(project: KnownProject, log: Log): void {
-  project
-    .change((live) => actOnAll(live, 'start'))
-    .catch((error: unknown) => {
-      const message = `Not all nodes could be started: ${(error as Error).message}`;
-      project.notices.emit({ action: 'log.error', event: { message } });
-      if (!isFault(error)) log.error({ err: error }, 'auto_start failed');
-    });
 }
 
 /** Nodes with a telnet console only. */

@@ -8,6 +8,7 @@ import type { CaptureStore } from '../live/captures/capture-store.ts';
 import type { NodeInputs } from '../live/host/project-context.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { Topology } from '../model/topology.ts';
+import type { Reconciler } from '../reconcile/reconciler.ts';
 import type { KnownProject } from './project.ts';
 import type { Registry } from './registry.ts';
 import type { Restores } from './snapshot-restores.ts';
@@ -26,6 +27,7 @@ export interface ProjectEnvironment extends ProjectFollower {
   readonly registry: Registry;
   readonly captures: CaptureStore;
   readonly restores: Restores;
+  readonly reconciler: Reconciler;
   readonly nodeInputs: NodeInputs;
   readonly symbols: Symbols;
   readonly version: string;

@@ -8,9 +8,9 @@ import type { EventStream } from '../../lib/event-stream.ts';
 import { stagingPrefix } from '../../schema/folders.ts';
 import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
-import { writeResumeList } from '../live/nodes/resume-list.ts';
 import type { NewProject } from '../log/project-log.ts';
 import type { ProjectEntry } from '../model/topology.ts';
+import { dropEarlierList } from '../reconcile/migrate.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 
 export interface LifecycleOptions extends ProjectPlace {
@@ -70,8 +70,8 @@ export class ProjectLifecycle {
     if (!live) return false;
     await live.gate.hold(async () => {
       const stopped = await before?.(live);
-      // Those that its nodes continue with stay in the list.
-      if (!stopped) await live.resumeList.clear();
+      // Frozen, its nodes stay wanted. Otherwise, when that cannot be written, they would run at the next opening, which loses nothing.
+      if (!stopped) await live.runs.wantNone('closed').catch((error: unknown) => this.#warn(error));
       await live.shutDown(stopped);
       this.#phase = { is: 'closed' };
     });
@@ -105,6 +105,10 @@ export class ProjectLifecycle {
     });
   }
 
+  #warn(error: unknown): void {
+    this.#options.environment.log.warn({ err: error }, 'what is wanted of the nodes of a project could not be written');
+  }
+
   #enterPhase(phase: Phase): void {
     this.#phase = phase;
     this.#options.onChange();
@@ -116,11 +120,12 @@ export class ProjectLifecycle {
     await removeHalfWritten(folder, stagingPrefix);
     await environment.restores.settle(folder, async () => {
       await this.#stopOnLocal();
-      await writeResumeList(folder, []);
+      await dropEarlierList(folder);
     });
     const live = await environment.openings.run(() =>
       LiveProject.open({ ...environment, folder, filename, notices, onEntry }, created),
     );
+    if (!created) await environment.reconciler.migrate(live).catch((error: unknown) => this.#warn(error));
     try {
       await this.note(true);
     } catch (error) {

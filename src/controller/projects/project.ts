@@ -7,6 +7,7 @@ import { fault } from '../../api/faults.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import type { RunFacts } from '../../schema/node-runs.ts';
 import type { ForkedFrom, Project as ProjectObject, ProjectUpdate } from '../../schema/project.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Notice } from '../live/host/project-context.ts';
@@ -21,12 +22,10 @@ import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory } from './keep-memory.ts';
-import { startAll } from './node-batch.ts';
 import { settleMoves } from './pending-moves.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle, requireStill } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
-import { resumeNodes } from './resume-nodes.ts';
 
 export interface Replacement {
   /** No change is under way; the nodes still run. What it throws leaves them running. */
@@ -151,9 +150,9 @@ export class KnownProject {
    * State of a node that a compute reports. Ignored when the node is on another compute, and while the project is closed. What comes while it
    * is being opened counts afterwards: opening may have read an earlier state.
    */
-  report(node: ComputeNodeObject, by: RegisteredCompute): void {
+  report(node: ComputeNodeObject, by: RegisteredCompute, run?: RunFacts): void {
     const take = (live: LiveProject | undefined) => {
-      if (live?.nodes.find(String(node.node_id))?.compute === by) live.nodes.report(node);
+      if (live?.nodes.find(String(node.node_id))?.compute === by) live.nodes.report(node, run);
     };
     if (this.liveNow) take(this.liveNow);
     else if (this.isOpen) void this.findLive().then(take);
@@ -187,18 +186,22 @@ export class KnownProject {
     return this.#inTurn(async () => {
       if (this.liveNow) return this.object;
       await this.#openNow(created);
-      if (created) return this.object;
+      if (created) {
+        if (this.liveNow) void this.#environment.reconciler.follow(this, this.liveNow);
+        return this.object;
+      }
       this.#environment.announce('project.opened', this);
-      if (this.#entry.auto_start && !again) startAll(this, this.#environment.log);
+      if (this.#entry.auto_start && !again) await this.#wantAll();
       if (this.liveNow) void this.resume(this.liveNow);
       if (isAwaited) await this.#resuming;
       return this.object;
     });
   }
 
-  /** Starts the nodes that ran when it was frozen. Never rejects. */
+  /** Starts the nodes that are wanted, and has them run as they are wanted from then on. Never rejects. */
   resume(live: LiveProject): Promise<void> {
-    this.#resuming = Promise.all([resumeNodes(live), settleMoves(live)]).then(() => undefined);
+    const { reconciler } = this.#environment;
+    this.#resuming = Promise.all([reconciler.follow(this, live), settleMoves(live)]).then(() => undefined);
     return this.#resuming;
   }
 
@@ -214,7 +217,7 @@ export class KnownProject {
         await whenStopped();
         const live = await this.#openNow();
         this.#environment.announce('project.opened', this);
-        if (this.#entry.auto_start) startAll(this, this.#environment.log);
+        if (this.#entry.auto_start) await this.#wantAll();
         return live;
       } catch (error) {
         await this.#lifecycle.note(false).catch(() => undefined);
@@ -305,6 +308,14 @@ export class KnownProject {
     return this.#life.run(() => {
       this.#requireThere();
       return fn();
+    });
+  }
+
+  /** For `auto_start`. Never rejects. */
+  async #wantAll(): Promise<void> {
+    const live = this.liveNow;
+    await live?.runs.want(live.nodes.all(), 'running', 'auto_start').catch((error: Error) => {
+      live.notify('log.error', { message: `The nodes are not started, as that could not be written: ${error.message}` });
     });
   }
 

@@ -51,7 +51,9 @@ export class KnownProjects {
     const { found, damaged } = await this.#options.registry.discover({ isStart: true });
     for (const { project, ...place } of found.values()) this.add(project, place);
     for (const { project, ...place } of damaged.values()) this.#addDamaged(project, place);
-    this.#openByThemselves();
+    void Promise.all(this.#openByThemselves()).then((opened) => {
+      if (opened.every(Boolean)) this.#options.reconciler.haveAllMigrated();
+    });
   }
 
   /** Reads the projects folder again: new projects are registered, those whose folder has gone are removed, `auto_open` is applied. */
@@ -71,14 +73,20 @@ export class KnownProjects {
     this.#openByThemselves();
   }
 
-  #openByThemselves(): void {
-    for (const project of this.#projects.values()) {
+  /** Each resolves with whether it is open. */
+  #openByThemselves(): Promise<boolean>[] {
+    const isDue = (project: KnownProject, again: boolean) => !project.isOpen && (again || project.entry.auto_open);
+    const open = (project: KnownProject, again: boolean) => {
+      const failed = (error: Error) => {
+        this.#options.log.error({ err: error }, `the project "${project.name}" could not be opened: ${error.message}`);
+        return false;
+      };
+      return project.open({ again }).then(() => true, failed);
+    };
+    return [...this.#projects.values()].flatMap((project) => {
       const again = this.#options.registry.get(project.id)?.opened === true;
-      if (project.isOpen || (!again && !project.entry.auto_open)) continue;
-      project.open({ again }).catch((error: unknown) => {
-        this.#options.log.error({ err: error }, `the project "${project.name}" could not be opened: ${(error as Error).message}`);
-      });
-    }
+      return isDue(project, again) ? [open(project, again)] : [];
+    });
   }
 
   #forget(project: KnownProject): Promise<void> {

@@ -4,27 +4,27 @@ import type { Settings } from '../../schema/settings.ts';
 import type { Computes } from '../computes/computes.ts';
 import { NodeCopies, type NodeCopyEntries } from '../copies/node-copies.ts';
 import { ComputeWatch } from '../projects/compute-watch.ts';
-import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import type { Registry } from '../projects/registry.ts';
+import { Reconciler } from '../reconcile/reconciler.ts';
 import type { Cluster } from '../slices/cluster.ts';
 import { Evictions } from './evictions.ts';
 import { Placer } from './placer.ts';
 import { Relocation } from './relocation.ts';
-import { type RunningEntries, RunningNodes } from './running-nodes.ts';
 
-/** What is stored of nodes on slices. */
+/** What is stored of nodes outside of their projects. */
 export interface NodeRecords {
   readonly copies: NodeCopyEntries;
-  readonly running: RunningEntries;
+  readonly reconciler: Reconciler;
 }
 
-export async function openNodeRecords(stateDirectory: string, warn: (message: string) => void): Promise<NodeRecords> {
-  const [copies, running] = await Promise.all([
+export async function openNodeRecords(stateDirectory: string, log: Log): Promise<NodeRecords> {
+  const warn = (message: string) => log.error(message);
+  const [copies, reconciler] = await Promise.all([
     NodeCopies.openEntries(stateDirectory, warn),
-    RunningNodes.openEntries(stateDirectory, warn),
+    Reconciler.open(stateDirectory, log),
   ]);
-  return { copies, running };
+  return { copies, reconciler };
 }
 
 export interface RelocationParts {
@@ -46,13 +46,11 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const findCompute = (id: string) => computes.find(id);
   const losesFiles = (id: string) => cluster.losesFiles(id);
   const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, nodeRecords.copies);
-  const isSlice = (id: string) => slices.find(id) !== undefined;
-  const wasOpen = (projectId: string) => registry.get(projectId)?.opened === true;
-  const onInterrupted = (project: KnownProject) => relocation.interrupted(project);
-  const running = new RunningNodes({ log, isSlice, wasOpen, onInterrupted }, nodeRecords.running);
+  const { reconciler } = nodeRecords;
   const floorBytes = settings.Server.min_free_bytes;
-  const relocation: Relocation = new Relocation({ projects, copies, running, placer, slices, log, floorBytes });
+  const relocation: Relocation = new Relocation({ projects, copies, reconciler, placer, slices, log, floorBytes });
   const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });
+  reconciler.isEnding = (compute) => relocation.isEnding(compute);
   cluster.fences.subscribe((fenced) => {
     evictions.ended(fenced.compute.id);
     void relocation.fenced(fenced);

@@ -8,12 +8,6 @@ export function nodesOn(live: LiveProject, compute: RegisteredCompute): OpenNode
   return [...live.nodes.all()].filter((node) => node.entry.compute_id === compute.id);
 }
 
-export function runningOn(live: LiveProject, compute: RegisteredCompute): string[] {
-  return nodesOn(live, compute)
-    .filter(isRunning)
-    .map(({ id }) => id);
-}
-
 export function isRunning({ live, entry }: OpenNode): boolean {
   return live.status !== 'stopped' && !findKind(entry.node_type)?.alwaysRunning;
 }

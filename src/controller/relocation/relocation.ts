@@ -2,10 +2,9 @@
  * Nodes that leave their compute: a client moves one, a slice was lost (its nodes are started again on others, from the last copies of their
  * files), or is drained. A machine that can is moved while it runs (`live-move.ts`); others are stopped, and their files come along.
  *
- * Theory of operation. Which nodes ran is written to the project's folder first (`resume-list.ts`): a server that dies in between starts
- * them when it opens the project, and a node that its user stops or deletes meanwhile is taken out. A node that moves gets its new compute
- * in the project's log, its links are connected anew by the new end, and then it starts. Few at a time, so that hosts bear it. What cannot
- * be moved or started now is tried again every few seconds (`unsettled-projects.ts`).
+ * Theory of operation. A node that moves gets its new compute in the project's log, and its links are connected anew by the new end. Whether
+ * it is to run stands in the same log, and `reconcile/` has it run there: here nothing is started but for that. Few are moved at a time, so
+ * that hosts bear it. What cannot be moved now is tried again every few seconds (`unsettled-projects.ts`).
  */
 import { isFault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
@@ -18,14 +17,13 @@ import type { OpenNode } from '../live/nodes/open-node.ts';
 import { settleMoves } from '../projects/pending-moves.ts';
 import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
-import { startAgain, startNodeAgain } from '../projects/resume-nodes.ts';
+import type { Reconciler } from '../reconcile/reconciler.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
 import { agesOf } from './copy-ages.ts';
 import { NodeMoves } from './node-moves.ts';
-import { isRunning, nodesOn, runningOn } from './nodes-on.ts';
+import { isRunning, nodesOn } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
-import type { RunningNodes } from './running-nodes.ts';
 import { deleteStray, removeStrays } from './strays.ts';
 import { UnsettledProjects } from './unsettled-projects.ts';
 
@@ -34,7 +32,7 @@ export interface RelocationOptions {
   readonly slices: Slices;
   readonly placer: Placer;
   readonly copies: NodeCopies;
-  readonly running: RunningNodes;
+  readonly reconciler: Reconciler;
   /** `min_free_bytes`. */
   readonly floorBytes: number;
   readonly log: Log;
@@ -66,8 +64,6 @@ export class Relocation {
   readonly #moves: NodeMoves;
   /** Slices that were asked to end: their epochs, by the ids of their computes. Nothing is started there. */
   readonly #ending = new Map<string, number | null>();
-  /** Nodes that are stopped to be moved: nothing else starts them. */
-  readonly #leaving = new Set<OpenNode>();
 
   constructor(options: RelocationOptions) {
     this.#options = options;
@@ -86,9 +82,8 @@ export class Relocation {
     this.#ending.set(id, epoch);
   }
 
-  /** A node of the project is to run again. */
-  interrupted(project: KnownProject): void {
-    this.#unsettled.add(project.id);
+  isEnding({ id, epoch }: RegisteredCompute): boolean {
+    return this.#ending.has(id) && this.#ending.get(id) === epoch;
   }
 
   /** Nothing of the slice runs any more. Never rejects. */
@@ -100,7 +95,6 @@ export class Relocation {
       // It may be back by now.
       if (compute.isFenced && compute.epoch === entry.epoch)
         for (const node of nodesOn(live, compute)) if (isRunning(node)) live.nodes.ended(node);
-      await this.#takeOver(live);
       // One that ended by itself, or that its engine places again, returns with its disks.
       if (this.#isLost(compute)) await this.#leave(live, compute, nodesOn(live, compute));
     });
@@ -108,30 +102,19 @@ export class Relocation {
 
   /** What can be done now for nodes that wait. False: some are left. @throws storage_failed */
   async #settle(projectId: string): Promise<boolean> {
-    const { projects, running } = this.#options;
-    const project = projects.find(projectId);
+    const project = this.#options.projects.find(projectId);
     if (!project?.isOpen) return true;
     const settle = async (live: LiveProject) => {
       // What was frozen while this waited continues with the next server.
       if (this.#unsettled.isClosed) return true;
       for (const compute of live.usedComputes()) if (this.#isLost(compute)) await this.#leaveAsFar(live, compute);
-      await this.#takeOver(live);
-      await this.#startAgain(live);
       const isLinked = await live.linkRecovery.retry();
-      const isLeft = !isLinked || running.interrupted(live).length > 0 || (await live.resumeList.all()).size > 0;
-      return !isLeft && !live.usedComputes().some((compute) => this.#isLost(compute));
+      return isLinked && !live.usedComputes().some((compute) => this.#isLost(compute));
     };
     return project.change(settle).catch((error: unknown) => {
       if (isFault(error, 'project_closed')) return true;
       throw error;
     });
-  }
-
-  /** Those that are to run again, and can be started now. @throws storage_failed */
-  #startAgain(live: LiveProject): Promise<void> {
-    const isEnding = ({ compute }: OpenNode) => compute !== undefined && this.#ending.get(compute.id) === compute.epoch;
-    const isAllowed = (node: OpenNode) => !this.#leaving.has(node) && !isEnding(node);
-    return startAgain(live, { atOnce: rate, attempts: 1, isAllowed });
   }
 
   /** One that an engine placed is placed again with its disks. */
@@ -152,7 +135,6 @@ export class Relocation {
     await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
     const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${agesOf(moved, this.#options.copies)}`;
     live.notify('log.warning', { message });
-    await this.#startAgain(live);
   }
 
   /** Those for which there is room now. */
@@ -167,8 +149,6 @@ export class Relocation {
     if (!this.#options.slices.find(compute.id)) return;
     await this.#forEachOpen(async (live) => {
       await removeStrays(live, compute);
-      await this.#takeOver(live);
-      await this.#startAgain(live);
       this.#unsettled.add(live.projectId);
     });
   }
@@ -181,24 +161,12 @@ export class Relocation {
 
   /** The project is being opened; its nodes, of slices that were placed again meanwhile, are not made yet. Never rejects. */
   async opening(live: LiveProject): Promise<void> {
-    // The server before this one may have ended before it noted what had run on a slice that was lost.
-    await this.#takeOver(live).catch((error: Error) => live.notify('log.error', { message: error.message }));
     for (const compute of live.usedComputes()) await this.returning(live, compute);
-  }
-
-  /** @throws storage_failed */
-  async #takeOver(live: LiveProject): Promise<void> {
-    const { running } = this.#options;
-    const ids = running.interrupted(live);
-    if (ids.length === 0) return;
-    await live.resumeList.add(ids);
-    running.handedOver(ids);
   }
 
   /** A project was made, opened, changed, closed or deleted. */
   follow(action: string, project: KnownProject): void {
     this.#options.copies.follow(action, project);
-    this.#options.running.follow(action, project);
     if (action === 'project.opened') this.#unsettled.add(project.id);
   }
 
@@ -249,6 +217,7 @@ export class Relocation {
 
   /** The server is about to end: projects are frozen. */
   ends(): void {
+    this.#options.reconciler.close();
     this.#unsettled.close();
   }
 
@@ -302,15 +271,12 @@ export class Relocation {
       if (!isAway()) left += 1;
     };
     await this.#forEachOpenProject(async (project) => {
-      const nodes = await project.change(async (live) => {
-        await live.resumeList.add(runningOn(live, compute));
-        return nodesOn(live, compute);
-      });
+      const nodes = await project.change(async (live) => nodesOn(live, compute));
       // Who closes the project, or changes it alone, waits for those only that are being moved.
       await forEachBounded(nodes, rate, (node) => project.change((live) => drain(live, node)));
       // Also when it was stopped in between: its host takes work again. A slice that is about to end starts nothing.
       this.#unsettled.add(project.id);
-      await project.change((live) => this.#startAgain(live));
+      await project.change(async (live) => this.#options.reconciler.lookAtAll(project, live));
     });
     return left;
   }
@@ -331,16 +297,16 @@ export class Relocation {
       return false;
     }
     if (isRunning(node) && (await this.#moves.movedLive(live, node, to))) return true;
-    this.#leaving.add(node);
+    node.isLeaving = true;
     try {
-      await live.nodes.halt(node.id, compute);
+      await live.runs.halt(node.id, compute);
       if (!(await this.#moves.move(live, node, { from: compute, to, takeFiles: true }))) return false;
       await live.nodes.open(node, 'node.updated');
     } finally {
-      this.#leaving.delete(node);
+      node.isLeaving = false;
     }
     // At once: another one of its project may take long to move.
-    await startNodeAgain(live, node.id);
+    await this.#options.reconciler.settle(live, node);
     await deleteStray(live, node, compute);
     return true;
   }

@@ -72,7 +72,7 @@ export function nodeRoutes(controller: Controller): Route[] {
       const all = `POST /v2/projects/{project_id}/nodes/${action}` as const satisfies RouteKey;
       return [
         route(one, { summary: `${summary} a node; the answer shows it as it is then`, reply: Node }, ({ path, body }) =>
-          project(path).change((live) => live.nodes.act(path.node_id, action, body)),
+          project(path).change((live) => live.runs.act(path.node_id, action, body)),
         ),
         route(all, { summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
           project(path).change((live) => actOnAll(live, action)),

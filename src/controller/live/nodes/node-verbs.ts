@@ -13,16 +13,17 @@ export function checkVerb({ id, entry }: OpenNode, verb: NodeVerb): void {
     throw fault('compute_route_missing', { request: `POST …/nodes/${id}/reload` });
 }
 
-/** Some computes answer with the node. Of a stop that fails listeners are sent the reason. */
+/** Some computes answer with the node. `generation`: of a start, for computes that keep it. Of a stop that fails listeners are sent the reason. */
 export async function requestVerb(
   context: ProjectContext,
   node: OpenNode,
   verb: NodeVerb,
-  body: unknown,
+  { body, generation }: { readonly body: unknown; readonly generation?: number | undefined },
 ): Promise<ComputeNodeObject | undefined> {
   const isLicensed = verb === 'start' && kindOf(node.entry.node_type).isLicensed;
   try {
-    const sent = isLicensed ? context.nodeInputs.license() : body;
+    const given = isLicensed ? context.nodeInputs.license() : body;
+    const sent = generation === undefined ? given : { ...(typeof given === 'object' && given), generation };
     return await withImages(context, node, () => node.act(verb, sent));
   } catch (error) {
     if (verb !== 'stop') throw error;

@@ -5,6 +5,7 @@ import type { Join, RawAnswer } from '../../../api/transport.ts';
 import type { CaptureEntry, CaptureStart, CaptureStartWithId } from '../../../schema/capture.ts';
 import type { Nio, NioUdp } from '../../../schema/nio.ts';
 import type { Port } from '../../../schema/node.ts';
+import type { RunFacts } from '../../../schema/node-runs.ts';
 import { notStartedMark, unusableMark } from '../../../schema/problem-marks.ts';
 import type { ComputeTransport, RegisteredCompute } from '../../computes/compute.ts';
 import { assemble } from '../../model/canonical.ts';
@@ -19,6 +20,7 @@ import {
 } from '../../model/node.ts';
 import { withNamedImages } from '../../model/node-images.ts';
 import type { NodeEntry } from '../../model/topology.ts';
+import { notWanted, type WantedRun } from '../../model/wanted.ts';
 
 /** Booting, and shutting down politely, may take this long. Milliseconds. */
 export const actionTimeoutMs = 240_000;
@@ -36,18 +38,24 @@ export interface NodePort {
   readonly port: number;
 }
 
-/** A start after which it is tried again, as its user has not stopped it. */
+/** The last attempt to have it run as it is wanted, when it failed. */
 export interface FailedStart {
-  /** Under another one it is tried at once. */
+  /** Of what is wanted. Under another one, or another compute or lease, it is tried at once. */
+  readonly generation: number;
   readonly compute: RegisteredCompute | undefined;
   readonly epoch: number | null | undefined;
   /** One after the other. */
   readonly count: number;
+  /** The node is fine: its compute is busy, or cannot be reached. */
+  readonly isOfCompute: boolean;
   /** Of `performance.now`. */
   readonly notBefore: number;
   /** For people. */
   readonly reason: string;
 }
+
+/** A compute that does not say how runs end is known by what was seen of it. */
+export type SeenRunning = Pick<FailedStart, 'generation' | 'compute' | 'epoch'>;
 
 export class OpenNode {
   readonly projectId: string;
@@ -59,6 +67,14 @@ export class OpenNode {
   #object: NodeObject | undefined;
   /** It exists on its compute. False after it could not be made there when the project was opened. */
   isPresent = true;
+  /** What is wanted of it, as the log says. */
+  wanted: WantedRun = notWanted;
+  /** By which start it runs and how its last run ended, as its compute said last; undefined: it has not. */
+  run: RunFacts | undefined;
+  /** Of the wanted state and the lease under which this server saw it run last. */
+  seen: SeenRunning | undefined;
+  /** It is stopped to be moved: nothing else starts it. */
+  isLeaving = false;
   /** It is on its way to another compute, which may take minutes: the project's gate cannot be held until it has arrived. */
   isMoving = false;
   #problem: string | undefined;
@@ -149,6 +165,8 @@ export class OpenNode {
 
   /** Whether anything is different now. */
   setLive(live: NodeLive): boolean {
+    if (live.status !== 'stopped')
+      this.seen = { generation: this.wanted.generation, compute: this.compute, epoch: this.compute?.epoch };
     if (live === this.#live) return false;
     this.#live = live;
     this.#object = undefined;

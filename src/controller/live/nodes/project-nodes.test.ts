@@ -44,7 +44,15 @@ describe('nodes', () => {
   it('whose start failed say why, until it is tried again with success or their user has stopped them', async () => {
     const { node_id } = await bench.addNode('PC1');
     const { nodes } = await bench.controller.projects.get(bench.project.project_id).live();
-    const failedStart = { compute: undefined, epoch: 1, count: 1, notBefore: 0, reason: 'no memory' };
+    const failedStart = {
+      compute: undefined,
+      generation: 1,
+      isOfCompute: false,
+      epoch: 1,
+      count: 1,
+      notBefore: 0,
+      reason: 'no memory',
+    };
     for (const verb of ['start', 'stop']) {
       nodes.setProblem(nodes.get(node_id), { failedStart });
       const shown = await bench.inProject<NodeObject>(`GET /nodes/${node_id}`);

@@ -8,6 +8,7 @@ import { EventStream } from '../../../lib/event-stream.ts';
 import { KeyedMutex } from '../../../lib/mutex.ts';
 import type { BulkNode, NodePlacement } from '../../../schema/bulk.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
+import type { RunFacts } from '../../../schema/node-runs.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
@@ -23,14 +24,13 @@ import {
 } from '../../model/node.ts';
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
+import { notWanted, type WantedRun } from '../../model/wanted.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { withImages } from './missing-images.ts';
 import { checkDuplicable, type Fill, filledBy, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
-import { checkVerb, type NodeVerb, requestVerb } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
-import type { ResumeList } from './resume-list.ts';
 import { sendNodeFiles } from './send-node-files.ts';
 
 export interface PreparedNode extends Prepared<NodeObject> {
@@ -58,13 +58,11 @@ export class ProjectNodes extends NodeSet {
   /** Nodes of which clients are shown something else now. */
   readonly changes = new EventStream<OpenNode>();
   readonly #links: LinksOfNodes;
-  readonly #resumeList: ResumeList;
 
-  constructor(context: ProjectContext, links: LinksOfNodes, resumeList: ResumeList) {
+  constructor(context: ProjectContext, links: LinksOfNodes) {
     super();
     this.#context = context;
     this.#links = links;
-    this.#resumeList = resumeList;
   }
 
   /** Makes a node; one that has this id already is returned as it is. `fill`: gives it files, before it is stored and announced. */
@@ -96,15 +94,15 @@ export class ProjectNodes extends NodeSet {
 
   /** Makes a copy of a node that does not run, files included and links not. */
   duplicate(nodeId: string, place: NodeDuplicate): Promise<NodeObject> {
-    return this.#withNode(nodeId, async (source) => {
+    return this.withNode(nodeId, async (source) => {
       checkDuplicable(source);
-      if (!source.isPresent) await this.#place(source);
+      if (!source.isPresent) await this.place(source);
       return this.#make(source.requireCompute(), source.entry.name, (name) => planCopy(source, place, name));
     });
   }
 
   update(nodeId: string, body: NodeUpdate): Promise<NodeObject> {
-    return this.#withNode(nodeId, async (node) => {
+    return this.withNode(nodeId, async (node) => {
       const before = node.entry;
       const name = body.name === undefined ? before.name : this.names.allocate(body.name, before.name);
       return this.renaming(node, name, async () => {
@@ -124,7 +122,7 @@ export class ProjectNodes extends NodeSet {
 
   /** What is stored of it gets these values again. @throws `undo_conflict` when its name is another node's */
   reapply(nodeId: string, { properties = {}, ...fields }: Partial<NodeEntry>): Promise<void> {
-    return this.#withNode(nodeId, async (node) => {
+    return this.withNode(nodeId, async (node) => {
       const before = node.entry;
       const { name } = fields;
       if (name !== undefined) this.reserve(name);
@@ -145,7 +143,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   delete(nodeId: string): Promise<void> {
-    return this.#withNode(nodeId, async (node) => {
+    return this.withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
       await this.#context.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
       await this.#links.deleteOn(nodeId);
@@ -156,52 +154,25 @@ export class ProjectNodes extends NodeSet {
           return node.object;
         });
       } catch (error) {
-        await this.#place(node).catch(() => undefined);
+        await this.place(node).catch(() => undefined);
         throw error;
       }
-      await this.#resumeList.refuse(nodeId).catch(() => undefined);
-    });
-  }
-
-  /** Starts, stops, … a node for its user and returns it as it is then. */
-  act(nodeId: string, action: NodeVerb, body: unknown = {}): Promise<NodeObject> {
-    return this.#withNode(nodeId, async (node) => {
-      await this.#act(node, action, body);
-      if (node.failedStart) this.setProblem(node, { failedStart: undefined });
-      // Under the lock: until it is stopped it may be added again.
-      if (action === 'stop') await this.#resumeList.refuse(nodeId);
-      return node.object;
-    });
-  }
-
-  /** Not for its user: whether it is to run again stays as it is. `from`: to be moved from there; if it runs, it is to run again. */
-  halt(nodeId: string, from?: RegisteredCompute): Promise<void> {
-    return this.#withNode(nodeId, async (node) => {
-      if (node.live.status === 'stopped' || (from && node.compute !== from)) return;
-      if (from) await this.#resumeList.add([nodeId]);
-      await this.#act(node, 'stop');
-    });
-  }
-
-  /** Starts it if it does not run, and is still among those that are to. */
-  startAgain(nodeId: string): Promise<void> {
-    return this.#withNode(nodeId, async (node) => {
-      if (node.live.status === 'stopped' && (await this.#resumeList.has(nodeId))) await this.#act(node, 'start');
     });
   }
 
   async resetConsole(nodeId: string): Promise<void> {
-    await this.#withNode(nodeId, (node) => node.resetConsole());
+    await this.withNode(nodeId, (node) => node.resetConsole());
   }
 
   /** @throws `compute_route_missing` for kinds that have no disks */
   async resizeDisk(nodeId: string, body: unknown): Promise<void> {
-    await this.#withNode(nodeId, (node) => node.resizeDisk(body));
+    await this.withNode(nodeId, (node) => node.resizeDisk(body));
   }
 
   /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are sent the reason. */
-  add(entry: NodeEntry): OpenNode {
+  add(entry: NodeEntry, wanted: WantedRun = notWanted): OpenNode {
     const node = new OpenNode(this.#context.projectId, this.computeOf(entry), entry);
+    node.wanted = wanted;
     node.isPresent = false;
     this.names.reserve(entry.name);
     this.put(node);
@@ -218,7 +189,7 @@ export class ProjectNodes extends NodeSet {
     const place = async () => {
       if (this.find(node.id) !== node) return;
       kindOf(node.entry.node_type);
-      await this.#place(node, action);
+      await this.place(node, action);
     };
     const failed = (error: Error) => {
       this.#context.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
@@ -229,6 +200,7 @@ export class ProjectNodes extends NodeSet {
 
   /** Nothing of its compute runs any more. */
   ended(node: OpenNode): void {
+    node.run = { ...node.run, ending: 'lost' };
     if (node.live.status !== 'stopped' && node.setLive({ ...node.live, status: 'stopped' })) this.#announce(node);
   }
 
@@ -240,10 +212,11 @@ export class ProjectNodes extends NodeSet {
 
   /** Puts a node onto another compute, where `open` makes it. Nothing else is done with it from the begin of `prepare` on. */
   move(nodeId: string, compute: RegisteredCompute, prepare: (node: OpenNode) => Promise<void>): Promise<void> {
-    return this.#withNode(nodeId, async (node) => {
+    return this.withNode(nodeId, async (node) => {
       await prepare(node);
       await this.#commitUpdated(node, canonical<NodeEntry>({ ...node.entry, ...placeOn(compute) }));
       node.compute = compute;
+      node.run = undefined;
       node.isPresent = false;
     });
   }
@@ -263,6 +236,7 @@ export class ProjectNodes extends NodeSet {
       change,
       apply: () => {
         node.compute = compute;
+        node.run = undefined;
         node.setLive(state.live);
         return apply();
       },
@@ -270,14 +244,16 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** State of a node that its compute reports: the status takes effect at once; other differences are read again under the node's lock. */
-  report(answer: ComputeNodeObject): void {
+  report(answer: ComputeNodeObject, run?: RunFacts): void {
     const node = this.find(String(answer.node_id));
     if (!node) return;
+    node.run = run ?? node.run;
     if (node.mergeLive(answer)) this.#announce(node);
+    else if (run) this.changes.emit(node);
     if (node.merged(answer).entry === node.entry) return;
     const reconcile = async () => {
       if (this.find(node.id) === node && node.isPresent && node.merged(answer).entry !== node.entry)
-        await this.#refresh(node, () => node.read());
+        await this.refresh(node, () => node.read());
     };
     this.locks.run(node.id, reconcile).catch(() => undefined);
   }
@@ -319,32 +295,26 @@ export class ProjectNodes extends NodeSet {
     }
   }
 
-  async #act(node: OpenNode, verb: NodeVerb, body: unknown = {}): Promise<void> {
-    checkVerb(node, verb);
-    if (verb === 'stop' && (!node.isPresent || node.compute?.isFenced)) return;
-    if (!node.isPresent) await this.#place(node);
-    await this.#refresh(node, () => requestVerb(this.#context, node, verb, body));
-  }
-
-  #withNode<T>(nodeId: string, fn: (node: OpenNode) => Promise<T>): Promise<T> {
+  /** Does something to a node while nothing else does. @throws `node_not_found` */
+  withNode<T>(nodeId: string, fn: (node: OpenNode) => Promise<T>): Promise<T> {
     this.get(nodeId);
     return this.locks.run(nodeId, () => fn(this.get(nodeId)));
   }
 
   /** Makes a node of the file on its compute, or finds it there. Until its problem is gone, what is shown of it may be old. */
-  async #place(node: OpenNode, action = 'node.updated'): Promise<void> {
+  async place(node: OpenNode, action = 'node.updated'): Promise<void> {
     if (this.#context.nodeInputs.lacksFiles(node.id))
       throw fault('node_failed', { name: node.entry.name, reason: 'its compute has not been given the copy of its files yet' });
     await this.#context.announceTo(node.requireCompute());
     await sendNodeFiles(this.#context.folder, node);
     const make = () => withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
-    await this.#refresh(node, make, action);
+    await this.refresh(node, make, action);
     if (node.problem !== undefined) this.setProblem(node, { problem: undefined }, action);
     await this.#links.connectOn(node.id);
   }
 
   /** Merges the compute's answer. */
-  async #refresh(node: OpenNode, ask: () => Promise<ComputeNodeObject | undefined>, action = 'node.updated'): Promise<void> {
+  async refresh(node: OpenNode, ask: () => Promise<ComputeNodeObject | undefined>, action = 'node.updated'): Promise<void> {
     const { entry, live } = await node.stateAfter(ask);
     const isOther = node.setLive(live);
     if (entry !== node.entry) await this.#commitUpdated(node, entry);

@@ -5,6 +5,7 @@ import type { LinkEnd, LinkInput } from '../../../schema/link.ts';
 import type { TSchema } from '../../../schema/type.ts';
 import type { NodeObject } from '../../model/node.ts';
 import type { ComputeEntry, DrawingEntry, LinkEntry, LinkExtras, NodeEntry, ProjectEntry } from '../../model/topology.ts';
+import type { WantedRun } from '../../model/wanted.ts';
 import type { Action, Changed, UdpPorts } from '../records.ts';
 
 /** What a project file and its log hold together. */
@@ -15,6 +16,7 @@ export interface StoredState {
   readonly drawings: Map<string, DrawingEntry>;
   readonly computes: readonly ComputeEntry[];
   readonly udpPorts: Map<string, UdpPorts>;
+  readonly wanted: Map<string, WantedRun>;
 }
 
 /** Where changes are reverted. */

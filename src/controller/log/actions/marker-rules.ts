@@ -1,6 +1,7 @@
-/** Records that leave the project as it is: there is nothing to revert, and listeners are not sent them. */
+/** Records that leave what the project file holds as it is: there is nothing to revert, and listeners are not sent them. */
 import { strict, Uuid } from '../../../schema/common.ts';
 import { Type } from '../../../schema/type.ts';
+import { WantedRun } from '../../model/wanted.ts';
 import type { MarkerAction } from '../records.ts';
 import type { ActionRules } from './action-rules.ts';
 
@@ -12,9 +13,27 @@ const was = Type.Null();
 export const markerRules: { [A in MarkerAction]: ActionRules<A> } = {
   'project.snapshot': {
     ...inert,
-    schema: { event: Type.Object({ udp_ports: Type.Optional(Type.Record(Type.String(), UdpPortPair)) }, strict), was },
+    schema: {
+      event: Type.Object(
+        {
+          udp_ports: Type.Optional(Type.Record(Type.String(), UdpPortPair)),
+          wanted: Type.Optional(Type.Record(Type.String(), WantedRun)),
+          history: Type.Optional(Type.Integer({ minimum: 0 })),
+        },
+        strict,
+      ),
+      was,
+    },
     apply: (state, { event }) => {
       for (const [linkId, ports] of Object.entries(event.udp_ports ?? {})) state.udpPorts.set(linkId, ports);
+      for (const [nodeId, wanted] of Object.entries(event.wanted ?? {})) state.wanted.set(nodeId, wanted);
+    },
+  },
+  'node.wanted': {
+    ...inert,
+    schema: { event: Type.Object({ node_id: Uuid, ...WantedRun.properties }, strict), was },
+    apply: (state, { event: { node_id, ...wanted } }) => {
+      state.wanted.set(node_id, wanted);
     },
   },
   'node.deleting': {

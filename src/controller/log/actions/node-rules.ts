@@ -41,8 +41,9 @@ export const nodeRules: { [A in NodeRecordAction]: ActionRules<A> } = {
   },
   'node.deleted': {
     schema: { event: StoredNode, was: StoredNode },
-    apply: ({ nodes }, { event }) => {
+    apply: ({ nodes, wanted }, { event }) => {
       nodes.delete(event.node_id);
+      wanted.delete(event.node_id);
     },
     conflict: ({ project: { nodes }, expect }, { event }) => {
       expect(event.node_id, true);

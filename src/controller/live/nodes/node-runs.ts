@@ -1,0 +1,142 @@
+/**
+ * The runs of nodes: starting, stopping, suspending and reloading them, and what is wanted of them.
+ *
+ * Theory of operation. A request first writes what is wanted to the project's log, and then has it done, under the node's lock. A start that
+ * is refused is withdrawn; one whose outcome is not known stays wanted, and `reconcile/` has it done when the compute answers.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { isFault } from '../../../api/faults.ts';
+import type { ComputeNodeRun } from '../../../schema/node-runs.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
+import { findKind, type NodeObject } from '../../model/node.ts';
+import { type WantedRun, wantedNext } from '../../model/wanted.ts';
+import type { Commit, ProjectContext } from '../host/project-context.ts';
+import { checkVerb, type NodeVerb, requestVerb } from './node-verbs.ts';
+import type { OpenNode } from './open-node.ts';
+import type { ProjectNodes } from './project-nodes.ts';
+
+/** After these a request may have been carried out, where the compute was connected before. */
+const unknownOutcomes = ['compute_unreachable', 'compute_timeout'] as const;
+
+export class NodeRuns {
+  readonly #context: ProjectContext;
+  readonly #nodes: ProjectNodes;
+
+  constructor(context: ProjectContext, nodes: ProjectNodes) {
+    this.#context = context;
+    this.#nodes = nodes;
+  }
+
+  /** Starts, stops, … a node for its user and returns it as it is then. @throws `storage_failed`, and what its compute refuses */
+  act(nodeId: string, verb: NodeVerb, body: unknown = {}): Promise<NodeObject> {
+    return this.#nodes.withNode(nodeId, async (node) => {
+      checkVerb(node, verb);
+      const before = node.wanted;
+      await this.#wantFor(node, verb);
+      const wasConnected = node.compute?.transport.state.connected === true;
+      try {
+        await this.#request(node, verb, body);
+      } catch (error) {
+        const isUnknown = wasConnected && unknownOutcomes.some((code) => isFault(error, code));
+        // Where that cannot be written, it is tried again, although its user was informed that it failed.
+        if (node.wanted !== before && verb === 'start' && !isUnknown)
+          await this.want([node], before.run, 'refused').catch(() => undefined);
+        this.#nodes.changes.emit(node);
+        throw error;
+      }
+      if (node.failedStart) this.#nodes.setProblem(node, { failedStart: undefined });
+      return node.object;
+    });
+  }
+
+  /** Writes what is wanted of nodes, as one line of the log; nothing is done about it here. @throws `storage_failed` */
+  async want(nodes: Iterable<OpenNode>, run: WantedRun['run'], by: WantedRun['by']): Promise<void> {
+    const commits: Commit[] = [];
+    for (const node of nodes) if (!isAlwaysRunning(node)) commits.push(commitOf(node, wantedNext(node.wanted, run, by)));
+    await this.#context.commitAll(commits);
+  }
+
+  /** Of all nodes that run or are to run; `by` says why they are not to any more. @throws `storage_failed` */
+  async wantNone(by: WantedRun['by']): Promise<void> {
+    await this.want(
+      [...this.#nodes.all()].filter(({ wanted }) => wanted.run === 'running'),
+      'stopped',
+      by,
+    );
+  }
+
+  /** All that run are wanted, also those that were started by other programs. @throws `storage_failed` */
+  async wantRunning(): Promise<void> {
+    const unknown = [...this.#nodes.all()].filter(({ live, wanted }) => live.status !== 'stopped' && wanted.run !== 'running');
+    await this.want(unknown, 'running', 'adopted');
+  }
+
+  /** Stops a node without a change of what is wanted. `from`: to be moved from there; nothing happens when it is elsewhere. */
+  halt(nodeId: string, from?: RegisteredCompute): Promise<void> {
+    return this.#nodes.withNode(nodeId, async (node) => {
+      if (node.live.status === 'stopped' || (from && node.compute !== from)) return;
+      if (from && node.wanted.run !== 'running') await this.want([node], 'running', 'adopted');
+      await this.#request(node, 'stop', {});
+    });
+  }
+
+  /** Has a node started or stopped as it is wanted; its lock is held. @throws what its compute refuses */
+  carryOut(node: OpenNode, verb: 'start' | 'stop'): Promise<void> {
+    return this.#request(node, verb, {});
+  }
+
+  /** Reads which starts the nodes of a compute run by, and how they ended. @throws what it answers */
+  async list(compute: RegisteredCompute): Promise<void> {
+    if (!compute.hasNodeRuns) return;
+    const of = [...this.#nodes.all()].filter((node) => node.compute === compute);
+    const before = new Map(of.map((node) => [node, [node.live, node.run] as const]));
+    const path = { project_id: this.#context.projectId };
+    const runs = await compute.transport.call('GET /v2/compute/projects/{project_id}/nodes', { path });
+    const found = new Map<string, ComputeNodeRun>(runs.map((run) => [run.node_id, run]));
+    for (const [node, [live, run]] of before) {
+      // What was reported meanwhile may be newer.
+      if (node.compute !== compute || node.live !== live || node.run !== run) continue;
+      const { status = 'stopped', generation, ending } = found.get(node.id) ?? {};
+      // A start that failed has left no run of its number.
+      const isOfNone = generation === undefined || (status === 'stopped' && !ending);
+      const facts = { ...(!isOfNone && { generation }), ...(ending && { ending }) };
+      if (isDeepStrictEqual(facts, run) && status === live.status) continue;
+      node.run = facts;
+      if (node.isPresent) this.#nodes.report({ node_id: node.id, status }, facts);
+    }
+  }
+
+  /** Nothing is written for what is so already. */
+  async #wantFor(node: OpenNode, verb: NodeVerb): Promise<void> {
+    const { wanted, live } = node;
+    const run = verb === 'start' ? 'running' : verb === 'stop' ? 'stopped' : undefined;
+    const isSo = run === wanted.run && (run === 'stopped') === (live.status === 'stopped');
+    if (run && !isSo) await this.want([node], run, 'client');
+  }
+
+  async #request(node: OpenNode, verb: NodeVerb, body: unknown): Promise<void> {
+    if (verb === 'stop' && (!node.isPresent || node.compute?.isFenced)) return;
+    if (!node.isPresent) await this.#nodes.place(node);
+    const { generation } = node.wanted;
+    const withGeneration = verb === 'start' && node.compute?.hasNodeRuns === true && !isAlwaysRunning(node);
+    await this.#nodes.refresh(node, () =>
+      requestVerb(this.#context, node, verb, { body, generation: withGeneration ? generation : undefined }),
+    );
+    if (withGeneration && node.live.status !== 'stopped') node.run = { generation };
+  }
+}
+
+/** The change of what is wanted of a node. */
+export function commitOf(node: OpenNode, wanted: WantedRun): Commit {
+  return {
+    change: { action: 'node.wanted', event: { node_id: node.id, ...wanted }, was: null },
+    apply: () => {
+      node.wanted = wanted;
+      return undefined;
+    },
+  };
+}
+
+export function isAlwaysRunning({ entry }: OpenNode): boolean {
+  return findKind(entry.node_type)?.alwaysRunning === true;
+}

@@ -1,0 +1,128 @@
+/** All inputs of `decide`, and the rows of its policy one by one. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { runEndings } from '../../schema/node-runs.ts';
+import type { WantedRun } from '../model/wanted.ts';
+import { type Decision, decide, type Observed } from './decide.ts';
+
+const now = 1_000;
+const generation = 7;
+const wanted = (run: WantedRun['run']): WantedRun => ({ run, generation, by: 'client' });
+const calm: Observed = {
+  ...{ isBusy: false, reach: 'connected', machine: 'stopped', tellsRuns: true, run: {}, wasSeenRunning: false, failed: undefined },
+};
+
+const runs: Observed['run'][] = [
+  'unknown',
+  ...[undefined, generation - 1, generation, generation + 1].flatMap((of) =>
+    [undefined, ...runEndings].map((ending) => ({ generation: of, ending })),
+  ),
+];
+const failures = [undefined, { reason: 'no memory', notBefore: now - 1 }, { reason: 'no memory', notBefore: now + 1 }];
+
+function* all(): Generator<[WantedRun, Observed]> {
+  for (const run of ['running', 'stopped'] as const)
+    for (const isBusy of [false, true])
+      for (const reach of ['connected', 'away', 'ending', 'fenced', 'unregistered'] as const)
+        for (const machine of ['stopped', 'started', 'suspended'] as const)
+          for (const tellsRuns of [false, true])
+            for (const facts of runs)
+              for (const wasSeenRunning of [false, true])
+                for (const failed of failures)
+                  yield [wanted(run), { isBusy, reach, machine, tellsRuns, run: facts, wasSeenRunning, failed }];
+}
+
+/** What becomes of it when the decision is carried out, on a compute that does as it is asked. */
+function after([before, observed]: [WantedRun, Observed], decision: Decision): [WantedRun, Observed] {
+  const next = { ...observed, failed: undefined };
+  if (decision.do === 'start') return [before, { ...next, machine: 'started', run: { generation }, wasSeenRunning: true }];
+  if (decision.do === 'stop') return [before, { ...next, machine: 'stopped', run: { generation, ending: 'asked' } }];
+  if (decision.do === 'want')
+    return [
+      { ...before, ...decision, generation: generation + 1 },
+      { ...next, wasSeenRunning: false },
+    ];
+  // A list never leaves a stopped run of this generation without its end.
+  if (decision.do === 'list')
+    return [before, { ...next, run: observed.run === 'unknown' ? {} : { ...observed.run, ending: 'lost' } }];
+  return [before, next];
+}
+
+describe('for every state', () => {
+  test('nothing is done where the compute cannot be reached or the node is being moved, and every wait has a sentence', () => {
+    let count = 0;
+    for (const [want, observed] of all()) {
+      count += 1;
+      const decision = decide(want, observed, now);
+      const isActing = decision.do !== 'nothing' && decision.do !== 'wait';
+      const require = (isSo: boolean) => isSo || assert.fail(JSON.stringify([want, observed, decision]));
+      if (observed.reach !== 'connected' || observed.isBusy) require(!isActing);
+      if (decision.do === 'wait') require(/\w \w/.test(decision.why));
+      if (decision.do === 'start') require(want.run === 'running' && observed.machine === 'stopped');
+      if (decision.do === 'stop') require(want.run === 'stopped' && observed.machine !== 'stopped');
+      if (decision.do === 'list') require(observed.tellsRuns);
+      // A person who asks again has another generation, which has not failed.
+      if (observed.failed && observed.failed.notBefore > now) require(!['start', 'stop', 'list'].includes(decision.do));
+    }
+    assert.equal(count, 2 * 2 * 5 * 3 * 2 * runs.length * 2 * 3);
+  });
+
+  test('it is settled after three decisions, where the compute does as it is asked', () => {
+    for (const [want, observed] of all()) {
+      let state: [WantedRun, Observed] = [want, { ...observed, failed: undefined }];
+      for (let steps = 0; steps < 3; steps++) state = after(state, decide(...state, now));
+      const last = decide(...state, now);
+      if (last.do !== 'nothing' && last.do !== 'wait') assert.fail(JSON.stringify([want, observed, last]));
+    }
+  });
+});
+
+describe('a node that is wanted and stopped', () => {
+  const of = (observed: Partial<Observed>) => decide(wanted('running'), { ...calm, ...observed }, now).do;
+
+  test('runs again when it was lost with its host, and when it never ran', () => {
+    assert.equal(of({ run: { generation, ending: 'lost' } }), 'start');
+    assert.equal(of({ run: {} }), 'start');
+    assert.equal(of({ run: { ending: 'lost' }, wasSeenRunning: true }), 'start');
+  });
+
+  test('is not wanted any more when its guest switched it off, its emulator failed, or its server ended with its nodes', () => {
+    for (const ending of ['guest', 'failed', 'server'] as const) {
+      const decision = decide(wanted('running'), { ...calm, run: { generation, ending } }, now);
+      assert.deepEqual(decision, { do: 'want', run: 'stopped', by: 'guest' });
+      assert.equal(of({ run: { generation: generation - 1, ending } }), 'start', 'that was an earlier run');
+      assert.equal(of({ run: { ending }, wasSeenRunning: true }), 'want');
+      assert.equal(of({ run: { ending } }), 'start', 'nobody knows which run that was');
+    }
+  });
+
+  test('continues where it was stopped to be moved or frozen', () => {
+    assert.equal(of({ run: { generation, ending: 'asked' } }), 'start');
+  });
+
+  test('is looked up where its compute has not said how it ended', () => {
+    assert.equal(of({ run: 'unknown' }), 'list');
+    assert.equal(of({ run: { generation } }), 'list');
+  });
+
+  test('of a compute that does not say how runs end has ended by itself when it was seen running, and starts otherwise', () => {
+    assert.equal(of({ tellsRuns: false, run: 'unknown', wasSeenRunning: true }), 'want');
+    assert.equal(of({ tellsRuns: false, run: 'unknown' }), 'start');
+    assert.equal(of({ tellsRuns: false, run: { ending: 'lost' }, wasSeenRunning: true }), 'start');
+  });
+});
+
+describe('a node that runs and is not wanted', () => {
+  const of = (run: Observed['run'], tellsRuns = true) =>
+    decide(wanted('stopped'), { ...calm, machine: 'started', run, tellsRuns }, now);
+  const adopted = { do: 'want', run: 'running', by: 'adopted' };
+
+  test('is stopped when it is of an earlier start', () => assert.deepEqual(of({ generation: generation - 1 }), { do: 'stop' }));
+
+  test('is wanted from then on when another program has started it, or nobody knows who', () => {
+    assert.deepEqual(of({}), adopted);
+    assert.deepEqual(of({ generation: generation + 1 }), adopted);
+    assert.deepEqual(of('unknown', false), adopted);
+    assert.deepEqual(of('unknown'), { do: 'list' });
+  });
+});

@@ -1,0 +1,71 @@
+/**
+ * What earlier versions kept in other files of nodes that are to run: a list in the project's folder, and those that were seen running on
+ * slices, in the server's. Both are read when a project is opened, and kept beside for a return to that version.
+ * It may go when nobody upgrades from 0.2 any more.
+ */
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DurableMap } from '../../lib/durable-map.ts';
+import { readRegularFile } from '../../lib/regular-file.ts';
+import { nullable, object, optional, text, whole } from '../../lib/shape.ts';
+import { isUuid } from '../../schema/common.ts';
+import { stagingPrefix } from '../../schema/folders.ts';
+import type { LiveProject } from '../live/live-project.ts';
+
+const listName = `${stagingPrefix}resume.json`;
+const runningName = 'running-nodes.log';
+const shape = object({ project_id: text, compute_id: text, epoch: optional(nullable(whole())) });
+const backup = (name: string) => `${name}.backup`;
+/** A hundred thousand nodes. */
+const largestList = 1 << 22;
+
+/** By the id of the project: nodes that an earlier version has seen running on slices. */
+export type EarlierRuns = ReadonlyMap<string, readonly string[]>;
+
+/** Read once: what it says holds for projects that were open then. */
+export async function readEarlierRuns(stateDirectory: string, warn: (message: string) => void): Promise<EarlierRuns> {
+  const path = join(stateDirectory, runningName);
+  const found = await readRegularFile(path, Number.MAX_SAFE_INTEGER).catch(() => undefined);
+  if (!found) return new Map();
+  const isEntry = (value: unknown) => shape.problem(value, 'the node') === undefined;
+  const map = await DurableMap.open<{ readonly project_id: string }>(path, warn, isEntry);
+  const runs = new Map<string, string[]>();
+  for (const [nodeId, { project_id }] of map.entries()) runs.set(project_id, [...(runs.get(project_id) ?? []), nodeId]);
+  await map.close();
+  return runs;
+}
+
+/** All projects that were open have been opened by this version. @throws what the disk says */
+export async function putAwayEarlierRuns(stateDirectory: string): Promise<void> {
+  const path = join(stateDirectory, runningName);
+  await rename(path, backup(path)).catch(unlessMissing);
+}
+
+/** The project was replaced by an older state of it. @throws what the disk says */
+export function dropEarlierList(folder: string): Promise<void> {
+  return rm(join(folder, listName), { force: true });
+}
+
+/** Makes them wanted. `ran`: on slices. Nothing happens to a project of this version. @throws `storage_failed` */
+export async function migrate(live: LiveProject, ran: readonly string[] | undefined): Promise<void> {
+  const isEarlier = await live.keepEarlierLog();
+  const path = join(live.folder, listName);
+  const listed = await readRegularFile(path, largestList).catch(() => undefined);
+  const ids = new Set([...(listed ? idsIn(String(listed)) : []), ...((isEarlier && ran) || [])]);
+  const nodes = [...live.nodes.all()].filter(({ id, wanted }) => ids.has(id) && wanted.run !== 'running');
+  if (nodes.length > 0) await live.runs.want(nodes, 'running', 'adopted');
+  if (listed) await rename(path, backup(path)).catch(unlessMissing);
+}
+
+function idsIn(list: string): string[] {
+  try {
+    const ids: unknown = JSON.parse(list);
+    return Array.isArray(ids) ? ids.filter((id): id is string => typeof id === 'string' && isUuid(id)) : [];
+  } catch {
+    return [];
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

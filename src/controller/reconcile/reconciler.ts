@@ -1,0 +1,231 @@
+/**
+ * Has nodes run as they are wanted: when their project is opened, when they have a place again, and when a request was cut off.
+ *
+ * Theory of operation. An event says which node to look at, and nothing else. `decide` compares what is wanted with what was observed, and
+ * the answer is carried out under the node's lock, where it is decided once more: whatever came in between counts. What has to wait is
+ * looked at again every two seconds. A few nodes of a project at a time are started, so that hosts bear it; which ones have to wait for a
+ * turn is not stored, as `decide` finds them again.
+ */
+import { isFault } from '../../api/faults.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import type { Log } from '../../lib/log.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
+import type { LiveProject } from '../live/live-project.ts';
+import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+import { type Decision, decide } from './decide.ts';
+import { type EarlierRuns, migrate, putAwayEarlierRuns, readEarlierRuns } from './migrate.ts';
+import { isOfNow, observe } from './observe.ts';
+
+export interface ReconciledProject {
+  readonly id: string;
+  /** Undefined while it is not open. */
+  readonly liveNow: LiveProject | undefined;
+  change<T>(fn: (live: LiveProject) => Promise<T>): Promise<T>;
+}
+
+export interface ReconcilerOptions {
+  readonly log: Log;
+  readonly stateDirectory: string;
+  readonly earlierRuns: EarlierRuns;
+}
+
+const everyMs = 2_000;
+/** Nodes of a project that are started at a time once it is open. */
+const rate = 4;
+/** How long the opening of a project waits for computes that are busy or cannot be reached. */
+const openingMs = 50_000;
+/** Errors that are the compute's, although the node is fine: it is tried again soon. */
+const faultsOfCompute = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
+const soon = { firstMs: 500, longestMs: 5_000 };
+const later = { firstMs: 2_000, longestMs: 300_000 };
+/** Of a start on a slice, whose host may have taken on much at once, listeners are sent the reason when it fails for this time. */
+const reportedFailure = 3;
+
+/** Nodes of a project that are to be looked at. */
+interface Dirty {
+  readonly project: ReconciledProject;
+  readonly ids: Set<string>;
+  isRunning: boolean;
+}
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  /** By the id of the project. */
+  readonly #dirty = new Map<string, Dirty>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /** The slice was asked to end: nothing is started there. */
+  isEnding: (compute: RegisteredCompute) => boolean = () => false;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  static async open(stateDirectory: string, log: Log): Promise<Reconciler> {
+    const earlierRuns = await readEarlierRuns(stateDirectory, (message) => log.error(message));
+    return new Reconciler({ log, stateDirectory, earlierRuns });
+  }
+
+  /** The project is being opened, perhaps for the first time by this version. @throws `storage_failed` */
+  migrate(live: LiveProject): Promise<void> {
+    return migrate(live, this.#options.earlierRuns.get(live.projectId));
+  }
+
+  /** All projects that were open have been opened by this version. */
+  haveAllMigrated(): void {
+    const { stateDirectory, log } = this.#options;
+    putAwayEarlierRuns(stateDirectory).catch((error: Error) => log.warn({ err: error }, 'a file of an earlier version stays'));
+  }
+
+  /** Its nodes are looked at now, and whenever something of them changes. */
+  #follow(project: ReconciledProject, live: LiveProject): void {
+    live.nodes.changes.subscribe((node) => {
+      if (project.liveNow === live && this.#decide(node).do !== 'nothing') this.look(project, node.id);
+    });
+    this.lookAtAll(project, live);
+  }
+
+  /** Something of the project's computes changed. */
+  lookAtAll(project: ReconciledProject, live: LiveProject): void {
+    for (const node of live.nodes.all()) if (this.#decide(node).do !== 'nothing') this.look(project, node.id);
+  }
+
+  look(project: ReconciledProject, nodeId: string): void {
+    if (this.#isClosed) return;
+    const dirty = this.#dirty.get(project.id) ?? { project, ids: new Set<string>(), isRunning: false };
+    this.#dirty.set(project.id, dirty);
+    dirty.ids.add(nodeId);
+    if (!dirty.isRunning) void this.#run(dirty);
+    this.#timer ??= setInterval(() => this.#lookAgain(), everyMs).unref();
+  }
+
+  /**
+   * Has the nodes of a project that was opened just now run as they are wanted, from now on. Answers when each of them runs or has failed.
+   * Their links are held until then: what one sends waits for the others, behind what was in flight when the project was frozen. Never
+   * rejects.
+   */
+  async follow(project: ReconciledProject, live: LiveProject): Promise<void> {
+    const due = [...live.nodes.all()].filter((node) => ['list', 'start'].includes(this.#decide(node).do));
+    if (due.every(({ wanted }) => wanted.by === 'auto_start')) return this.#follow(project, live);
+    const { transport } = live.computes.local;
+    const path = { project_id: live.projectId };
+    // Without a fabric they start all the same.
+    await transport.send('POST /v2/compute/projects/{project_id}/links/hold', { path }).catch(() => undefined);
+    this.#follow(project, live);
+    const until = performance.now() + openingMs;
+    await forEachBounded(due, concurrency, (node) => this.#settle(live, node, until));
+    await transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
+  }
+
+  /** Has a node run as it is wanted now, without the timer. @returns whether that is done */
+  async settle(live: LiveProject, node: OpenNode): Promise<boolean> {
+    await this.#settle(live, node, 0);
+    return this.#decide(node).do === 'nothing';
+  }
+
+  /** The server is about to end. What is under way is not waited for: starts may take long. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#isClosed = true;
+  }
+
+  #decide(node: OpenNode): Decision {
+    if (isAlwaysRunning(node)) return { do: 'nothing' };
+    return decide(node.wanted, observe(node, this.isEnding), performance.now());
+  }
+
+  #lookAgain(): void {
+    for (const dirty of this.#dirty.values()) if (!dirty.isRunning) void this.#run(dirty);
+    if (this.#dirty.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Nodes that have to wait stay dirty. */
+  async #run(dirty: Dirty): Promise<void> {
+    const { project } = dirty;
+    dirty.isRunning = true;
+    const waiting = new Set<string>();
+    try {
+      while (dirty.ids.size > 0 && !this.#isClosed) {
+        const ids = [...dirty.ids];
+        dirty.ids.clear();
+        const { liveNow } = project;
+        const ready = ids.filter((id) => {
+          const node = liveNow?.nodes.find(id);
+          const decision = node ? this.#decide(node) : undefined;
+          if (decision?.do === 'wait') waiting.add(id);
+          return decision && decision.do !== 'wait' && decision.do !== 'nothing';
+        });
+        // Who closes the project, or changes it alone, waits for those only that are under way.
+        const step = (id: string) => project.change((live) => this.#step(live, live.nodes.find(id)));
+        await forEachBounded(ready, rate, async (id) => {
+          await step(id);
+          waiting.add(id);
+        });
+      }
+    } catch (error) {
+      this.#options.log.warn({ err: error }, `nodes of project ${project.id} wait`);
+    } finally {
+      dirty.isRunning = false;
+    }
+    for (const id of waiting) {
+      const node = project.liveNow?.nodes.find(id);
+      if (node && this.#decide(node).do !== 'nothing') dirty.ids.add(id);
+    }
+    if (dirty.ids.size === 0) this.#dirty.delete(project.id);
+  }
+
+  /** Until the node is as it is wanted, waits for something else than its compute, or the time is over. Never rejects. */
+  async #settle(live: LiveProject, node: OpenNode, until: number): Promise<void> {
+    // A list, what is wanted, a start, and once more what ended at once.
+    for (let steps = 0; steps < 100 && !this.#isClosed; steps++) {
+      const decision = this.#decide(node);
+      const isBusyCompute = decision.do === 'wait' && decision.until !== undefined && node.failedStart?.isOfCompute === true;
+      if (decision.do === 'nothing' || (decision.do === 'wait' && !isBusyCompute)) return;
+      if (decision.do !== 'wait') await this.#step(live, node);
+      else if (performance.now() >= until) return;
+      else await new Promise((resolve) => setTimeout(resolve, (decision.until ?? 0) - performance.now()).unref());
+    }
+  }
+
+  /** One decision, carried out. Never rejects. */
+  async #step(live: LiveProject, node: OpenNode | undefined): Promise<void> {
+    if (!node) return;
+    await live.nodes.locks.run(node.id, async () => {
+      // It may have been deleted, or changed, while its lock was waited for.
+      if (live.nodes.find(node.id) !== node || this.#isClosed) return;
+      const { generation, compute, epoch } = { ...node.wanted, compute: node.compute, epoch: node.compute?.epoch };
+      try {
+        const decision = this.#decide(node);
+        await this.#carryOut(live, node, decision);
+        if (decision.do === 'stop' && node.live.status !== 'stopped') throw new Error('it could not be stopped');
+        if (node.failedStart) live.nodes.setProblem(node, { failedStart: undefined });
+      } catch (error) {
+        // Its compute may have been lost meanwhile, or its user has changed his mind.
+        if (isOfNow(node, { generation, compute, epoch }) && compute?.isFenced !== true) this.#failed(live, node, error as Error);
+      }
+    });
+  }
+
+  async #carryOut(live: LiveProject, node: OpenNode, decision: Decision): Promise<void> {
+    if (decision.do === 'list' && node.compute) await live.runs.list(node.compute);
+    else if (decision.do === 'want') await live.runs.want([node], decision.run, decision.by);
+    else if (decision.do === 'start' || decision.do === 'stop') await live.runs.carryOut(node, decision.do);
+  }
+
+  #failed(live: LiveProject, node: OpenNode, error: Error): void {
+    const { compute, failedStart, wanted, entry } = node;
+    const isOfCompute = faultsOfCompute.some((code) => isFault(error, code));
+    const count = (failedStart && isOfNow(node, failedStart) ? failedStart.count : 0) + 1;
+    const { firstMs, longestMs } = isOfCompute ? soon : later;
+    const notBefore = performance.now() + Math.min(longestMs, firstMs * 2 ** (count - 1));
+    const reason = error.message;
+    const isReported = isOfCompute ? false : compute?.epoch ? count === reportedFailure : count === 1;
+    if (isReported) live.notify('log.error', { message: `Node ${entry.name} could not be started again: ${reason}` });
+    const failed = { generation: wanted.generation, compute, epoch: compute?.epoch, count, notBefore, reason, isOfCompute };
+    live.nodes.setProblem(node, { failedStart: failed });
+  }
+}
