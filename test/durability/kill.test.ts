@@ -7,6 +7,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
+import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { Pinger } from '../support/pinger.ts';
 import { RawClient } from '../support/raw-http.ts';
@@ -74,9 +75,18 @@ async function setUp(client: RawClient): Promise<Running> {
   return { project, history, vm, vmPid: process.pid, pinger };
 }
 
+/** A start that was not answered is carried out once the server runs again, if it was recorded. */
+async function isSettled(client: RawClient, project: string): Promise<boolean> {
+  const placement = await client.get<ProjectPlacement>(`${project}/placement`);
+  const wanted = new Map(placement.nodes.map((node) => [node.node_id, node.wanted === 'running']));
+  const nodes = await client.get<NodeBody[]>(`${project}/nodes`);
+  return nodes.every(({ node_id, status }) => wanted.get(node_id) === (status !== 'stopped'));
+}
+
 /** Invariants of every running server. */
 async function verify(client: RawClient, running: Running, facts: Facts, history: HistoryHammer): Promise<string[]> {
   const { project, vm, vmPid } = running;
+  await waitFor(() => isSettled(client, project.path), { what: 'nodes that run as they are wanted', everyMs: 50 });
   const shown = await readFacts(client, project.path);
   shown.set(...(await history.read(client)));
   const problems = facts.check(shown);

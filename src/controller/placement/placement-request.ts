@@ -43,6 +43,7 @@ const PlacedNode = Type.Object(
     host: nullable(Type.String({ description: 'Address of the compute, or the host that the engine of its slice names' })),
     state: oneOf(['placed', 'pending'], { description: 'pending: it cannot run there now' }),
     reason: Type.String({ description: 'Why it is there, or what it waits for' }),
+    wanted: oneOf(['running', 'stopped'], { description: 'Whether it is to run; switches always are' }),
     copied_at: nullable(
       Type.String({ description: 'When its files were copied to this server last; null: never, or they do not end with the host' }),
     ),

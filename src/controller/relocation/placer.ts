@@ -4,6 +4,7 @@ import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
 import { type Candidate, chooseCompute, type NodeNeeds } from '../placement/choose-compute.ts';
 import { needsOf } from '../placement/node-needs.ts';
 import { linkWeight, partition } from '../placement/partition.ts';
@@ -107,6 +108,7 @@ export class Placer {
         host: compute ? (hostOf(compute.id) ?? compute.record.host) : null,
         state: problem === undefined ? 'placed' : 'pending',
         reason: problem === undefined ? whyThere(compute, unusable) : `${problem}. ${others()}`,
+        wanted: isAlwaysRunning(node) ? 'running' : node.wanted.run,
         ...copyOf(node.id),
         needs,
       };
