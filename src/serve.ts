@@ -220,7 +220,7 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   const end = (): void => {
     if (ending) return;
     ending = true;
-    void (parts.freezes ? parts.controller.keep() : Promise.resolve())
+    void (parts.freezes ? parts.controller.keep(parts.stopNodes) : Promise.resolve())
       // Its nodes are being moved, for as long as its engine allows for.
       .then(() => parts.slice?.stop())
       .then(() => {

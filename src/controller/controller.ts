@@ -266,10 +266,10 @@ export class Controller {
     this.copies.begin();
   }
 
-  /** The server is about to end. */
-  keep(): Promise<void> {
+  /** The server is about to end, and all nodes with it if `stopsNodes`. */
+  keep(stopsNodes: boolean): Promise<void> {
     this.relocation.ends();
-    return keepProjects(this.projects.all());
+    return keepProjects(this.projects.all(), stopsNodes);
   }
 
   /** Closes everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */

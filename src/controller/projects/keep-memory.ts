@@ -3,7 +3,7 @@
  * either the machines run on, or they continue at the next opening.
  */
 import type { LiveProject } from '../live/live-project.ts';
-import { findKind } from '../model/node.ts';
+import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
 import type { FreezeReport } from './copy-files.ts';
 
 /**
@@ -12,9 +12,7 @@ import type { FreezeReport } from './copy-files.ts';
  */
 export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>> {
   const { local } = live.computes;
-  const running = [...live.nodes.all()].filter(
-    ({ entry, live: { status } }) => status !== 'stopped' && findKind(entry.node_type)?.alwaysRunning !== true,
-  );
+  const running = [...live.nodes.all()].filter((node) => node.live.status !== 'stopped' && !isAlwaysRunning(node));
   if (running.length === 0) return new Set();
   await live.runs.wantRunning();
   // The local compute knows only projects of which it has a node.
@@ -26,6 +24,12 @@ export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>
   for (const { name, reason } of [...cold, ...elsewhere])
     live.notify('log.warning', { message: `${name} starts anew when the project is opened: ${reason}` });
   return new Set(memory.map(({ node_id }) => node_id));
+}
+
+/** Those of this host that are not in `kept` start anew with the next server: they stay wanted. Never rejects. */
+export async function stopOthers(live: LiveProject, kept: ReadonlySet<string>): Promise<void> {
+  const others = [...live.nodes.all()].filter(({ id, compute }) => compute === live.computes.local && !kept.has(id));
+  await Promise.allSettled(others.filter((node) => !isAlwaysRunning(node)).map(({ id }) => live.runs.halt(id)));
 }
 
 function keepLocal(live: LiveProject): Promise<Pick<FreezeReport, 'memory' | 'cold'>> {

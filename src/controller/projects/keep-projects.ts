@@ -7,11 +7,14 @@ const keepMs = 60_000;
 /** Each takes the memory of its machines once more. */
 const keptAtOnce = 2;
 
-/** What is not frozen in time runs on; what is being frozen then, with the next server. Never rejects. */
-export async function keepProjects(projects: Iterable<KnownProject>): Promise<void> {
+/**
+ * What is not frozen in time runs on; what is being frozen then, with the next server. `stopsNodes`: the server ends all nodes; those whose
+ * memory cannot be kept are stopped now, so that they start anew with the next one. Never rejects.
+ */
+export async function keepProjects(projects: Iterable<KnownProject>, stopsNodes: boolean): Promise<void> {
   const { promise: enough, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, keepMs);
-  const kept = forEachBounded([...projects], keptAtOnce, (project) => project.keep());
+  const kept = forEachBounded([...projects], keptAtOnce, (project) => project.keep(stopsNodes));
   await Promise.race([kept, enough]);
   clearTimeout(timer);
 }

@@ -21,7 +21,7 @@ import type { ComputeNodeObject } from '../model/node.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
-import { keepMemory } from './keep-memory.ts';
+import { keepMemory, stopOthers } from './keep-memory.ts';
 import { settleMoves } from './pending-moves.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle, requireStill } from './project-lifecycle.ts';
@@ -240,14 +240,17 @@ export class KnownProject {
   }
 
   /** The server is about to end: what is frozen when it is closed is frozen now, and continues with the next server. Never rejects. */
-  keep(): Promise<void> {
+  keep(stopsNodes: boolean): Promise<void> {
     return this.#life.run(async () => {
       const live = this.liveNow;
       if (!live || this.#entry.on_close !== 'freeze') return;
       this.#autoClose.end();
       await this.#resuming;
       await live.gate
-        .hold(() => keepMemory(live))
+        .hold(async () => {
+          const kept = await keepMemory(live);
+          if (stopsNodes) await stopOthers(live, kept);
+        })
         .catch((error: unknown) => this.#environment.log.warn({ err: error }, `the machines of "${this.name}" run on`));
     });
   }
