@@ -106,7 +106,11 @@ describe('a lab on Slurm', { skip }, async () => {
     assert.ok(await hasFile(closed), 'the file of a node of a closed project');
     // Noted once the files are there.
     for (const project of [open, closed])
-      await waitFor(async () => (await placed(project))?.started_from, { what: 'the time of the copy', everyMs: 100 });
+      await waitFor(async () => (await placed(project))?.started_from, { what: 'the time of the copy', everyMs: 100 }).catch(
+        async (error: Error) => {
+          throw new Error(`${JSON.stringify(await placed(project))}\n${controller.log().slice(-3000)}`, { cause: error });
+        },
+      );
     await user.delete(`/v2/slices/${compute_id}`);
     await waitFor(async () => (await hosts.placed()) === 0, { what: 'the end of the slice', everyMs: 200 });
   });
