@@ -297,7 +297,7 @@ export class ProjectLog {
     const seq = this.#applied;
     const { topology, udpPorts, wanted } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
-    // Nobody undoes what is wanted, nor listens to it.
+    // What is wanted is not undone, and listeners are not sent it.
     const remembered = this.#kept.filter(({ seq: each, action }) => each <= seq && action !== 'node.wanted');
     await this.#history.keep(remembered);
     this.#remembered = remembered.at(-1)?.seq ?? this.#remembered;

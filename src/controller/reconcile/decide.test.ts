@@ -92,7 +92,7 @@ describe('a node that is wanted and stopped', () => {
       assert.deepEqual(decision, { do: 'want', run: 'stopped', by: 'guest' });
       assert.equal(of({ run: { generation: generation - 1, ending } }), 'start', 'that was an earlier run');
       assert.equal(of({ run: { ending }, wasSeenRunning: true }), 'want');
-      assert.equal(of({ run: { ending } }), 'start', 'nobody knows which run that was');
+      assert.equal(of({ run: { ending } }), 'start', 'which run that was is not known');
     }
   });
 
@@ -119,7 +119,7 @@ describe('a node that runs and is not wanted', () => {
 
   test('is stopped when it is of an earlier start', () => assert.deepEqual(of({ generation: generation - 1 }), { do: 'stop' }));
 
-  test('is wanted from then on when another program has started it, or nobody knows who', () => {
+  test('is wanted from then on when another program has started it, or its starter is not known', () => {
     assert.deepEqual(of({}), adopted);
     assert.deepEqual(of({ generation: generation + 1 }), adopted);
     assert.deepEqual(of('unknown', false), adopted);

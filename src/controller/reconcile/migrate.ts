@@ -1,7 +1,7 @@
 /**
  * What earlier versions kept in other files of nodes that are to run: a list in the project's folder, and those that were seen running on
  * slices, in the server's. Both are read when a project is opened, and kept beside for a return to that version.
- * It may go when nobody upgrades from 0.2 any more.
+ * It may go when no server of 0.2 is upgraded any more.
  */
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

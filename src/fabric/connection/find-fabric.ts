@@ -1,4 +1,5 @@
 /** Finds the fabric that answers at a socket, or starts one: afterwards there is one that speaks our version. */
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -70,7 +71,11 @@ async function startFabric(place: FabricPlace): Promise<FoundFabric> {
       // Another one, started at the same moment, is as good.
       return { connection, pid, isNew: pid === child.pid };
     }
-    if (ended) throw fault('fabric_unavailable', { reason: `it ended at once: ${(await child.outcome).tail}` });
+    if (ended) {
+      // Until it listens, its socket is beside the path (`control.ts`).
+      await rm(`${place.socketPath}.${child.pid}`, { force: true });
+      throw fault('fabric_unavailable', { reason: `it ended at once: ${(await child.outcome).tail}` });
+    }
     await sleep(pollMs);
   }
   const { tail } = await child.stop({ graceMs: 500 });
