@@ -12,8 +12,9 @@ type JsonObject = Record<string, unknown>;
 /** The body, changed only in these two ways. Walks no further than its schema does. */
 export function lenient(schema: TSchema, body: unknown): unknown {
   if (!isObject(body)) return body;
-  const own = Object.entries(body).filter(([key]) => !isPassedOver(key));
-  const kept = own.length === Object.keys(body).length ? body : Object.fromEntries(own);
+  const keys = Object.keys(body);
+  const own = keys.filter((key) => !isPassedOver(key));
+  const kept = own.length === keys.length ? body : Object.fromEntries(own.map((key) => [key, body[key]]));
   return roundPixels(schema as JsonObject, kept);
 }
 
@@ -33,7 +34,9 @@ function roundPixels(schema: JsonObject, value: unknown): unknown {
     const before = value[key];
     const after =
       pixelKeys.has(key) && typeof before === 'number' && isInteger(form) ? Math.round(before) : roundPixels(form, before);
-    if (!Object.is(after, before)) changed = { ...(changed ?? value), [key]: after };
+    if (Object.is(after, before)) continue;
+    changed ??= { ...value };
+    changed[key] = after;
   }
   return changed ?? value;
 }

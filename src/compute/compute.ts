@@ -8,7 +8,7 @@
  * it lets go of everything, or stops everything when asked to.
  */
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Route } from '../api/route.ts';
 import { makeDrivers } from '../emulators/drivers.ts';
@@ -21,6 +21,7 @@ import { BpfCompiler } from '../fabric/bpf-compile.ts';
 import { bootId, bootMs } from '../lib/boot-clock.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
+import { removeTree } from '../lib/remove-tree.ts';
 import { endMarked, listMarked, type Marked, withoutOwner } from '../process/orphans.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
@@ -336,11 +337,11 @@ class Opening {
 
   async #removeOldSockets(nodes: readonly ComputeNode[]): Promise<void> {
     const { runtimeDirectory } = this.#context.settings;
-    await rm(join(runtimeDirectory, 'm'), { recursive: true, force: true });
+    await removeTree(join(runtimeDirectory, 'm'));
     const folder = join(runtimeDirectory, 'n');
     const used = new Set(nodes.filter((node) => node.emulator).map((node) => node.view().runtimeDirectory));
     for (const name of await readdir(folder).catch(() => [])) {
-      if (!used.has(join(folder, name))) await rm(join(folder, name), { recursive: true, force: true });
+      if (!used.has(join(folder, name))) await removeTree(join(folder, name));
     }
   }
 }

@@ -1,4 +1,7 @@
-/** How deep a JSON text is nested, and how many values it has, found without parsing: parsers and what walks their result use the stack. */
+/**
+ * How deep a JSON text is nested, and how many values and keys it has, found without parsing: parsers and what walks their result use the
+ * stack, and an object of 50,000 keys takes 15 to 40 ms each time that it is listed or copied.
+ */
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [...'"\\{}[]'].map((one) => one.charCodeAt(0));
 
@@ -22,7 +25,7 @@ export function isDeeper(bytes: Uint8Array, limit: number): boolean {
   return false;
 }
 
-const comma = ','.charCodeAt(0);
+const [comma, colon] = [...',:'].map((one) => one.charCodeAt(0));
 /** Bytes up to this one are blanks (RFC 8259, §2). */
 const space = ' '.charCodeAt(0);
 
@@ -47,6 +50,32 @@ export function hasMoreValues(bytes: Uint8Array, limit: number): boolean {
     if (values > limit) return true;
     isOpening = byte === openBrace || byte === openBracket;
     inString = byte === quote;
+  }
+  return false;
+}
+
+/** Whether an object has more keys than `limit`. Of texts that are not JSON it may say anything. */
+export function hasMoreKeys(bytes: Uint8Array, limit: number): boolean {
+  // A key takes five bytes with its value: `"":1,`.
+  if (bytes.length <= limit * 5) return false;
+  /** Keys so far of each object that is open, the innermost last. */
+  const open: number[] = [];
+  let keys = 0;
+  let inString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (inString) {
+      if (byte === backslash) at += 1;
+      else if (byte === quote) inString = false;
+    } else if (byte === quote) inString = true;
+    else if (byte === openBrace) {
+      open.push(keys);
+      keys = 0;
+    } else if (byte === closeBrace) keys = open.pop() ?? 0;
+    else if (byte === colon) {
+      keys += 1;
+      if (keys > limit) return true;
+    }
   }
   return false;
 }

@@ -12,6 +12,7 @@ import { fault, isFault } from '../../api/faults.ts';
 import type { Checksums } from '../../emulators/host/checksums.ts';
 import type { ImageFolder } from '../../emulators/host/images.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { ImageArrival, ImageArrivalStart, ImageFetch } from '../../schema/image-transfer.ts';
 import { fetchPiece } from './image-fetch.ts';
 
@@ -176,7 +177,7 @@ async function sizeOf(path: string): Promise<number> {
 /** What is longer than the image, or no file. @throws storage_failed */
 async function removeUnusable(path: string, filesize: number): Promise<void> {
   const facts = await lstat(path).catch(() => undefined);
-  if (facts && (!facts.isFile() || facts.size > filesize)) await rm(path, { recursive: true, force: true }).catch(failed);
+  if (facts && (!facts.isFile() || facts.size > filesize)) await removeTree(path).catch(failed);
 }
 
 /** @throws storage_failed */
@@ -201,6 +202,6 @@ export async function removeAbandoned(folder: string): Promise<void> {
     if (!name.startsWith('.') || !name.endsWith(partialEnd)) continue;
     const path = join(folder, name);
     const facts = await lstat(path).catch(() => undefined);
-    if (facts && Date.now() - facts.mtimeMs > abandonedMs) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    if (facts && Date.now() - facts.mtimeMs > abandonedMs) await removeTree(path).catch(() => undefined);
   }
 }

@@ -3,12 +3,13 @@
  * names for each direction in it the port that sends there, where its random filters were, and what switches have learned. Held links queue what comes; the fabric
  * releases them by itself when this server dies.
  */
-import { copyFile, mkdir, open, rm } from 'node:fs/promises';
+import { copyFile, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { problemsOf } from '../../api/validate.ts';
 import type { AddressEntry, DirectionPlace, FilterState } from '../../fabric/protocol.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { nullable, Uuid } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { FabricWiring, PortAddress } from './wiring.ts';
@@ -97,7 +98,7 @@ export class HeldLinks {
     try {
       await this.#restore(folder);
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await removeTree(folder);
     }
   }
 

@@ -1,5 +1,6 @@
-import { access, rm } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { memorySourceName, savedMemoryName } from '../../schema/folders.ts';
 
 /** Removes the memory that was saved for the next start of a node; that of its template stays, as the node has not run since. */
@@ -9,5 +10,5 @@ export async function discardMemory(directory: string): Promise<void> {
     () => true,
     () => false,
   );
-  if (!isOfTemplate) await rm(folder, { recursive: true, force: true });
+  if (!isOfTemplate) await removeTree(folder);
 }

@@ -2,9 +2,10 @@
  * Folders of deleted nodes, kept in their project for a while so that a deletion can be undone: moved, not copied. The oldest go
  * when there are too many or they are too large. With the project's folder all go.
  */
-import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sizeOnDisk } from '../../lib/folder-size.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { deletedNodesFolder } from '../../schema/folders.ts';
 
 const mostFolders = 50;
@@ -16,7 +17,7 @@ export async function keepFolder(projectPath: string, nodeId: string, folder: st
   const kept = join(projectPath, deletedNodesFolder);
   try {
     await mkdir(kept, { recursive: true });
-    await rm(join(kept, nodeId), { recursive: true, force: true });
+    await removeTree(join(kept, nodeId));
     await rename(folder, join(kept, nodeId));
     // The deletion does not wait for it.
     removeOldest(kept).catch(() => undefined);
@@ -30,7 +31,7 @@ export async function keepFolder(projectPath: string, nodeId: string, folder: st
 export async function restoreFolder(projectPath: string, nodeId: string, folder: string): Promise<void> {
   const kept = await findKept(projectPath, nodeId);
   if (kept === undefined) return;
-  await rm(folder, { recursive: true, force: true });
+  await removeTree(folder);
   await mkdir(dirname(folder), { recursive: true });
   await rename(kept, folder);
 }
@@ -42,7 +43,7 @@ export async function restoreMissing(projectPath: string, nodeId: string, folder
   await mkdir(folder, { recursive: true });
   const present = new Set(await readdir(folder));
   for (const name of await readdir(kept)) if (!present.has(name)) await rename(join(kept, name), join(folder, name));
-  await rm(kept, { recursive: true, force: true });
+  await removeTree(kept);
 }
 
 async function findKept(projectPath: string, nodeId: string): Promise<string | undefined> {
@@ -60,6 +61,6 @@ async function removeOldest(kept: string): Promise<void> {
   let bytes = 0;
   for (const [index, { path }] of folders.sort((one, other) => other.movedAt - one.movedAt).entries()) {
     bytes += await sizeOnDisk(path);
-    if (index >= mostFolders || bytes > mostBytes) await rm(path, { recursive: true, force: true });
+    if (index >= mostFolders || bytes > mostBytes) await removeTree(path);
   }
 }

@@ -2,11 +2,12 @@
  * One run of a node, from its emulator's start or adoption to its end: the emulator, its console server, its links, its folder of
  * sockets and its record. All of it is there, or nothing. Who calls when, and what the node's status is, is the node's business.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { ConsoleSource, Driver, Emulator, Ending, NodeView, ScreenSource } from '../../emulators/driver.ts';
 import { bootId } from '../../lib/boot-clock.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import type { RunEnding } from '../../schema/node-runs.ts';
 import { type NodeConsole, openConsole } from '../console/console.ts';
@@ -83,7 +84,7 @@ export class NodeRun {
       owner.context.log('error', `node ${view.name} was taken over, but not all of it: ${error.message}`);
     });
     // Saved while it was paused, by a server that died before it stopped the machine: now it continues by itself.
-    await rm(join(view.directory, savedMemoryName), { recursive: true, force: true }).catch(() => undefined);
+    await removeTree(join(view.directory, savedMemoryName)).catch(() => undefined);
     // It was paused for a copy, or for a move, when the server died.
     if (record.status === 'started' && !record.departed && emulator.state === 'suspended')
       await emulator.resume().catch((error: Error) => {
@@ -244,5 +245,5 @@ async function prepareFolders(view: NodeView): Promise<void> {
 }
 
 function removeFolder(path: string): Promise<void> {
-  return rm(path, { recursive: true, force: true });
+  return removeTree(path);
 }

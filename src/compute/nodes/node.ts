@@ -6,11 +6,11 @@
  * waits for the lock too, and is ignored if the node was stopped meanwhile. The node has a `NodeRun` exactly while its status is
  * not `stopped`. What is always running is started when it is made; clients' `stop` does nothing, `start` tries failed ports again.
  */
-import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import type { Driver, Emulator, Ending, NodeView, Properties, StartOptions } from '../../emulators/driver.ts';
 import { Mutex } from '../../lib/mutex.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { Nio } from '../../schema/nio.ts';
 import type { NodeStatus } from '../../schema/node.ts';
 import type { RunEnding } from '../../schema/node-runs.ts';
@@ -254,7 +254,7 @@ export class ComputeNode {
     await this.close({ now: true });
     this.#state.emit('node.deleted', this.present());
     if (keepFiles && (await keepFolder(this.project.path, this.id, this.directory))) return;
-    await rm(this.directory, { recursive: true, force: true }).catch((error: Error) => {
+    await removeTree(this.directory).catch((error: Error) => {
       this.view().warn(`The folder of ${this.name} could not be removed: ${error.message}`);
     });
   }

@@ -12,6 +12,7 @@ import { fault, isFault } from '../../api/faults.ts';
 import { removeDiskCopies } from '../../emulators/host/disk-copies.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { spawnChild } from '../../process/child.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
@@ -136,7 +137,7 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
     await grow(context, destination.directory, async (folder) => {
       await removeDiskCopies(source.directory);
       if (await exists(source.directory)) await copyTrees(context, source.directory, ['.'], folder);
-      await rm(join(folder, savedMemoryName), { recursive: true, force: true });
+      await removeTree(join(folder, savedMemoryName));
     });
     await destination.driver.renamed?.(destination.directory, source.name, destination.name);
   };
@@ -157,7 +158,7 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
 /** Folders that a server which died has left half copied. What cannot be removed stays noted for the next start. */
 export async function removeHalfCopies(context: Context, folders: readonly string[]): Promise<void> {
   for (const folder of folders) {
-    await rm(folder, { recursive: true, force: true })
+    await removeTree(folder)
       .then(() => context.store.endCopy(folder))
       .catch((error) => context.log('error', `removing ${folder}: ${error}`));
   }
@@ -206,12 +207,12 @@ export async function grow<T>(context: Context, target: string, fill: (folder: s
   try {
     await mkdir(growing);
     const filled = await fill(growing);
-    await rm(target, { recursive: true, force: true });
+    await removeTree(target);
     await rename(growing, target);
     await syncFolder(dirname(target));
     return filled;
   } catch (error) {
-    await rm(growing, { recursive: true, force: true }).catch(() => undefined);
+    await removeTree(growing).catch(() => undefined);
     throw error;
   } finally {
     await context.store.endCopy(growing).catch((error) => context.log('error', `forgetting a copy: ${error}`));
@@ -237,10 +238,10 @@ async function renameNodes(context: Context, folder: string, ids: ReadonlyMap<st
     const parent = join(folder, kindFolder);
     for (const name of await readdir(parent).catch(() => [])) {
       const id = ids.get(name.toLowerCase());
-      if (id === undefined) await rm(join(parent, name), { recursive: true, force: true });
+      if (id === undefined) await removeTree(join(parent, name));
       else {
         // Only the node itself continues from it: a copy starts anew.
-        await rm(join(parent, name, savedMemoryName), { recursive: true, force: true });
+        await removeTree(join(parent, name, savedMemoryName));
         await rename(join(parent, name), join(parent, id));
       }
     }

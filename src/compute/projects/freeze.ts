@@ -3,13 +3,14 @@
  * receives it is started before, and completes its files after they have resumed. Memory stands below `memory_path` as files of nodes
  * stand in a project, `project-files/<kind>/<node id>/saved-memory`.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
 import { keptMemoryName, resumedLinksName, savedLinksName, savedMemoryName } from '../../schema/folders.ts';
 import type { ColdNode } from '../../schema/snapshot.ts';
@@ -85,7 +86,7 @@ export class ProjectFreezes {
     this.#freezes.set(key, freeze);
     try {
       await this.#context.store.beginCopy(folder);
-      await rm(folder, { recursive: true, force: true });
+      await removeTree(folder);
       await mkdir(folder);
       return freeze.report(await whileHeld([...project.nodes.values()], this.#context, keeping(freeze, project.path)));
     } catch (error) {
@@ -94,7 +95,7 @@ export class ProjectFreezes {
     } finally {
       await freeze.dispose();
       this.#freezes.delete(key);
-      await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+      await removeTree(folder).catch(() => undefined);
       await this.#context.store.endCopy(folder).catch(() => undefined);
     }
   }
@@ -172,7 +173,7 @@ class MemoryFreeze implements PauseWork {
   async place(projectPath: string): Promise<ReadonlySet<ComputeNode>> {
     const memory = this.#saved.map(({ node }) => ({ from: this.#memoryOf(node), to: join(node.directory, savedMemoryName) }));
     const links = join(projectPath, resumedLinksName);
-    await rm(links, { recursive: true, force: true });
+    await removeTree(links);
     await placeFolders([...memory, ...(this.#hasFrames ? [{ from: this.#linksFolder, to: links }] : [])]);
     return new Set(this.#saved.map(({ node }) => node));
   }

@@ -1,7 +1,8 @@
 /** Folders that get their places together: a machine that runs on must not find memory of an earlier moment at its next start. */
-import { rename, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../lib/atomic-file.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 
 export interface Placement {
   readonly from: string;
@@ -24,5 +25,5 @@ export async function placeFolders(placements: readonly Placement[]): Promise<vo
 }
 
 function remove(folder: string): Promise<void> {
-  return rm(folder, { recursive: true, force: true });
+  return removeTree(folder);
 }

@@ -2,12 +2,13 @@
  * The folders of projects: where a new one may stand, and how one is removed. A folder that another program had filled before it
  * became a project's is never removed as a whole: of it, only what projects keep in a folder goes.
  */
-import { readdir, realpath, rm, rmdir } from 'node:fs/promises';
+import { readdir, realpath, rmdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, normalize, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { Settings } from '../../schema/settings.ts';
 
 /**
@@ -32,7 +33,7 @@ export async function makeFolder(path: string): Promise<boolean> {
   try {
     await makeFolders(path);
     const names = await readdir(path);
-    await rm(join(path, 'tmp'), { recursive: true, force: true });
+    await removeTree(join(path, 'tmp'));
     return names.every((name) => name === 'tmp') || names.some((name) => name === 'project-files' || name.endsWith('.gns3'));
   } catch (cause) {
     throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
@@ -40,7 +41,7 @@ export async function makeFolder(path: string): Promise<boolean> {
 }
 
 export async function removeFolder(path: string, owned: boolean): Promise<void> {
-  if (owned) return rm(path, { recursive: true, force: true });
-  for (const name of ['project-files', 'tmp']) await rm(join(path, name), { recursive: true, force: true });
+  if (owned) return removeTree(path);
+  for (const name of ['project-files', 'tmp']) await removeTree(join(path, name));
   await rmdir(path).catch(() => undefined);
 }

@@ -1,10 +1,10 @@
 /** One project of the compute: a folder, and the nodes that stand in it. */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { Gate } from '../../lib/gate.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { Context, ProjectView } from '../context.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ProjectRecord } from '../store.ts';
@@ -92,7 +92,7 @@ export class ComputeProject implements ProjectView {
       await forEachBounded(this.nodes.values(), closedAtOnce, close);
       for (const port of this.udpPorts) this.context.ports.udp.release(port);
       this.udpPorts.clear();
-      await rm(join(this.path, 'tmp'), { recursive: true, force: true });
+      await removeTree(join(this.path, 'tmp'));
       await this.context.store.deleteProject(this.id);
       this.#closed = true;
       this.nodes.clear();

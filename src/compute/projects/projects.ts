@@ -1,9 +1,9 @@
 /** All projects and nodes of the compute: finding them, making them, and bringing them back when the server starts. */
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import type { Driver, NodeNumbers } from '../../emulators/driver.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { isUuid } from '../../schema/common.ts';
 import type { ConsoleType, NodeType } from '../../schema/node.ts';
 import type { Context } from '../context.ts';
@@ -231,7 +231,7 @@ export class ComputeProjects {
       ports.releaseConsole(console);
       await store.deleteNode(nodeId, []).catch(() => undefined);
       await driver.removed?.(nodeId).catch(() => undefined);
-      await rm(node.directory, { recursive: true, force: true }).catch(() => undefined);
+      await removeTree(node.directory).catch(() => undefined);
       throw error;
     }
     return this.#add(project, node);

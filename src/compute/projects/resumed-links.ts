@@ -3,8 +3,8 @@
  * the links get what was in flight when the project was frozen, the machines run, and the links are released: nothing that a machine
  * sends meets a link that is not connected yet. A client that never releases them has them released.
  */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { resumedLinksName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
 import { type FabricHolds, HeldLinks } from '../links/held-links.ts';
@@ -51,7 +51,7 @@ export class ResumedLinks {
     try {
       const project = this.#projects.get(projectId);
       const frames = join(project.path, resumedLinksName);
-      const settled = links ? links.restore(frames) : rm(frames, { recursive: true, force: true });
+      const settled = links ? links.restore(frames) : removeTree(frames);
       await settled.catch((error: Error) => {
         this.#context.log('warning', `frames in flight are not restored: ${error.message}`);
       });

@@ -3,7 +3,7 @@
  * A node that is made from one gets a copy of it, and continues from the memory at its first start. Folders grow under another name and
  * get theirs by one rename; the controller knows which of them a template holds.
  */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
@@ -11,6 +11,7 @@ import { DiskFloor } from '../../lib/disk-floor.ts';
 import { sizeOnDisk } from '../../lib/folder-size.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { isUuid } from '../../schema/common.ts';
 import type { WarmMachine } from '../../schema/compute-node.ts';
 import { memorySourceName, savedMemoryName } from '../../schema/folders.ts';
@@ -90,7 +91,7 @@ export class WarmMachines {
     const path = this.#pathOf(machineId);
     return this.#locks.run(path, async () => {
       if (!(await exists(path))) throw fault('machine_not_found', { machine_id: machineId });
-      await rm(path, { recursive: true, force: true });
+      await removeTree(path);
     });
   }
 

@@ -4,11 +4,12 @@
  * and are registered when all are in their places: a crash in between leaves those that are in theirs, each complete.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { ForkedFrom } from '../../schema/project.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { Snapshot, SnapshotFork } from '../../schema/snapshot.ts';
@@ -91,7 +92,7 @@ async function makeForks(
       } catch (error) {
         // The next start would find them, and list forks of a request that failed.
         const unknown = places.filter(({ entry }) => !projects.find(entry.project_id));
-        await each(unknown, ({ place }) => rm(place.path, { recursive: true, force: true })).catch(() => undefined);
+        await each(unknown, ({ place }) => removeTree(place.path)).catch(() => undefined);
         throw error;
       }
     });

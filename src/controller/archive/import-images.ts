@@ -6,6 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
 import { besideImages, refuseImageName } from '../../lib/base-name.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { takeName } from '../../lib/take-name.ts';
 import { imageFolderOf } from '../model/node-images.ts';
 import { copyOptions } from '../projects/copy-files.ts';
@@ -34,7 +35,7 @@ export async function placeImages(content: string, imagesPath: string): Promise<
     await removeImages(placed);
     throw error;
   }
-  await rm(from, { recursive: true, force: true });
+  await removeTree(from);
   return placed;
 }
 

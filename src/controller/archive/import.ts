@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { makeFolders, removeFolders } from '../../lib/make-folders.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { isUuid } from '../../schema/common.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -113,7 +114,7 @@ async function adopt(extracted: Extracted, options: ImportOptions): Promise<Know
     const nodes = spreadNodes(renewed.nodes, options.computes);
     const project = canonical({ ...renewed.project, ...closed });
     // Project files and logs inside the archive would be taken for this project's.
-    for (const entry of await readdir(content)) if (isProjectFile(entry)) await rm(join(content, entry), { recursive: true });
+    for (const entry of await readdir(content)) if (isProjectFile(entry)) await removeTree(join(content, entry));
     await writeFileAtomic(join(content, filename), await topologyText({ ...renewed, nodes, project }, options.version));
     const images = await placeImages(content, options.settings.Server.images_path);
     try {
@@ -123,7 +124,7 @@ async function adopt(extracted: Extracted, options: ImportOptions): Promise<Know
           await syncFolder(dirname(path));
           return await projects.register(project, { path, filename });
         } catch (error) {
-          await rm(path, { recursive: true, force: true });
+          await removeTree(path);
           throw error;
         }
       });

@@ -12,6 +12,7 @@ import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { filesOnDisk, sizeOfCopy } from '../../lib/folder-size.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { UseCounts } from '../../lib/use-counts.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
 import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
@@ -224,7 +225,7 @@ export class Snapshots {
       ...(checkpoint && { checkpoint }),
     };
     await writeSnapshots(project.path, [...others, snapshot]).catch(async (error: unknown) => {
-      await rm(folder, { recursive: true, force: true });
+      await removeTree(folder);
       throw error;
     });
     return { snapshot, record };
@@ -298,7 +299,7 @@ export async function unpackSnapshot(
   } else await extractArchive({ archive: source, folder, floorBytes });
   const topology = await readUpgraded(folder);
   await rm(join(folder, projectEntry));
-  await rm(join(folder, 'snapshots'), { recursive: true, force: true });
+  await removeTree(join(folder, 'snapshots'));
   return topology;
 }
 

@@ -11,6 +11,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { list, object, text, whole } from '../../lib/shape.ts';
 import { type CopiedFile, copyBlockBytes, copyHashBytes } from '../../schema/node-copy.ts';
 
@@ -55,7 +56,7 @@ export class CopyFolder {
   /** Begins an update; what is left of another one goes. */
   async begin(): Promise<CopyUpdate> {
     const incoming = join(this.path, 'incoming');
-    await rm(incoming, { recursive: true, force: true });
+    await removeTree(incoming);
     await mkdir(incoming, { recursive: true });
     return new CopyUpdate(incoming, async (update) => {
       await writeFileAtomic(join(incoming, 'update.json'), JSON.stringify(update));
@@ -68,7 +69,7 @@ export class CopyFolder {
     // A copy that is half removed must not be taken for one.
     const removed = `${this.path}.${randomUUID()}`;
     await rename(this.path, removed).catch(() => undefined);
-    await rm(removed, { recursive: true, force: true });
+    await removeTree(removed);
   }
 
   #hashesOf(path: string): string {
@@ -79,7 +80,7 @@ export class CopyFolder {
     const complete = join(this.path, 'complete');
     const text = await readFile(join(complete, 'update.json'), 'utf8').catch(() => undefined);
     // Its removal was under way.
-    if (text === undefined) return rm(complete, { recursive: true, force: true });
+    if (text === undefined) return removeTree(complete);
     const { copy, changed } = JSON.parse(text) as { copy: CopyFacts; changed: readonly ChangedFile[] };
     // First: there may be a folder now where a file was.
     await this.#removeOthers(new Set(copy.files.map(({ path }) => path)));
@@ -91,7 +92,7 @@ export class CopyFolder {
     }
     await writeFileAtomic(join(this.path, 'copy.json'), JSON.stringify(copy));
     await rm(join(complete, 'update.json'), { force: true });
-    await rm(complete, { recursive: true, force: true });
+    await removeTree(complete);
   }
 
   async #removeOthers(wanted: ReadonlySet<string>): Promise<void> {
@@ -131,7 +132,7 @@ export class CopyUpdate {
 
   /** No effect once it is complete. */
   discard(): Promise<void> {
-    return rm(this.#folder, { recursive: true, force: true });
+    return removeTree(this.#folder);
   }
 
   async #write(name: string, write: (handle: FileHandle) => Promise<void>): Promise<void> {
@@ -164,7 +165,7 @@ async function mergeBlocks(data: string, file: string, { blocks, size }: Require
 async function moveTo(source: string, target: string): Promise<void> {
   if ((await stat(source).catch(() => undefined)) === undefined) return;
   await mkdir(dirname(target), { recursive: true });
-  await rm(target, { recursive: true, force: true });
+  await removeTree(target);
   await rename(source, target);
   await syncFolder(dirname(target));
 }

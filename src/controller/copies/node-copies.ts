@@ -7,7 +7,7 @@
  * slice under which the files were there. A slice with another one may have lost them: the copy is not replaced until they were found there,
  * or given back. Few copies are under way at a time, no request waits for them, and a failed one is retried with growing pauses.
  */
-import { cp, mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { cp, mkdir, rename, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Limit } from '../../lib/bounded.ts';
@@ -16,6 +16,7 @@ import { DurableMap } from '../../lib/durable-map.ts';
 import { sizeOnDisk } from '../../lib/folder-size.ts';
 import type { Log } from '../../lib/log.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { isUuid } from '../../schema/common.ts';
 import { stagingPrefix } from '../../schema/folders.ts';
 import type { NodeType } from '../../schema/node.ts';
@@ -129,7 +130,7 @@ export class NodeCopies {
       const own = join(live.folder, 'project-files', kindFolder, id);
       if (!(await stat(own).catch(() => undefined))) {
         const staged = join(live.folder, `${stagingPrefix}copied-${id}`);
-        await rm(staged, { recursive: true, force: true });
+        await removeTree(staged);
         await this.#requireRoom(live.folder, await sizeOnDisk(folder.file('.')));
         await cp(folder.file('.'), staged, copyOptions);
         await mkdir(dirname(own), { recursive: true });

@@ -3,11 +3,12 @@
  * Source: the history of GNS3's format.
  */
 import { createWriteStream } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { readPictures } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
 import { baseName } from '../model/upgrades/drawings-1x.ts';
@@ -55,7 +56,7 @@ async function moveSnapshots(folder: string): Promise<void> {
     const { output } = await archiveFolder(source, new Map(), { compress: true });
     await pipeline(output, createWriteStream(`${archive}.tmp`, { flush: true }));
     await rename(`${archive}.tmp`, archive);
-    await rm(source, { recursive: true });
+    await removeTree(source);
   }
 }
 

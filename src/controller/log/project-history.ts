@@ -3,8 +3,8 @@
  * The file lies beside the project file. It is read when a request needs it or the log hands records over, not when the project is
  * opened; nothing that a project *is* depends on it, so a damaged one is put aside.
  */
-import { rm } from 'node:fs/promises';
 import { Journal, JournalDamaged } from '../../lib/journal.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { setAside } from '../../lib/set-aside.ts';
 import { checkRecords } from './read-records.ts';
 import type { LogLine, LogRecord } from './records.ts';
@@ -63,7 +63,7 @@ export class ProjectHistory {
 
   /** Of a project whose log is gone, or that is made anew. */
   static async forget(projectFile: string): Promise<void> {
-    await rm(historyPath(projectFile), { recursive: true, force: true });
+    await removeTree(historyPath(projectFile));
   }
 
   #open(): Promise<Journal<LogLine>> {

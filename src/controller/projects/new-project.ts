@@ -6,13 +6,14 @@
  * the record it gets its name, and the request is answered. The file and the names are synced before the project's log takes its first
  * record (`settle`); then the record may drop its copy. A start that finds a record with a copy, and no log, writes what is missing.
  */
-import { lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFile, syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { setAside } from '../../lib/set-aside.ts';
 import { ProjectLog, storageFailed } from '../log/project-log.ts';
 import { logPath } from '../log/project-state.ts';
@@ -69,7 +70,7 @@ export class NewProjectFiles {
 
   /** Leaves folders that others use by now. */
   async remove(): Promise<void> {
-    for (const path of this.#made) await rm(path, { recursive: true, force: true });
+    for (const path of this.#made) await removeTree(path);
     for (const parent of this.#parents) await rmdir(parent).catch(() => undefined);
   }
 
@@ -88,7 +89,7 @@ export class NewProjectFiles {
     if ((await readdir(folder)).some((name) => name.endsWith('.gns3'))) throw fault('project_path_taken', { path: folder });
     await ProjectLog.clear(file);
     if (outermost === undefined) this.#made = [from, logPath(file)];
-    await rm(from, { recursive: true, force: true });
+    await removeTree(from);
     await writeFile(from, await text(), { flag: 'wx' });
     const [parent, ...above] = this.#parents;
     if (parent !== undefined) await syncAll([...above, dirname(above.at(-1) ?? parent)]);
@@ -171,7 +172,7 @@ async function makeAnew(folder: string): Promise<void> {
     await mkdir(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
     await mkdir(folder);
   }
 }

@@ -1,10 +1,11 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
-import { rename, rm, stat } from 'node:fs/promises';
+import { rename, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { concurrency, Limit } from '../../lib/bounded.ts';
 import { isReallyBelow, realExisting } from '../../lib/inside.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { mapInTurns } from '../../lib/turns.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
 import { projectDefaults } from '../../schema/project.ts';
@@ -309,7 +310,7 @@ export class KnownProjects {
         }
       }
       this.#drop(projectId);
-      await rm(gone, { recursive: true, force: true }).catch((error: unknown) => {
+      await removeTree(gone).catch((error: unknown) => {
         this.#options.log.warn({ err: error }, `${gone} could not be removed; the next start tries again`);
       });
     });

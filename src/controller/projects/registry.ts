@@ -2,11 +2,12 @@
  * Which projects there are: those that were made or loaded here (durable, with whether they were open when the server ended), and
  * those that lie in the projects folder. Files that cannot be read are reported and left alone; their projects are listed all the same.
  */
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { ForkedFrom } from '../../schema/project.ts';
 import { type ProjectState, readListed } from '../log/project-state.ts';
 import type { ProjectEntry } from '../model/topology.ts';
@@ -174,7 +175,7 @@ export class Registry {
     for (const folder of await readdir(this.#projectsPath, { withFileTypes: true })) {
       const path = join(this.#projectsPath, folder.name);
       if (folder.name.startsWith(stagingPrefix)) {
-        if (isStart) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+        if (isStart) await removeTree(path).catch(() => undefined);
       } else if (folder.isDirectory() || folder.isSymbolicLink()) {
         const names = await readdir(path).catch(() => []);
         files.push(...names.filter((name) => name.endsWith('.gns3')).map((name) => join(path, name)));

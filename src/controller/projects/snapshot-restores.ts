@@ -7,11 +7,12 @@
  * which can be repeated: each step finds out whether it was done. A server that starts removes what was filling and finishes what was
  * complete; what was committed it finishes when it opens the project, whose nodes may still run.
  */
-import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { deletedNodesFolder } from '../../schema/folders.ts';
 
 const stagingName = '.patchbay-restore';
@@ -64,7 +65,7 @@ export class Restores {
     const staging = join(folder, stagingName);
     await this.#noted.set(folder, 'filling');
     try {
-      await rm(staging, { recursive: true, force: true });
+      await removeTree(staging);
       await mkdir(join(staging, 'project-files'), { recursive: true });
       await fill(staging);
       const commit = () => this.#noted.set(folder, 'committed');
@@ -84,7 +85,7 @@ export class Restores {
   }
 
   async #drop(folder: string): Promise<void> {
-    await rm(join(folder, stagingName), { recursive: true, force: true });
+    await removeTree(join(folder, stagingName));
     await this.#noted.delete(folder);
   }
 
@@ -99,12 +100,12 @@ export class Restores {
     // Captures are the user's, and in no snapshot.
     const captures = join(current, 'captures');
     if ((await exists(join(old, 'captures'))) && !(await exists(captures))) await rename(join(old, 'captures'), captures);
-    await rm(old, { recursive: true, force: true });
+    await removeTree(old);
     // There is no way back to before.
-    await rm(join(folder, deletedNodesFolder), { recursive: true, force: true });
+    await removeTree(join(folder, deletedNodesFolder));
     await moveInto(staging, folder);
     await syncFolder(folder);
-    await rm(staging, { recursive: true, force: true });
+    await removeTree(staging);
     await this.#noted.delete(folder);
   }
 }
@@ -118,7 +119,7 @@ async function moveInto(from: string, to: string): Promise<void> {
       await moveInto(source, target);
       continue;
     }
-    if (there && (there.isDirectory() || entry.isDirectory())) await rm(target, { recursive: true, force: true });
+    if (there && (there.isDirectory() || entry.isDirectory())) await removeTree(target);
     await rename(source, target);
   }
 }

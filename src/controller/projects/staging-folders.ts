@@ -1,9 +1,9 @@
 /** Folders that are being filled and do not count yet. They are noted first, so that a server that dies in between removes them later. */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 
 export class StagingFolders {
   readonly #noted: DurableMap<true>;
@@ -43,7 +43,7 @@ export class StagingFolders {
   }
 
   async #remove(path: string): Promise<void> {
-    await rm(path, { recursive: true, force: true }).catch((error: NodeJS.ErrnoException) => {
+    await removeTree(path).catch((error: NodeJS.ErrnoException) => {
       // A file stands where its parent folder was: nothing is left of it.
       if (error.code !== 'ENOTDIR') throw error;
     });

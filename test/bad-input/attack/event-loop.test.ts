@@ -1,7 +1,7 @@
 /** What a client sends holds the server's event loop for 100 ms at most, in processor time of its thread. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { access, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { listen } from '../../support/notices.ts';
@@ -59,6 +59,12 @@ async function held(fn: () => Promise<unknown>, beforeNextTry?: () => Promise<vo
   }
   assert.ok(Math.min(...longest) <= mostMs, `the event loop was held for ${longest.join(', ')} ms`);
 }
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 const nodesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
@@ -198,13 +204,86 @@ describe('bodies', () => {
       await held(async () => expectFault(await client.send(`POST ${path}/nodes`, { raw }), 413, /more than 50000 values/));
   });
 
+  const keysOf = (count: number, prefix = 'k') =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 1]));
+
   test('with as many errors as fit', async () => {
-    const project = await createProject(client);
+    const body = { name: 'x', variables: Array.from({ length: 49_000 }, () => 1) };
+    await held(async () => expectFault(await client.send('POST /v2/projects', { body }), 400, /variables\.0 must be object/));
+  });
+
+  test('with an error behind 24,000 right values', async () => {
+    const variables = [...Array.from({ length: 24_000 }, () => ({ name: 'x' })), { name: 3 }];
+    const body = { name: 'x', variables };
+    await held(async () =>
+      expectFault(await client.send('POST /v2/projects', { body }), 400, /variables\.24000\.name must be string/),
+    );
+  });
+
+  test('with as many unknown keys as fit', async () => {
+    const { path } = await createProject(client);
+    const query = `?${Array.from({ length: 1_000 }, (_, at) => `q${at}=1`).join('&')}`;
+    const pixels = { scene_width: 1.5, scene_height: 1.5 };
+    const bodies = [keysOf(49_000), { ...pixels, __old: 1, ...keysOf(9_900) }, { supplier: keysOf(49_000) }];
+    for (const [at, body] of bodies.entries())
+      await held(async () => expectFault(await client.send(`PUT ${path}${at === 1 ? query : ''}`, { body }), 400));
+    const ignored = keysOf(9_900, '__');
+    await held(async () => expectStatus(await client.send(`PUT ${path}`, { body: { ...pixels, ...ignored } }), 200));
+  });
+
+  test('with keys that no schema names, as many as fit', async () => {
+    const { path } = await createProject(client);
+    const hub = { name: 'Hub', node_type: 'ethernet_hub', compute_id: 'local' };
+    const ids: string[] = [];
+    for (const name of ['Hub1', 'Hub2']) {
+      const reply = await client.send(`POST ${path}/nodes`, { body: { ...hub, name } });
+      ids.push(expectStatus(reply, 201).json<{ node_id: string }>().node_id);
+    }
+    const nodes = ids.map((node_id) => ({ node_id, adapter_number: 0, port_number: 0 }));
+    const link = expectStatus(await client.send(`POST ${path}/links`, { body: { nodes } }), 201).json<{ link_id: string }>();
+    const body = { link_style: Object.fromEntries(['a', 'b', 'c', 'd'].map((key) => [key, keysOf(9_900)])) };
     await held(async () => {
-      const body = { name: 'x', variables: Array.from({ length: 49_000 }, () => 1) };
-      expectFault(await client.send('POST /v2/projects', { body }), 400);
-      const keys = Object.fromEntries(Array.from({ length: 49_000 }, (_, index) => [`k${index}`, 1]));
-      expectFault(await client.send(`PUT ${project.path}`, { body: keys }), 400);
+      expectStatus(await client.send(`PUT ${path}/links/${link.link_id}`, { body, limitMs }), 201);
+      expectStatus(await client.send(`GET ${path}/links`, { limitMs }), 200);
     });
   });
 });
+
+describe('folders of many files', () => {
+  test('of a project that is deleted', async () => {
+    const count = isLong ? 60_000 : 10_000;
+    const addProject = async () => {
+      const { path, id } = await createProject(client);
+      const folder = join(server.dataDir, 'projects', id, 'project-files', 'docker');
+      await mkdir(folder, { recursive: true });
+      for (let at = 0; at < count; at += 1_000)
+        await Promise.all(Array.from({ length: 1_000 }, (_, index) => writeFile(join(folder, `${at + index}`), '')));
+      return { path, folder: join(server.dataDir, 'projects', id) };
+    };
+    let next = await addProject();
+    await held(
+      async () => {
+        expectStatus(await client.send(`DELETE ${next.path}`, { limitMs }), 204);
+        await waitFor(async () => !(await exists(next.folder)), { what: 'the folder to be removed', limitMs });
+      },
+      async () => {
+        next = await addProject();
+      },
+    );
+  });
+});
+
+test('twenty reports of what the machine lacks', () =>
+  held(
+    async () => {
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, () => client.send('GET /v2/computes/local/doctor', { limitMs })),
+      );
+      for (const reply of replies) expectStatus(reply, 200);
+    },
+    // Findings are kept for a minute.
+    async () => {
+      client.close();
+      await server.restart();
+    },
+  ));

@@ -5,10 +5,11 @@
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile } from 'node:fs/promises';
 import { availableParallelism, hostname, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { writeFileAtomic } from '../../../lib/atomic-file.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import {
   type Engine,
   EngineError,
@@ -76,7 +77,7 @@ export class ProcessEngine implements Engine {
       signal(mark, 'SIGKILL');
     }
     if (keepDisks) await this.#write(id, { ...mark, isReleased: true });
-    else await rm(join(this.#folder, id), { recursive: true, force: true });
+    else await removeTree(join(this.#folder, id));
   }
 
   async watch(owner: string, listener: SliceListener, signal: AbortSignal): Promise<void> {

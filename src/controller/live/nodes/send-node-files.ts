@@ -1,7 +1,8 @@
 /** Files of a node that lie on the controller, sent to the compute that the node is on; never held in memory. */
 import { createReadStream } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { findKind } from '../../model/node.ts';
 import { moveFiles } from './move-files.ts';
 import type { OpenNode } from './open-node.ts';
@@ -24,5 +25,5 @@ export async function sendNodeFiles(projectFolder: string, node: OpenNode): Prom
     const way = relative(projectFolder, path);
     await compute.transport.raw('POST', `/v2/compute/projects/${node.projectId}/files/${way}`, createReadStream(path));
   }
-  await rm(own, { recursive: true, force: true });
+  await removeTree(own);
 }
