@@ -1,69 +1,105 @@
 /**
- * Slows down who guesses passwords. Failures of one client are answered one after the other, each later than the one before; while as many
- * wait as may, no further attempt is looked at. So a client has one guess a `longestMs`, however many connections it opens. Clients at other
- * addresses are not concerned, and credentials that were refused a moment ago are no new guess: a program with an old password delays no one else.
+ * Slows down guesses of the password. Failures are answered one after the other, each later than the one before, in two queues: that of the
+ * client, which is an address (the first 64 bits of an IPv6 one), and that of the account, which all clients share. While as many failures
+ * wait as may, no further attempt is looked at. So a client has one guess a `longestMs` however many connections it opens, and so have all
+ * clients together however many addresses they have, beside the first guess of each: a client that never failed is always looked at, for
+ * it may be the user. Credentials that were refused a moment ago are no new guess: a program with an old password delays no one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Typing errors cost nothing. */
-const freeFailures = 5;
 const firstMs = 200;
 const longestMs = 10_000;
-/** Attempts of one client that wait for their answer. */
-const mostWaiting = 8;
-/** Of all clients. */
-const mostWaitingInAll = 1_000;
-/** A client that was quiet so long starts anew. */
+/** A queue that was quiet so long starts anew. */
 const forgetMs = 15 * 60_000;
-const mostClients = 10_000;
-/** Refused credentials that are remembered of a client. */
+/** Clients whose failures are remembered: those that failed last. */
+const mostClients = 50_000;
+/** Refused credentials that are remembered of each queue. */
 const mostRefused = 8;
 
-interface Failures {
-  count: number;
-  waiting: number;
-  /** When the last failure is, or was, answered. Ms of `performance.now()`. */
-  answeredAt: number;
-  readonly refused: string[];
+interface QueueLimits {
+  /** Failures that are answered at once: typing errors. */
+  readonly free: number;
+  /** Failures that wait for their answer. */
+  readonly waiting: number;
 }
 
-export class LoginDelays {
-  readonly #clients = new Map<string, Failures>();
-  #waiting = 0;
+const ofClient: QueueLimits = { free: 5, waiting: 8 };
+/** A class of 30 may mistype; the guesses of many addresses soon wait. */
+const ofAccount: QueueLimits = { free: 50, waiting: 64 };
 
-  /** False while too many failures of the client wait: its credentials must not be looked at. */
+export class LoginDelays {
+  readonly #clients = new Map<string, FailureQueue>();
+  #account = new FailureQueue(ofAccount);
+
+  /** False while too many failures wait: the client's credentials must not be looked at. */
   accepts(client: string): boolean {
-    return this.#waiting < mostWaitingInAll && (this.#clients.get(client)?.waiting ?? 0) < mostWaiting;
+    const own = this.#clients.get(client);
+    return own === undefined || (!own.isFull && !this.#account.isFull);
   }
 
   /** Resolves when the failure may be answered. `attempt` identifies the credentials. */
   async failed(client: string, attempt: Buffer): Promise<void> {
-    const failures = this.#failuresOf(client);
     const name = attempt.toString('base64');
-    if (failures.refused.includes(name)) return;
-    failures.refused.unshift(name);
-    failures.refused.length = Math.min(failures.refused.length, mostRefused);
-    failures.count += 1;
-    if (failures.count <= freeFailures) return;
-    const delayMs = Math.min(longestMs, firstMs * 2 ** Math.min(20, failures.count - freeFailures - 1));
-    const now = performance.now();
-    failures.answeredAt = Math.max(now, failures.answeredAt) + delayMs;
-    failures.waiting += 1;
-    this.#waiting += 1;
-    await sleep(failures.answeredAt - now, undefined, { ref: false });
-    failures.waiting -= 1;
-    this.#waiting -= 1;
+    if (this.#account.isForgotten) this.#account = new FailureQueue(ofAccount);
+    const account = this.#account;
+    const own = this.#queueOf(client);
+    const isRepeated = own.isRepeated(name);
+    const waits = isRepeated ? [] : [own.enter(name)];
+    if (!account.isRepeated(name) && !isRepeated && !account.isFull) waits.push(account.enter(name));
+    await Promise.all(waits);
   }
 
-  #failuresOf(client: string): Failures {
+  #queueOf(client: string): FailureQueue {
     const known = this.#clients.get(client);
     this.#clients.delete(client);
-    const isOld = known !== undefined && known.waiting === 0 && performance.now() - known.answeredAt > forgetMs;
-    const failures = known && !isOld ? known : { count: 0, waiting: 0, answeredAt: performance.now(), refused: [] };
-    if (failures.count <= freeFailures) failures.answeredAt = performance.now();
-    this.#clients.set(client, failures);
+    const queue = known && !known.isForgotten ? known : new FailureQueue(ofClient);
+    this.#clients.set(client, queue);
     const oldest = this.#clients.size > mostClients ? this.#clients.keys().next().value : undefined;
     if (oldest !== undefined) this.#clients.delete(oldest);
-    return failures;
+    return queue;
+  }
+}
+
+/** Failures that are answered one after the other. */
+class FailureQueue {
+  readonly #limits: QueueLimits;
+  readonly #refused: string[] = [];
+  #count = 0;
+  #waiting = 0;
+  /** When the last failure is, or was, answered. Ms of `performance.now()`. */
+  #answeredAt = performance.now();
+
+  constructor(limits: QueueLimits) {
+    this.#limits = limits;
+  }
+
+  get isFull(): boolean {
+    return this.#waiting >= this.#limits.waiting;
+  }
+
+  get isForgotten(): boolean {
+    return this.#waiting === 0 && performance.now() - this.#answeredAt > forgetMs;
+  }
+
+  /** Whether these credentials were refused a moment ago. */
+  isRepeated(name: string): boolean {
+    return this.#refused.includes(name);
+  }
+
+  /** Resolves when the failure may be answered. */
+  async enter(name: string): Promise<void> {
+    const now = performance.now();
+    this.#refused.unshift(name);
+    this.#refused.length = Math.min(this.#refused.length, mostRefused);
+    this.#count += 1;
+    const late = this.#count - this.#limits.free;
+    if (late <= 0) {
+      this.#answeredAt = now;
+      return;
+    }
+    this.#answeredAt = Math.max(now, this.#answeredAt) + Math.min(longestMs, firstMs * 2 ** Math.min(20, late - 1));
+    this.#waiting += 1;
+    await sleep(this.#answeredAt - now, undefined, { ref: false });
+    this.#waiting -= 1;
   }
 }

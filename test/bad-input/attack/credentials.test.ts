@@ -257,3 +257,23 @@ describe('auth without a password or a user', () => {
     });
   }
 });
+
+test('guesses from hundreds of addresses wait together, and a right password from another address is answered', async () => {
+  const guesses: BareConnection[] = [];
+  const guess = (from: string) => {
+    const connection = new BareConnection(server.port, { from });
+    connection.write(requestText('GET /v2/version', { ...host, Authorization: basic(`guess ${guesses.length}`) }));
+    guesses.push(connection);
+  };
+  try {
+    // The second guess of each address is one too many when those of all others wait.
+    for (const round of [1, 2]) for (let at = 1; at <= 200; at++) guess(`127.9.${round}.${at % 100}`);
+    await waitFor(async () => (await send('GET /v2/version', { Authorization: basic('more') }, '127.9.1.1')).status === 429, {
+      what: 'a guess that is not looked at',
+      limitMs: 60_000,
+    });
+    assert.equal((await send('GET /v2/version', { Authorization: authorization }, '127.9.9.9')).status, 200);
+  } finally {
+    for (const one of guesses) one.close();
+  }
+});
