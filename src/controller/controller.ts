@@ -289,6 +289,7 @@ export class Controller {
     clearTimeout(timer);
     await this.computes.close();
     await released;
+    await this.projects.close();
     const { registry, staging, captures, restores, cluster } = this.#parts;
     const stores = [cluster, registry, staging, captures, restores, this.kept, this.copies];
     await Promise.all(stores.map((store) => store.close()));

@@ -272,7 +272,7 @@ export class LiveProject {
   }
 
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
-  async shutDown(stopped: ReadonlySet<string> = new Set()): Promise<void> {
+  async shutDown({ stopped = new Set<string>() as ReadonlySet<string>, isForGood = false } = {}): Promise<void> {
     this.#announcements.end();
     this.unsettledMoves.end();
     await this.captures.close();
@@ -282,6 +282,7 @@ export class LiveProject {
     await this.#announcements.close();
     for (const { link_id } of this.links.entries()) this.computes.relay.forget(link_id);
     this.#forgetPorts = true;
+    if (isForGood) return this.#closeLog();
     await this.#removeUnusedPictures().catch(() => undefined);
     await this.release();
   }
@@ -292,6 +293,10 @@ export class LiveProject {
     await this.#log
       .writeSnapshot()
       .catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));
+    await this.#closeLog();
+  }
+
+  async #closeLog(): Promise<void> {
     this.#notices.flush();
     await this.#log.close();
   }

@@ -10,6 +10,7 @@ export async function forgetElsewhere(
   computes: Computes,
   alsoOn: readonly RegisteredCompute[] = [],
 ): Promise<void> {
+  if (!computes.all().some(({ isLocal }) => !isLocal)) return;
   const state = await project.stored().catch(() => undefined);
   const used = new Set(alsoOn);
   for (const node of state?.nodes.values() ?? []) {

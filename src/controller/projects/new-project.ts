@@ -2,8 +2,9 @@
  * How a new project gets onto the disk.
  *
  * Theory of operation. One sync makes a project durable: that of its record in the list of projects, which holds all of it. Its file is
- * written before, under a name at which no project is looked for, so that a disk that refuses it is an error of the request. After
- * the record it gets its name, and the request is answered. The file and the names are synced before the project's log takes its first
+ * written at the same time, under a name at which no project is looked for, and then gets its own, so that a disk that refuses it is an
+ * error of the request. A file in a folder that the client names is written before the record, and gets its name after it: it would
+ * have the folder refused to the next request. The file and the names are synced before the project's log takes its first
  * record (`settle`); then the record may drop its copy. A start that finds a record with a copy, and no log, writes what is missing.
  */
 import { lstat, mkdir, readdir, rename, rmdir, writeFile } from 'node:fs/promises';
@@ -38,6 +39,7 @@ export class NewProjectFiles {
   #made: readonly string[] = [];
   /** Folders above its own that had to be made, the innermost first. */
   #parents: readonly string[] = [];
+  #written: Promise<void> = Promise.resolve();
 
   private constructor(place: NewPlace) {
     this.place = place;
@@ -46,23 +48,25 @@ export class NewProjectFiles {
     this.#staged = stagingPath === undefined ? { from: `${file}.tmp`, to: file } : { from: stagingPath, to: folder };
   }
 
-  /** @throws `path_forbidden`, `project_path_taken`, `storage_failed`; nothing is left then */
+  /**
+   * Writes the file, or begins to in a folder of the project's own: `reveal` waits for it and throws the same then.
+   * @throws `path_forbidden`, `project_path_taken`, `storage_failed`; nothing is left then
+   */
   static async write(place: NewPlace, entry: ProjectEntry, version: string): Promise<NewProjectFiles> {
     const files = new NewProjectFiles(place);
-    try {
-      const text = () => topologyText(newTopology(entry), version);
-      await (place.stagingPath === undefined ? files.#writeInto(text) : files.#writeStaged(place.stagingPath, text));
-      return files;
-    } catch (error) {
-      await files.remove();
-      const { code } = error as NodeJS.ErrnoException;
-      if (isFault(error) || code === undefined || !impossiblePath.has(code)) throw storageFailed(error);
-      throw fault('path_forbidden', { path: place.folder, reason: (error as Error).message });
-    }
+    files.#written = files.#write(() => topologyText(newTopology(entry), version));
+    if (files.isInOwnFolder) files.#written.catch(() => undefined);
+    else await files.#written;
+    return files;
+  }
+
+  get isInOwnFolder(): boolean {
+    return this.place.stagingPath !== undefined;
   }
 
   /** From now on it is found where projects are looked for. */
   async reveal(): Promise<void> {
+    await this.#written;
     const { from, to } = this.#staged;
     await rename(from, to);
     this.#made = this.#made.map((path) => (path === from ? to : path));
@@ -70,8 +74,25 @@ export class NewProjectFiles {
 
   /** Leaves folders that others use by now. */
   async remove(): Promise<void> {
+    await this.#written.catch(() => undefined);
+    await this.#removeMade();
+  }
+
+  async #removeMade(): Promise<void> {
     for (const path of this.#made) await removeTree(path);
     for (const parent of this.#parents) await rmdir(parent).catch(() => undefined);
+  }
+
+  async #write(text: () => Promise<readonly Buffer[]>): Promise<void> {
+    const { stagingPath, folder } = this.place;
+    try {
+      await (stagingPath === undefined ? this.#writeInto(text) : this.#writeStaged(stagingPath, text));
+    } catch (error) {
+      await this.#removeMade();
+      const { code } = error as NodeJS.ErrnoException;
+      if (isFault(error) || code === undefined || !impossiblePath.has(code)) throw storageFailed(error);
+      throw fault('path_forbidden', { path: folder, reason: (error as Error).message });
+    }
   }
 
   async #writeStaged(stagingPath: string, text: () => Promise<readonly Buffer[]>): Promise<void> {

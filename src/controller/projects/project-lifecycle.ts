@@ -23,6 +23,13 @@ export interface LifecycleOptions extends ProjectPlace {
   readonly onChange: () => void;
 }
 
+export interface ShutDown {
+  /** Runs first; returns the nodes that it has stopped. */
+  readonly before?: (live: LiveProject) => Promise<ReadonlySet<string> | undefined>;
+  /** The project is being deleted: nothing is written to its files. Its log has all, should that fail. */
+  readonly isForGood?: boolean;
+}
+
 type Phase =
   | { readonly is: 'closed' }
   | { readonly is: 'opening'; readonly live: Promise<LiveProject> }
@@ -64,15 +71,15 @@ export class ProjectLifecycle {
     }
   }
 
-  /** Stops the nodes when no change is under way, after `before`, which answers those that it has stopped. Returns whether it was open. */
-  async shutDown(before?: (live: LiveProject) => Promise<ReadonlySet<string> | undefined>): Promise<boolean> {
+  /** Stops the nodes when no change is under way. Returns whether it was open. */
+  async shutDown({ before, isForGood = false }: ShutDown): Promise<boolean> {
     const live = this.now;
     if (!live) return false;
     await live.gate.hold(async () => {
       const stopped = await before?.(live);
       // Frozen, its nodes stay wanted. Otherwise, when that cannot be written, they would run at the next opening, which loses nothing.
-      if (!stopped) await live.runs.wantNone('closed').catch((error: unknown) => this.#warn(error));
-      await live.shutDown(stopped);
+      if (!stopped && !isForGood) await live.runs.wantNone('closed').catch((error: unknown) => this.#warn(error));
+      await live.shutDown({ ...(stopped && { stopped }), isForGood });
       this.#phase = { is: 'closed' };
     });
     this.#options.onChange();
@@ -117,7 +124,7 @@ export class ProjectLifecycle {
   async #open(created?: NewProject): Promise<LiveProject> {
     const { path: folder, filename, notices, onEntry } = this.#options;
     const { registry: _registry, ...environment } = this.#options.environment;
-    await removeHalfWritten(folder, stagingPrefix);
+    if (!created) await removeHalfWritten(folder, stagingPrefix);
     await environment.restores.settle(folder, async () => {
       await this.#stopOnLocal();
       await dropEarlierList(folder);

@@ -24,7 +24,7 @@ import { updateClosed } from './closed-project.ts';
 import { keepMemory, stopOthers } from './keep-memory.ts';
 import { settleMoves } from './pending-moves.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import { ProjectLifecycle, requireStill } from './project-lifecycle.ts';
+import { ProjectLifecycle, requireStill, type ShutDown } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
 
 export interface Replacement {
@@ -212,7 +212,8 @@ export class KnownProject {
   replace({ beforeStop, whenStopped }: Replacement): Promise<LiveProject> {
     return this.#life.run(async () => {
       if (this.liveNow) requireStill(this.liveNow);
-      if (!(await this.#shutDown(() => beforeStop().then(() => undefined)))) throw fault('project_closed', { name: this.name });
+      if (!(await this.#shutDown({ before: () => beforeStop().then(() => undefined) })))
+        throw fault('project_closed', { name: this.name });
       try {
         await whenStopped();
         const live = await this.#openNow();
@@ -329,28 +330,34 @@ export class KnownProject {
     return live;
   }
 
-  async #shutDown(before?: (live: LiveProject) => Promise<ReadonlySet<string> | undefined>): Promise<boolean> {
+  async #shutDown(how: ShutDown): Promise<boolean> {
     this.#autoClose.cancel();
-    const wasOpen = await this.#lifecycle.shutDown(before);
+    const wasOpen = await this.#lifecycle.shutDown(how);
     if (wasOpen) this.#unread = undefined;
     return wasOpen;
   }
 
   async #close({ keeps = false } = {}): Promise<boolean> {
-    if (!(await this.#shutDown(keeps ? keepMemory : undefined))) return false;
-    // Without it the project would be opened again at the next start, which loses nothing.
-    await this.#lifecycle
-      .note(false)
-      .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end of a project was not noted'));
+    if (!(await this.#shutDown(keeps ? { before: keepMemory } : {}))) return false;
+    await this.#noteClosed();
     return true;
   }
 
+  /** Without it the project would be opened again at the next start, which loses nothing. */
+  async #noteClosed(): Promise<void> {
+    await this.#lifecycle
+      .note(false)
+      .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end of a project was not noted'));
+  }
+
   async #delete(remove: () => Promise<void>): Promise<void> {
-    const wasOpen = await this.#close();
+    // The record of the deletion says that it is not open, and its files are not needed any more.
+    const wasOpen = await this.#shutDown({ isForGood: true });
     const { announce, captures } = this.#environment;
     try {
       await remove();
     } catch (error) {
+      await this.#noteClosed();
       if (wasOpen) announce('project.closed', this);
       throw error;
     }

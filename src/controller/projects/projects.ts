@@ -1,11 +1,10 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
-import { rename, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { concurrency, Limit } from '../../lib/bounded.ts';
 import { isReallyBelow, realExisting } from '../../lib/inside.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
-import { removeTree } from '../../lib/remove-tree.ts';
 import { mapInTurns } from '../../lib/turns.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
 import { projectDefaults } from '../../schema/project.ts';
@@ -18,6 +17,7 @@ import { type NewPlace, NewProjectFiles, newTopology, recoverNew, settle } from 
 import { KnownProject } from './project.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
+import { ProjectRemovals } from './project-removals.ts';
 import { stagingPrefix } from './registry.ts';
 
 export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
@@ -32,6 +32,7 @@ export class KnownProjects {
   /** Names of projects that are being made. */
   readonly #pending = new Set<string>();
   readonly #making = new KeyedMutex();
+  readonly #removals: ProjectRemovals;
   /** Ids of new projects that have a record and are not in `#projects` yet. */
   readonly #recorded = new Set<string>();
   /** Ids of projects whose files could not be read when they were looked for: listed with what is known of them. */
@@ -43,13 +44,16 @@ export class KnownProjects {
     const onChange = () => {
       this.#list = undefined;
     };
+    this.#removals = new ProjectRemovals(options);
     this.#environment = { ...options, onChange, openings: new Limit(concurrency) };
   }
 
   /** Finds the known projects; opens, without waiting for it, those that were open and those with `auto_open`. */
   async load(): Promise<void> {
+    const finishRemovals = await this.#removals.resume();
     await recoverNew(this.#options.registry, this.#options);
     const { found, damaged } = await this.#options.registry.discover({ isStart: true });
+    finishRemovals();
     for (const { project, ...place } of found.values()) this.add(project, place);
     for (const { project, ...place } of damaged.values()) this.#addDamaged(project, place);
     void Promise.all(this.#openByThemselves()).then((opened) => {
@@ -261,8 +265,11 @@ export class KnownProjects {
     const { folder: path, filename } = files.place;
     this.#recorded.add(project_id);
     try {
-      await registry.set(project_id, { path, filename, opened: true, unsettled: entry });
-      await files.reveal();
+      const recorded = registry.set(project_id, { path, filename, opened: true, unsettled: entry });
+      const revealed = files.isInOwnFolder ? files.reveal() : recorded.then(() => files.reveal());
+      // When one fails, the other is over before its traces are removed.
+      const failed = (await Promise.allSettled([recorded, revealed])).find(({ status }) => status === 'rejected');
+      if (failed) throw (failed as PromiseRejectedResult).reason;
     } finally {
       this.#recorded.delete(project_id);
     }
@@ -290,30 +297,23 @@ export class KnownProjects {
   /** @throws `project_delete_failed` for a folder outside the projects folder, which stays */
   async delete(projectId: string): Promise<void> {
     const project = this.get(projectId);
-    const { projectsPath, registry } = this.#options;
+    const { projectsPath } = this.#options;
     const failed = (reason: string) => fault('project_delete_failed', { name: project.name, reason });
     if (!(await isReallyBelow(projectsPath, project.path)))
       throw failed(`its folder ${project.path} is not inside the projects folder`);
     await project.delete(async () => {
       await forgetElsewhere(project, this.#options.computes);
       if (this.#damaged.has(projectId)) await this.#closeOnLocal(projectId);
-      const gone = join(projectsPath, `${stagingPrefix}deleted-${projectId}`);
-      const before = registry.get(projectId);
-      try {
-        await registry.delete(projectId);
-        // In one step: a project that is half deleted must not be found again.
-        await rename(project.path, gone);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-          if (before) await registry.set(projectId, { ...before, opened: false }).catch(() => undefined);
-          throw failed((error as Error).message);
-        }
-      }
-      this.#drop(projectId);
-      await removeTree(gone).catch((error: unknown) => {
-        this.#options.log.warn({ err: error }, `${gone} could not be removed; the next start tries again`);
+      await this.#removals.remove(project).catch((error: Error) => {
+        throw failed(error.message);
       });
+      this.#drop(projectId);
     });
+  }
+
+  /** Waits until the files of deleted projects are removed. */
+  close(): Promise<void> {
+    return this.#removals.close();
   }
 
   /** It could not be opened, so its nodes may run since an earlier start. */

@@ -21,6 +21,8 @@ export interface RegistryEntry {
   readonly forked_from?: ForkedFrom;
   /** The project as it was made, until its files are known to be durable. */
   readonly unsettled?: ProjectEntry;
+  /** The project is deleted; its files may be left (`project-removals.ts`). */
+  readonly deleted?: true;
 }
 /** A project that was found, with what is listed of it. */
 export interface FoundProject extends RegistryEntry {
@@ -59,7 +61,8 @@ export class Registry {
   }
 
   get(projectId: string): RegistryEntry | undefined {
-    return this.#discarded.has(projectId) ? undefined : this.#map.get(projectId);
+    const entry = this.#discarded.has(projectId) ? undefined : this.#map.get(projectId);
+    return entry?.deleted ? undefined : entry;
   }
 
   async set(projectId: string, entry: RegistryEntry): Promise<void> {
@@ -76,7 +79,7 @@ export class Registry {
 
   /** As `set`, when it is something else than is known. @throws storage_failed */
   async note(projectId: string, entry: RegistryEntry): Promise<void> {
-    const known = this.#map.get(projectId);
+    const known = this.get(projectId);
     if (known?.opened === entry.opened) return;
     try {
       await this.#map.set(projectId, { ...known, ...entry });
@@ -87,7 +90,22 @@ export class Registry {
 
   /** Known projects by id. */
   entries(): Iterable<readonly [string, RegistryEntry]> {
-    return [...this.#map.entries()].filter(([id]) => !this.#discarded.has(id));
+    return [...this.#map.entries()].filter(([id, { deleted }]) => !this.#discarded.has(id) && !deleted);
+  }
+
+  /** Deleted projects whose files may be left, by id. */
+  deletions(): Iterable<readonly [string, RegistryEntry]> {
+    return [...this.#map.entries()].filter(([, { deleted }]) => deleted);
+  }
+
+  /** Resolves when the deletion is on disk: no start lists the project again. */
+  recordDeletion(projectId: string, { path, filename }: Pick<RegistryEntry, 'path' | 'filename'>): Promise<void> {
+    return this.#map.set(projectId, { path, filename, opened: false, deleted: true });
+  }
+
+  /** Drops the record of a deletion whose files are gone; that of a new project of the same id stays. */
+  async dropDeletion(projectId: string): Promise<void> {
+    if (this.#map.get(projectId)?.deleted) await this.#map.delete(projectId);
   }
 
   /** The files of the project are durable. */
@@ -128,8 +146,10 @@ export class Registry {
   async discover({ isStart }: { isStart: boolean }): Promise<Discovered> {
     const places = new Map<string, RegistryEntry>();
     for (const [, entry] of this.entries()) places.set(fileOf(entry), { ...entry, filename: entry.filename.toWellFormed() });
+    const deleted = new Set(Array.from(this.deletions(), ([, { path }]) => path));
     for (const file of await this.#filesOfFolder(isStart)) {
-      if (!places.has(file)) places.set(file, { path: dirname(file), filename: basename(file), opened: false });
+      if (!places.has(file) && !deleted.has(dirname(file)))
+        places.set(file, { path: dirname(file), filename: basename(file), opened: false });
     }
     const discovered: Discovered = { found: new Map(), damaged: new Map() };
     const unreadable: [string, RegistryEntry][] = [];

@@ -1,0 +1,102 @@
+/**
+ * How a deleted project leaves the disk.
+ *
+ * Theory of operation. One synced record in the list of projects makes a deletion durable. Then the folder is renamed, in one step, to a
+ * name at which no project is looked for, and the request is answered. Its files are removed afterwards; the record is dropped when they
+ * are gone and the projects folder is synced. A start that finds such a record renames a folder that still has its old name, and
+ * removes it.
+ */
+import { randomUUID } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncFolder } from '../../lib/atomic-file.ts';
+import { concurrency, Limit } from '../../lib/bounded.ts';
+import type { Log } from '../../lib/log.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
+import type { ProjectPlace } from './project-environment.ts';
+import { type Registry, stagingPrefix } from './registry.ts';
+
+export interface RemovalOptions {
+  readonly registry: Registry;
+  readonly projectsPath: string;
+  readonly log: Log;
+}
+
+export class ProjectRemovals {
+  readonly #options: RemovalOptions;
+  readonly #limit = new Limit(concurrency);
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: RemovalOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the deletion is durable and the folder has lost its name; the files are removed afterwards.
+   * @throws Error of the file system; the project has its folder and a record then
+   */
+  async remove({ id, path, filename }: ProjectPlace & { readonly id: string }): Promise<void> {
+    const { registry } = this.#options;
+    const before = registry.get(id);
+    await registry.recordDeletion(id, { path, filename });
+    try {
+      this.#removeLater(id, await this.#rename(id, path));
+    } catch (error) {
+      const restored = before ? registry.set(id, { ...before, opened: false }) : registry.dropDeletion(id);
+      await restored.catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /**
+   * Renames the folders of deletions that an earlier server did not finish. Returns a function that removes what is left of them and drops
+   * their records: for after the start, which removes folders of such names by itself. Never rejects.
+   */
+  async resume(): Promise<() => void> {
+    const renamed = new Map<string, string>();
+    for (const [id, { path }] of this.#options.registry.deletions()) {
+      try {
+        renamed.set(id, await this.#rename(id, path));
+      } catch (error) {
+        this.#warn(path, error);
+      }
+    }
+    return () => {
+      for (const [id, gone] of renamed) this.#removeLater(id, gone);
+    };
+  }
+
+  /** Waits until the files of all deleted projects are removed. */
+  async close(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** Returns the new name. Each deletion has its own: another project may get this id while the files are removed. */
+  async #rename(id: string, path: string): Promise<string> {
+    const gone = join(this.#options.projectsPath, `${stagingPrefix}deleted-${id}-${randomUUID()}`);
+    await rename(path, gone).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    return gone;
+  }
+
+  #removeLater(id: string, gone: string): void {
+    const { registry, projectsPath } = this.#options;
+    const removed = this.#limit.run(async () => {
+      await removeTree(gone);
+      // The old name must not come back with the next power failure.
+      await syncFolder(projectsPath);
+      await registry.dropDeletion(id);
+    });
+    const settled = removed
+      .catch((error: unknown) => this.#warn(gone, error))
+      .finally(() => {
+        this.#running.delete(settled);
+      });
+    this.#running.add(settled);
+  }
+
+  #warn(path: string, error: unknown): void {
+    this.#options.log.warn({ err: error }, `${path} of a deleted project could not be removed; the next start tries again`);
+  }
+}
