@@ -3,15 +3,20 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, beforeEach, test } from 'node:test';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { UnsettledMoves } from '../live/nodes/unsettled-moves.ts';
 import { beginMove, type PendingMove, settleBefore, settleMove, settleMoves } from './pending-moves.ts';
 
 const move: Omit<PendingMove, 'file'> = { node_id: crypto.randomUUID(), node_type: 'qemu', from: 'old', to: 'new' };
-const folder = await mkdtemp(join(tmpdir(), 'pending-moves-'));
-after(() => rm(folder, { recursive: true }));
+const place = await mkdtemp(join(tmpdir(), 'pending-moves-'));
+after(() => rm(place, { recursive: true }));
+/** Of each test: what one left to be tried again must not meet the next one. */
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(place, 'project-'));
+});
 const [stay, leave, forget] = ['DELETE departures', 'DELETE arrivals', 'DELETE qemu'];
 
 interface Found {
