@@ -291,8 +291,7 @@ export class Controller {
     await released;
     await this.projects.close();
     const { registry, staging, captures, restores, cluster } = this.#parts;
-    const stores = [cluster, registry, staging, captures, restores, this.kept, this.copies];
-    await Promise.all(stores.map((store) => store.close()));
+    for (const store of [cluster, registry, staging, captures, restores, this.kept, this.copies]) await store.close();
   }
 
   async duplicate(projectId: string, body: ProjectDuplicate): Promise<KnownProject> {
