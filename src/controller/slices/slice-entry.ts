@@ -16,6 +16,7 @@ export interface SliceEntry {
   /** Why it is lost or has left. */
   readonly reason: string | null;
   readonly isDraining: boolean;
+  /** `hash`: of the token; once a slice has joined with it, of the token and the secret of that slice. */
   readonly invitation: { readonly hash: string; readonly expiresAt: string } | null;
   /** Of the secret that it chose when it joined. */
   readonly secretHash: string | null;
@@ -47,6 +48,11 @@ export function newToken(computeId: string): string {
 
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** The hash of a token that the slice with this secret has used. */
+export function hashOfUse(token: string, secret: string): string {
+  return hashOf(`${token} ${secret}`);
 }
 
 export function isSecret(hash: string | null, secret: string): boolean {

@@ -17,7 +17,7 @@ import { KeyedMutex } from '../../lib/mutex.ts';
 import type { SliceAddress, SliceInvitation, SliceInvite, SliceJoin, SliceLease, SliceRenew } from '../../schema/slice.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
-import { hashOf, invited, isEntry, isSecret, newToken, type SliceEntry, type StoredOrder } from './slice-entry.ts';
+import { hashOf, hashOfUse, invited, isEntry, isSecret, newToken, type SliceEntry, type StoredOrder } from './slice-entry.ts';
 
 export interface SlicesOptions {
   readonly stateDirectory: string;
@@ -117,15 +117,17 @@ export class Slices {
   }
 
   /**
-   * Registers the slice that has the token. The same request again has the same answer: it may have been lost.
+   * Registers the slice that has the token. The same request again has the same answer: it may have been lost. From the first join on the
+   * token is stored together with the secret of that slice, so that it admits no other, also when that one has left or is lost.
    * @throws slice_token_refused, and why its compute cannot be used
    */
   async join({ token, secret, address, findings = [] }: SliceJoin): Promise<SliceLease> {
-    const hash = hashOf(token);
-    const [id = ''] = this.all().find(([, { invitation }]) => invitation?.hash === hash) ?? [];
+    const used = hashOfUse(token, secret);
+    const hashes = [hashOf(token), used];
+    const [id = ''] = this.all().find(([, { invitation }]) => invitation && hashes.includes(invitation.hash)) ?? [];
     return this.#locks.run(id, async () => {
       const entry = this.#map.get(id);
-      if (entry?.invitation?.hash !== hash) throw fault('slice_token_refused', {});
+      if (!entry?.invitation || !hashes.includes(entry.invitation.hash)) throw fault('slice_token_refused', {});
       const isAgain = isSecret(entry.secretHash, secret);
       if (isAgain && entry.state === 'joined') return this.#admit(id, entry);
       // One that was started anew for an id that had joined has another secret; the lease of the old one must be over.
@@ -138,6 +140,7 @@ export class Slices {
         state: 'joined',
         reason: null,
         secretHash: hashOf(secret),
+        invitation: { ...entry.invitation, hash: used },
         findings,
       };
       await this.#set(id, joined);
