@@ -1,7 +1,7 @@
 /**
- * TCP between two virtual machines with virtio: a plain link of a server (`patchbay`), two QEMU on TAP interfaces in a bridge (`taps`), and two QEMU
- * joined by a socket (`bare`), in turn. `node bench/machines.ts [ROUNDS]`; takes some minutes without hardware acceleration. Root only; needs
- * iperf3.
+ * TCP between two virtual machines with virtio, in turn: over a plain link of a server (`patchbay`), over one that the fabric carries
+ * (`fabric`), between two QEMU on TAP interfaces in a bridge (`taps`), and between two joined by a socket (`bare`).
+ * `node bench/machines.ts [ROUNDS]`; takes some minutes without hardware acceleration. Root only; needs iperf3.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -39,33 +39,44 @@ const folder = await mkdtemp(`${tmpdir()}/machines-bench-`);
 made.defer(() => rm(folder, { recursive: true }));
 const guest = await addPrograms(await ensureGuest((line) => console.error(line)), ['iperf3'], `${folder}/initrd`);
 
-const pairs = { patchbay: await ofServer(), taps: await onTaps(), bare: await onSocket() };
+const server = await startedServer();
+const pairs = {
+  patchbay: await ofServer('plain', {}),
+  fabric: await ofServer('fabric', { kernel_path: false }),
+  taps: await onTaps(),
+  bare: await onSocket(),
+};
 for (const [, two] of Object.values(pairs)) await two.console.run('iperf3 -s -D');
-const figures: Record<keyof typeof pairs, number[]> = { patchbay: [], taps: [], bare: [] };
+const figures: Record<keyof typeof pairs, number[]> = { patchbay: [], fabric: [], taps: [], bare: [] };
 for (let round = 0; round < rounds; round += 1) {
   for (const way of Object.keys(figures) as (keyof typeof pairs)[]) figures[way].push((await measure(pairs[way][0], [])).mbits);
   console.error(
     `round ${round + 1}: ${JSON.stringify(Object.fromEntries(Object.entries(figures).map(([way, all]) => [way, all.at(-1)])))}`,
   );
 }
-const ratio = (way: keyof typeof pairs) => median(figures.patchbay.map((mbits, round) => mbits / (figures[way][round] as number)));
-console.log('| way | Mbit/s, median | patchbay, ratio in the same round, median |\n|---|---|---|');
-for (const way of ['patchbay', 'taps', 'bare'] as const) {
+const ratio = (way: keyof typeof pairs) => median(figures[way].map((mbits, round) => mbits / (figures.taps[round] as number)));
+console.log('| way | Mbit/s, median | of taps in the same round, median |\n|---|---|---|');
+for (const way of Object.keys(figures) as (keyof typeof pairs)[]) {
   console.log(`| ${way} | ${Math.round(median(figures[way]))} | ${ratio(way).toFixed(2)} |`);
 }
 
 type Pair = readonly [Pick<Machine, 'console'>, Pick<Machine, 'console'>];
 
-async function ofServer(): Promise<Pair> {
-  const server = await startServer({ config: { Qemu: { acceleration: 'off' } }, env: { PATCHBAY_MACHINE_TAPS: 'on' } });
+async function startedServer(): Promise<RawClient> {
+  const server = await startServer({ config: { Qemu: { acceleration: 'off' } } });
   made.defer(() => server.stop());
   const client = new RawClient(server.url);
   made.defer(async () => void (await client.close()));
+  return client;
+}
+
+async function ofServer(what: string, more: object): Promise<Pair> {
+  const client = server;
   const project = await createProject(client, { auto_close: false });
   const make = (name: string, address: string) =>
     createNode(client, project, 'qemu', {
       name,
-      properties: { ...machineProperties(guest, name, [address]), ram: 192, process_priority: 'normal' },
+      properties: { ...machineProperties(guest, name, [address]), ram: 192, process_priority: 'normal', ...more },
     });
   const nodes = [await make('a', near), await make('b', far)] as const;
   const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: nodes.map((node) => end(node)) });
@@ -78,7 +89,7 @@ async function ofServer(): Promise<Pair> {
   };
   const pair = [await open(nodes[0].console), await open(nodes[1].console)] as const;
   const { carrier } = await client.get<LinkStats>(`${project.path}/links/${link_id}/stats`);
-  console.error(`the link of the server is carried by: ${carrier}`);
+  console.error(`${what}: carried by ${carrier}`);
   return pair;
 }
 

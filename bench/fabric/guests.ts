@@ -135,7 +135,9 @@ export class Machine {
           `virtio-net-pci,netdev=n,romfile=,mac=52:54:00:00:00:${Buffer.from(name).toString('hex', 0, 1)}`,
         ],
       ],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
+      // A session of its own, as a server's machine has: Linux shares the processors between sessions first (autogroup), and on a busy host two
+      // machines of one session wait less for each other than two of two.
+      { stdio: ['ignore', 'ignore', 'inherit'], detached: true },
     );
     await once(child, 'spawn');
     return new Machine(child, await connected(port));

@@ -25,12 +25,7 @@ function linksOfContainers({ taps, kernelObstacle }: FabricCapabilities): Findin
 /** What the namespace of a server says when it is made is in the server's log. */
 function linksOfMachines({ taps, kernelObstacle }: FabricCapabilities): Finding {
   const what = 'links of QEMU machines';
-  const isOn = process.env.PATCHBAY_MACHINE_TAPS === 'on';
-  const ofServer = !isOn
-    ? 'they are off by default (docs/links.md)'
-    : process.geteuid?.() === 0
-      ? undefined
-      : 'they take a server that runs as root';
+  const ofServer = process.geteuid?.() === 0 ? undefined : 'they take a server that runs as root';
   const obstacle = ofServer ?? (taps ? kernelObstacle : 'koffi cannot be loaded');
   return obstacle === null
     ? { state: 'good', what, found: 'TAP interfaces, carried by the kernel while they have no filter and no capture' }

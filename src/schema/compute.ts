@@ -40,6 +40,9 @@ export const Capabilities = Type.Object(
     ),
     image_transfers: Type.Optional(Type.Boolean({ description: 'Ours: images go from one compute to another' })),
     live_moves: Type.Optional(Type.Boolean({ description: 'Ours: running machines can leave it and come to it' })),
+    machine_taps: Type.Optional(
+      Type.Boolean({ description: 'Ours: QEMU machines have TAP interfaces, so those with offloads of the kernel continue there' }),
+    ),
     node_runs: Type.Optional(
       Type.Boolean({ description: 'Ours: lists all nodes of a project with the start of each, and how its last run ended' }),
     ),

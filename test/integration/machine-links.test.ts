@@ -20,7 +20,6 @@ const skip = (await noContainerEnds()) ?? false;
 const server = await startServer({
   stopNodes: false,
   config: { Qemu: { acceleration: 'off' } },
-  env: { PATCHBAY_MACHINE_TAPS: 'on' },
 });
 after(() => server.stop());
 const client = new RawClient(server.url);
@@ -123,4 +122,54 @@ test('the kernel carries a plain link between machines, and the fabric one with 
   await carriedBy(lab.link, 'kernel');
   await client.put(lab.link, { filters: { delay: [3] } }, 201);
   assert.deepEqual(await pinged(one), [20, 20]);
+});
+
+test('while a compute has no TAP interfaces, machines start so that they can move there, and move', {
+  skip,
+  timeout: 900_000,
+}, async (context) => {
+  // Without koffi there are none.
+  const far = await startServer({ config: { Qemu: { acceleration: 'off' } }, env: { PATCHBAY_NATIVE: 'off' } });
+  context.after(() => far.stop());
+  const images = new RawClient(far.url);
+  context.after(() => images.close());
+  for (const [name, path] of Object.entries({ kernel, initrd }))
+    for (const compute of [client, images])
+      assert.equal((await compute.send(`POST /v2/compute/qemu/images/links-${name}`, { raw: await readFile(path) })).status, 204);
+  const place = { protocol: 'http', host: '127.0.0.1', port: far.port };
+  const { compute_id } = await client.post<{ compute_id: string }>('/v2/computes', { name: 'far', ...place });
+  context.after(() => client.delete(`/v2/computes/${compute_id}`));
+  const project = await createProject(client, { auto_close: false });
+  context.after(() => client.delete(project.path));
+  const guest = { kernel: 'links-kernel', initrd: 'links-initrd' };
+  const make = (name: string, more: object) =>
+    createNode(client, project, 'qemu', { name, properties: { ...machineProperties(guest, name, ['10.0.0.1/24']), ...more } });
+  const [node, full] = [await make('VM1', {}), await make('VM2', { offload: 'full' })];
+  await client.post(`${project.path}/nodes/start`, {}, 204);
+  const path = `${project.path}/nodes/${node.node_id}`;
+  const line = async ({ node_id }: NodeBody) =>
+    (await client.get<{ command_line: string }>(`${project.path}/nodes/${node_id}`)).command_line;
+  assert.match(await line(node), /-netdev tap,\S+,vnet_hdr=off/);
+  assert.match(await line(full), /-netdev tap,(?!\S*vnet_hdr=off)/);
+  await onConsole(node, (console) => console.expect(/GUEST READY.*# $/s, limitMs));
+  await onConsole(node, (console) => console.run('echo kept > /tmp/word', limitMs));
+
+  const refused = await client.post<{ message: string }>(`${project.path}/nodes/${full.node_id}/migrate`, { compute_id }, 409);
+  assert.match(refused.message, /offload/);
+  // There to a stream, and back to a TAP interface, each time without offloads.
+  for (const [to, netdev] of [
+    [compute_id, /-netdev stream,/],
+    ['local', /-netdev tap,\S+,vnet_hdr=off/],
+  ] as const) {
+    await client.post(`${path}/migrate`, { compute_id: to }, 200);
+    const moved = await client.get<NodeBody>(path);
+    assert.match(await line(node), netdev);
+    assert.match(await onConsole(moved, (console) => console.run('cat /tmp/word', limitMs)), /kept/);
+  }
+
+  // The other compute is gone: the next start has offloads.
+  await client.post(`${path}/stop`, {}, 200);
+  await client.delete(`/v2/computes/${compute_id}`);
+  await client.post(`${path}/start`, {}, 200);
+  assert.match(await line(node), /-netdev tap,(?!\S*vnet_hdr=off)/);
 });

@@ -14,7 +14,7 @@ import type { ComputeRouteContext } from './route-context.ts';
 
 const ServerVersion = Type.Object({ version: Type.String(), local: Type.Boolean() }, named('ServerVersion'));
 
-export function serverRoutes({ context, fabric, figures, findings, version }: ComputeRouteContext) {
+export function serverRoutes({ context, fabric, figures, findings, host, version }: ComputeRouteContext) {
   const { settings, ports, drivers } = context;
   const { Server } = settings;
   return [
@@ -25,11 +25,11 @@ export function serverRoutes({ context, fabric, figures, findings, version }: Co
     route(
       'GET /v2/compute/capabilities',
       { summary: 'What kinds of nodes this compute can make', reply: Capabilities },
-      ({ userAgent }) => ({
+      async ({ userAgent }) => ({
         version,
         platform: process.platform,
         node_types: [...drivers.keys()],
-        ...(isOwnAgent(userAgent) && ownCapabilities(Server)),
+        ...(isOwnAgent(userAgent) && { ...ownCapabilities(Server), machine_taps: await host.linkNamespace.isLikely() }),
       }),
     ),
     route(

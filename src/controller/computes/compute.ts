@@ -67,6 +67,11 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.live_moves === true;
   }
 
+  /** Machines with offloads of the kernel can continue there. */
+  get hasMachineTaps(): boolean {
+    return this.#transport.state.capabilities.machine_taps === true;
+  }
+
   /** It knows which start its nodes run by, and how their last runs ended. */
   get hasNodeRuns(): boolean {
     return this.#transport.state.capabilities.node_runs === true;
@@ -131,6 +136,7 @@ export class RegisteredCompute {
       link_encryption: _encryption,
       number_ranges: _ranges,
       live_moves: _moves,
+      machine_taps: _taps,
       node_runs: _runs,
       image_transfers: _transfers,
       resources: _resources,

@@ -119,6 +119,11 @@ export class Computes {
     return Number.parseInt(position.toString(2).padStart(8, '0').slice(-8).split('').reverse().join(''), 2);
   }
 
+  /** Machines may have to continue on a compute on which those with offloads of the kernel cannot. */
+  get needPortableMemory(): boolean {
+    return this.all().some((compute) => compute.hasLiveMoves && !compute.hasMachineTaps);
+  }
+
   /** Objects of the API. */
   list(): readonly object[] {
     this.#list ??= Object.freeze(this.all().map((compute) => compute.object));

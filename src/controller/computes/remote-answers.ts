@@ -67,7 +67,7 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     string,
     unknown
   >;
-  const { live_moves, node_runs, number_ranges, image_transfers, ...more } = flags;
+  const { live_moves, machine_taps, node_runs, number_ranges, image_transfers, ...more } = flags;
   return {
     ...more,
     version: typeof version === 'string' ? version : null,
@@ -77,6 +77,7 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     ...(Array.isArray(link_features) && { link_features: linkFeatures.filter((feature) => link_features.includes(feature)) }),
     ...(number_ranges === true && { number_ranges }),
     ...(live_moves === true && { live_moves }),
+    ...(machine_taps === true && { machine_taps }),
     ...(node_runs === true && { node_runs }),
     ...(image_transfers === true && { image_transfers }),
     ...(typeof link_streams === 'boolean' && { link_streams }),

@@ -6,6 +6,7 @@
  * and a `/dev/net/tun` that emulators may open. It is adopted like an emulator. The network stays while a machine or this server is in it or
  * keeps it open, so a holder that was ended is replaced by another one in the same network, and no frame is lost.
  */
+import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -90,6 +91,12 @@ export class LinkNamespace {
   obstacle(): Promise<string | undefined> {
     this.#trial ??= this.#tryAndSay();
     return this.#trial;
+  }
+
+  /** Whether machines will have interfaces, as far as can be said without making the namespace. */
+  async isLikely(): Promise<boolean> {
+    if (this.#trial) return (await this.#trial) === undefined;
+    return process.getuid?.() === 0 && process.env.PATCHBAY_NATIVE !== 'off' && existsSync('/dev/net/tun');
   }
 
   async #tryAndSay(): Promise<string | undefined> {

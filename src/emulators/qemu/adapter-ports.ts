@@ -48,8 +48,6 @@ async function tapPorts(
   { properties, options, runAs }: CheckedMachine,
   { linkNamespace, log }: Host,
 ): Promise<AdapterPort[] | undefined> {
-  // Off by default until the speed of this path is understood: bench/machines.ts measured less than streams reach.
-  if (process.env.PATCHBAY_MACHINE_TAPS !== 'on') return undefined;
   if (properties.legacy_networking || findOtherOption(options) !== undefined) return undefined;
   if ((await linkNamespace.obstacle()) !== undefined) return undefined;
   const uid = Number(runAs?.uid ?? process.getuid?.() ?? 0);

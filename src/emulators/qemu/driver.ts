@@ -79,14 +79,14 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       const sums = imageKeys.map((key) => [`${key}_md5sum`, images.md5(shown[key])]);
       return { ...shown, ...Object.fromEntries(sums) };
     },
-    start: (node) => launch(node, launcher),
+    start: (node, wish) => launch(node, launcher, { portable: wish?.portable_memory === true }),
     memory: {
       check(folder, name) {
         const findSeries = async (program: string) => qemuSeries(await binaries.version(program));
         return checkSavedMemory(folder, { key: memoryKey, name, findSeries, verified });
       },
       findSharedDisk,
-      receive: (node, arrival) => launch(node, launcher, arrival),
+      receive: (node, arrival) => launch(node, launcher, { arrival }),
     },
     adopt: (node, record) => adopt(node, record, launcher),
     capabilities: async () => ({ kvm: (await isAccelerated(facilities)) ? [...nativePlatforms()] : [] }),

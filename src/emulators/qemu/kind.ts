@@ -62,7 +62,7 @@ const changeable = {
     oneOf(['auto', 'full', 'portable'], {
       description:
         'Whether its virtio adapters use offloads of the kernel. With them its memory continues only on computes that have TAP interfaces; ' +
-        'portable: on every compute. At the next start. Shown unless it is auto',
+        'portable: on every compute. auto: portable while a compute of the controller has none. At the next start. Shown unless it is auto',
     }),
   ),
   on_close: optional(fields.on_close),
@@ -188,6 +188,13 @@ export const qemuKind: Kind = {
     fixed: ['linked_clone'],
     generated: imageKeys.map((key) => `${key}_md5sum`),
   },
+  // GNS3's controllers may send other fields, too.
+  start: Type.Object({
+    portable_memory: Type.Optional(
+      Type.Boolean({ description: 'Ours: with offload auto, its memory is to continue on computes without TAP interfaces, too' }),
+    ),
+    generation: Type.Optional(Type.Integer({ minimum: 0, description: 'Ours: as of nodes of every kind' })),
+  }),
   can: {
     suspend: true,
     filter: true,

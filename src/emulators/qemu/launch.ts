@@ -25,8 +25,19 @@ import { spawnMachine } from './spawn-machine.ts';
 import { startTpm } from './tpm.ts';
 import { qemuSeries } from './version.ts';
 
-/** `arrival`: of a machine that runs on another compute until now. @throws qemu_failed with QEMU's last words, and the refusals of each step */
-export async function launch(node: NodeView, launcher: Launcher, arrival?: MachineArrival): Promise<QemuEmulator> {
+export interface LaunchWish {
+  /** Of a machine that runs on another compute until now. */
+  readonly arrival?: MachineArrival;
+  /** Its memory is to continue on a compute without TAP interfaces, too, unless its properties say otherwise. Default false. */
+  readonly portable?: boolean;
+}
+
+/** @throws qemu_failed with QEMU's last words, and the refusals of each step */
+export async function launch(
+  node: NodeView,
+  launcher: Launcher,
+  { arrival, portable = false }: LaunchWish = {},
+): Promise<QemuEmulator> {
   const { facilities, limits } = launcher;
   const { spawning, host } = facilities;
   await using taken = new AsyncDisposableStack();
@@ -38,7 +49,7 @@ export async function launch(node: NodeView, launcher: Launcher, arrival?: Machi
   taken.defer(() => freePorts(host, ports));
   const memory = arrival ? { facts: factsOf(arrival.offer) } : found;
   const planWith = (continued: ContinuedMachine | undefined) =>
-    planMachine(node, { checked, files, ports, memory: continued }, facilities);
+    planMachine(node, { checked, files, ports, memory: continued, portable }, facilities);
   const wanted = await planWith(memory);
   const now = { qemu: qemuSeries(checked.version), accelerator: wanted.accelerator };
   const saved = found && (await isSameMachine(found, node, { ...now, args: commandArguments(wanted) })) ? found : undefined;

@@ -10,6 +10,7 @@ import type { Plan } from './command.ts';
 import { savedStateName } from './disks.ts';
 import type { QemuFacilities } from './facilities.ts';
 import type { MachineFiles } from './find-files.ts';
+import { hasOffloads } from './memory/facts.ts';
 import type { ContinuedMachine } from './memory/restore.ts';
 import { chosenAccelerator } from './options.ts';
 import { placesOf } from './places.ts';
@@ -24,12 +25,14 @@ export interface MachineParts {
   /** Where the fabric connects to, one for each adapter. */
   readonly ports: readonly AdapterPort[];
   readonly memory: ContinuedMachine | undefined;
+  /** A compute without TAP interfaces may have to continue it. */
+  readonly portable: boolean;
 }
 
 /** @throws qemu_failed when acceleration is required and there is none */
 export async function planMachine(
   node: NodeView,
-  { checked, files, ports, memory }: MachineParts,
+  { checked, files, ports, memory, portable }: MachineParts,
   facilities: QemuFacilities,
 ): Promise<Plan> {
   const { properties, program, version, options, swtpm } = checked;
@@ -41,7 +44,7 @@ export async function planMachine(
   const facts = own.map((fact, index) => ({ ...fact, mac: macs[index] ?? fact.mac }));
   const places = placesOf(node);
   const chosen = await accelerator(properties, options, facilities);
-  const offload = properties.offload === 'portable' ? 'off' : await strongestOffload(chosen);
+  const offload = wantsOffloads(properties, memory, portable) ? await strongestOffload(chosen) : 'off';
   return {
     ...images,
     uuid: memory?.facts.uuid ?? node.nodeId,
@@ -64,6 +67,12 @@ export async function planMachine(
     sandbox: await sandbox(program, facilities),
     savedState: memory === undefined && disks.some((disk) => disk.hasSavedState) ? savedStateName : undefined,
   };
+}
+
+/** A machine that continues has those that it was saved with: its guest knows no others. */
+function wantsOffloads({ offload }: QemuProperties, memory: ContinuedMachine | undefined, portable: boolean): boolean {
+  if (memory) return hasOffloads(memory.facts.arguments);
+  return offload === 'full' || (offload !== 'portable' && !portable);
 }
 
 /** Under KVM the kernel moves frames itself where it can (vhost-net). */

@@ -24,14 +24,19 @@ interface PrintedAction {
 
 const keptMs = 200;
 const etherHeaderBytes = 14;
+/** What TCP sends of its stream in a frame of 1,500 bytes with timestamps. */
+const segmentBytes = 1448;
 
 export class KernelCounters {
   readonly #tc: BatchTool;
+  readonly #ofMachines: boolean;
   #counts: Promise<KernelCounts> = Promise.resolve(new Map());
   #readAt = Number.NEGATIVE_INFINITY;
 
-  constructor(tc: BatchTool) {
+  /** `ofMachines`: what is redirected comes from virtual machines. */
+  constructor(tc: BatchTool, { ofMachines = false } = {}) {
     this.#tc = tc;
+    this.#ofMachines = ofMachines;
   }
 
   /** Of all actions of the namespace, as they are now. */
@@ -54,17 +59,22 @@ export class KernelCounters {
     const command = 'actions list action mirred';
     const first = await this.#tc.show(command);
     const { output, reason } = first.isLost ? await this.#tc.show(command) : first;
-    if (reason === '') return parseCounts(output);
+    if (reason === '') return parseCounts(output, this.#ofMachines);
     this.#readAt = Number.NEGATIVE_INFINITY;
     throw new Error(`the kernel's counters cannot be read: ${reason}`);
   }
 }
 
-export function parseCounts(output: string): KernelCounts {
+/**
+ * The kernel counts no packets, only bytes, for a large packet of a machine: a TAP interface does not say of how many segments it is. So the
+ * frames of machines are at least as many as segments of an MTU of 1,500 take.
+ */
+export function parseCounts(output: string, ofMachines = false): KernelCounts {
   const counts = new Map<number, KernelCount>();
   for (const { actions = [] } of parseList(output)) {
     for (const { index, stats: { bytes = 0, packets = 0, overlimits = 0 } = {} } of actions) {
-      if (index !== undefined) counts.set(index, { frames: packets, bytes: bytes + packets * etherHeaderBytes, lost: overlimits });
+      const frames = ofMachines ? Math.max(packets, Math.floor(bytes / segmentBytes)) : packets;
+      if (index !== undefined) counts.set(index, { frames, bytes: bytes + frames * etherHeaderBytes, lost: overlimits });
     }
   }
   return counts;

@@ -52,7 +52,7 @@ export class KernelPaths {
   ) {
     this.place = place;
     this.tc = new BatchTool(() => [...place.enter, 'tc']);
-    this.counters = new KernelCounters(this.tc);
+    this.counters = new KernelCounters(this.tc, { ofMachines: place.name === 'links' });
     this.proofs = new PathProofs(this.counters, place);
     this.#native = native;
     this.#owner = owner;

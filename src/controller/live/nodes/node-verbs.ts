@@ -20,9 +20,8 @@ export async function requestVerb(
   verb: NodeVerb,
   { body, generation }: { readonly body: unknown; readonly generation?: number | undefined },
 ): Promise<ComputeNodeObject | undefined> {
-  const isLicensed = verb === 'start' && kindOf(node.entry.node_type).isLicensed;
   try {
-    const given = isLicensed ? context.nodeInputs.license() : body;
+    const given = verb === 'start' ? startBody(context, node, body) : body;
     const sent = generation === undefined ? given : { ...(typeof given === 'object' && given), generation };
     return await withImages(context, node, () => node.act(verb, sent));
   } catch (error) {
@@ -30,4 +29,11 @@ export async function requestVerb(
     context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });
     return undefined;
   }
+}
+
+function startBody({ nodeInputs, computes }: ProjectContext, { entry, compute }: OpenNode, body: unknown): unknown {
+  const { isLicensed, can } = kindOf(entry.node_type);
+  if (isLicensed) return nodeInputs.license();
+  if (!can.liveMove || !compute?.hasMachineTaps) return body;
+  return { ...(typeof body === 'object' && body), portable_memory: computes.needPortableMemory };
 }
