@@ -16,7 +16,7 @@ export interface HostsNode {
 }
 
 const limitMs = 120_000;
-const main = path.join(import.meta.dirname, '../src/main.ts');
+const main = process.env.PATCHBAY_PROGRAM ?? path.join(import.meta.dirname, '../src/main.ts');
 export const linkDelayMs = 10;
 /** T of the slices' leases. */
 export const leaseSeconds = 5;

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 
-const main = path.join(import.meta.dirname, '../src/main.ts');
+const main = process.env.PATCHBAY_PROGRAM ?? path.join(import.meta.dirname, '../src/main.ts');
 const startLimitMs = 30_000;
 const endLimitMs = 20_000;
 

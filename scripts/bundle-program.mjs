@@ -1,64 +1,81 @@
 /**
  * Bundles the server's modules, some 600 of `src/` and 500 of packages, into a few files, and those of the fabric into one: a start that
- * loads them one by one takes nearly twice the processor time. Threads and the guard run from `src/`. Each module keeps the `import.meta`
- * of its source (docs/adr/0035).
+ * loads them one by one takes twice the time (docs/adr/0035). Threads and the guard run from `src/`. Each module keeps the `import.meta`
+ * of its source. `node scripts/bundle-program.mjs [--only]`
+ * prints its entry; `--only`, for a package, removes those of other sources.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { glob, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(import.meta.dirname, '..');
-const folder = path.join(root, '.cache/tests-program');
+const folder = path.join(root, '.cache/program');
+const entry = 'main.js';
+/** A server that runs loads parts of its bundle when they are first needed: so many of other sources are kept. */
+const keptBundles = 3;
 
-/** A run takes minutes; what is older belongs to none. */
-const keptMs = 24 * 3600_000;
-
-/** Servers of another run may load the bundle of their sources: each content has a folder of its own. @returns the entry of the bundle */
+/** Makes the bundle of the sources as they are, unless it is there. @returns its entry */
 export async function bundleProgram() {
-  const files = await generate();
+  const hash = await hashOfSources();
+  const target = path.join(folder, hash);
+  if (!existsSync(path.join(target, entry))) await make(target);
+  const now = new Date();
+  await utimes(target, now, now);
+  await writeFile(path.join(folder, 'current'), hash);
+  await removeOld(keptBundles);
+  return path.join(target, entry);
+}
+
+async function hashOfSources() {
+  const files = ['package-lock.json', 'scripts/bundle-program.mjs'];
+  for await (const file of glob('src/**/*.ts', { cwd: root })) if (!file.endsWith('.test.ts')) files.push(file);
+  const contents = await Promise.all(files.sort().map((file) => readFile(path.join(root, file))));
   const hash = createHash('sha256');
-  for (const { fileName, code } of files) hash.update(`${fileName}\0${code}\0`);
-  const target = path.join(folder, hash.digest('hex').slice(0, 20));
-  await mkdir(folder, { recursive: true });
+  for (const [index, content] of contents.entries()) hash.update(`${files[index]}\0`).update(content);
+  return hash.digest('hex').slice(0, 20);
+}
+
+async function make(target) {
   const made = path.join(folder, `made-${randomUUID()}`);
-  await mkdir(made);
-  for (const { fileName, code } of files) {
+  for (const { fileName, code } of await generate()) {
     await mkdir(path.dirname(path.join(made, fileName)), { recursive: true });
     await writeFile(path.join(made, fileName), code);
   }
-  // Another run may have made it.
+  // Another process may have made it.
   await rename(made, target).catch(() => rm(made, { recursive: true, force: true }));
-  const now = new Date();
-  await utimes(target, now, now);
-  await removeOld(now.getTime() - keptMs);
-  return path.join(target, 'main.js');
 }
 
-async function removeOld(beforeMs) {
+/** Those that were used last are kept. */
+async function removeOld(kept) {
+  const found = [];
   for (const name of await readdir(folder)) {
-    const old = path.join(folder, name);
-    const facts = await stat(old).catch(() => undefined);
-    if (facts && facts.mtimeMs < beforeMs) await rm(old, { recursive: true, force: true });
+    const facts = await stat(path.join(folder, name)).catch(() => undefined);
+    if (facts?.isDirectory()) found.push({ name, usedAt: facts.mtimeMs });
   }
+  const old = found.sort((one, other) => other.usedAt - one.usedAt).slice(kept);
+  for (const { name } of old) await rm(path.join(folder, name), { recursive: true, force: true });
 }
 
 /** These find files beside themselves. */
 const outside = /^(koffi|pino)(\/|$)/;
 
 async function generate() {
-  const program = await outputOf('src/main.ts', {});
+  const main = await outputOf('src/main.ts', {}, 0);
   // Named as its source: tests know its process by that.
-  return [...program, ...(await outputOf('src/fabric/main.ts', { entryFileNames: 'fabric/main.ts' }))];
+  return [...main, ...(await outputOf('src/fabric/main.ts', { entryFileNames: 'fabric/main.ts' }, 1))];
 }
 
-async function outputOf(input, options) {
+/** `depth`: of its files, below the folder of the bundle. */
+async function outputOf(input, options, depth) {
   const { rolldown } = await import('rolldown');
+  const withOwnMeta = { filter: { code: 'import.meta.' }, handler: (code, id) => withMetaOfSource(code, id, depth) };
   const bundle = await rolldown({
     input: path.join(root, input),
     platform: 'node',
     external: (id) => outside.test(id),
-    plugins: [{ name: 'import-meta', transform: { filter: { code: 'import.meta.' }, handler: withOwnMeta } }],
+    plugins: [{ name: 'import-meta', transform: withOwnMeta }],
   });
   try {
     return (await bundle.generate({ format: 'esm', keepNames: true, ...options })).output;
@@ -70,7 +87,18 @@ async function outputOf(input, options) {
 /** Where `src/fabric/connection` would be beside the bundle: it starts the fabric that is there. */
 const besideFabric = "new URL('fabric/connection/', import.meta.url).href";
 
-function withOwnMeta(code, id) {
-  const url = path.dirname(id) === path.join(root, 'src/fabric/connection') ? besideFabric : JSON.stringify(pathToFileURL(id).href);
-  return code.replaceAll('import.meta.url', url).replaceAll('import.meta.dirname', JSON.stringify(path.dirname(id)));
+/** Relative to the bundle, which may be installed in another place than it was made. */
+function withMetaOfSource(code, id, depth) {
+  const source = `${'../'.repeat(3 + depth)}${path.relative(root, id)}`;
+  const isOfFabric = path.dirname(id) === path.join(root, 'src/fabric/connection');
+  const url = isOfFabric ? besideFabric : `new URL(${JSON.stringify(source)}, import.meta.url).href`;
+  const dirname = `process.getBuiltinModule('node:path').join(import.meta.dirname, ${JSON.stringify(path.dirname(source))})`;
+  return code.replaceAll(/import\.meta\.(url|dirname)/g, (_all, name) => (name === 'url' ? url : dirname));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const made = await bundleProgram();
+  // What is packed has no other.
+  if (process.argv.includes('--only')) await removeOld(1);
+  else console.log(made);
 }

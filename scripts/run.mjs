@@ -40,11 +40,11 @@ const forTests = [
   'slurm-client',
 ];
 /**
- * For each command: its script, whether it needs the page of `web/`, and its Debian packages. `doctor` and
- * `start` report missing packages themselves.
+ * For each command: its script, or that it runs the bundled program; whether it needs the page of `web/`; and its Debian packages. `doctor`
+ * and `start` report missing packages themselves.
  */
 const commands = {
-  start: { script: ['src/main.ts'], packages: [], production: true, page: 'build' },
+  start: { packages: [], production: true, page: 'build' },
   dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [], page: 'watch' },
   demo: { script: ['demo/main.ts'], packages: [...emulators, 'mtools'], page: 'build' },
   test: { script: ['scripts/test.mjs'], packages: [...emulators, ...forTests], page: 'build' },
@@ -65,31 +65,37 @@ if (!command) {
   process.exit(2);
 }
 process.chdir(root);
+let program = path.join(root, 'src/main.ts');
 try {
   await setUp(command);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
-handOver(installedNode(root), [...command.script, ...args], process.env);
+handOver(installedNode(root), [...(command.script ?? [program]), ...args], { ...process.env, PATCHBAY_PROGRAM: program });
 
 async function setUp({ packages, production, page }) {
   if (!(await modulesMatch(root, { production: production === true }))) await npmCi(root);
   // `--help` must not install packages.
   const missing = args.includes('--help') ? [] : await missingPackages(packages);
   if (missing.length > 0) await installPackages(missing);
-  if (page && !args.includes('--help')) await buildPage(page);
+  if (!page || args.includes('--help')) return;
+  const [isBuilt, bundled] = await Promise.all([build('scripts/build-page.mjs'), page === 'build' && build('scripts/bundle-program.mjs')]);
+  if (isBuilt === undefined) console.error('The page for browsers could not be built (see above): only the API is served');
+  if (page === 'watch') spawn(installedNode(root), ['scripts/build-page.mjs', '--watch'], { stdio: ['ignore', 2, 2] });
+  // Without a bundle it runs from its sources.
+  program = bundled || program;
 }
 
-/** In a separate process, on the Node that npm installed. A server without its page still serves its API. */
-async function buildPage(page) {
-  const node = installedNode(root);
-  const script = 'scripts/build-page.mjs';
-  const code = await new Promise((resolve) => {
-    const child = spawn(node, [script], { stdio: ['ignore', 2, 2] });
-    child.on('error', () => resolve(1));
-    child.on('exit', (status) => resolve(status ?? 1));
+/** In a separate process, on the Node that npm installed. @returns what it printed; undefined when it failed */
+function build(script) {
+  return new Promise((resolve) => {
+    const child = spawn(installedNode(root), [script], { stdio: ['ignore', 'pipe', 2] });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      printed += text;
+    });
+    child.on('error', () => resolve(undefined));
+    child.on('close', (status) => resolve(status === 0 ? printed.trim() : undefined));
   });
-  if (code !== 0) console.error(`The page for browsers could not be built (see above): only the API is served`);
-  if (page === 'watch') spawn(node, [script, '--watch'], { stdio: ['ignore', 2, 2] });
 }
