@@ -80,7 +80,10 @@ async function setUp({ packages, production, page }) {
   const missing = args.includes('--help') ? [] : await missingPackages(packages);
   if (missing.length > 0) await installPackages(missing);
   if (!page || args.includes('--help')) return;
-  const [isBuilt, bundled] = await Promise.all([build('scripts/build-page.mjs'), page === 'build' && build('scripts/bundle-program.mjs')]);
+  const [isBuilt, bundled] = await Promise.all([
+    build('scripts/build-page.mjs'),
+    page === 'build' && build('scripts/bundle-program.mjs'),
+  ]);
   if (isBuilt === undefined) console.error('The page for browsers could not be built (see above): only the API is served');
   if (page === 'watch') spawn(installedNode(root), ['scripts/build-page.mjs', '--watch'], { stdio: ['ignore', 2, 2] });
   // Without a bundle it runs from its sources.
