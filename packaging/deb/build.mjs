@@ -86,7 +86,9 @@ async function copySystemFiles(stage) {
   await put('/usr/lib/systemd/system/patchbay.service', ofPackage.join('\n').replaceAll('/opt/patchbay', home));
   await put('/usr/lib/sysusers.d/patchbay.conf', await readFile(path.join(systemd, 'patchbay.sysusers')));
   await put('/etc/patchbay/patchbay.conf', await readFile(path.join(import.meta.dirname, 'patchbay.conf')));
-  await put('/usr/bin/patchbay', `#!/bin/sh\nexec ${home}/node_modules/.bin/node ${home}/src/main.ts "$@"\n`, 0o755);
+  const bundle = await readFile(path.join(stage, home, '.cache/program/current'), 'utf8');
+  const program = `${home}/.cache/program/${bundle}/main.js`;
+  await put('/usr/bin/patchbay', `#!/bin/sh\nexec ${home}/node_modules/.bin/node ${program} "$@"\n`, 0o755);
 }
 
 async function writeControl(stage, { version, architecture }) {
