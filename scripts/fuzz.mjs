@@ -1,9 +1,11 @@
 /**
  * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
  * requests to one (`test/bad-input/fuzz.test.ts`), holds its event loop with the largest inputs, damages each file of a data directory, then
- * kills one 110 times, and during restores of snapshots, freezes, rewinds and moves (`test/durability/`).
+ * kills one 110 times, and during restores of snapshots, freezes, rewinds and moves (`test/durability/`). `simulate` plays schedules on a
+ * virtual clock (`test/simulation/`).
  * `npm test` does a shorter form, always with one seed.
  */
+import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { runTests } from './test-runner.mjs';
 
@@ -55,10 +57,15 @@ const hunts = {
 const unasked = ['partition', 'cluster-kill', 'quiet', 'labs', 'cloud-init'];
 
 const [given = '20', ...chosen] = process.argv.slice(2);
+// It has options of its own, and repeats a failure by its seed alone.
+if (chosen[0] === 'simulate') {
+  const args = ['test/simulation/main.ts', given, ...chosen.slice(1)];
+  process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1);
+}
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
   console.log(
-    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [ask] [faults] [kill] [partition] [cluster-kill] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last five unless given. A round of attacks takes a minute or two, one that asks a few seconds; loop, faults and kills take minutes, a round of partition or cluster-kill half a minute on each engine, quiet an hour; labs runs each worked lab twice; cloud-init boots a guest that reads its config disk.',
+    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [ask] [faults] [kill] [partition] [cluster-kill] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last five unless given. A round of attacks takes a minute or two, one that asks a few seconds; loop, faults and kills take minutes, a round of partition or cluster-kill half a minute on each engine, quiet an hour; labs runs each worked lab twice; cloud-init boots a guest that reads its config disk.\n       npm run fuzz -- PLAYS simulate [--help]',
   );
   process.exit(given === '--help' ? 0 : 2);
 }

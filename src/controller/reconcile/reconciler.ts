@@ -200,6 +200,8 @@ export class Reconciler {
       const { generation, compute, epoch } = { ...node.wanted, compute: node.compute, epoch: node.compute?.epoch };
       try {
         const decision = this.#decide(node);
+        // What has to wait since another attempt failed waits on.
+        if (decision.do === 'wait') return;
         await this.#carryOut(live, node, decision);
         if (decision.do === 'stop' && node.live.status !== 'stopped') throw new Error('it could not be stopped');
         if (node.failedStart) live.nodes.setProblem(node, { failedStart: undefined });

@@ -41,8 +41,10 @@ export class NodeRuns {
         // Where that cannot be written, it is tried again, although its user was informed that it failed.
         if (node.wanted !== before && verb === 'start' && !isUnknown)
           await this.want([node], before.run, 'refused').catch(() => undefined);
-        this.#nodes.changes.emit(node);
         throw error;
+      } finally {
+        // Also of a stop that was answered: that it failed is not an error of the request.
+        this.#nodes.changes.emit(node);
       }
       if (node.failedStart) this.#nodes.setProblem(node, { failedStart: undefined });
       return node.object;

@@ -1,0 +1,151 @@
+/** Deliberate faults: places of the program's source that are changed before it is loaded. The simulation must find each of them. */
+
+export interface Fault {
+  readonly name: string;
+  /** What the changed program does. */
+  readonly says: string;
+  /** Below `src/`. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const decide = 'controller/reconcile/decide.ts';
+const reconciler = 'controller/reconcile/reconciler.ts';
+const runs = 'controller/live/nodes/node-runs.ts';
+
+export const faults: readonly Fault[] = [
+  {
+    name: 'answers-first',
+    says: 'a change takes effect, and is answered, before it is on the disk',
+    file: 'controller/log/project-log.ts',
+    from: 'return this.#journal.append(more.length === 0 ? first : records).then(',
+    to: 'void this.#journal.append(more.length === 0 ? first : records); return Promise.resolve().then(',
+  },
+  {
+    name: 'no-sync',
+    says: 'journals are written without a sync',
+    file: 'lib/journal.ts',
+    from: ' | constants.O_DSYNC',
+    to: '',
+  },
+  {
+    name: 'no-folder-sync',
+    says: 'a file gets its name without a sync of the folder',
+    file: 'lib/atomic-file.ts',
+    from: '  await syncFolder(dirname(path));',
+    to: '',
+  },
+  {
+    name: 'no-pause',
+    says: 'a start that failed is tried again at once',
+    file: decide,
+    from: 'if (failed && now < failed.notBefore',
+    to: 'if (failed && now < 0',
+  },
+  {
+    name: 'guest-restarts',
+    says: 'a node that its guest switched off is started again',
+    file: decide,
+    from: "if (!isThisRun || ending === 'lost' || ending === 'asked')",
+    to: 'if (run)',
+  },
+  {
+    name: 'lost-is-off',
+    says: 'a node that was lost with its host is not started again',
+    file: decide,
+    from: "ending === 'lost' || ending === 'asked'",
+    to: "ending === 'asked'",
+  },
+  {
+    name: 'adopts-all',
+    says: 'a machine that runs although its user stopped it is wanted from then on',
+    file: decide,
+    from: 'generation !== undefined && generation < wanted.generation',
+    to: 'false',
+  },
+  {
+    name: 'no-reach',
+    says: 'what is known of a compute that is not connected counts as if it was',
+    file: decide,
+    from: "if (reach !== 'connected')",
+    to: 'if (false)',
+  },
+  {
+    name: 'refused-stays',
+    says: 'a start that was refused stays wanted',
+    file: runs,
+    from: "if (node.wanted !== before && verb === 'start' && !isUnknown)",
+    to: 'if (false)',
+  },
+  {
+    name: 'unknown-withdrawn',
+    says: 'a stop or start without an answer is forgotten',
+    file: runs,
+    from: "if (run && !isSo) await this.want([node], run, 'client');",
+    to: 'if (run && !isSo) { const { wanted } = node; node.wanted = { ...wanted, run, generation: wanted.generation + 1 }; }',
+  },
+  {
+    name: 'no-generation',
+    says: 'starts do not carry the generation',
+    file: runs,
+    from: "const withGeneration = verb === 'start' &&",
+    to: 'const withGeneration = false &&',
+  },
+  {
+    name: 'still-generation',
+    says: 'the generation does not grow',
+    file: 'controller/model/wanted.ts',
+    from: 'Math.max(before.generation + 1, now)',
+    to: 'Math.max(before.generation, 1)',
+  },
+  {
+    name: 'close-keeps',
+    says: 'the nodes of a project that was closed stay wanted',
+    file: 'controller/projects/project-lifecycle.ts',
+    from: "if (!stopped) await live.runs.wantNone('closed')",
+    to: "if (false) await live.runs.wantNone('closed')",
+  },
+  {
+    name: 'no-second-look',
+    says: 'what has to wait is not looked at again',
+    file: reconciler,
+    from: 'this.#timer ??= setInterval(() => this.#lookAgain(), everyMs).unref();',
+    to: '',
+  },
+  {
+    name: 'clears-failures',
+    says: 'a node that waits after a failure is tried again by another look',
+    file: reconciler,
+    from: "if (decision.do === 'wait') return;",
+    to: '',
+  },
+  {
+    name: 'no-follow',
+    says: 'a project that is opened is not followed',
+    file: 'controller/projects/project.ts',
+    from: 'if (this.liveNow) void this.resume(this.liveNow);',
+    to: '',
+  },
+  {
+    name: 'no-list',
+    says: 'how nodes ran is never read from their compute',
+    file: runs,
+    from: 'node.run = facts;',
+    to: '',
+  },
+  {
+    name: 'not-withdrawn-close',
+    says: 'that a project was closed is not noted',
+    file: 'controller/projects/project.ts',
+    from: "      .note(false)\n      .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end",
+    to: "      .note(true)\n      .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end",
+  },
+];
+
+/** @throws for a name that is none */
+export function findFault(name: string): Fault {
+  const found = faults.find((each) => each.name === name);
+  if (!found) throw new Error(`There is no fault "${name}": ${faults.map((each) => each.name).join(', ')}`);
+  return found;
+}

@@ -1,0 +1,91 @@
+/**
+ * Plays schedules of what may happen to a lab and the program that runs it, on a virtual clock, disk and network.
+ * `node test/simulation/main.ts --help` says how.
+ */
+import './hooks.ts';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { faults } from './faults.ts';
+import type { Found } from './hunt.ts';
+
+// After the hooks.
+const { hunt, play } = await import('./hunt.ts');
+const { kept } = await import('./kept.ts');
+const { troubles } = await import('./schedule.ts');
+
+const usage = `Usage: npm run fuzz -- PLAYS simulate [--seed FIRST] [--seconds PROCESSOR-TIME] [--fault NAME|list] [--table]
+Without --seed it goes on where the last hunt ended.`;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    help: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    seconds: { type: 'string', default: '0' },
+    fault: { type: 'string' },
+    table: { type: 'boolean', default: false },
+  },
+});
+/** Where the hunt goes on. */
+const progress = resolve(import.meta.dirname, '../../.cache/simulation-next-seed');
+const [plays = '1'] = positionals;
+
+if (values.help) console.log(usage);
+else if (values.fault === 'list') for (const { name, says } of faults) console.log(`${name.padEnd(20)} ${says}`);
+else process.exitCode = await run();
+
+async function run(): Promise<number> {
+  const first = Number(values.seed ?? (values.fault ? 1 : nextSeed()));
+  if (![first, Number(plays), Number(values.seconds)].every((given) => Number.isFinite(given) && given >= 0)) {
+    console.error(usage);
+    return 2;
+  }
+  if (!values.fault) {
+    for (const { schedule, says } of kept) {
+      const { violation } = await play(schedule);
+      if (!violation) continue;
+      console.error(`The schedule that is kept as "${says}" fails again: ${violation}`);
+      return 1;
+    }
+  }
+  const found = await hunt({ first, plays: Number(plays), seconds: Number(values.seconds) });
+  const last = first + found.plays;
+  const rate = found.cpuSeconds > 0 ? Math.round(found.plays / found.cpuSeconds) : 0;
+  if (values.table) console.log(tableOf(found));
+  if (found.failure !== undefined) {
+    console.error(
+      `${found.failure}\nTo repeat: npm run fuzz -- 1 simulate --seed ${last}${values.fault ? ` --fault ${values.fault}` : ''}`,
+    );
+    return 1;
+  }
+  console.log(
+    `${found.plays} plays, seeds ${first} to ${last - 1}, ${found.cpuSeconds.toFixed(1)} s of processor time, ${rate} a second`,
+  );
+  if (values.seed === undefined && !values.fault) keepSeed(last);
+  return 0;
+}
+
+function nextSeed(): number {
+  try {
+    return Number(readFileSync(progress, 'utf8')) || 1;
+  } catch {
+    return 1;
+  }
+}
+
+function keepSeed(seed: number): void {
+  mkdirSync(resolve(progress, '..'), { recursive: true });
+  writeFileSync(progress, `${seed}\n`);
+}
+
+/** How often each decision was made within a minute after each kind of trouble. */
+function tableOf({ decisions }: Found): string {
+  const rows = [...new Set([...decisions.keys()].map((key) => key.split('\t')[0] ?? ''))].sort();
+  const width = Math.max(...rows.map((row) => row.length));
+  const cell = (text: string | number, column: string) => String(text).padStart(Math.max(column.length, 7) + 2);
+  const head = ' '.repeat(width) + troubles.map((trouble) => cell(trouble, trouble)).join('');
+  const lines = rows.map(
+    (row) => row.padEnd(width) + troubles.map((trouble) => cell(decisions.get(`${row}\t${trouble}`) ?? 0, trouble)).join(''),
+  );
+  return [head, ...lines].join('\n');
+}

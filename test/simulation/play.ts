@@ -1,0 +1,226 @@
+/** Plays a schedule: sets up a lab, lets everything in it happen, ends what is wrong, and looks at what has become of the lab. */
+
+import { MemoryFolder } from './engine/disk.ts';
+import { play } from './engine/simulation.ts';
+import { describe, type Schedule, type Step, type Verb } from './schedule.ts';
+import { Belief } from './world/beliefs.ts';
+import { endTrouble, isTrouble, makeTrouble } from './world/troubles.ts';
+import { claimOf, maybeOf, type NodeFacts, type ProjectFacts, type TraceLine, World } from './world/world.ts';
+
+export interface Played {
+  /** What must not be, and was seen. */
+  readonly violation: string | undefined;
+  readonly hash: number;
+  readonly events: number;
+  readonly trace: readonly TraceLine[];
+  /** By kinds of decisions and of trouble that had been before: how often. */
+  readonly decisions: ReadonlyMap<string, number>;
+}
+
+/** What nobody has caught while a schedule was played. */
+let unhandled: unknown;
+process.on('unhandledRejection', (error) => {
+  unhandled ??= error;
+});
+
+const project = '/v2/projects/{project_id}';
+/** After the end of all trouble: three leases of 20 s, and ten minutes. */
+const calmMs = 60_000 + 600_000;
+
+/** Must be called by a task of Node's own loop: what is due afterwards is done within. */
+export function playSchedule(schedule: Schedule): Played {
+  unhandled = undefined;
+  const world = new World(schedule.seed, schedule.remotes);
+  play(world);
+  try {
+    const stage = new Stage(world, schedule);
+    stage.play();
+  } catch (error) {
+    world.violated(`it failed: ${(error as Error).stack}`);
+  } finally {
+    play(undefined);
+  }
+  const thrown = unhandled === undefined ? undefined : `an error that nobody handled: ${(unhandled as Error).stack}`;
+  const { hash, trace, decisions } = world;
+  return { violation: world.violation ?? thrown, hash, trace, decisions, events: world.kernel.events };
+}
+
+class Stage {
+  readonly #world: World;
+  readonly #schedule: Schedule;
+  readonly #projectId = '00000000-0000-4000-a000-000000000001';
+  #created = 0;
+  /** What is being done with all nodes. */
+  readonly #wholes = new Set<'running' | 'stopped'>();
+
+  constructor(world: World, schedule: Schedule) {
+    this.#world = world;
+    this.#schedule = schedule;
+  }
+
+  play(): void {
+    const { kernel } = this.#world;
+    kernel.afterEach = () => this.#world.check();
+    this.#setUp();
+    for (const step of this.#schedule.steps) {
+      this.#run(step.wait);
+      if (this.#world.violation) return;
+      this.#world.note('', describe(step));
+      this.#step(step);
+    }
+    this.#run(this.#schedule.steps.length * 20);
+    if (!this.#world.violation) this.#calm();
+  }
+
+  #run(ms: number): void {
+    const { kernel } = this.#world;
+    kernel.run(kernel.now + ms, () => this.#world.violation !== undefined);
+  }
+
+  #until(isSo: () => boolean, what: string): void {
+    const { kernel } = this.#world;
+    kernel.run(kernel.now + 3_600_000, () => isSo() || this.#world.violation !== undefined);
+    if (!isSo()) this.#world.violated(`it takes more than an hour: ${what}`);
+  }
+
+  #setUp(): void {
+    const world = this.#world;
+    world.disk.put('/sim', new MemoryFolder());
+    world.startController();
+    this.#until(() => world.controller !== undefined, 'the first start');
+    for (const { id } of world.remotes)
+      world.ask('POST /v2/computes', {}, { body: { compute_id: id, host: `${id}.lan`, port: 80, protocol: 'http', name: id } });
+    this.#until(() => world.openRequests === 0, 'the registration of computes');
+    const facts: ProjectFacts = { id: this.#projectId, isOpen: new Belief(true), hasAutoStart: new Belief(false) };
+    world.projects.set(facts.id, facts);
+    world.ask('POST /v2/projects', {}, { body: { project_id: facts.id, name: 'lab' } });
+    this.#until(() => world.openRequests === 0, 'the creation of the project');
+    for (let count = 0; count < this.#schedule.nodes; count++) this.#create(count);
+    this.#until(() => world.openRequests === 0, 'the creation of nodes');
+  }
+
+  #create(of: number): void {
+    const world = this.#world;
+    const computes = [world.local, ...world.remotes];
+    const compute = computes[of % computes.length] ?? world.local;
+    this.#created += 1;
+    const id = `00000000-0000-4000-b000-${String(this.#created).padStart(12, '0')}`;
+    const name = `R${this.#created}`;
+    const node: NodeFacts = {
+      id,
+      projectId: this.#projectId,
+      name,
+      run: new Belief('stopped'),
+      isThere: new Belief(false),
+      actions: [],
+      asked: [],
+    };
+    world.nodes.set(id, node);
+    for (const value of this.#wholes) node.run.mayBe(value);
+    if (world.projects.get(this.#projectId)?.hasAutoStart.allows(true)) node.run.mayBe('running');
+    const body = { node_id: id, name, node_type: 'qemu', compute_id: compute.id };
+    world.ask(`POST ${project}/nodes`, { project_id: this.#projectId }, { body, claims: [claimOf(node.isThere, true)] });
+  }
+
+  #node(of: number): NodeFacts | undefined {
+    const nodes = [...this.#world.nodes.values()].filter(({ isThere }) => isThere.allows(true));
+    return nodes[of % nodes.length];
+  }
+
+  #step({ what, of, lasts }: Step): void {
+    const world = this.#world;
+    const node = this.#node(of);
+    if (!isTrouble(what)) this.#ask(what, of, node);
+    else makeTrouble(what, { world, node, compute: world.remotes[of % world.remotes.length], lasts });
+  }
+
+  #ask(what: Verb, of: number, node: NodeFacts | undefined): void {
+    const world = this.#world;
+    const facts = world.projects.get(this.#projectId);
+    if (!facts) return;
+    const path = { project_id: facts.id };
+    const all = [...world.nodes.values()];
+    const touch = (nodes: readonly NodeFacts[]) => {
+      for (const each of nodes) each.asked.push(world.kernel.now);
+    };
+    /** Nodes that are being made meanwhile may be among them. */
+    const runAll = (value: 'running' | 'stopped') => {
+      touch(all);
+      const whole = () => {
+        this.#wholes.add(value);
+        return () => void this.#wholes.delete(value);
+      };
+      const claims = all.map((each) => (each.isThere.allows(false) ? maybeOf(each.run, value) : claimOf(each.run, value)));
+      return [whole, ...claims];
+    };
+    if (what === 'start_all' || what === 'stop_all') {
+      const verb = what === 'start_all' ? 'start' : 'stop';
+      world.ask(`POST ${project}/nodes/${verb}`, path, { claims: runAll(verb === 'start' ? 'running' : 'stopped') });
+    } else if (what === 'close') {
+      world.ask(`POST ${project}/close`, path, { claims: [claimOf(facts.isOpen, false), ...runAll('stopped')] });
+    } else if (what === 'open') {
+      touch(all);
+      const started = () => {
+        if (facts.hasAutoStart.allows(true)) for (const each of all) each.run.mayBe('running');
+      };
+      started();
+      world.ask(`POST ${project}/open`, path, { claims: [claimOf(facts.isOpen, true)], done: started });
+    } else if (what === 'auto_start') {
+      const value = of % 2 === 0;
+      world.ask(`PUT ${project}`, path, { body: { auto_start: value }, claims: [claimOf(facts.hasAutoStart, value)] });
+    } else if (what === 'create') {
+      if (world.controller && world.nodes.size < 8) this.#create(of);
+    } else if (node) this.#askNode(what, node, { ...path, node_id: node.id });
+  }
+
+  #askNode(what: Verb, node: NodeFacts, path: { project_id: string; node_id: string }): void {
+    const world = this.#world;
+    node.asked.push(world.kernel.now);
+    const one = `${project}/nodes/{node_id}` as const;
+    if (what === 'start') world.ask(`POST ${one}/start`, path, { claims: [claimOf(node.run, 'running')] });
+    else if (what === 'stop') world.ask(`POST ${one}/stop`, path, { claims: [claimOf(node.run, 'stopped')] });
+    else if (what === 'suspend' || what === 'reload') world.ask(`POST ${one}/${what}`, path);
+    else if (what === 'rename') world.ask(`PUT ${one}`, path, { body: { name: `${node.name}-${Math.floor(world.kernel.now)}` } });
+    else if (what === 'delete') world.ask(`DELETE ${one}`, path, { claims: [claimOf(node.isThere, false)] });
+  }
+
+  /** All trouble ends; what is wanted must run, and then nothing must happen any more. */
+  #calm(): void {
+    const world = this.#world;
+    const { kernel } = world;
+    world.note('', 'all trouble ends');
+    endTrouble(world);
+    this.#until(() => world.openRequests === 0 && world.controller !== undefined, 'until every request is answered');
+    this.#run(calmMs);
+    if (world.violation) return;
+    this.#checkEnd();
+    if (world.violation) return;
+    const { actions } = world;
+    world.isSettled = true;
+    this.#run(600_000);
+    if (world.actions !== actions) world.violated('something is still done after all is as it is wanted');
+    kernel.afterEach = () => undefined;
+  }
+
+  #checkEnd(): void {
+    const world = this.#world;
+    const { controller } = world;
+    if (!controller) return;
+    for (const { id, projectId, name } of world.nodes.values()) {
+      const live = controller.projects.find(projectId)?.liveNow;
+      const node = live?.nodes.find(id);
+      const places = world.machines.places(id);
+      const at = node?.entry.compute_id;
+      if (node?.wanted.run === 'running' && places[0] !== at)
+        world.violated(`${name} is wanted, and does not run${node.shownProblem ? `: ${node.shownProblem}` : ''}`);
+      if (node?.wanted.run !== 'running' && places.length > 0)
+        world.violated(`${name} runs on ${places}, and is ${node ? 'not wanted' : live ? 'deleted' : 'of a closed project'}`);
+      if (node && (node.live.status !== 'stopped') !== places.length > 0) world.violated(`${name} is shown as ${node.live.status}`);
+    }
+    for (const { id, isOpen } of world.projects.values()) {
+      const known = controller.projects.find(id);
+      if (!known || !isOpen.allows(known.isOpen))
+        world.violated(`the project is ${known?.isOpen ? 'open' : 'closed'}, and clients were told otherwise`);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** What happens in one play, in order: made from a seed, and short enough to be read. */
+import { type Chance, makeChance } from '../durability/random.ts';
+
+/** What clients ask for. */
+export const verbs = [
+  'start',
+  'stop',
+  'suspend',
+  'reload',
+  'start_all',
+  'stop_all',
+  'open',
+  'close',
+  'create',
+  'delete',
+  'rename',
+  'auto_start',
+  'duplicate',
+] as const;
+/** What goes wrong. */
+export const troubles = [
+  ...(['kill', 'power_cut', 'restart', 'freeze'] as const),
+  ...(['compute_kill', 'compute_reboot', 'compute_freeze', 'cut', 'reset'] as const),
+  ...(['guest_off', 'guest_crash', 'refuse', 'slow_boot', 'short_lived'] as const),
+] as const;
+
+export type Verb = (typeof verbs)[number];
+export type Trouble = (typeof troubles)[number];
+
+export interface Step {
+  /** Milliseconds since the step before. */
+  readonly wait: number;
+  readonly what: Verb | Trouble;
+  /** Which node, compute or project it is about, as a number. */
+  readonly of: number;
+  /** How long it lasts, milliseconds. */
+  readonly lasts: number;
+}
+
+export interface Schedule {
+  readonly seed: number;
+  readonly nodes: number;
+  readonly remotes: number;
+  readonly steps: readonly Step[];
+}
+
+const isVerb = (what: string): what is Verb => verbs.includes(what as Verb);
+
+export function makeSchedule(seed: number): Schedule {
+  const chance = makeChance(Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995);
+  const nodes = chance.between(1, 4);
+  const remotes = chance.between(0, 2);
+  // In each play a few kinds of trouble come often, and others never.
+  const usual = troubles.filter(() => chance.next() < 0.35);
+  const steps: Step[] = [];
+  const count = chance.between(4, 24);
+  const rush = chance.next();
+  while (steps.length < count) {
+    const isTrouble = usual.length > 0 && chance.next() < 0.45;
+    const what = (isTrouble ? chance.pick(usual) : pickVerb(chance)) ?? 'start';
+    steps.push({ wait: waitOf(chance, rush), what, of: chance.between(0, 7), lasts: lastsOf(chance) });
+  }
+  return { seed, nodes, remotes, steps };
+}
+
+function pickVerb(chance: Chance): Verb | undefined {
+  // Most of what people do is starting and stopping.
+  return chance.next() < 0.5 ? chance.pick(['start', 'stop', 'start'] as const) : chance.pick(verbs);
+}
+
+function waitOf(chance: Chance, rush: number): number {
+  if (chance.next() < rush) return chance.between(0, 30);
+  return chance.next() < 0.7 ? chance.between(30, 3_000) : chance.between(3_000, 90_000);
+}
+
+function lastsOf(chance: Chance): number {
+  return chance.next() < 0.6 ? chance.between(1, 2_000) : chance.between(2_000, 150_000);
+}
+
+export function describe({ wait, what, of, lasts }: Step): string {
+  return `+${wait} ms ${what} ${of}${isVerb(what) ? '' : ` for ${lasts} ms`}`;
+}

@@ -1,0 +1,357 @@
+/** Stands in for `node:fs/promises`: paths below `/sim` are on the simulated disk, others are read from the real one, at once. */
+import * as real from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { type Entry, failed, MemoryFile, MemoryFolder } from '../engine/disk.ts';
+import { simulation } from '../engine/simulation.ts';
+
+type Data = string | Uint8Array | readonly (string | Uint8Array)[];
+type Flags = string | number | undefined;
+
+export const { constants } = real;
+const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_SYNC, O_TRUNC } = constants;
+
+const isSimulated = (path: string) => path === '/sim' || path.startsWith('/sim/');
+const disk = () => simulation().disk;
+const now = () => simulation().kernel.now;
+
+function bytesOf(data: Data, encoding?: BufferEncoding): Buffer {
+  if (typeof data === 'string') return Buffer.from(data, encoding);
+  if (data instanceof Uint8Array) return Buffer.from(data);
+  return Buffer.concat(data.map((part) => bytesOf(part)));
+}
+
+function flagsOf(flags: Flags = 'r'): number {
+  if (typeof flags === 'number') return flags;
+  const table: Record<string, number> = {
+    r: 0,
+    'r+': 0,
+    w: O_CREAT | O_TRUNC,
+    'w+': O_CREAT | O_TRUNC,
+    wx: O_CREAT | O_EXCL,
+    'wx+': O_CREAT | O_EXCL,
+    a: O_CREAT | O_APPEND,
+  };
+  const known = table[flags];
+  if (known === undefined) throw new Error(`the simulated disk does not know the flags "${flags}"`);
+  return known;
+}
+
+function factsOf(entry: Entry) {
+  const changed = entry.changedAt;
+  const time = { mtimeMs: changed, ctimeMs: changed, birthtimeMs: changed, mtime: new Date(changed) };
+  return {
+    ...{
+      size: entry.kind === 'file' ? entry.content.length : 4096,
+      blocks: 8,
+      nlink: 1,
+      dev: 1,
+      ino: 1,
+      mode: entry.mode,
+      uid: 0,
+      gid: 0,
+    },
+    ...time,
+    isFile: () => entry.kind === 'file',
+    isDirectory: () => entry.kind === 'folder',
+    isSymbolicLink: () => false,
+    isCharacterDevice: () => false,
+    isBlockDevice: () => false,
+    isFIFO: () => false,
+    isSocket: () => false,
+  };
+}
+
+/** An open file or folder. */
+class SimulatedHandle {
+  readonly #path: string;
+  readonly #entry: Entry;
+  readonly #flags: number;
+  #position = 0;
+  #isOpen = true;
+  readonly fd = -1;
+
+  constructor(path: string, entry: Entry, flags: number) {
+    this.#path = path;
+    this.#entry = entry;
+    this.#flags = flags;
+  }
+
+  get #file(): MemoryFile {
+    if (!this.#isOpen) throw failed('EBADF', this.#path);
+    if (this.#entry.kind !== 'file') throw failed('EISDIR', this.#path);
+    return this.#entry;
+  }
+
+  async stat() {
+    return factsOf(this.#entry);
+  }
+
+  async readFile(options?: BufferEncoding | { encoding?: BufferEncoding }): Promise<Buffer | string> {
+    const encoding = typeof options === 'string' ? options : options?.encoding;
+    const bytes = Buffer.from(this.#file.content.subarray(this.#position));
+    return encoding ? bytes.toString(encoding) : bytes;
+  }
+
+  async read(
+    given: Buffer | { buffer: Buffer; offset?: number; length?: number; position?: number | null },
+    offset = 0,
+    length?: number,
+    position?: number | null,
+  ) {
+    if (!(given instanceof Uint8Array)) return this.#read(given.buffer, given.offset ?? 0, given.length, given.position);
+    return this.#read(given, offset, length, position);
+  }
+
+  #read(buffer: Buffer, offset: number, length: number | undefined, position: number | null | undefined) {
+    const from = position ?? this.#position;
+    const part = this.#file.content.subarray(from, from + (length ?? buffer.length - offset));
+    part.copy(buffer, offset);
+    if (position === undefined || position === null) this.#position += part.length;
+    return { bytesRead: part.length, buffer };
+  }
+
+  async write(data: string | Uint8Array, offset?: number, length?: number, position?: number | null) {
+    const all = bytesOf(data);
+    const bytes = typeof data === 'string' ? all : all.subarray(offset ?? 0, (offset ?? 0) + (length ?? all.length));
+    await this.#write(bytes, typeof data === 'string' ? undefined : position);
+    return { bytesWritten: bytes.length, buffer: data };
+  }
+
+  async writeFile(data: Data): Promise<void> {
+    await this.#write(bytesOf(data));
+  }
+
+  appendFile(data: Data): Promise<void> {
+    return this.writeFile(data);
+  }
+
+  async #write(bytes: Buffer, position?: number | null): Promise<void> {
+    const file = this.#file;
+    const isSynced = (this.#flags & (O_DSYNC | O_SYNC)) !== 0;
+    const write = () => {
+      const at = this.#flags & O_APPEND ? file.content.length : (position ?? this.#position);
+      file.write(at, bytes, now());
+      if (position === undefined || position === null) this.#position = at + bytes.length;
+    };
+    await disk().change(write, isSynced ? () => file.sync() : undefined);
+  }
+
+  async truncate(length = 0): Promise<void> {
+    const file = this.#file;
+    await disk().change(() => file.truncate(length, now()));
+  }
+
+  async sync(): Promise<void> {
+    const entry = this.#entry;
+    const sync = () => (entry.kind === 'file' ? entry.sync() : disk().syncNames(entry));
+    await disk().change(() => undefined, sync);
+  }
+
+  datasync(): Promise<void> {
+    return this.sync();
+  }
+
+  async chmod(): Promise<void> {}
+
+  async utimes(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+  }
+
+  createReadStream({ start = 0, end = Number.POSITIVE_INFINITY }: { start?: number; end?: number } = {}): Readable {
+    const content = Buffer.from(this.#file.content.subarray(start, end + 1));
+    return Readable.from(content.length > 0 ? [content] : [], { objectMode: false });
+  }
+
+  createWriteStream({ flush = false }: { flush?: boolean } = {}): Writable {
+    return new Writable({
+      write: (chunk: Buffer, _encoding, done) => void this.#write(chunk).then(() => done(), done),
+      final: (done) => void (flush ? this.sync() : Promise.resolve()).then(() => done(), done),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+export async function open(path: string, flags?: Flags, mode?: number) {
+  if (!isSimulated(path)) return realHandle(path, flags);
+  const bits = flagsOf(flags);
+  const existing = disk().find(path);
+  if (existing) {
+    if (bits & O_EXCL) throw failed('EEXIST', path);
+    if (existing.kind === 'folder' && bits & (O_CREAT | O_TRUNC)) throw failed('EISDIR', path);
+    if (existing.kind === 'file' && bits & O_TRUNC) await disk().change(() => existing.truncate(0, now()));
+    return new SimulatedHandle(path, existing, bits);
+  }
+  if (!(bits & O_CREAT)) throw failed('ENOENT', path);
+  disk().folder(dirname(path));
+  const made = await disk().change(() => {
+    const other = disk().find(path);
+    if (other && bits & O_EXCL) throw failed('EEXIST', path);
+    if (other) return other;
+    const file = new MemoryFile();
+    file.changedAt = now();
+    if (mode !== undefined) file.mode = mode;
+    disk().put(path, file);
+    return file;
+  });
+  return new SimulatedHandle(path, made, bits);
+}
+
+/** A file of the program itself. */
+function realHandle(path: string, flags: Flags): SimulatedHandle {
+  const file = new MemoryFile();
+  file.content = real.readFileSync(path);
+  return new SimulatedHandle(path, file, flagsOf(flags));
+}
+
+export async function stat(path: string) {
+  return isSimulated(path) ? factsOf(disk().get(path)) : real.statSync(path);
+}
+
+export const lstat = stat;
+
+export async function access(path: string): Promise<void> {
+  await stat(path);
+}
+
+export async function realpath(path: string): Promise<string> {
+  if (!isSimulated(path)) return real.realpathSync(path);
+  disk().get(path);
+  return normalize(path).replace(/(.)\/$/, '$1');
+}
+
+export async function readlink(path: string): Promise<string> {
+  if (!isSimulated(path)) return real.readlinkSync(path);
+  disk().get(path);
+  throw failed('EINVAL', path);
+}
+
+type ReadOptions = BufferEncoding | { encoding?: BufferEncoding | null } | null;
+
+export async function readFile(path: string, options?: ReadOptions): Promise<Buffer | string> {
+  const encoding = typeof options === 'string' ? options : options?.encoding;
+  const bytes = isSimulated(path) ? Buffer.from(disk().file(path).content) : real.readFileSync(path);
+  return encoding ? bytes.toString(encoding) : bytes;
+}
+
+export async function writeFile(
+  path: string,
+  data: Data,
+  options?: BufferEncoding | { flag?: string; mode?: number },
+): Promise<void> {
+  const { flag = 'w', mode } = typeof options === 'string' ? {} : (options ?? {});
+  const file = await open(path, flag, mode);
+  await file.writeFile(data);
+  await file.close();
+}
+
+export async function appendFile(path: string, data: Data): Promise<void> {
+  await writeFile(path, data, { flag: 'a' });
+}
+
+interface FolderOptions {
+  readonly recursive?: boolean;
+  readonly mode?: number;
+}
+
+export async function mkdir(path: string, options?: FolderOptions | number): Promise<string | undefined> {
+  const isRecursive = typeof options === 'object' && options.recursive === true;
+  const existing = disk().find(path);
+  if (existing && (!isRecursive || existing.kind === 'file')) throw failed('EEXIST', path);
+  if (existing) return undefined;
+  const made: string[] = [];
+  for (let at = normalize(path).replace(/(.)\/$/, '$1'); !disk().find(at); at = dirname(at)) made.unshift(at);
+  if (made.length > 1 && !isRecursive) throw failed('ENOENT', path);
+  await disk().change(() => {
+    for (const each of made) if (!disk().find(each)) disk().put(each, new MemoryFolder());
+  });
+  return made[0];
+}
+
+/** A name is not used again within a schedule. */
+export async function mkdtemp(prefix: string): Promise<string> {
+  const path = `${prefix}${simulation().kernel.chance.between(1e6, 1e7)}`;
+  await mkdir(path);
+  return path;
+}
+
+export async function readdir(
+  path: string,
+  { withFileTypes = false, recursive = false }: { withFileTypes?: boolean; recursive?: boolean } = {},
+): Promise<unknown[]> {
+  if (!isSimulated(path)) return real.readdirSync(path, { withFileTypes, recursive } as { withFileTypes: false });
+  const found: unknown[] = [];
+  const look = (folder: MemoryFolder, parentPath: string) => {
+    for (const [name, entry] of [...folder.entries].sort(([one], [other]) => (one < other ? -1 : 1))) {
+      found.push(withFileTypes ? { ...factsOf(entry), name, parentPath } : relative(path, join(parentPath, name)));
+      if (recursive && entry.kind === 'folder') look(entry, join(parentPath, name));
+    }
+  };
+  look(disk().folder(path), path);
+  return found;
+}
+
+export async function rename(from: string, to: string): Promise<void> {
+  disk().get(from);
+  await disk().change(() => disk().move(from, to));
+}
+
+export async function unlink(path: string): Promise<void> {
+  disk().file(path);
+  await disk().change(() => disk().remove(path));
+}
+
+export async function rmdir(path: string): Promise<void> {
+  if (disk().folder(path).entries.size > 0) throw failed('ENOTEMPTY', path);
+  await disk().change(() => disk().remove(path));
+}
+
+/** A folder is emptied entry by entry: each is a place at which the process may end. */
+export async function rm(path: string, { recursive = false, force = false }: { recursive?: boolean; force?: boolean } = {}) {
+  const entry = disk().find(path);
+  if (!entry && force) return;
+  if (!entry) throw failed('ENOENT', path);
+  if (entry.kind === 'folder') {
+    if (!recursive) throw failed('EISDIR', path);
+    for (const name of [...entry.entries.keys()]) await rm(join(path, name), { recursive, force: true });
+  }
+  await disk().change(() => {
+    if (disk().find(path) === entry) disk().remove(path);
+  });
+}
+
+export async function copyFile(from: string, to: string): Promise<void> {
+  const content = await readFile(from);
+  await writeFile(to, content);
+}
+
+export async function cp(from: string, to: string, options?: { recursive?: boolean }): Promise<void> {
+  if (disk().get(from).kind === 'file') return copyFile(from, to);
+  await mkdir(to, { recursive: true });
+  for (const name of (await readdir(from)) as string[]) await cp(join(from, name), join(to, name), options);
+}
+
+/** Two names of one file. */
+export async function link(from: string, to: string): Promise<void> {
+  const file = disk().file(from);
+  if (disk().find(to)) throw failed('EEXIST', to);
+  await disk().change(() => disk().put(to, file));
+}
+
+export async function symlink(_target: string, path: string): Promise<void> {
+  throw failed('EPERM', path);
+}
+
+export async function chmod(): Promise<void> {}
+
+export async function utimes(): Promise<void> {}
+
+/** There is always room. */
+export async function statfs() {
+  return { bavail: 1e9, bfree: 1e9, blocks: 2e9, bsize: 4096, type: 0 };
+}

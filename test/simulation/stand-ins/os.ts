@@ -1,0 +1,13 @@
+/** Stands in for `node:os`: a host that does nothing else. */
+import { bootOf } from '../engine/boots.ts';
+import { simulation } from '../engine/simulation.ts';
+
+export * from 'node:os';
+
+export const uptime = () => bootOf(simulation()).uptimeSeconds;
+export const freemem = () => 2 ** 33;
+export const totalmem = () => 2 ** 34;
+export const loadavg = () => [0, 0, 0];
+export const hostname = () => 'controller';
+export const cpus = () => [{ model: '', speed: 1, times: { user: 0, nice: 0, sys: 0, idle: 1, irq: 0 } }];
+export const availableParallelism = () => 2;

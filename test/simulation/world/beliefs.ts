@@ -1,0 +1,48 @@
+/**
+ * What clients may believe, from what they were answered: whether a project is open, and whether a node is wanted. A request that was answered
+ * counts; of those that overlapped with it, or were never answered, either outcome is possible.
+ */
+
+/** One fact with few values. */
+export class Belief<V> {
+  #possible: Set<V>;
+  readonly #open = new Set<Claim<V>>();
+
+  constructor(value: V) {
+    this.#possible = new Set([value]);
+  }
+
+  /** A request that makes it so is sent. */
+  begin(value: V): Claim<V> {
+    const claim: Claim<V> = { value, others: [...this.#open].map((other) => other.value) };
+    for (const other of this.#open) other.others.push(value);
+    this.#open.add(claim);
+    this.#possible.add(value);
+    return claim;
+  }
+
+  /** `isDone`: it was answered with success. Otherwise it may have been done all the same, or in part. */
+  end(claim: Claim<V>, isDone: boolean): void {
+    if (!this.#open.delete(claim)) return;
+    if (isDone) this.#possible = new Set([claim.value, ...claim.others]);
+  }
+
+  /** It may have become so by itself. */
+  mayBe(value: V): void {
+    this.#possible.add(value);
+    for (const claim of this.#open) claim.others.push(value);
+  }
+
+  allows(value: V): boolean {
+    return this.#possible.has(value);
+  }
+
+  get possible(): V[] {
+    return [...this.#possible];
+  }
+}
+
+export interface Claim<V> {
+  readonly value: V;
+  readonly others: V[];
+}

@@ -1,0 +1,53 @@
+/** The machines of all hosts, and what is checked of them whenever one begins to run. */
+
+/** How much a host has to do with a machine: it runs, or is paused. */
+export interface Machine {
+  readonly nodeId: string;
+  /** Of the controller's start. */
+  generation: number | undefined;
+  isPaused: boolean;
+}
+
+export class Machines {
+  /** By the id of the node, and then by the compute on whose host it is. */
+  readonly #all = new Map<string, Map<string, Machine>>();
+  readonly #violated: (what: string) => void;
+
+  constructor(violated: (what: string) => void) {
+    this.#violated = violated;
+  }
+
+  begin(computeId: string, machine: Machine): void {
+    const of = this.#all.get(machine.nodeId) ?? new Map<string, Machine>();
+    this.#all.set(machine.nodeId, of);
+    of.set(computeId, machine);
+    this.check(machine.nodeId);
+  }
+
+  end(computeId: string, nodeId: string): boolean {
+    return this.#all.get(nodeId)?.delete(computeId) === true;
+  }
+
+  /** Something of the host ended all that ran there. */
+  endAll(computeId: string): void {
+    for (const of of this.#all.values()) of.delete(computeId);
+  }
+
+  on(computeId: string, nodeId: string): Machine | undefined {
+    return this.#all.get(nodeId)?.get(computeId);
+  }
+
+  /** Where a machine of the node is, by the ids of computes. */
+  places(nodeId: string): string[] {
+    return [...(this.#all.get(nodeId)?.keys() ?? [])];
+  }
+
+  nodeIds(): string[] {
+    return [...this.#all].filter(([, of]) => of.size > 0).map(([nodeId]) => nodeId);
+  }
+
+  check(nodeId: string): void {
+    const running = [...(this.#all.get(nodeId) ?? [])].filter(([, { isPaused }]) => !isPaused).map(([computeId]) => computeId);
+    if (running.length > 1) this.#violated(`two machines of one node run, on ${running.join(' and ')}`);
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * The network between the controller and the hosts of other computes. Packets take time; a cable that is pulled holds them until it is plugged
+ * in again, or until who sent them has given up. What was sent may arrive although its sender does not wait for it any more.
+ */
+import { isFault } from '../../../src/api/faults.ts';
+import { LocalTransport } from '../../../src/api/local-transport.ts';
+import type { Method } from '../../../src/api/route.ts';
+import type { Kernel, Process } from '../engine/kernel.ts';
+import type { Connection, Internet, Wire, WireAnswer, WireRequest } from '../engine/simulation.ts';
+import type { SimulatedCompute } from './compute.ts';
+
+interface OpenConnection {
+  readonly connection: Connection;
+  readonly owner: Process;
+}
+
+class Host {
+  readonly compute: SimulatedCompute;
+  readonly transport: LocalTransport<unknown>;
+  isCut = false;
+  cuts = 0;
+  /** Packets on the way while the cable is pulled. */
+  stuck: (() => void)[] = [];
+  readonly connections = new Set<OpenConnection>();
+
+  constructor(compute: SimulatedCompute) {
+    this.compute = compute;
+    const capabilities = { version: null, node_types: [] };
+    this.transport = new LocalTransport({ routes: compute.routes(), events: compute.events, capabilities });
+  }
+}
+
+/** TCP's: probes that are not answered. */
+const probesMs = 11_000;
+const connectMs = 5_000;
+/** Less often than by a real one: a controller gives up on one that is silent for a minute. */
+const pingMs = 40_000;
+
+export class Network implements Internet {
+  readonly #kernel: Kernel;
+  readonly #hosts = new Map<string, Host>();
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  add(name: string, compute: SimulatedCompute): void {
+    this.#hosts.set(name, new Host(compute));
+  }
+
+  request({ host: name, method, path, body, connection }: WireRequest): Promise<WireAnswer> {
+    const host = this.#host(name);
+    const owner = this.#kernel.current;
+    const { promise, resolve } = Promise.withResolvers<WireAnswer>();
+    const answered = (answer: WireAnswer) =>
+      this.#travel(host, () => {
+        // It was killed since: nobody is there.
+        if (connection.isOpen) this.#kernel.after(0, () => resolve(answer), owner);
+      });
+    const arrived = () => {
+      const isWaited = connection.isOpen && owner.isAlive;
+      if (!isWaited && this.#kernel.chance.next() < 0.5) return;
+      const { process } = host.compute;
+      if (!process) return this.#end(connection, owner, 'other side closed');
+      this.#kernel.after(0, () => void handle(host, method as Method, path, body).then(answered), process);
+    };
+    this.#connect(host, { connection, owner }, () => this.#travel(host, arrived));
+    return promise;
+  }
+
+  openSocket(name: string, _path: string, connection: Connection): Wire {
+    const host = this.#host(name);
+    const owner = this.#kernel.current;
+    const wire: Wire = { onOpen: () => undefined, onMessage: () => undefined, onClose: () => undefined, close: () => undefined };
+    this.#connect(host, { connection, owner }, () =>
+      this.#travel(host, () => {
+        const { events, process } = host.compute;
+        if (!process || !connection.isOpen) return this.#end(connection, owner, 'other side closed');
+        let last = 0;
+        const send = (text: string) => {
+          const arrives = Math.max(last, this.#kernel.now + this.#latency());
+          last = arrives;
+          this.#travel(
+            host,
+            () => connection.isOpen && this.#kernel.after(0, () => wire.onMessage(text), owner),
+            arrives - this.#kernel.now,
+          );
+        };
+        const unsubscribe = events.subscribe((event) =>
+          connection.isOpen && owner.isAlive ? send(JSON.stringify(event)) : unsubscribe(),
+        );
+        const ping = () => {
+          if (!connection.isOpen || !owner.isAlive) return;
+          send(JSON.stringify({ action: 'ping', event: { cpu_usage_percent: 1, memory_usage_percent: 1 } }));
+          this.#kernel.after(pingMs, ping, process);
+        };
+        this.#kernel.after(1_000, ping, process);
+        this.#travel(host, () => this.#kernel.after(0, () => wire.onOpen(), owner));
+      }),
+    );
+    return wire;
+  }
+
+  /** The process of a compute ended: its kernel closes what it had open. */
+  closed(compute: SimulatedCompute): void {
+    for (const host of this.#hosts.values())
+      if (host.compute === compute)
+        for (const open of host.connections) this.#travel(host, () => this.#end(open.connection, open.owner, 'other side closed'));
+  }
+
+  /** A program in between closes all connections. */
+  reset(name: string): void {
+    for (const { connection, owner } of this.#host(name).connections) this.#end(connection, owner, 'read ECONNRESET');
+  }
+
+  cut(name: string): void {
+    const host = this.#host(name);
+    if (host.isCut) return;
+    host.isCut = true;
+    host.cuts += 1;
+    const { cuts } = host;
+    this.#kernel.after(
+      probesMs,
+      () => {
+        if (!host.isCut || host.cuts !== cuts) return;
+        for (const { connection, owner } of host.connections) this.#end(connection, owner, 'read ETIMEDOUT', 'ETIMEDOUT');
+      },
+      this.#kernel.world,
+    );
+  }
+
+  heal(name: string): void {
+    const host = this.#host(name);
+    if (!host.isCut) return;
+    host.isCut = false;
+    const { stuck } = host;
+    host.stuck = [];
+    for (const arrive of stuck) this.#travel(host, arrive);
+  }
+
+  #connect(host: Host, open: OpenConnection, connected: () => void): void {
+    const { connection, owner } = open;
+    host.connections.add(open);
+    const watch = connection.onEnd;
+    connection.onEnd = (error) => {
+      host.connections.delete(open);
+      watch(error);
+    };
+    this.#kernel.after(
+      this.#latency(),
+      () => {
+        if (host.isCut) {
+          this.#kernel.after(connectMs, () => this.#end(connection, owner, 'Connect Timeout Error'), this.#kernel.world);
+        } else if (!host.compute.process) this.#end(connection, owner, 'connect ECONNREFUSED');
+        else connected();
+      },
+      this.#kernel.world,
+    );
+  }
+
+  /** One way. */
+  #travel(host: Host, arrive: () => unknown, delayMs = this.#latency()): void {
+    if (host.isCut) {
+      host.stuck.push(() => void arrive());
+      return;
+    }
+    this.#kernel.after(
+      delayMs,
+      () => {
+        if (host.isCut) host.stuck.push(() => void arrive());
+        else arrive();
+      },
+      this.#kernel.world,
+    );
+  }
+
+  #end(connection: Connection, owner: Process, reason: string, code?: string): void {
+    this.#kernel.after(0, () => connection.end(Object.assign(new Error(reason), code && { code })), owner);
+  }
+
+  #latency(): number {
+    const { chance } = this.#kernel;
+    const isLate = chance.next() < 0.03;
+    return isLate ? chance.next() * 4_000 : 0.2 + chance.next() * 15;
+  }
+
+  #host(name: string): Host {
+    const host = this.#hosts.get(name);
+    if (!host) throw new Error(`there is no host ${name}`);
+    return host;
+  }
+}
+
+async function handle(host: Host, method: Method, path: string, body: string | null): Promise<WireAnswer> {
+  try {
+    const answer = await host.transport.raw(method, path, body === null ? undefined : Buffer.from(body));
+    return { status: answer.status, text: Buffer.from(answer.body as Uint8Array).toString() };
+  } catch (error) {
+    if (!isFault(error)) throw error;
+    return { status: error.status, text: JSON.stringify({ message: error.message, status: error.status }) };
+  }
+}
