@@ -37,6 +37,7 @@ const long = [
   'integration/{engine-slices,nat,nat-switch,relocation,routers-through-links,run-as,slices,slow-compute,slurm-engine,slurm-slices,version-skew}',
   'integration/{bisect,dynamips,iou,kubernetes-slices,link-state,unplugged-cable}',
   'lab/{dns-satellite,routers,verdicts,void-verdicts}',
+  'simulation/simulation',
 ];
 /** Long files start first, so that none of them runs alone at the end. CONTRIBUTING gives the reasons. */
 const longFirst = [

@@ -6,7 +6,7 @@ import { describe, makeSchedule, type Schedule, type Step } from './schedule.ts'
 export interface Hunt {
   readonly first: number;
   readonly plays: number;
-  /** Of processor time: the hunt goes on until both are done. */
+  /** Of processor time: it ends when both are done. */
   readonly seconds: number;
 }
 

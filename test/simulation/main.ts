@@ -15,7 +15,7 @@ const { kept } = await import('./kept.ts');
 const { troubles } = await import('./schedule.ts');
 
 const usage = `Usage: npm run fuzz -- PLAYS simulate [--seed FIRST] [--seconds PROCESSOR-TIME] [--fault NAME|list] [--table]
-Without --seed it goes on where the last hunt ended.`;
+Without --seed it continues where the last hunt ended.`;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -26,7 +26,7 @@ const { values, positionals } = parseArgs({
     table: { type: 'boolean', default: false },
   },
 });
-/** Where the hunt goes on. */
+/** Where the next hunt begins. */
 const progress = resolve(import.meta.dirname, '../../.cache/simulation-next-seed');
 const [plays = '1'] = positionals;
 

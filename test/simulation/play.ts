@@ -17,7 +17,7 @@ export interface Played {
   readonly decisions: ReadonlyMap<string, number>;
 }
 
-/** What nobody has caught while a schedule was played. */
+/** What was not caught while a schedule was played. */
 let unhandled: unknown;
 process.on('unhandledRejection', (error) => {
   unhandled ??= error;
@@ -30,7 +30,7 @@ const calmMs = 60_000 + 600_000;
 /** Must be called by a task of Node's own loop: what is due afterwards is done within. */
 export function playSchedule(schedule: Schedule): Played {
   unhandled = undefined;
-  const world = new World(schedule.seed, schedule.remotes);
+  const world = new World(schedule.seed, schedule.remotes, schedule.slices ?? 0);
   play(world);
   try {
     const stage = new Stage(world, schedule);
@@ -40,7 +40,7 @@ export function playSchedule(schedule: Schedule): Played {
   } finally {
     play(undefined);
   }
-  const thrown = unhandled === undefined ? undefined : `an error that nobody handled: ${(unhandled as Error).stack}`;
+  const thrown = unhandled === undefined ? undefined : `an error that was not handled: ${(unhandled as Error).stack}`;
   const { hash, trace, decisions } = world;
   return { violation: world.violation ?? thrown, hash, trace, decisions, events: world.kernel.events };
 }
@@ -88,8 +88,21 @@ class Stage {
     world.disk.put('/sim', new MemoryFolder());
     world.startController();
     this.#until(() => world.controller !== undefined, 'the first start');
-    for (const { id } of world.remotes)
-      world.ask('POST /v2/computes', {}, { body: { compute_id: id, host: `${id}.lan`, port: 80, protocol: 'http', name: id } });
+    for (const compute of world.remotes) {
+      const { id, host } = compute;
+      const slice = world.slices.get(compute);
+      const name = host.slice(0, 2);
+      const joins = ({ token }: Record<string, unknown>) => {
+        slice?.invite(String(token));
+        world.startCompute(compute);
+      };
+      if (slice) world.ask('POST /v2/slices/invitations', {}, { body: { compute_id: id, name }, done: joins });
+      else world.ask('POST /v2/computes', {}, { body: { compute_id: id, host, port: 80, protocol: 'http', name } });
+    }
+    this.#until(
+      () => world.remotes.every(({ id }) => world.controller?.computes.find(id)?.transport.state.connected),
+      'the first connections',
+    );
     this.#until(() => world.openRequests === 0, 'the registration of computes');
     const facts: ProjectFacts = { id: this.#projectId, isOpen: new Belief(true), hasAutoStart: new Belief(false) };
     world.projects.set(facts.id, facts);
@@ -220,7 +233,7 @@ class Stage {
     for (const { id, isOpen } of world.projects.values()) {
       const known = controller.projects.find(id);
       if (!known || !isOpen.allows(known.isOpen))
-        world.violated(`the project is ${known?.isOpen ? 'open' : 'closed'}, and clients were told otherwise`);
+        world.violated(`the project is ${known?.isOpen ? 'open' : 'closed'}, and clients were answered otherwise`);
     }
   }
 }

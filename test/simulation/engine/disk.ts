@@ -73,6 +73,8 @@ export class Disk {
   /** Changes of names that may not be on the disk yet. */
   #changes: (readonly NameChange[])[] = [];
   #pending: Operation[] = [];
+  /** Paths of all that was ever opened. */
+  readonly opened: string[] = [];
   /** Milliseconds that an operation takes; some schedules have a slow disk. */
   slowness = 1;
 
@@ -110,7 +112,7 @@ export class Disk {
       try {
         run();
       } catch {
-        // Nobody is there to be told.
+        // There is no process that waits for it.
       }
     }
   }

@@ -10,9 +10,33 @@ export class Process {
   isAlive = true;
   /** It is stopped until then: what is due for it waits. Milliseconds. */
   stoppedUntil = 0;
+  readonly boot: Boot;
 
-  constructor(name: string) {
+  constructor(name: string, boot: Boot) {
     this.name = name;
+    this.boot = boot;
+  }
+}
+
+/** A host from when it was booted until it is booted again. */
+export class Boot {
+  readonly host: string;
+  readonly number: number;
+  /** Milliseconds of the virtual clock; before its begin for the first. */
+  readonly at: number;
+
+  constructor(host: string, number = 1, at = -1_000_000) {
+    this.host = host;
+    this.number = number;
+    this.at = at;
+  }
+
+  next(at: number): Boot {
+    return new Boot(this.host, this.number + 1, at);
+  }
+
+  get id(): string {
+    return `${this.host}-${this.number}`;
   }
 }
 
@@ -34,7 +58,7 @@ export class Kernel {
   /** What is random in the world: one stream, from the seed. */
   readonly chance: Chance;
   /** The world itself: what is always there. */
-  readonly world = new Process('world');
+  readonly world = new Process('world', new Boot('world'));
   /** Milliseconds since the schedule began. */
   now = 0;
   /** The process of the event that is happening. */

@@ -14,7 +14,7 @@ export interface Connection {
   isOpen: boolean;
   /** Called once, when it ends. */
   onEnd: (error: Error | undefined) => void;
-  /** Ends it, for whoever opened it; nothing happens when it has ended. */
+  /** Ends it, for the process that opened it; nothing happens when it has ended. */
   readonly end: (error?: Error) => void;
 }
 

@@ -1,17 +1,39 @@
-/** Stands in for `node:fs/promises`: paths below `/sim` are on the simulated disk, others are read from the real one, at once. */
+/**
+ * Stands in for `node:fs/promises`: paths below `/sim` are on the simulated disk, others are read from the real one, at once. What is not here
+ * finds no such path on the real disk.
+ */
 import * as real from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { type Entry, failed, MemoryFile, MemoryFolder } from '../engine/disk.ts';
 import { simulation } from '../engine/simulation.ts';
 
+export * from 'node:fs/promises';
+
 type Data = string | Uint8Array | readonly (string | Uint8Array)[];
 type Flags = string | number | undefined;
 
 export const { constants } = real;
-const { O_APPEND, O_CREAT, O_DSYNC, O_EXCL, O_SYNC, O_TRUNC } = constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_DSYNC, O_EXCL, O_SYNC, O_TRUNC } = constants;
 
-const isSimulated = (path: string) => path === '/sim' || path.startsWith('/sim/');
+/** Paths of open folders, by the numbers that stand for them below `/proc`. */
+const opened = /^\/proc\/(?:self|\d+)\/fd\/(\d{7,})(?=\/|$)/;
+const firstNumber = 1_000_000;
+
+/** Where a path leads on the simulated disk. Undefined: it is one of the real disk. */
+function simulated(path: string): string | undefined {
+  const [, number] = opened.exec(path) ?? [];
+  const way = number === undefined ? path : path.replace(opened, disk().opened[Number(number) - firstNumber] ?? '');
+  return way === '/sim' || way.startsWith('/sim/') ? normalize(way).replace(/(.)\/$/, '$1') : undefined;
+}
+
+/** @throws for one that is written to and is not there */
+function pathOf(path: string): string {
+  const own = simulated(path);
+  if (own === undefined) throw failed('EROFS', path);
+  return own;
+}
+
 const disk = () => simulation().disk;
 const now = () => simulation().kernel.now;
 
@@ -69,9 +91,10 @@ class SimulatedHandle {
   readonly #flags: number;
   #position = 0;
   #isOpen = true;
-  readonly fd = -1;
+  readonly fd: number;
 
   constructor(path: string, entry: Entry, flags: number) {
+    this.fd = firstNumber + disk().opened.push(path) - 1;
     this.#path = path;
     this.#entry = entry;
     this.#flags = flags;
@@ -177,12 +200,14 @@ class SimulatedHandle {
   }
 }
 
-export async function open(path: string, flags?: Flags, mode?: number) {
-  if (!isSimulated(path)) return realHandle(path, flags);
+export async function open(given: string, flags?: Flags, mode?: number) {
+  const path = simulated(given);
+  if (path === undefined) return realHandle(given, flags);
   const bits = flagsOf(flags);
   const existing = disk().find(path);
   if (existing) {
     if (bits & O_EXCL) throw failed('EEXIST', path);
+    if (bits & O_DIRECTORY && existing.kind === 'file') throw failed('ENOTDIR', path);
     if (existing.kind === 'folder' && bits & (O_CREAT | O_TRUNC)) throw failed('EISDIR', path);
     if (existing.kind === 'file' && bits & O_TRUNC) await disk().change(() => existing.truncate(0, now()));
     return new SimulatedHandle(path, existing, bits);
@@ -210,7 +235,8 @@ function realHandle(path: string, flags: Flags): SimulatedHandle {
 }
 
 export async function stat(path: string) {
-  return isSimulated(path) ? factsOf(disk().get(path)) : real.statSync(path);
+  const own = simulated(path);
+  return own === undefined ? real.statSync(path) : factsOf(disk().get(own));
 }
 
 export const lstat = stat;
@@ -220,14 +246,17 @@ export async function access(path: string): Promise<void> {
 }
 
 export async function realpath(path: string): Promise<string> {
-  if (!isSimulated(path)) return real.realpathSync(path);
-  disk().get(path);
-  return normalize(path).replace(/(.)\/$/, '$1');
+  const own = simulated(path);
+  if (own === undefined) return real.realpathSync(path);
+  disk().get(own);
+  return own;
 }
 
 export async function readlink(path: string): Promise<string> {
-  if (!isSimulated(path)) return real.readlinkSync(path);
-  disk().get(path);
+  const own = simulated(path);
+  if (own === undefined) return real.readlinkSync(path);
+  if (opened.test(path)) return own;
+  disk().get(own);
   throw failed('EINVAL', path);
 }
 
@@ -235,7 +264,8 @@ type ReadOptions = BufferEncoding | { encoding?: BufferEncoding | null } | null;
 
 export async function readFile(path: string, options?: ReadOptions): Promise<Buffer | string> {
   const encoding = typeof options === 'string' ? options : options?.encoding;
-  const bytes = isSimulated(path) ? Buffer.from(disk().file(path).content) : real.readFileSync(path);
+  const own = simulated(path);
+  const bytes = own === undefined ? real.readFileSync(path) : Buffer.from(disk().file(own).content);
   return encoding ? bytes.toString(encoding) : bytes;
 }
 
@@ -259,13 +289,14 @@ interface FolderOptions {
   readonly mode?: number;
 }
 
-export async function mkdir(path: string, options?: FolderOptions | number): Promise<string | undefined> {
+export async function mkdir(given: string, options?: FolderOptions | number): Promise<string | undefined> {
+  const path = pathOf(given);
   const isRecursive = typeof options === 'object' && options.recursive === true;
   const existing = disk().find(path);
   if (existing && (!isRecursive || existing.kind === 'file')) throw failed('EEXIST', path);
   if (existing) return undefined;
   const made: string[] = [];
-  for (let at = normalize(path).replace(/(.)\/$/, '$1'); !disk().find(at); at = dirname(at)) made.unshift(at);
+  for (let at = path; !disk().find(at); at = dirname(at)) made.unshift(at);
   if (made.length > 1 && !isRecursive) throw failed('ENOENT', path);
   await disk().change(() => {
     for (const each of made) if (!disk().find(each)) disk().put(each, new MemoryFolder());
@@ -281,10 +312,11 @@ export async function mkdtemp(prefix: string): Promise<string> {
 }
 
 export async function readdir(
-  path: string,
+  given: string,
   { withFileTypes = false, recursive = false }: { withFileTypes?: boolean; recursive?: boolean } = {},
 ): Promise<unknown[]> {
-  if (!isSimulated(path)) return real.readdirSync(path, { withFileTypes, recursive } as { withFileTypes: false });
+  const path = simulated(given);
+  if (path === undefined) return real.readdirSync(given, { withFileTypes, recursive } as { withFileTypes: false });
   const found: unknown[] = [];
   const look = (folder: MemoryFolder, parentPath: string) => {
     for (const [name, entry] of [...folder.entries].sort(([one], [other]) => (one < other ? -1 : 1))) {
@@ -296,23 +328,40 @@ export async function readdir(
   return found;
 }
 
-export async function rename(from: string, to: string): Promise<void> {
-  disk().get(from);
-  await disk().change(() => disk().move(from, to));
+/** Its entries, one by one. */
+export async function opendir(path: string) {
+  const entries = await readdir(path, { withFileTypes: true });
+  return {
+    path,
+    read: async () => entries.shift() ?? null,
+    close: async () => undefined,
+    async *[Symbol.asyncIterator]() {
+      yield* entries;
+    },
+  };
 }
 
-export async function unlink(path: string): Promise<void> {
+export async function rename(from: string, to: string): Promise<void> {
+  const [before, after] = [pathOf(from), pathOf(to)];
+  disk().get(before);
+  await disk().change(() => disk().move(before, after));
+}
+
+export async function unlink(given: string): Promise<void> {
+  const path = pathOf(given);
   disk().file(path);
   await disk().change(() => disk().remove(path));
 }
 
-export async function rmdir(path: string): Promise<void> {
+export async function rmdir(given: string): Promise<void> {
+  const path = pathOf(given);
   if (disk().folder(path).entries.size > 0) throw failed('ENOTEMPTY', path);
   await disk().change(() => disk().remove(path));
 }
 
 /** A folder is emptied entry by entry: each is a place at which the process may end. */
-export async function rm(path: string, { recursive = false, force = false }: { recursive?: boolean; force?: boolean } = {}) {
+export async function rm(given: string, { recursive = false, force = false }: { recursive?: boolean; force?: boolean } = {}) {
+  const path = pathOf(given);
   const entry = disk().find(path);
   if (!entry && force) return;
   if (!entry) throw failed('ENOENT', path);
@@ -331,16 +380,17 @@ export async function copyFile(from: string, to: string): Promise<void> {
 }
 
 export async function cp(from: string, to: string, options?: { recursive?: boolean }): Promise<void> {
-  if (disk().get(from).kind === 'file') return copyFile(from, to);
+  if (disk().get(pathOf(from)).kind === 'file') return copyFile(from, to);
   await mkdir(to, { recursive: true });
   for (const name of (await readdir(from)) as string[]) await cp(join(from, name), join(to, name), options);
 }
 
 /** Two names of one file. */
 export async function link(from: string, to: string): Promise<void> {
-  const file = disk().file(from);
-  if (disk().find(to)) throw failed('EEXIST', to);
-  await disk().change(() => disk().put(to, file));
+  const file = disk().file(pathOf(from));
+  const path = pathOf(to);
+  if (disk().find(path)) throw failed('EEXIST', path);
+  await disk().change(() => disk().put(path, file));
 }
 
 export async function symlink(_target: string, path: string): Promise<void> {

@@ -2,7 +2,6 @@
 import * as real from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { PassThrough } from 'node:stream';
-import { bootOf } from '../engine/boots.ts';
 import { isPlaying, simulation } from '../engine/simulation.ts';
 import * as promises from './fs-promises.ts';
 
@@ -10,8 +9,10 @@ export * from 'node:fs';
 export { promises };
 
 export function readFileSync(path: string, options?: BufferEncoding): string | Buffer {
-  if (isPlaying() && path === '/proc/uptime') return `${bootOf(simulation()).uptimeSeconds.toFixed(2)} 0.00\n`;
-  if (isPlaying() && path === '/proc/sys/kernel/random/boot_id') return `${bootOf(simulation()).id}\n`;
+  if (isPlaying() && path === '/proc/uptime')
+    return `${((simulation().kernel.now - simulation().kernel.current.boot.at) / 1000).toFixed(2)} 0.00
+`;
+  if (isPlaying() && path === '/proc/sys/kernel/random/boot_id') return simulation().kernel.current.boot.id;
   return options ? real.readFileSync(path, options) : real.readFileSync(path);
 }
 

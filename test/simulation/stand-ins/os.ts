@@ -1,10 +1,9 @@
 /** Stands in for `node:os`: a host that does nothing else. */
-import { bootOf } from '../engine/boots.ts';
 import { simulation } from '../engine/simulation.ts';
 
 export * from 'node:os';
 
-export const uptime = () => bootOf(simulation()).uptimeSeconds;
+export const uptime = () => (simulation().kernel.now - simulation().kernel.current.boot.at) / 1000;
 export const freemem = () => 2 ** 33;
 export const totalmem = () => 2 ** 34;
 export const loadavg = () => [0, 0, 0];

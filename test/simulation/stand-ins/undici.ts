@@ -17,7 +17,7 @@ class SimulatedSocket extends EventEmitter {
     if (!this.connection.isOpen) return;
     this.connection.isOpen = false;
     const { onEnd } = this.connection;
-    // Nobody listens to errors of one that was closed without a reason.
+    // Nothing listens to errors of one that was closed without a reason.
     if (error && this.listenerCount('error') > 0) this.emit('error', error);
     this.emit('close');
     onEnd(error ?? new Error('closed'));

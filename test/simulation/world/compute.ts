@@ -7,10 +7,11 @@ import { type Route, type RouteKey, route } from '../../../src/api/route.ts';
 import type { ComputeEvent } from '../../../src/api/transport.ts';
 import { EventStream } from '../../../src/lib/event-stream.ts';
 import { KeyedMutex } from '../../../src/lib/mutex.ts';
-import { ComputeNode, ComputeProject, UdpPort } from '../../../src/schema/compute-node.ts';
+import { ComputeNode, ComputeProject, FileEntry, UdpPort } from '../../../src/schema/compute-node.ts';
+import { NodeFiles } from '../../../src/schema/node-copy.ts';
 import { ComputeNodeRun, type RunEnding } from '../../../src/schema/node-runs.ts';
 import { Type } from '../../../src/schema/type.ts';
-import type { Kernel, Process } from '../engine/kernel.ts';
+import { Boot, type Kernel, Process } from '../engine/kernel.ts';
 import type { Machines } from './machines.ts';
 
 type Fields = Record<string, unknown>;
@@ -26,6 +27,8 @@ interface KnownNode {
   ending: RunEnding | undefined;
   /** It runs, or ran when the compute ended: the boot of the host at its start. */
   run: { readonly boot: number } | undefined;
+  /** It was paused for the lease of its slice. */
+  isHeld: boolean;
 }
 
 /** How the machines of a node behave. */
@@ -53,11 +56,16 @@ const one = `${nodes}/{node_id}` as const;
 
 export class SimulatedCompute {
   readonly id: string;
+  /** By which it is reached. */
+  readonly host: string;
   readonly #world: ComputeWorld;
   readonly #projects = new Map<string, Fields>();
   readonly #nodes = new Map<string, KnownNode>();
   #locks = new KeyedMutex();
-  #boot = 1;
+  /** Of its host. */
+  #boot: Boot;
+  /** It is a slice, and may start nothing. */
+  #isLeaseOver = false;
   #udpPort = 20_000;
   /** Undefined while it does not run. */
   process: Process | undefined;
@@ -65,28 +73,71 @@ export class SimulatedCompute {
   /** It says by which start nodes run, and how runs end. */
   tellsRuns = true;
 
-  constructor(id: string, world: ComputeWorld) {
+  constructor(id: string, world: ComputeWorld, host = id) {
     this.id = id;
+    this.host = host;
     this.#world = world;
+    this.#boot = new Boot(host);
   }
 
-  /** Its process starts: finds what runs, and notes how the rest ended. */
-  begin(process: Process): void {
+  get boot(): number {
+    return this.#boot.number;
+  }
+
+  /** A process on its host. */
+  newProcess(): Process {
+    return new Process(this.id, this.#boot);
+  }
+
+  /** Its process starts: finds what runs, and notes how the rest ended. `isOver`: of a slice, whose lease is over. */
+  begin(process: Process, slice?: { readonly isOver: boolean }): void {
     this.process = process;
     this.events = new EventStream();
     this.#locks = new KeyedMutex();
-    for (const node of this.#nodes.values()) {
-      if (!node.run) continue;
+    this.#isLeaseOver = slice?.isOver === true;
+    const ran = [...this.#nodes.values()].filter(({ run }) => run);
+    const isEachGone = ran.every(({ node_id }) => !this.#world.machines.on(this.id, node_id));
+    for (const node of ran) {
       const machine = this.#world.machines.on(this.id, node.node_id);
       node.status = machine ? (machine.isPaused ? 'suspended' : 'started') : 'stopped';
       if (machine) continue;
-      node.ending = node.run.boot === this.#boot ? 'failed' : 'lost';
+      const isLost = node.run?.boot !== this.boot || (slice && (slice.isOver || isEachGone));
+      node.ending = isLost ? 'lost' : 'failed';
       node.run = undefined;
     }
     // What a start that was cut off has left.
     for (const nodeId of this.#world.machines.nodeIds()) {
       if (this.#world.machines.on(this.id, nodeId) && !this.#nodes.get(nodeId)?.run) this.#world.machines.end(this.id, nodeId);
     }
+  }
+
+  /** The machines of a slice pause, or continue, with its lease. */
+  setHeld(isHeld: boolean): void {
+    this.#isLeaseOver = isHeld;
+    for (const node of this.#nodes.values()) {
+      if (isHeld ? node.status !== 'started' : !node.isHeld) continue;
+      node.isHeld = isHeld;
+      if (node.run) this.#setPaused(node, isHeld);
+    }
+  }
+
+  /** The lease of a slice is over for good: every machine ends, and is lost. */
+  endLease(): void {
+    this.#isLeaseOver = true;
+    for (const node of this.#nodes.values()) {
+      node.isHeld = false;
+      if (!node.run) continue;
+      if (this.#world.machines.end(this.id, node.node_id)) this.#world.happened(this, node.node_id, 'lost');
+      this.#stopped(node, 'lost');
+    }
+  }
+
+  /** Its process may be there, or not. */
+  endByGuard(): void {
+    for (const nodeId of this.#world.machines.nodeIds())
+      if (this.#world.machines.end(this.id, nodeId)) this.#world.happened(this, nodeId, 'lost');
+    const { process } = this;
+    if (process) this.#world.kernel.after(5, () => this.endLease(), process);
   }
 
   /** Its process was killed; its machines run on. */
@@ -98,7 +149,7 @@ export class SimulatedCompute {
   /** Its host was booted again: nothing runs, and its process has to be started. */
   reboot(): void {
     this.kill();
-    this.#boot += 1;
+    this.#boot = this.#boot.next(this.#world.kernel.now);
     this.#world.machines.endAll(this.id);
   }
 
@@ -139,6 +190,9 @@ export class SimulatedCompute {
       this.#route(`POST ${one}/resume`, undefined, (path) => this.#resume(path)),
       this.#route(`POST ${one}/reload`, undefined, (path) => this.#reload(path)),
       this.#route(`POST ${one}/duplicate`, undefined, (path) => void this.#node(path)),
+      // Its nodes have no files.
+      this.#route(`GET ${routes}/files`, Type.Array(FileEntry), () => []),
+      this.#route(`POST ${routes}/node_copies/{node_type}/{node_id}`, NodeFiles, () => ({ files: [] })),
     ];
   }
 
@@ -207,7 +261,7 @@ export class SimulatedCompute {
       const made: KnownNode = {
         ...{ node_id: nodeId, project_id: String(path.project_id), node_type: 'qemu' },
         fields: { console: consoleBase + this.#nodes.size, console_type: 'telnet', ...fields },
-        ...{ status: 'stopped', generation: undefined, ending: undefined, run: undefined },
+        ...{ status: 'stopped', generation: undefined, ending: undefined, run: undefined, isHeld: false },
       };
       this.#nodes.set(nodeId, made);
       return present(made);
@@ -260,10 +314,12 @@ export class SimulatedCompute {
 
   async #boots(node: KnownNode): Promise<void> {
     const { bootMs, refuses, isShortLived } = this.#world.behaviourOf(node.node_id);
+    if (this.#isLeaseOver) throw fault('lease_expired', { name: String(node.fields.name) });
     if (refuses) throw fault('node_failed', { name: String(node.fields.name), reason: 'refused on purpose' });
     await this.#pause(bootMs / 2);
+    if (this.#isLeaseOver) throw fault('lease_expired', { name: String(node.fields.name) });
     this.#world.machines.begin(this.id, { nodeId: node.node_id, generation: node.generation, isPaused: false });
-    node.run = { boot: this.#boot };
+    node.run = { boot: this.boot };
     this.#world.happened(this, node.node_id, 'started');
     await this.#pause(bootMs / 2);
     if (!this.#world.machines.on(this.id, node.node_id)) {

@@ -14,6 +14,11 @@ interface OpenConnection {
   readonly owner: Process;
 }
 
+export interface ControllerAnswer {
+  readonly status: number;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
 class Host {
   readonly compute: SimulatedCompute;
   readonly transport: LocalTransport<unknown>;
@@ -54,7 +59,7 @@ export class Network implements Internet {
     const { promise, resolve } = Promise.withResolvers<WireAnswer>();
     const answered = (answer: WireAnswer) =>
       this.#travel(host, () => {
-        // It was killed since: nobody is there.
+        // Its process may have been killed.
         if (connection.isOpen) this.#kernel.after(0, () => resolve(answer), owner);
       });
     const arrived = () => {
@@ -65,6 +70,26 @@ export class Network implements Internet {
       this.#kernel.after(0, () => void handle(host, method as Method, path, body).then(answered), process);
     };
     this.#connect(host, { connection, owner }, () => this.#travel(host, arrived));
+    return promise;
+  }
+
+  /** A request from a host to the controller. @throws why it has no answer */
+  async toController(
+    name: string,
+    handle: () => Promise<ControllerAnswer> | undefined,
+    signal: AbortSignal,
+  ): Promise<ControllerAnswer> {
+    const host = this.#host(name);
+    const owner = this.#kernel.current;
+    const { promise, resolve, reject } = Promise.withResolvers<ControllerAnswer>();
+    const back = (run: () => void) => this.#travel(host, () => this.#kernel.after(0, run, owner));
+    signal.addEventListener('abort', () => reject(signal.reason));
+    this.#travel(host, () => {
+      const refused = () => back(() => reject(new Error('connect ECONNREFUSED')));
+      const answer = handle();
+      if (answer) answer.then((value) => back(() => resolve(value)), refused);
+      else refused();
+    });
     return promise;
   }
 

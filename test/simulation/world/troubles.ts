@@ -1,5 +1,4 @@
 /** What goes wrong in a play, by its name in a schedule. */
-import { Process } from '../engine/kernel.ts';
 import type { Step, Trouble } from '../schedule.ts';
 import type { Behaviour, SimulatedCompute } from './compute.ts';
 import type { NodeFacts, World } from './world.ts';
@@ -27,11 +26,11 @@ const table: { readonly [T in Trouble]: (place: Place) => void } = {
   cut: (place) => {
     const { world, compute } = place;
     if (!compute) return;
-    world.internet.cut(hostOf(compute));
-    later(place, () => world.internet.heal(hostOf(compute)));
+    world.internet.cut(compute.host);
+    later(place, () => world.internet.heal(compute.host));
   },
   reset: ({ world, compute }) => {
-    if (compute) world.internet.reset(hostOf(compute));
+    if (compute) world.internet.reset(compute.host);
   },
   guest_off: (place) => endMachine(place, 'guest'),
   guest_crash: (place) => endMachine(place, 'failed'),
@@ -54,15 +53,11 @@ export function endTrouble(world: World): void {
   world.behaviours.clear();
   for (const compute of world.remotes) {
     if (compute.process) compute.process.stoppedUntil = 0;
-    else compute.begin(new Process(compute.id));
-    world.internet.heal(hostOf(compute));
+    else world.startCompute(compute);
+    world.internet.heal(compute.host);
   }
   world.process.stoppedUntil = 0;
   if (!world.process.isAlive) world.startController();
-}
-
-export function hostOf({ id }: SimulatedCompute): string {
-  return `${id}.lan`;
 }
 
 function later({ world: { kernel }, lasts }: Place, run: () => void): void {
@@ -85,7 +80,7 @@ function endCompute(place: Place, { isReboot }: { isReboot: boolean }): void {
   else compute.kill();
   world.internet.closed(compute);
   later(place, () => {
-    if (!compute.process) compute.begin(new Process(compute.id));
+    if (!compute.process) world.startCompute(compute);
   });
 }
 

@@ -1,4 +1,4 @@
-/** The simulated world of one play: the controller and what it reaches, what clients were told, and what must never be seen. */
+/** The simulated world of one play: the controller and what it reaches, what clients were answered, and what must never be seen. */
 import { crc32 } from 'node:zlib';
 import { pino } from 'pino';
 import { isFault } from '../../../src/api/faults.ts';
@@ -9,15 +9,16 @@ import { Controller } from '../../../src/controller/controller.ts';
 import { computeRoutes } from '../../../src/controller/routes/computes.ts';
 import { nodeRoutes } from '../../../src/controller/routes/nodes.ts';
 import { projectRoutes } from '../../../src/controller/routes/projects.ts';
+import { sliceRoutes } from '../../../src/controller/routes/slices.ts';
 import { defaultSettings, type Settings } from '../../../src/schema/settings.ts';
-import { boot } from '../engine/boots.ts';
 import { Disk } from '../engine/disk.ts';
-import { Kernel, Process } from '../engine/kernel.ts';
+import { Boot, Kernel, Process } from '../engine/kernel.ts';
 import type { Simulation } from '../engine/simulation.ts';
 import type { Belief, Claim } from './beliefs.ts';
 import { type Behaviour, type ComputeWorld, SimulatedCompute } from './compute.ts';
 import { Machines } from './machines.ts';
-import { Network } from './network.ts';
+import { type ControllerAnswer, Network } from './network.ts';
+import { SimulatedSlice } from './slice.ts';
 
 export interface TraceLine {
   readonly at: number;
@@ -71,7 +72,11 @@ export class World implements ComputeWorld, Simulation {
   readonly internet: Network;
   readonly machines = new Machines((what) => this.violated(what));
   readonly local: SimulatedCompute;
+  /** Computes on other hosts: those registered by hand, and slices. */
   readonly remotes: SimulatedCompute[] = [];
+  readonly slices = new Map<SimulatedCompute, SimulatedSlice>();
+  readonly log = log;
+  #boot = new Boot('controller');
   readonly nodes = new Map<string, NodeFacts>();
   readonly projects = new Map<string, ProjectFacts>();
   readonly behaviours = new Map<string, Behaviour>();
@@ -80,7 +85,7 @@ export class World implements ComputeWorld, Simulation {
   /** The first thing that must not be. */
   violation: string | undefined;
   controller: Controller | undefined;
-  process = new Process('controller');
+  process: Process;
   actions = 0;
   /** From now on nothing is to be done any more. */
   isSettled = false;
@@ -90,17 +95,32 @@ export class World implements ComputeWorld, Simulation {
   #routes = new Map<string, Route>();
   readonly #open = new Set<OpenRequest>();
 
-  constructor(seed: number, remotes: number) {
+  constructor(seed: number, remotes: number, slices: number) {
     this.kernel = new Kernel(seed);
     this.disk = new Disk(this.kernel);
     this.internet = new Network(this.kernel);
+    this.process = new Process('controller', this.#boot);
     this.local = new SimulatedCompute('local', this);
-    for (let number = 1; number <= remotes; number++) {
-      const compute = new SimulatedCompute(`c${number}`, this);
-      this.remotes.push(compute);
-      this.internet.add(`c${number}.lan`, compute);
-      compute.begin(new Process(compute.id));
+    for (let number = 1; number <= remotes; number++) this.startCompute(this.#addRemote(`c${number}`, `c${number}.lan`));
+    for (let number = 1; number <= slices; number++) {
+      const compute = this.#addRemote(`00000000-0000-4000-8000-00000000000${number}`, `s${number}.lan`);
+      this.slices.set(compute, new SimulatedSlice(this, compute));
     }
+  }
+
+  #addRemote(id: string, host: string): SimulatedCompute {
+    const compute = new SimulatedCompute(id, this, host);
+    this.remotes.push(compute);
+    this.internet.add(host, compute);
+    return compute;
+  }
+
+  startCompute(compute: SimulatedCompute): void {
+    const process = compute.newProcess();
+    compute.process = process;
+    const slice = this.slices.get(compute);
+    if (slice) slice.begin(process);
+    else compute.begin(process);
   }
 
   // What its parts need of it
@@ -179,7 +199,7 @@ export class World implements ComputeWorld, Simulation {
 
   startController(): void {
     if (this.controller || this.process.isAlive) this.process.isAlive = false;
-    const process = new Process('controller');
+    const process = new Process('controller', this.#boot);
     this.process = process;
     this.local.begin(process);
     const compute = { routes: () => this.local.routes(), events: this.local.events };
@@ -189,7 +209,12 @@ export class World implements ComputeWorld, Simulation {
         .then(async (controller) => {
           await controller.listening('http://127.0.0.1:3080');
           this.controller = controller;
-          const routes = [...projectRoutes(controller), ...nodeRoutes(controller), ...computeRoutes(controller)];
+          const routes = [
+            ...projectRoutes(controller),
+            ...nodeRoutes(controller),
+            ...computeRoutes(controller),
+            ...sliceRoutes(controller),
+          ];
           this.#routes = new Map(routes.map((route) => [route.key, route]));
           this.note('', 'controller answers');
         })
@@ -210,7 +235,7 @@ export class World implements ComputeWorld, Simulation {
     if (!isPowerCut) return;
     this.disk.losePower();
     this.local.reboot();
-    boot(this);
+    this.#boot = this.#boot.next(this.kernel.now);
   }
 
   /** SIGTERM, and a start when it has ended. */
@@ -220,7 +245,7 @@ export class World implements ComputeWorld, Simulation {
     this.note('', 'SIGTERM');
     this.controller = undefined;
     const stopped = async () => {
-      await controller.keep();
+      await controller.keep(false);
       await controller.close();
     };
     this.kernel.begin(process, () => {
@@ -270,6 +295,28 @@ export class World implements ComputeWorld, Simulation {
     });
   }
 
+  /** A request of another program. Undefined: there is no controller. */
+  answer(key: RouteKey, path: Record<string, string>, body: object): Promise<ControllerAnswer> | undefined {
+    const route = this.#routes.get(key);
+    const { process, controller } = this;
+    if (!controller || !route || !process.isAlive) return undefined;
+    const { promise, resolve } = Promise.withResolvers<ControllerAnswer>();
+    this.kernel.begin(process, () => {
+      const call = async () => {
+        await validateBody(route, body);
+        return route.handle({ path, body, query: {}, signal: new AbortController().signal });
+      };
+      call().then(
+        (value) => resolve({ status: 200, value: value as Record<string, unknown> }),
+        (error: Error) => {
+          if (!isFault(error) || error.status === 500) this.violated(`${key} was answered with a server error: ${error.stack}`);
+          resolve({ status: isFault(error) ? error.status : 500, value: { message: error.message } });
+        },
+      );
+    });
+    return promise;
+  }
+
   get openRequests(): number {
     return this.#open.size;
   }
@@ -289,7 +336,7 @@ export class World implements ComputeWorld, Simulation {
       if (!isThere.allows(node !== undefined)) this.violated(node ? `${name} was deleted, and is there` : `${name} is gone`);
       if (node && !run.allows(node.wanted.run))
         this.violated(
-          `${name} is wanted ${node.wanted.run} (${node.wanted.by}), and clients were told that it is ${run.possible.join(' or ')}`,
+          `${name} is wanted ${node.wanted.run} (${node.wanted.by}), and clients were answered that it is ${run.possible.join(' or ')}`,
         );
     }
   }
@@ -315,7 +362,14 @@ const { Server, Cluster, ...more } = defaultSettings();
 const settings = {
   ...more,
   Server: {
-    ...{ ...Server, host: '127.0.0.1', enable_builtin_templates: false, install_builtin_appliances: false, min_free_bytes: 0 },
+    ...{
+      ...Server,
+      host: '127.0.0.1',
+      enable_builtin_templates: false,
+      clear_credentials: true,
+      install_builtin_appliances: false,
+      min_free_bytes: 0,
+    },
     ...{
       configs_path: `${dataDirectory}/configs`,
       symbols_path: `${dataDirectory}/symbols`,
