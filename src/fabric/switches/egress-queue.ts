@@ -5,12 +5,14 @@
 
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { FlushTurns } from './flush-turns.ts';
+import { FrameBuffers, largestBytes } from './frame-buffers.ts';
 
 /** Some reads' worth (`port-stream.ts`), for ports to which several others send at once. */
-export const queueBytes = 512 * 1024;
+export const queueBytes = largestBytes;
 /** Both MAC addresses, which stand before a tag. */
 const addressBytes = 12;
 export const tagBytes = 4;
+const buffers = new FrameBuffers();
 
 /** As `PortOwner.received`. */
 export type Deliver = (buffer: Buffer, start: number, end: number, frames: number) => boolean;
@@ -24,13 +26,12 @@ export class EgressQueue {
   isWaiting = false;
   readonly #deliver: Deliver;
   readonly #turns: FlushTurns;
-  /** Made at the first frame. */
+  /** Undefined while it is empty. */
   #filling: Buffer | undefined;
   #filled = 0;
   #frames = 0;
   /** Still written from by the receiver. */
   #held: Buffer | undefined;
-  #spare: Buffer | undefined;
   #closed = false;
 
   constructor(deliver: Deliver, turns: FlushTurns) {
@@ -44,25 +45,26 @@ export class EgressQueue {
 
   /** Frames as they are. */
   append(buffer: Buffer, start: number, end: number, frames: number): void {
-    const queue = this.#open();
+    this.#open();
     if (this.#filled + end - start > queueBytes) {
-      this.#appendWhatFits(queue, buffer, start, end);
+      this.#appendWhatFits(buffer, start, end);
       return;
     }
-    buffer.copy(queue, this.#filled, start, end);
+    buffer.copy(this.#room(end - start), this.#filled, start, end);
     this.#filled += end - start;
     this.#frames += frames;
   }
 
   /** Frames with a tag put in behind their addresses. */
   appendTagged(buffer: Buffer, start: number, end: number, tag: number): void {
-    const queue = this.#open();
+    this.#open();
     let next = start;
     for (let at = start; at < end; at = next) {
       const length = frameLength(buffer, at);
       next = at + headerBytes + length;
       if (length + tagBytes > maxFrameBytes) this.droppedOversized += 1;
       else if (this.#takes(length + tagBytes)) {
+        const queue = this.#room(headerBytes + length + tagBytes);
         const to = this.#begin(queue, length + tagBytes);
         const rest = at + headerBytes + addressBytes;
         buffer.copy(queue, to, at + headerBytes, rest);
@@ -74,12 +76,13 @@ export class EgressQueue {
 
   /** Frames whose tag gets another VLAN and keeps its type and priority. */
   appendRetagged(buffer: Buffer, start: number, end: number, vlan: number): void {
-    const queue = this.#open();
+    this.#open();
     let next = start;
     for (let at = start; at < end; at = next) {
       const length = frameLength(buffer, at);
       next = at + headerBytes + length;
       if (!this.#takes(length)) continue;
+      const queue = this.#room(headerBytes + length);
       const to = this.#begin(queue, length);
       buffer.copy(queue, to, at + headerBytes, next);
       const control = to + addressBytes + tagBytes / 2;
@@ -89,12 +92,13 @@ export class EgressQueue {
 
   /** Frames without the tag behind their addresses. */
   appendUntagged(buffer: Buffer, start: number, end: number): void {
-    const queue = this.#open();
+    this.#open();
     let next = start;
     for (let at = start; at < end; at = next) {
       const length = frameLength(buffer, at);
       next = at + headerBytes + length;
       if (!this.#takes(length - tagBytes)) continue;
+      const queue = this.#room(headerBytes + length - tagBytes);
       const to = this.#begin(queue, length - tagBytes);
       const tag = at + headerBytes + addressBytes;
       buffer.copy(queue, to, at + headerBytes, tag);
@@ -108,13 +112,12 @@ export class EgressQueue {
     const [end, frames] = [this.#filled, this.#frames];
     if (!buffer || frames === 0 || this.#held || this.#closed) return;
     // What is delivered may come back to this queue meanwhile, by a loop.
-    this.#filling = this.#spare;
-    this.#spare = undefined;
+    this.#filling = undefined;
     this.#filled = 0;
     this.#frames = 0;
     this.sent += frames;
     this.sentBytes += end - frames * headerBytes;
-    if (this.#deliver(buffer, 0, end, frames)) this.#giveBack(buffer);
+    if (this.#deliver(buffer, 0, end, frames)) buffers.give(buffer);
     else this.#held = buffer;
   }
 
@@ -123,7 +126,7 @@ export class EgressQueue {
     const buffer = this.#held;
     if (!buffer) return;
     this.#held = undefined;
-    this.#giveBack(buffer);
+    buffers.give(buffer);
     if (this.#frames > 0) this.#turns.add(this);
   }
 
@@ -131,23 +134,29 @@ export class EgressQueue {
     this.#closed = true;
   }
 
-  #open(): Buffer {
+  #open(): void {
     if (!this.#held) this.#turns.add(this);
-    this.#filling ??= Buffer.allocUnsafeSlow(queueBytes);
-    return this.#filling;
   }
 
-  #giveBack(buffer: Buffer): void {
-    if (this.#filling) this.#spare = buffer;
-    else this.#filling = buffer;
+  /** The buffer, with room for so many more bytes, which fit. */
+  #room(bytes: number): Buffer {
+    const filling = this.#filling;
+    if (filling && this.#filled + bytes <= filling.length) return filling;
+    const larger = buffers.take(this.#filled + bytes);
+    filling?.copy(larger, 0, 0, this.#filled);
+    if (filling) buffers.give(filling);
+    this.#filling = larger;
+    return larger;
   }
 
-  #appendWhatFits(queue: Buffer, buffer: Buffer, start: number, end: number): void {
+  #appendWhatFits(buffer: Buffer, start: number, end: number): void {
     let next = start;
     for (let at = start; at < end; at = next) {
       const length = frameLength(buffer, at);
       next = at + headerBytes + length;
-      if (this.#takes(length)) buffer.copy(queue, this.#begin(queue, length), at + headerBytes, next);
+      if (!this.#takes(length)) continue;
+      const queue = this.#room(headerBytes + length);
+      buffer.copy(queue, this.#begin(queue, length), at + headerBytes, next);
     }
   }
 
