@@ -1,12 +1,10 @@
-/** A demo also shows itself where programs may have no namespaces, as in most containers; a server of its own would refuse to start a VPCS there. */
+/** A demo also shows itself where programs may have no namespaces, as in most containers; a server that is root would not start emulators as another user there. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { namespaceObstacle } from '../src/emulators/host/confinement/namespaces.ts';
 
 const unconfined = `[Server]
 run_as = root
-[VPCS]
-confine = False
 `;
 
 /** Options of the demo's server; says so when its emulators are not confined. */

@@ -54,7 +54,7 @@ export class HostsLab {
     await this.hosts.build();
     const file = path.join(this.folder, 'demo.conf');
     const server = `[Server]\nauth = True\nuser = demo\npassword = ${this.#password}\nrun_as = root\n`;
-    await writeFile(file, `${server}[VPCS]\nconfine = False\n[Cluster]\nlease_seconds = ${leaseSeconds}\n`, { mode: 0o600 });
+    await writeFile(file, `${server}[Cluster]\nlease_seconds = ${leaseSeconds}\n`, { mode: 0o600 });
     const options = ['--host', this.hosts.address, '--config', file];
     this.#server = await Server.start(path.join(this.folder, 'controller'), { port: 0, options });
     this.#api = new Api(this.#server.url, this.#authorization);

@@ -9,7 +9,7 @@ install() {
   if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 missing=()
-for pair in vpcs:vpcs socat:socat ip:iproute2 tcpdump:tcpdump; do
+for pair in socat:socat ip:iproute2 tcpdump:tcpdump; do
   command -v "${pair%%:*}" > /dev/null || missing+=("${pair##*:}")
 done
 if [ "${#missing[@]}" -gt 0 ]; then

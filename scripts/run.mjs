@@ -10,8 +10,9 @@ import { handOver, installedNode, modulesMatch, npmCi } from './setup-npm.mjs';
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
 
-const emulators = ['qemu-system-x86', 'qemu-utils', 'vpcs', 'socat', 'iproute2', 'tcpdump', 'bubblewrap'];
+const emulators = ['qemu-system-x86', 'qemu-utils', 'socat', 'iproute2', 'tcpdump', 'bubblewrap'];
 const forTests = [
+  'vpcs',
   'passt',
   'iptables',
   'busybox-static',

@@ -42,6 +42,7 @@ const slurm = new Set(['munge', 'slurmctld', 'slurmd', 'slurmrestd', 'slurm-clie
 /** Packages that tests do without; some distributions lack them. Tests skip without Slurm, and use Chromium in place of its shell. */
 const optional = new Map([
   ...[...slurm].map((name) => [name, 'tests that need it are skipped']),
+  ['vpcs', 'PCs are not compared with it'],
   ['chromium-headless-shell', 'tests of the page take twice the processor time'],
 ]);
 const servicePolicy = '/usr/sbin/policy-rc.d';

@@ -37,9 +37,6 @@ export const containerConfig = {
 const hooks = [
   `chroot "$1" useradd --uid ${user} --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin patchbay`,
   `install -d -o ${user} -g ${user} -m 0750 "$1/data"`,
-  'copy-in packaging/oci/patchbay /usr/local/bin',
-  'copy-in packaging/oci/patchbay.conf /usr/local/etc',
-  'chmod 0755 "$1/usr/local/bin/patchbay" && chmod 0644 "$1/usr/local/etc/patchbay.conf"',
   // Of the host that builds.
   'rm -f "$1/etc/hostname" "$1/etc/resolv.conf"',
   // No program of the image may change its user.

@@ -337,7 +337,7 @@ const table = {
   },
   confinement_failed: {
     status: 409,
-    says: '{program} cannot be confined on this compute: {reason}. Permit namespaces, or set confine = False in [VPCS], which lets everyone with the console of a VPCS run commands on this host',
+    says: '{program} cannot be confined on this compute: {reason}. Permit namespaces',
     exception: 'NodeError',
   },
   iou_failed: { status: 409, says: '{reason}', exception: 'IOUError' },

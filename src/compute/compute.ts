@@ -134,8 +134,8 @@ export class HostCompute {
     await chmod(state, 0o700);
     await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
     const log: Host['log'] = (level, message) => logger[level === 'warning' ? 'warn' : level](message);
-    const sockets = { socketPath: join(runtimeDirectory, 'fabric.sock'), runDirectory: runtimeDirectory };
-    const fabric = new LazyFabricClient({ ...sockets, logPath: join(state, 'fabric.log') }, log);
+    const lease = leaseUntil(leaseDeadline);
+    const fabric = fabricOf(runtimeDirectory, join(state, 'fabric.log'), lease, log);
     // Looked for before a process is started here.
     const [leftovers, store] = await Promise.all([
       listMarked(runtimeDirectory),
@@ -156,7 +156,7 @@ export class HostCompute {
       wiring: new FabricWiring(fabric, localAddresses()),
       captures: new BusyCaptures(),
       imageClaims: new ImageClaims(),
-      lease: leaseUntil(leaseDeadline),
+      lease,
       drivers: makeDrivers(host),
       bpf: new BpfCompiler(),
       ...consoles,
@@ -171,7 +171,7 @@ export class HostCompute {
       const synced = opening.tellFabric();
       // Where nothing ran there is no fabric to find and no link to sync: it starts in parallel.
       if (leftovers.length > 0) {
-        await synced;
+        await synced.then(() => removeUnownedPcs(fabric, log));
         await opening.endUnowned(leftovers, [(await fabric.connect()).pid, ...pidsIn(compute.#projects, linkNamespace)]);
       }
       // What copied into them has ended.
@@ -218,6 +218,16 @@ export class HostCompute {
     await this.host.images.close();
     await this.#context.store.close();
   }
+}
+
+function fabricOf(runDirectory: string, logPath: string, lease: MachineLease, log: Host['log']): LazyFabricClient {
+  const place = { socketPath: join(runDirectory, 'fabric.sock'), runDirectory, logPath };
+  return new LazyFabricClient(place, log, () => !lease.isOver && bootMs() < lease.deadline);
+}
+
+/** Of a server that died before it noted that they run. Never rejects. */
+async function removeUnownedPcs(fabric: LazyFabricClient, log: Host['log']): Promise<void> {
+  await fabric.retainPcs().catch((error) => log('error', `PCs without an owner could not be removed: ${error}`));
 }
 
 /** Of emulators, and of the holder of the link namespace. */

@@ -16,13 +16,13 @@ export async function lookAtConfinement(emulator: string | undefined): Promise<F
   const [obstacle, user, filter] = await Promise.all([namespaceObstacle(), lookAtUser(), lookAtFilter(emulator)]);
   const namespaces: Finding =
     obstacle === undefined
-      ? { state: 'good', what: 'namespaces', found: 'usable: VPCS, Dynamips and IOU are confined in network and mount namespaces' }
+      ? { state: 'good', what: 'namespaces', found: 'usable: Dynamips and IOU are confined in network and mount namespaces' }
       : {
           state: 'note',
           what: 'namespaces',
           node_types: Object.values(kinds).flatMap(({ type, needsNamespaces }) => (needsNamespaces ? [type] : [])),
           required: true,
-          found: `not usable, so VPCS starts only with confine = False in [VPCS], and Dynamips and IOU not at all: ${obstacle}`,
+          found: `not usable, so Dynamips and IOU do not start: ${obstacle}`,
         };
   return [namespaces, ...user, filter];
 }

@@ -123,10 +123,13 @@ export interface MachineArrival {
 export interface MemoryVerbs {
   /** Checks saved memory before it is restored; `name` is the node's. @throws memory_refused */
   check(folder: string, name: string): Promise<void>;
-  /** Why copies of a machine would write to disks of each other, for people; undefined where they would not. */
-  findSharedDisk(properties: Properties): string | undefined;
-  /** As `start`, for a machine that runs on another compute; it is paused when this resolves. @throws move_refused */
-  receive(node: NodeView, arrival: MachineArrival): Promise<Emulator>;
+  /**
+   * Only kinds whose machines can be kept as templates. Why copies of a machine would write to disks of each other, for people; undefined where
+   * they would not.
+   */
+  findSharedDisk?(properties: Properties): string | undefined;
+  /** Only kinds that can move live. As `start`, for a machine that runs on another compute; it is paused when this resolves. @throws move_refused */
+  receive?(node: NodeView, arrival: MachineArrival): Promise<Emulator>;
 }
 
 /** A running emulator. */

@@ -52,6 +52,7 @@ const steadyMs = 5000;
 
 export class FabricClient {
   readonly #place: FabricPlace;
+  readonly #mayRunPcs: () => boolean;
   readonly #links = new Map<string, LinkSpec>();
   /** With the settings that they have now. */
   readonly #pcs = new Map<string, PcSpec>();
@@ -69,16 +70,20 @@ export class FabricClient {
   #complete: boolean;
   #closed = false;
 
-  private constructor(place: FabricPlace, found: FoundFabric) {
+  private constructor(place: FabricPlace, found: FoundFabric, mayRunPcs: () => boolean) {
     this.#place = place;
+    this.#mayRunPcs = mayRunPcs;
     this.#pid = found.pid;
     this.#complete = found.isNew;
     this.#use(found);
   }
 
-  /** @throws fabric_unavailable when none answers and none can be started. */
-  static async connectOrSpawn(place: FabricPlace): Promise<FabricClient> {
-    return new FabricClient(place, await findFabric(place));
+  /**
+   * `mayRunPcs`: false while the lease of a slice is over; then no PC is made, and a fabric that was lost does not get its PCs again.
+   * @throws fabric_unavailable when none answers and none can be started.
+   */
+  static async connectOrSpawn(place: FabricPlace, mayRunPcs: () => boolean = () => true): Promise<FabricClient> {
+    return new FabricClient(place, await findFabric(place), mayRunPcs);
   }
 
   /** Of the fabric's process, as last known. */
@@ -154,6 +159,7 @@ export class FabricClient {
 
   /** Makes a PC unless it exists; answers how it is. Its settings and its end are reported from then on. */
   async applyPc(pc: PcSpec): Promise<PcReport> {
+    if (!this.#mayRunPcs()) return endedByLease(pc);
     this.#pcs.set(pc.id, pc);
     try {
       const [report] = await this.#ask({ op: 'apply_pcs', pcs: [pc] });
@@ -329,11 +335,19 @@ export class FabricClient {
     }
   }
 
+  /** The lease is over, and the fabric that had them is lost. Answers those that remain: none. */
+  #endPcs(): PcSpec[] {
+    const ended = [...this.#pcs.values()];
+    this.#pcs.clear();
+    for (const pc of ended) this.#pcReports.emit(endedByLease(pc));
+    return [];
+  }
+
   async #restore(found: FoundFabric): Promise<void> {
     const { connection, pid, isNew } = found;
     const links = [...this.#links.values()];
     const op = this.#complete ? 'sync' : 'apply';
-    const pcs = [...this.#pcs.values()];
+    const pcs = this.#mayRunPcs() ? [...this.#pcs.values()] : this.#endPcs();
     try {
       const holder = this.#holder;
       // Without it, machines are reached as soon as the server has made another holder known.
@@ -348,4 +362,8 @@ export class FabricClient {
     }
     if (this.#closed) connection.close();
   }
+}
+
+function endedByLease({ id, name, settings = { name, mtu: 1500, dns: [] } }: PcSpec): PcReport {
+  return { id, settings, end: { kind: 'failed', message: 'the lease of its slice is over' } };
 }

@@ -71,7 +71,7 @@ const table = {
     install_builtin_appliances: gns3(true, 'List the built-in appliances, too'),
     resources_path: gns3('', 'Folder of files that containers are given, such as a static busybox'),
     console_start_port_range: gns3(5000, 'First TCP port of telnet consoles'),
-    console_end_port_range: gns3(10000, 'Last TCP port of telnet consoles'),
+    console_end_port_range: gns3(19999, 'Last TCP port of telnet consoles'),
     vnc_console_start_port_range: gns3(5900, 'First TCP port of VNC and SPICE consoles, 5900 or higher'),
     vnc_console_end_port_range: gns3(10000, 'Last TCP port of VNC and SPICE consoles'),
     udp_start_port_range: gns3(20000, 'First port of links between computes (UDP, and TCP with `link_streams`)'),
@@ -159,8 +159,8 @@ const table = {
     sandbox: ours(true, 'QEMU filters its own system calls and starts no programs (`-sandbox`)'),
   },
   VPCS: {
-    vpcs_path: gns3('vpcs', 'The vpcs program'),
-    confine: ours(true, 'VPCS runs in namespaces of its own; off: any user of its console can run commands on this host'),
+    vpcs_path: gns3('vpcs', 'Not used: PCs run inside the fabric'),
+    confine: ours(true, 'Not used: PCs run inside the fabric'),
   },
   IOU: {
     iourc_path: gns3(

@@ -109,8 +109,8 @@ describe('the effect of a filter on pings', () => {
   test('corrupt: nothing is lost, and about half of the answers are damaged', async () => {
     // The PC learns this end's address before: a damaged ARP frame would keep all answers away.
     await pinger.whole(5);
-    // A frame corrupted in both directions may be intact again: a bit inverted twice is unchanged.
-    await change({ filters: { corrupt: [50], seed: [1] } });
+    // The node discards damaged requests: only answers are damaged.
+    await change({ filters: { corrupt_ab: [50], seed: [1] } });
     const before = pinger.damaged;
     const { length } = await pinger.burst(count);
     const damaged = pinger.damaged - before;

@@ -20,7 +20,7 @@ describe('the abilities of a server', () => {
     assert.deepEqual([of('qemu')?.can.resize_disk, of('ethernet_switch')?.always_running], [true, true]);
     assert.deepEqual(facts.flatMap(({ node_type, can }) => (can.convert ? [node_type] : [])).toSorted(), ['virtualbox', 'vmware']);
     const emulated = facts.filter(({ emulator }) => emulator).map(({ node_type }) => node_type);
-    assert.deepEqual(emulated.toSorted(), ['docker', 'dynamips', 'iou', 'qemu', 'vpcs']);
+    assert.deepEqual(emulated.toSorted(), ['docker', 'dynamips', 'iou', 'qemu']);
     assert.deepEqual([of('docker')?.images, of('docker')?.engine_images, of('qemu')?.engine_images], [false, true, false]);
     assert.ok(of('qemu')?.console_types.includes('vnc'));
   });
@@ -39,7 +39,7 @@ describe('the abilities of a server', () => {
     const findings = await client.get<Finding[]>('/v2/computes/local/doctor');
     assert.ok(Value.Check(Type.Array(Finding), findings));
     assert.ok(findings.some(({ what }) => what === 'KVM'));
-    assert.ok(findings.some(({ what, state }) => what === 'vpcs' && state === 'good'));
+    assert.ok(findings.some(({ what, state }) => what === 'socat' && state === 'good'));
     assert.deepEqual(await client.get('/v2/compute/doctor'), findings);
     const { status } = await client.send('GET /v2/computes/nowhere/doctor');
     assert.equal(status, 404);

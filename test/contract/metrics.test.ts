@@ -91,7 +91,8 @@ describe('the metrics', () => {
     assert.deepEqual(valuesOf(samples, 'patchbay_capture_missed_frames_total', link_id), [0]);
     assert.ok((valuesOf(samples, 'patchbay_capture_frames_total', link_id)[0] ?? 0) >= 6);
     assert.deepEqual(valuesOf(samples, 'patchbay_node_status', `node_id="${one.node_id}"`), [1]);
-    for (const { node_id } of [one, other]) assert.ok((valuesOf(samples, 'patchbay_node_memory_bytes', node_id)[0] ?? 0) > 1e5);
+    // PCs are part of the fabric's process.
+    assert.deepEqual(valuesOf(samples, 'patchbay_node_memory_bytes', one.node_id), []);
     assert.equal(samples.get('patchbay_fabric_up'), 1);
     assert.ok((samples.get('patchbay_fabric_links') ?? 0) >= 1);
     assert.ok((samples.get('patchbay_fabric_cpu_seconds_total') ?? 0) > 0);

@@ -62,9 +62,8 @@ test('a running lab is frozen and rewound, and forked; each goes its own way', a
   const socket = await openWebSocket(`${server.url}${project.path}/notifications/ws`);
   const frozen = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'warm', memory: true });
   assert.equal(frozen.memory?.status, 'saving');
-  assert.deepEqual(frozen.memory?.nodes, [vm.node_id]);
-  const reason = 'the memory of VPCS nodes cannot be saved';
-  assert.deepEqual(frozen.memory?.cold, [{ node_id: pc.node_id, name: 'pc', reason }]);
+  assert.deepEqual(frozen.memory?.nodes.toSorted(), [vm.node_id, pc.node_id].toSorted());
+  assert.deepEqual(frozen.memory?.cold, []);
   assert.deepEqual(await status(project), ['started', 'started', 'started', 'stopped']);
   const ready = JSON.parse(String(await socket.next((message) => message.includes('"snapshot.updated"')))) as { event: Snapshot };
   socket.close();
@@ -316,7 +315,7 @@ test('nodes made from the template of a running machine continue its memory, eac
     expectFault(await client.send(`POST ${warmPath}`, { body }), 400);
   expectFault(await client.send(`POST ${warmPath}`, { body: { template_id: vm.node_id } }), 404, /Template ID/);
   const vpcs = `${project.path}/nodes/${pc.node_id}/warm_template`;
-  expectFault(await client.send(`POST ${vpcs}`, { body: {} }), 409, /memory of VPCS nodes cannot be saved/);
+  expectFault(await client.send(`POST ${vpcs}`, { body: {} }), 409, /VPCS nodes cannot be kept as templates/);
   const template = await client.post<Template>(warmPath, { name: 'Booted' });
   assert.deepEqual(
     [template.name, template.template_type, template.ram, template.compute_id],

@@ -9,6 +9,7 @@ import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import { processesOf } from '../support/leftovers.ts';
+import { pcsOfFabric } from '../support/pcs-of-fabric.ts';
 import { Pinger } from '../support/pinger.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
@@ -42,13 +43,8 @@ interface Running {
 const ends: (() => unknown)[] = [];
 after(() => Promise.all(ends.map((finish) => finish())));
 
-const machines = () => {
-  const all = processesOf(server.dataDir, server.runtimeDirectory);
-  return {
-    qemu: all.filter(({ commandLine }) => commandLine.includes('qemu-system-')),
-    vpcs: all.filter(({ commandLine }) => /^\S*vpcs /.test(commandLine)),
-  };
-};
+const machines = () =>
+  processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) => commandLine.includes('qemu-system-'));
 
 /** A VM that runs, a vpcs that is pinged through the fabric, and two that are linked to each other. */
 async function setUp(client: RawClient): Promise<Running> {
@@ -70,7 +66,7 @@ async function setUp(client: RawClient): Promise<Running> {
   ends.push(() => pinger.finish());
   await client.post(`${nodes}/${node_id}/start`, {}, 200);
   await pinger.find();
-  const [process] = machines().qemu;
+  const [process] = machines();
   assert.ok(process);
   return { project, history, vm, vmPid: process.pid, pinger };
 }
@@ -91,13 +87,13 @@ async function verify(client: RawClient, running: Running, facts: Facts, history
   shown.set(...(await history.read(client)));
   const problems = facts.check(shown);
   if (shown.get(`status:${vm.node_id}`) !== 'started') problems.push(`the VM is ${shown.get(`status:${vm.node_id}`)}`);
-  const { qemu, vpcs } = machines();
+  const qemu = machines();
   if (qemu.map(({ pid }) => pid).join() !== String(vmPid))
     problems.push(`the VM was ${vmPid}, there are ${qemu.map(({ pid }) => pid).join()}`);
   const started = [...shown].filter(([key, value]) => key.startsWith('status:') && value === 'started').length - 1;
-  // A vpcs is two processes: one serves its console. One more is pinged.
-  const expected = 2 * (started + 1);
-  if (vpcs.length !== expected) problems.push(`${vpcs.length} processes of vpcs for ${started} + 1 nodes that are started`);
+  // One more is pinged.
+  const { length } = await pcsOfFabric(server);
+  if (length !== started + 1) problems.push(`${length} PCs for ${started} + 1 nodes that are started`);
   const folders = await readdir(join(server.dataDir, 'projects'));
   const known = new Set([...shown.keys()].filter((key) => key.startsWith('project:')).map((key) => key.slice(8)));
   const computeOnly = await client.get<{ project_id: string }[]>('/v2/compute/projects');
@@ -196,5 +192,5 @@ async function checkConsole(client: RawClient, { project, vm }: Running): Promis
   await telnet.expect(/iPXE|SeaBIOS/);
   telnet.close();
   await client.post(`${project.path}/nodes/stop`, {}, 204);
-  assert.deepEqual(machines().qemu, []);
+  assert.deepEqual(machines(), []);
 }

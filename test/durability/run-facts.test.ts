@@ -7,26 +7,24 @@ import { bootId } from '../../src/lib/boot-clock.ts';
 import { DurableMap } from '../../src/lib/durable-map.ts';
 import type { ComputeNodeRun } from '../../src/schema/node-runs.ts';
 import { processesOf } from '../support/leftovers.ts';
-import { missingPrograms } from '../support/missing-programs.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createProject, type NodeBody, withServer } from '../support/with-server.ts';
+import { createProject, idleVm, type NodeBody, withServer } from '../support/with-server.ts';
 
-const skip = await missingPrograms(['vpcs', 'vpcs']);
-
-describe('the list of all nodes of a project at a compute', { skip, timeout: 120_000 }, async () => {
-  const { server, client } = await withServer({ stopNodes: false });
+describe('the list of all nodes of a project at a compute', { timeout: 120_000 }, async () => {
+  const { server, client } = await withServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
   const { id, computePath } = await createProject(client);
   await client.post('/v2/compute/projects', { name: 'runs', project_id: id });
-  const make = (type: string, name: string) => client.post<NodeBody>(`${computePath}/${type}/nodes`, { name });
-  const [pc, other, hub] = [await make('vpcs', 'PC1'), await make('vpcs', 'PC2'), await make('ethernet_hub', 'HUB')];
-  const act = (verb: 'start' | 'stop', body = {}, { node_id } = pc) =>
-    client.post(`${computePath}/vpcs/nodes/${node_id}/${verb}`, body, verb === 'start' ? 200 : 204);
+  const make = (type: string, body: object) => client.post<NodeBody>(`${computePath}/${type}/nodes`, body);
+  const [vm, other] = [await make('qemu', { name: 'VM1', ...idleVm }), await make('qemu', { name: 'VM2', ...idleVm })];
+  const hub = await make('ethernet_hub', { name: 'HUB' });
+  const act = (verb: 'start' | 'stop', body = {}, { node_id } = vm) =>
+    client.post(`${computePath}/qemu/nodes/${node_id}/${verb}`, body, verb === 'start' ? 200 : 204);
   const runs = () => client.get<ComputeNodeRun[]>(`${computePath}/nodes`);
   const runOf = async ({ node_id }: NodeBody) => (await runs()).find((run) => run.node_id === node_id);
-  const run = (facts: object, { node_id } = pc) => ({ node_id, node_type: 'vpcs', ...facts });
+  const run = (facts: object, { node_id } = vm) => ({ node_id, node_type: 'qemu', ...facts });
   const pids = () =>
     processesOf(server.dataDir, server.runtimeDirectory)
-      .filter(({ commandLine }) => /^\S*vpcs /.test(commandLine))
+      .filter(({ commandLine }) => /qemu-system-/.test(commandLine))
       .map(({ pid }) => pid);
 
   test('has nodes of every kind, those that never ran without facts', async () => {
@@ -39,16 +37,16 @@ describe('the list of all nodes of a project at a compute', { skip, timeout: 120
 
   test('says with which start a node runs, and that it was stopped', async () => {
     await act('start', { generation: 3 });
-    assert.deepEqual(await runOf(pc), run({ status: 'started', generation: 3 }));
+    assert.deepEqual(await runOf(vm), run({ status: 'started', generation: 3 }));
     await act('stop');
-    assert.deepEqual(await runOf(pc), run({ status: 'stopped', generation: 3, ending: 'asked' }));
+    assert.deepEqual(await runOf(vm), run({ status: 'stopped', generation: 3, ending: 'asked' }));
   });
 
   test('says that an emulator failed, also when that was while no server ran', async () => {
     await act('start', { generation: 4 });
     for (const pid of pids()) process.kill(pid, 'SIGKILL');
-    await waitFor(async () => (await runOf(pc))?.status === 'stopped', { what: 'its end' });
-    assert.deepEqual(await runOf(pc), run({ status: 'stopped', generation: 4, ending: 'failed' }));
+    await waitFor(async () => (await runOf(vm))?.status === 'stopped', { what: 'its end' });
+    assert.deepEqual(await runOf(vm), run({ status: 'stopped', generation: 4, ending: 'failed' }));
     await act('start', { generation: 5 });
     await act('start', { generation: 6 }, other);
     await server.kill9();
@@ -79,6 +77,6 @@ describe('the list of all nodes of a project at a compute', { skip, timeout: 120
     }
     await journal.close();
     await server.restart();
-    assert.deepEqual(await runOf(pc), run({ status: 'stopped', generation: 7, ending: 'lost' }));
+    assert.deepEqual(await runOf(vm), run({ status: 'stopped', generation: 7, ending: 'lost' }));
   });
 });

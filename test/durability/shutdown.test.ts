@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { listLeftovers, processesOf } from '../support/leftovers.ts';
+import { pcsOfFabric } from '../support/pcs-of-fabric.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
@@ -37,7 +38,7 @@ async function withRunningVm(
 
 const emulators = (server: RunningServer) =>
   processesOf(server.dataDir, server.runtimeDirectory)
-    .filter(({ commandLine }) => /qemu-system-|^\S*vpcs /.test(commandLine))
+    .filter(({ commandLine }) => /qemu-system-/.test(commandLine))
     .map(({ pid }) => pid)
     .sort();
 
@@ -45,9 +46,10 @@ describe('SIGTERM', () => {
   test('ends with code 0; nodes and links stay, and the next server has them', async () => {
     await withRunningVm({ stopNodes: false }, async (server, client, vm) => {
       const before = emulators(server);
-      assert.equal(before.length, 3, 'a QEMU and the two processes of a vpcs');
+      const pcs = await pcsOfFabric(server);
+      assert.deepEqual([before.length, pcs.length], [1, 1], 'a QEMU, and a PC in the fabric');
       assert.equal(await server.terminate(), 0);
-      assert.deepEqual(emulators(server), before);
+      assert.deepEqual([emulators(server), await pcsOfFabric(server)], [before, pcs]);
       await server.restart();
       assert.equal((await client.get<NodeBody>(vm.path)).status, 'started');
       assert.deepEqual(emulators(server), before);

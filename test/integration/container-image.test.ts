@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -88,26 +88,6 @@ describe('the image file', () => {
     assert.equal(imageNames('registry.example:5000/labs/patchbay:1.2').tag, '1.2');
     for (const name of ['patchbay', 'registry.example:5000/patchbay', 'Patchbay:1', ':1', 'a/../b:1', 'patchbay:a b'])
       assert.throws(() => imageNames(name), /with a tag/, name);
-  });
-
-  it('leaves VPCS without its namespaces only where these are refused and no configuration is given', async () => {
-    const programs = join(folder, 'programs');
-    await mkdir(programs);
-    const script = await readFile(join(root, 'packaging/oci/patchbay'), 'utf8');
-    await writeFile(join(folder, 'patchbay'), script.replaceAll('/usr/bin/patchbay', 'echo server'));
-    // The kernel's answer; `id` and others are those of this machine.
-    const started = async (isPermitted: boolean, ...args: string[]) => {
-      await writeFile(join(programs, 'setpriv'), `#!/bin/sh\nexit ${isPermitted ? 0 : 1}\n`, { mode: 0o755 });
-      const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };
-      const { stdout, stderr } = await run('sh', [join(folder, 'patchbay'), ...args], { env });
-      return [stdout.trim(), stderr === ''];
-    };
-    const open = '--config /usr/local/etc/patchbay.conf';
-    assert.deepEqual(await started(true, '--host', '0.0.0.0'), ['server --host 0.0.0.0', true]);
-    assert.deepEqual(await started(false, '--host', '0.0.0.0'), [`server --host 0.0.0.0 ${open}`, false]);
-    assert.deepEqual(await started(false, 'compute', '--join', 'x'), [`server compute --join x ${open}`, false]);
-    for (const words of ['--config own.conf', 'serve --config=own.conf', 'compute --help', 'doctor', 'lab list --config'])
-      assert.deepEqual(await started(false, ...words.split(' ')), [`server ${words}`, true]);
   });
 
   it('runs as the user that the objects for Kubernetes name', async () => {

@@ -136,6 +136,24 @@ it('changes are reported, and a fabric that is killed has its PCs again, with th
   assert.equal((await bed.client.applyPc(pcOf(bed))).settings.ip4?.address, '10.0.0.7');
 });
 
+it('while a lease is over, a fabric that is lost has no PCs again, and none is made', async (context) => {
+  let isOver = false;
+  const bed = await startFabric(context, () => !isOver);
+  const { client } = bed;
+  await client.applyPc(pcOf(bed));
+  const ended = new Promise<PcReport>((settle) => client.onPc((report) => report.end && settle(report)));
+  const restored = new Promise((settle) => client.onRestored(settle));
+  isOver = true;
+  process.kill(client.pid, 'SIGKILL');
+  const { end } = await ended;
+  assert.ok(end?.kind === 'failed' && /lease/.test(end.message), JSON.stringify(end));
+  await restored;
+  assert.equal(await client.pcState('one'), null);
+  assert.equal((await client.applyPc(pcOf(bed))).end?.kind, 'failed');
+  isOver = false;
+  assert.equal((await client.applyPc(pcOf(bed))).end, undefined);
+});
+
 it('a held PC does nothing; its state has the frames that wait for it, and another PC continues there', async (context) => {
   const bed = await startFabric(context);
   const peer = await streamEnd(context, `${bed.folder}/peer`);

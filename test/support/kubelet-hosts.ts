@@ -273,9 +273,7 @@ async function writeHostImage(folder: string, file: string): Promise<void> {
   for (const name of ['bin', 'lib', 'lib64', 'sbin']) await symlink(`usr/${name}`, join(layer, name));
   await copyFile((await findProgram('busybox')) ?? '', join(layer, 'opt/bin/busybox'));
   await writeFile(join(layer, 'etc/passwd'), 'root:x:0:0:root:/:/bin/sh\npatchbay:x:1000:1000:patchbay:/data:/bin/sh\n');
-  // VPCS is not confined, as containers refuse the namespaces for that.
   const script = `#!/bin/sh
-case " $* " in *" --config "*) ;; *) set -- "$@" --config ${root}/packaging/oci/patchbay.conf ;; esac
 exec ${process.execPath} ${root}/src/main.ts "$@"
 `;
   await writeFile(join(layer, 'opt/bin/patchbay'), script, { mode: 0o755 });

@@ -13,10 +13,10 @@ export interface FabricBed {
   readonly logPath: string;
 }
 
-export async function startFabric(context: TestContext): Promise<FabricBed> {
+export async function startFabric(context: TestContext, mayRunPcs?: () => boolean): Promise<FabricBed> {
   const folder = await mkdtemp(`${tmpdir()}/fabric-test-`);
   const [socketPath, logPath] = [`${folder}/control`, `${folder}/log`];
-  const client = await FabricClient.connectOrSpawn({ socketPath, logPath });
+  const client = await FabricClient.connectOrSpawn({ socketPath, logPath }, mayRunPcs);
   context.after(async () => {
     await client.quit();
     // A fabric that found another one at its socket may still write its compiled code.

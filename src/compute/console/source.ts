@@ -42,12 +42,6 @@ export class SourceConnection {
   #closed = false;
   /** Output held back while the log is compared; undefined when it passes. */
   #held: Uint8Array[] | undefined;
-  /**
-   * Input held back until an emulator that speaks telnet has spoken; undefined when it passes. Such an emulator begins with its
-   * negotiation, and one that finds input before the answer may take the answer for input: vpcs reads an option as Ctrl-C.
-   */
-  #early: Uint8Array[] | undefined;
-  #earlyBytes = 0;
   /** Bytes received on this connection. */
   #received = 0;
   /** Position in the log up to which output was passed on; undefined before the first comparison. */
@@ -67,20 +61,14 @@ export class SourceConnection {
 
   /** Bytes of input that the emulator has not taken yet. */
   get #waiting(): number {
-    return this.#earlyBytes + (this.#socket?.writableLength ?? 0);
+    return this.#socket?.writableLength ?? 0;
   }
 
   /** Input without a connection is lost, as on an unplugged serial line. */
   write(bytes: Uint8Array): void {
     const socket = this.#socket;
     if (socket === undefined || this.#waiting > inputLimitBytes) return;
-    const sent = this.#speaksTelnet ? escapeTelnet(bytes) : bytes;
-    if (this.#early === undefined) {
-      socket.write(sent);
-      return;
-    }
-    this.#early.push(sent);
-    this.#earlyBytes += sent.length;
+    socket.write(this.#speaksTelnet ? escapeTelnet(bytes) : bytes);
   }
 
   close(): void {
@@ -100,8 +88,6 @@ export class SourceConnection {
     this.#socket = socket;
     this.#received = 0;
     this.#decoder = new TelnetDecoder(towardsEmulator);
-    this.#early = this.#speaksTelnet ? [] : undefined;
-    this.#earlyBytes = 0;
     if (source.type === 'unix' && source.greeting !== undefined) socket.write(source.greeting);
     if (source.type === 'unix' && source.log !== undefined) this.#held = [];
     socket.on('connect', () => {
@@ -115,7 +101,6 @@ export class SourceConnection {
     socket.on('error', () => {});
     socket.on('close', () => {
       this.#socket = undefined;
-      this.#earlyBytes = 0;
       this.#letPass();
       if (this.#closed) return;
       this.#listener.relieved();
@@ -136,17 +121,7 @@ export class SourceConnection {
     }
     const { data, reply } = this.#decoder.push(bytes);
     if (reply.length > 0) socket.write(reply);
-    this.#passEarly(socket);
     if (data.length > 0) this.#listener.output(data);
-  }
-
-  #passEarly(socket: Socket): void {
-    const early = this.#early;
-    if (early === undefined) return;
-    this.#early = undefined;
-    this.#earlyBytes = 0;
-    for (const bytes of early) socket.write(bytes);
-    if (!this.congested) this.#listener.relieved();
   }
 
   async #catchUp(socket: Socket, log: string): Promise<void> {

@@ -27,16 +27,19 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricPcs, Fa
   readonly #pcListeners = new Map<string, (report: PcReport) => void>();
   readonly #place: FabricPlace;
   readonly #log: Host['log'];
+  readonly #mayRunPcs: () => boolean;
   #client: Promise<FabricClient> | undefined;
 
-  constructor(place: FabricPlace, log: Host['log']) {
+  /** `mayRunPcs`: false while the lease of a slice is over. */
+  constructor(place: FabricPlace, log: Host['log'], mayRunPcs: () => boolean = () => true) {
     this.#place = place;
     this.#log = log;
+    this.#mayRunPcs = mayRunPcs;
   }
 
   /** Finds or starts the fabric. @throws fabric_unavailable */
   connect(): Promise<FabricClient> {
-    this.#client ??= FabricClient.connectOrSpawn(this.#place).then(
+    this.#client ??= FabricClient.connectOrSpawn(this.#place, this.#mayRunPcs).then(
       (client) => this.#watched(client),
       (error) => {
         this.#client = undefined;
@@ -104,6 +107,10 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricPcs, Fa
 
   async removePc(id: string): Promise<void> {
     await (await this.connect()).removePc(id);
+  }
+
+  async retainPcs(): Promise<void> {
+    await (await this.connect()).retainPcs();
   }
 
   async pcState(id: string): Promise<unknown> {

@@ -20,14 +20,14 @@ export class Arrivals {
 
   /** Resolves when it can be sent. @throws move_refused, node_running, and why it cannot be started here */
   async begin(node: ComputeNode, offer: MoveOffer): Promise<void> {
-    const { memory } = node.driver;
-    if (!memory) throw fault('move_refused', { name: node.name, reason: 'nodes of its type cannot' });
+    const receive = node.driver.memory?.receive;
+    if (!receive) throw fault('move_refused', { name: node.name, reason: 'nodes of its type cannot' });
     // Of a controller that has died.
     await this.abort(node);
     const abort = new AbortController();
     const { promise: ready, resolve, reject } = Promise.withResolvers<(name: string) => MoveStream>();
     const arrival = { offer, ready: resolve, signal: abort.signal };
-    const received = node.receive((view) => memory.receive(view, arrival));
+    const received = node.receive((view) => receive(view, arrival));
     // Known at once: it may be aborted while it starts.
     const arriving: Arriving = { received, abort };
     this.#arriving.set(node.id, arriving);

@@ -75,6 +75,8 @@ export class NodeRun {
   /** Takes over the emulator of a server that ended; undefined when it no longer runs. */
   static async adopt(owner: RunOwner, record: RunRecord): Promise<NodeRun | undefined> {
     const view = owner.view();
+    // A fabric would make the PC again, but what ran before a boot of the host was lost with it.
+    if (owner.driver.kind.inFabric === 'pc' && record.boot !== undefined && record.boot !== bootId()) return undefined;
     const emulator = await owner.driver.adopt(view, record.record);
     if (!emulator) return undefined;
     const run = new NodeRun(owner, view, emulator);

@@ -39,7 +39,7 @@ export class WarmMachines {
   async keep(projectId: string, nodeId: string, machineId: string): Promise<Static<typeof WarmMachine>> {
     const node = this.#find(projectId, nodeId);
     const failed = (reason: string, cause?: unknown) => fault('machine_not_kept', { name: node.name, reason }, { cause });
-    const shared = node.driver.memory?.findSharedDisk(node.properties);
+    const shared = node.driver.memory?.findSharedDisk?.(node.properties);
     if (shared !== undefined) throw failed(shared);
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const target = this.#pathOf(machineId);
@@ -165,7 +165,7 @@ export class WarmMachines {
 /** @throws machine_not_kept */
 async function startSaving({ name, status, emulator, driver }: ComputeNode, folder: string): Promise<MemorySaver> {
   const refuse = (reason: string) => fault('machine_not_kept', { name, reason });
-  if (!driver.memory) throw refuse(`the memory of ${driver.kind.title} nodes cannot be saved`);
+  if (!driver.memory?.findSharedDisk) throw refuse(`${driver.kind.title} nodes cannot be kept as templates`);
   if (status !== 'started') throw refuse(`it is ${status}: start it and let it boot`);
   const answer = await emulator?.saveMemory?.(folder);
   if (answer === undefined || typeof answer === 'string') throw refuse(answer ?? 'it does not run');

@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { contractHost } from '../../../test/support/contract-bench.ts';
-import { emulatorContract } from '../../../test/support/emulator-contract.ts';
+import { PcBench } from '../../../test/support/pc-bench.ts';
+import { waitFor } from '../../../test/support/wait-for.ts';
 import { isFault } from '../../api/faults.ts';
-import { PortPool } from '../../lib/port-pool.ts';
-import { knowsRelayOption, parseVersion, VpcsBinaries } from './binary.ts';
-import { vpcsArguments } from './command.ts';
-import { launchScript, timerSlackNs } from './confined.ts';
-import { vpcsDriver } from './driver.ts';
+import { savedMemoryName } from '../../schema/folders.ts';
 import { vpcsKind } from './kind.ts';
-import { MacIds } from './mac-id.ts';
-import { takePorts } from './ports.ts';
+import { MacIds, macOf } from './mac-id.ts';
+import type { PcRecord } from './pc-emulator.ts';
 import { renameScript, scriptName, writeScript } from './script.ts';
-
-emulatorContract({
-  kind: vpcsKind,
-  makeDriver: vpcsDriver,
-  properties: { startup_script: 'set pcname %h\n' },
-  firstPort: 31_700,
-  console: { type: '\r', shows: /bench> / },
-  broken: { settings: (settings) => ({ ...settings, VPCS: { ...settings.VPCS, vpcs_path: '/bin/false' } }) },
-});
 
 let folder: string;
 before(async () => {
@@ -38,50 +24,67 @@ async function newFolder(...names: string[]): Promise<string> {
   return path;
 }
 
-test('command line', () => {
-  const ports = { console: 5001, local: 20000, fabric: 20001 };
-  const old = vpcsArguments({ version: '0.5b2', ports, macId: 3, script: undefined });
-  assert.equal(old.join(' '), '-p 5001 -m 3 -i 1 -F -s 20000 -c 20001 -t 127.0.0.1');
-  const now = vpcsArguments({ version: '0.8.2', ports, macId: 0, script: 'startup.vpc' });
-  assert.equal(now.join(' '), '-p 5001 -m 0 -i 1 -F -R -s 20000 -c 20001 -t 127.0.0.1 startup.vpc');
-});
+/** The script of a PC runs after its start: an address is checked for duplicates first. */
+const hasAddress = (emulator: { readonly record: unknown }, address: string) =>
+  waitFor(async () => addressOf(emulator) === address, { what: `the address ${address}` });
+const addressOf = ({ record }: { readonly record: unknown }) => (record as PcRecord).settings.ip4?.address;
 
-test('PCs wake up less often the more of them run on a processor', () => {
-  const slack = (running: number, processors: number) => timerSlackNs(running, processors) / 1e6;
-  assert.deepEqual([slack(0, 2), slack(16, 2), slack(32, 2), slack(32, 8), slack(100_000, 2)], [1, 1, 2, 1, 20]);
-  const names = { binary: { version: '0.8', path: '/usr/bin/vpcs', libraries: [] }, args: [], runAs: undefined };
-  const script = (running: number) => launchScript({ ...names, running }, { socat: '/usr/bin/socat', ip: '/sbin/ip' });
-  assert.match(script(0), /echo 1000000 > \/proc\/self\/timerslack_ns/);
-  assert.match(script(1e9), /echo 20000000 > /);
-});
-
-test('versions', () => {
-  assert.equal(parseVersion('\r\nWelcome to Virtual PC Simulator, version 0.5b2\r\nDedicated'), '0.5b2');
-  assert.equal(parseVersion('something else'), undefined);
-  for (const version of ['0.5b2', '0.6.1', '0.8', '0.8a']) assert.equal(knowsRelayOption(version), false, version);
-  for (const version of ['0.8b', '0.8.1', '0.8.3', '0.9', '1.0']) assert.equal(knowsRelayOption(version), true, version);
-});
-
-test('the version is asked once for each state of the file', async () => {
-  const directory = await newFolder('binary');
-  const path = join(directory, 'vpcs');
-  const write = async (version: string) => {
-    await writeFile(
-      path,
-      `#!/bin/sh\necho asked >> ${directory}/asked\necho "Welcome to Virtual PC Simulator, version ${version}"\n`,
-    );
-    await chmod(path, 0o755);
+test('a PC starts with its script, is adopted as it is, and stops', async (context) => {
+  const bench = await PcBench.open(context);
+  const emulator = await bench.start('one', 'set pcname %h\nip 10.0.0.1/24\n');
+  await hasAddress(emulator, '10.0.0.1');
+  assert.deepEqual(JSON.parse(JSON.stringify(emulator.record)), emulator.record);
+  assert.deepEqual([emulator.port(0, 0), emulator.port(0, 1)], [{ type: 'pc', pc: 'one' }, undefined]);
+  emulator.release();
+  bench.restart();
+  // The record may be older than the PC.
+  const record = {
+    ...emulator.record,
+    settings: { ...(emulator.record as PcRecord).settings, ip4: { address: '10.0.0.9', prefix: 24 } },
   };
-  await write('0.8.2');
-  const binaries = new VpcsBinaries();
-  for (let time = 0; time < 2; time++) assert.equal((await binaries.find(path)).version, '0.8.2');
-  await write('0.8.10');
-  assert.equal((await binaries.find(path)).version, '0.8.10');
-  assert.equal((await readFile(join(directory, 'asked'), 'utf8')).length, 'asked\n'.length * 2);
-  await chmod(path, 0o644);
-  await assert.rejects(binaries.find(path), (error) => isFault(error, 'vpcs_failed') && /install it/.test(error.message));
-  await assert.rejects(binaries.find('no-such-vpcs'), /no-such-vpcs/);
-  await assert.rejects(binaries.find('true'), /does not say that it is vpcs/);
+  const adopted = await bench.driver.adopt(await bench.view('one'), record);
+  assert.deepEqual(adopted && [addressOf(adopted), adopted.commandLine], ['10.0.0.1', emulator.commandLine]);
+  await adopted?.stop();
+  assert.equal((await adopted?.ended)?.how, 'stopped');
+  assert.equal(await bench.fabric.pcState('one'), null);
+});
+
+test('a fabric that was killed has its PCs again with their addresses, also when the server was away', async (context) => {
+  const bench = await PcBench.open(context);
+  const emulator = await bench.start('one', 'ip 10.0.0.1/24\n');
+  await hasAddress(emulator, '10.0.0.1');
+  process.kill((await bench.fabric.connect()).pid, 'SIGKILL');
+  await waitFor(async () => (await bench.fabric.pcState('one')) !== null, { what: 'the PC in the next fabric' });
+  assert.equal(addressOf(emulator), '10.0.0.1');
+  emulator.release();
+  await bench.fabric.removePc('one');
+  const adopted = await bench.driver.adopt(await bench.view('one'), emulator.record);
+  assert.equal(adopted && addressOf(adopted), '10.0.0.1');
+});
+
+test('its state is saved and continued from once; a damaged one is refused', async (context) => {
+  const bench = await PcBench.open(context);
+  const emulator = await bench.start('one', 'ip 10.0.0.1/24\n');
+  await hasAddress(emulator, '10.0.0.1');
+  const saved = join((await bench.view('other')).directory, savedMemoryName);
+  const saver = (await emulator.saveMemory?.(saved)) ?? assert.fail();
+  assert.ok(typeof saver === 'object');
+  await saver.settle();
+  await saver.transfer();
+  await saver.finish();
+  assert.ok(saver.ramBytes > 0);
+  await bench.driver.memory?.check(saved, 'other');
+  const other = await bench.start('other', 'ip 10.0.0.99/24\n');
+  assert.equal(addressOf(other), '10.0.0.1');
+  await other.runRestored?.();
+  await other.stop();
+  await hasAddress(await bench.start('other'), '10.0.0.99');
+  const third = join((await bench.view('third')).directory, savedMemoryName);
+  await mkdir(third);
+  await writeFile(join(third, 'pc.json'), '{"pc":{"version":99}}');
+  const refused = (error: Error) => isFault(error, 'memory_refused');
+  await assert.rejects(bench.start('third'), refused);
+  await assert.rejects(async () => bench.driver.memory?.check(third, 'third'), refused);
 });
 
 test('MAC ids: unique in a project, kept, free again when the folder has gone; a copied note is a wish', async () => {
@@ -101,28 +104,28 @@ test('MAC ids: unique in a project, kept, free again when the folder has gone; a
   assert.equal(await ids.of(alone), 3);
   // Of a node whose folder was lost.
   const { name, from } = vpcsKind.carriedFile ?? assert.fail();
-  const ports = { console: 5001, local: 20000, fabric: 20001 };
-  const line = ['vpcs', ...vpcsArguments({ version: '0.8.2', ports, macId: 7, script: undefined })].join(' ');
-  await writeFile(join(alone, name), from(line) ?? '');
-  assert.deepEqual([await ids.of(alone), from('vpcs -m 300'), from('')], [7, undefined, undefined]);
+  const ofProgram = from('vpcs -p 2000 -m 7 -i 1 -F -s 10000 -c 10001 -t 127.0.0.1');
+  await writeFile(join(alone, name), from('vpcs -m 300') ?? '');
+  assert.equal(await ids.of(alone), 300);
+  await writeFile(join(alone, name), ofProgram ?? '');
+  assert.deepEqual([await ids.of(alone), from('')], [7, undefined]);
   await writeFile(join(alone, 'mac-id.json'), '{"mac_id":');
   assert.equal(await ids.of(alone), 0);
   await writeFile(join(alone, 'mac-id.json'), JSON.stringify({ node_id: 'new', mac_id: 9 }).padEnd(2000));
   assert.equal(await ids.of(alone), 0);
   const far = (name: string, from: number) => newFolder('far', 'vpcs', name).then((directory) => ids.of(directory, from));
-  assert.deepEqual(
-    [await far('one', 128), await far('two', 128), await far('three', 254), await far('four', 254)],
-    [128, 129, 254, 0],
-  );
+  assert.deepEqual([await far('one', 128), await far('two', 128)], [128, 129]);
 });
 
-test('MAC ids end at 254', async () => {
+test('MAC addresses: those of GNS3 up to 254, then the next bytes count up', async () => {
   const ids = new MacIds();
-  for (let id = 0; id <= 254; id++) {
+  for (let id = 0; id <= 253; id++) {
     const directory = await newFolder('full', 'vpcs', `n${id}`);
     await writeFile(join(directory, 'mac-id.json'), JSON.stringify({ node_id: `n${id}`, mac_id: id }));
   }
-  await assert.rejects(ids.of(await newFolder('full', 'vpcs', 'one-more')), /at most 255/);
+  const more = await Promise.all(['a', 'b', 'c'].map(async (name) => ids.of(await newFolder('full', 'vpcs', name))));
+  assert.deepEqual(more.map(macOf).sort(), ['00:50:79:66:68:fe', '00:50:79:66:69:00', '00:50:79:66:69:01']);
+  assert.deepEqual([macOf(0), macOf(0x1_00_00)], ['00:50:79:66:68:00', '00:50:79:67:68:00']);
 });
 
 test('startup script: filled in once, kept, and only its prompt lines follow a rename', async () => {
@@ -135,60 +138,4 @@ test('startup script: filled in once, kept, and only its prompt lines follow a r
   await renameScript(directory, 'b\\\nquit');
   assert.equal(await read(), 'set pcname b quit\nip 10.0.0.1 # a is a $& test\n');
   await renameScript(join(folder, 'nowhere'), 'c');
-});
-
-test('ports: the relay of old versions is taken into account, and exhaustion leaves nothing taken', async () => {
-  const host = contractHost(folder, 31_750);
-  host.udpPorts.reserve(31_759);
-  const { local, relay } = await takePorts(host, true);
-  assert.deepEqual([local, relay], [31_751, 31_760]);
-  const small = { ...host, udpPorts: new PortPool({ first: 31_750, last: 31_750, protocol: 'udp', host: '127.0.0.1' }) };
-  const before = host.tcpPorts.taken();
-  await assert.rejects(takePorts(small, true), (error) => isFault(error, 'ports_exhausted'));
-  assert.deepEqual([small.udpPorts.taken(), host.tcpPorts.taken()], [[], before]);
-  await host.images.close();
-});
-
-test('a PC that does not send is started once more, and at last as it is', async () => {
-  const host = contractHost(folder, 31_750, (settings) => ({
-    ...settings,
-    VPCS: { ...settings.VPCS, vpcs_path: join(folder, 'mute/vpcs'), confine: false },
-  }));
-  const bench = { starts: join(folder, 'mute/starts'), warnings: [] as string[] };
-  const startMute = async (times: number) => {
-    await newFolder('mute');
-    // It runs as another user.
-    await chmod(folder, 0o755);
-    await writeFile(bench.starts, '');
-    await chmod(bench.starts, 0o666);
-    // Nothing listens where it sends.
-    const script = `#!/bin/sh
-[ "$1" = -v ] || echo start >> ${bench.starts}
-[ $(wc -l < ${bench.starts}) -gt ${times} ] || set -- "$@" -c 9
-exec vpcs "$@"
-`;
-    await writeFile(join(folder, 'mute/vpcs'), script, { mode: 0o755 });
-    const directory = await newFolder('mute/project/vpcs/node');
-    const runtimeDirectory = await newFolder('mute/run');
-    const emulator = await vpcsDriver(host).start({
-      projectId: randomUUID(),
-      projectDirectory: join(folder, 'mute/project'),
-      nodeId: 'node',
-      name: 'PC1',
-      directory,
-      runtimeDirectory,
-      properties: {},
-      console: { type: 'telnet', port: null, host: '127.0.0.1' },
-      carrier: () => true,
-      warn: (message) => void bench.warnings.push(message),
-    });
-    await emulator.stop({ now: true });
-    return (await readFile(bench.starts, 'utf8')).split('\n').length - 1;
-  };
-  assert.deepEqual([await startMute(0), bench.warnings], [1, []]);
-  assert.deepEqual([await startMute(1), bench.warnings], [2, []]);
-  assert.equal(await startMute(9), 3);
-  assert.match(bench.warnings.join(), /PC1 runs and has sent no frame/);
-  assert.deepEqual([host.udpPorts.taken(), host.tcpPorts.taken()], [[], []]);
-  await host.images.close();
 });

@@ -1,68 +1,29 @@
-/**
- * The verbs of vpcs. A node is two processes with their relays, and a pair of UDP ports on the loopback between it and the fabric; all of
- * them are taken at start and given back when the last process has ended.
- */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+/** The verbs of PCs. A PC is a small host inside the fabric: a start makes it there, and a server that starts again finds it there. */
+import { mkdir } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
-import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
-import { isServed, whenListening, whenListeningInside } from '../../process/listening.ts';
-import { endMarked, type Marked } from '../../process/orphans.ts';
-import type { ConsoleSource, Driver, Emulator, NodeView } from '../driver.ts';
+import type { PcSpec } from '../../fabric/protocol.ts';
+import type { Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
-import { commandAs, findRunAs, ownNodeFolder } from '../host/run-as.ts';
-import { whenReady } from '../port-processes/port-processes.ts';
-import { knowsRelayOption, VpcsBinaries } from './binary.ts';
-import { type VpcsPorts, vpcsArguments } from './command.ts';
-import { confineVpcs, consoleSocket, innerConsoleSocket, innerPorts } from './confined.ts';
-import { sendsFrames } from './first-frame.ts';
 import { vpcsKind } from './kind.ts';
-import { MacIds } from './mac-id.ts';
-import { type HeldPorts, releasePorts, retakePorts, takeLinkPorts, takePorts } from './ports.ts';
-import { endingOf, helpersOf, wholeEnd } from './process.ts';
-import { prepareScript, renameScript, scriptName, writeScript } from './script.ts';
+import { MacIds, macOf } from './mac-id.ts';
+import { endingOf, type PcRecord, pcEmulator, type RunningPc } from './pc-emulator.ts';
+import { adoptProgram, isProgram } from './program.ts';
+import { checkState, findState } from './saved-state.ts';
+import { readScript, renameScript, scriptName, writeScript } from './script.ts';
 
-/** Between SIGTERM and SIGKILL. vpcs ends within 60 ms of the first. */
-const stopGraceMs = 3000;
-const logName = 'vpcs.log';
-/** So many times a PC that does not send is started once more. */
-const mutedStarts = 2;
-
-/** What is kept to find a running vpcs again. */
-interface VpcsRecord extends Record<string, unknown> {
-  readonly pid: number;
-  readonly startTime: number;
-  readonly helpers: readonly Marked[];
-  readonly ports: HeldPorts;
-  /** Of its console; absent: it is at `ports.console`. */
-  readonly socket?: string;
-  readonly commandLine: string;
-}
-
-interface Known {
-  readonly binaries: VpcsBinaries;
-  readonly macIds: MacIds;
-  /** Emulators of this compute. */
-  readonly running: Set<Emulator>;
-}
+/** Of a PC whose script gives it no other name: in its prompt. */
+const firstName = 'VPCS';
 
 export function vpcsDriver(host: Host): Driver {
-  const known: Known = { binaries: new VpcsBinaries(), macIds: new MacIds(), running: new Set() };
-  const count = (emulator: Emulator) => {
-    known.running.add(emulator);
-    void emulator.ended.then(() => known.running.delete(emulator));
-    return emulator;
-  };
+  const macIds = new MacIds();
   return {
     kind: vpcsKind,
     create: async () => ({}),
     update: async (current) => current,
     present: () => ({}),
-    start: async (node) => count(await startVpcs(host, node, known)),
-    async adopt(node, record) {
-      const adopted = await adoptVpcs(host, node, record);
-      return adopted && count(adopted);
-    },
+    start: (node) => startPc(host, node, macIds),
+    adopt: (node, record) => (isProgram(record) ? adoptProgram(host, node, record) : adoptPc(host, node, record as PcRecord)),
+    memory: { check: checkState },
     renamed: (directory, _from, to) => renameScript(directory, to),
     async populate(directory, input, name) {
       if (typeof input.startup_script === 'string') await writeScript(directory, input.startup_script, name);
@@ -70,135 +31,42 @@ export function vpcsDriver(host: Host): Driver {
   };
 }
 
-async function startVpcs(host: Host, node: NodeView, known: Known): Promise<Emulator> {
-  const binary = await known.binaries.find(host.settings.VPCS.vpcs_path);
-  const macId = await known.macIds.of(node.directory, node.numberFrom);
-  const { script, removed } = await prepareScript(node.directory);
-  if (removed > 0)
-    node.warn(`${node.name}: ${removed} lines of ${scriptName} that begin with "!" were removed: they run commands on the host`);
-  const runAs = await findRunAs(host.settings);
-  if (runAs) await ownNodeFolder(runAs, node.directory);
-  const { confine } = host.settings.VPCS;
-  const ports = confine ? await takeLinkPorts(host) : await takePorts(host, !knowsRelayOption(binary.version));
-  let child: Child | undefined;
-  try {
-    const launched = { version: binary.version, ports: confine ? innerPorts : (ports as VpcsPorts), macId, script };
-    const args = vpcsArguments(launched);
-    const { directory, runtimeDirectory } = node;
-    const command = confine
-      ? await confineVpcs({ directory, runtimeDirectory, binary, args, ports, runAs, running: known.running.size })
-      : { ...commandAs(runAs, binary.path, args), cwd: directory };
-    const { runtimeDirectory: runDirectory } = host.settings;
-    const startOnce = async () => {
-      child = await spawnChild({ ...command, logFile: join(directory, logName), runDirectory });
-      await requireListening(child, launched.ports.console, confine);
-      // Input that comes before the relay of the console listens would be lost.
-      if (confine) await requireRelay(child);
-      return child;
-    };
-    let started = await startOnce();
-    for (let left = mutedStarts; !(await sendsFrames({ ports, macId, ended: started.outcome })); left--) {
-      if (left === 0) {
-        node.warn(`${node.name} runs and has sent no frame: if it cannot be reached, stop it and start it again`);
-        break;
-      }
-      await endAll(started);
-      await rm(consoleSocket(runtimeDirectory), { force: true });
-      started = await startOnce();
-    }
-    const { pid, startTime } = started;
-    const helpers = await helpersOf(pid);
-    const socket = confine ? { socket: consoleSocket(runtimeDirectory) } : {};
-    return makeEmulator(host, started, {
-      pid,
-      startTime,
-      helpers,
-      ports,
-      ...socket,
-      commandLine: [binary.path, ...args].join(' '),
-    });
-  } catch (error) {
-    await endAll(child);
-    releasePorts(host, ports);
-    throw error;
-  }
-}
-
-/** @throws vpcs_failed, confinement_failed with its last words */
-async function requireListening(child: Child, port: number, confine: boolean): Promise<void> {
-  const found = await (confine ? whenListeningInside(child) : whenListening(child, port));
-  if (found === 'timeout') throw fault('vpcs_failed', { reason: `vpcs did not open its console in time: ${await child.tail()}` });
-  if (found === 'listening') return;
-  // Said by the programs that come before it, in their own words.
-  if (confine && /^(unshare|mount|setpriv|prlimit|RTNETLINK)\b/m.test(found.tail))
-    throw fault('confinement_failed', { program: 'vpcs', reason: found.tail });
-  throw fault('vpcs_failed', { reason: endingOf(found).reason });
-}
-
-async function requireRelay(child: Child): Promise<void> {
-  const outcome = await whenReady(child, () => isServed(child.pid, innerConsoleSocket));
-  if (outcome) throw fault('vpcs_failed', { reason: endingOf(outcome).reason });
-}
-
-async function adoptVpcs(host: Host, node: NodeView, kept: Readonly<Record<string, unknown>>): Promise<Emulator | undefined> {
-  const record = kept as VpcsRecord;
-  const { pid, startTime, helpers, ports } = record;
-  const logFile = join(node.directory, logName);
-  const child = await adoptChild({ pid, startTime, logFile, runDirectory: host.settings.runtimeDirectory });
-  if (child === undefined) {
-    await endMarked(helpers, 0);
-    return undefined;
-  }
-  retakePorts(host, ports);
-  return makeEmulator(host, child, record);
-}
-
-function makeEmulator(host: Host, child: Child, record: VpcsRecord): Emulator {
-  const { ports } = record;
-  const ended = wholeEnd(child, record.helpers).then((ending) => {
-    releasePorts(host, ports);
-    return ending;
+async function startPc(host: Host, node: NodeView, macIds: MacIds): Promise<Emulator> {
+  const { directory, name, numberFrom, warn } = node;
+  await mkdir(directory, { recursive: true });
+  const [macId, script, state] = await Promise.all([
+    macIds.of(directory, numberFrom),
+    readScript(directory).catch((error: Error) => {
+      warn(`${name}: ${scriptName} is not run: ${error.message}`);
+      return undefined;
+    }),
+    findState(directory, name),
+  ]);
+  const { end, running } = await makePc(host, node, {
+    macId,
+    more: { ...(script !== undefined && { script }), ...(state !== undefined && { state }) },
   });
-  return {
-    record,
-    commandLine: record.commandLine,
-    ended,
-    state: 'started',
-    onState: () => {},
-    suspend: async () => {},
-    resume: async () => {},
-    reset: async () => false,
-    async stop(options) {
-      await child.stop({ graceMs: options?.now ? 0 : stopGraceMs });
-      await ended;
-    },
-    port: (_adapter, port) =>
-      port === 0
-        ? {
-            type: 'udp',
-            lport: ports.fabric,
-            rhost: '127.0.0.1',
-            rport: ports.local,
-            bind: '127.0.0.1',
-            strict: record.socket !== undefined,
-          }
-        : undefined,
-    setCarrier: async () => {},
-    console: () => consoleOf(record),
-    changed: async () => {},
-    release: () => child.release(),
-  };
+  if (end !== undefined) throw fault(state === undefined ? 'vpcs_failed' : 'memory_refused', { name, reason: end });
+  return pcEmulator(host, node, running);
 }
 
-function consoleOf({ socket, ports }: VpcsRecord): ConsoleSource | undefined {
-  if (socket !== undefined) return { type: 'unix', path: socket, telnet: true };
-  return ports.console === undefined ? undefined : { type: 'tcp', port: ports.console, telnet: true };
+/** Undefined when it has ended while the server was away. */
+async function adoptPc(host: Host, node: NodeView, { macId, settings }: PcRecord): Promise<Emulator | undefined> {
+  const { end, running } = await makePc(host, node, { macId, more: { settings } });
+  if (end === undefined) return pcEmulator(host, node, running);
+  host.log('info', `node ${node.name}: ${end}`);
+  return undefined;
 }
 
-/** Ends what a start that failed has left. */
-async function endAll(child: Child | undefined): Promise<void> {
-  if (child === undefined || child.pid === 0) return;
-  const helpers = await helpersOf(child.pid);
-  await child.stop({ graceMs: 0 });
-  await endMarked(helpers, 0);
+/** A PC that exists stays as it is. `end`: why it has ended; then nothing of it is left. */
+async function makePc(
+  { pcs }: Host,
+  { nodeId, directory }: NodeView,
+  { macId, more }: { readonly macId: number; readonly more: Partial<PcSpec> },
+): Promise<{ running: RunningPc; end?: string }> {
+  const report = await pcs.applyPc({ id: nodeId, name: firstName, mac: macOf(macId), directory, ...more });
+  const running = { macId, report };
+  if (!report.end) return { running };
+  await pcs.removePc(nodeId);
+  return { running, end: endingOf(report).reason };
 }

@@ -1,4 +1,4 @@
-/** Facts of the kind "vpcs": a small simulated PC, good for pings. Sources of the constants: README.md beside this file. */
+/** Facts of the kind "vpcs": a small PC inside the fabric, good for pings. Sources of the constants: README.md beside this file. */
 import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
 import { filled } from '../../schema/template.ts';
@@ -18,9 +18,9 @@ const changeable = {
 /** In a node's folder: the number that gives its MAC address (`mac-id.ts`). */
 export const macNoteName = 'mac-id.json';
 
-/** As a wish: another node of its compute may have the number. */
+/** As a wish: another node of its compute may have the number. The command line is that of the program vpcs, or of a PC. */
 function macNoteOf(commandLine: string): string | undefined {
-  const number = / -p \d+ -m (\d{1,3}) /.exec(commandLine)?.[1];
+  const number = /(?: -p \d+|^vpcs) -m (\d{1,8})(?: |$)/.exec(commandLine)?.[1];
   return number === undefined ? undefined : `${JSON.stringify({ node_id: '', mac_id: Number(number) })}\n`;
 }
 
@@ -81,27 +81,9 @@ export const vpcsKind: Kind = {
     addressesByPort: true,
   },
   alwaysRunning: false,
+  inFabric: 'pc',
+  hasFolder: () => true,
   consoleTypes,
-  needsNamespaces: true,
-  programs: [
-    { name: 'vpcs', package: 'vpcs', for: 'VPCS nodes', versionArgs: ['-v'], version: /version (\S+)/, isEmulator: true },
-    {
-      name: 'socat',
-      package: 'socat',
-      for: 'VPCS nodes, cloud nodes on real interfaces, adapters of Docker nodes',
-      versionArgs: ['-V'],
-      version: /socat version (\S+)/,
-      isEmulator: true,
-    },
-    {
-      name: 'ip',
-      package: 'iproute2',
-      for: 'network namespaces of VPCS nodes',
-      versionArgs: ['-V'],
-      version: /iproute2-([^\s,]+)/,
-      isEmulator: true,
-    },
-  ],
   baseFiles: { [baseScript]: 'set pcname %h\n' },
   defaults: {
     console_type: 'telnet',

@@ -1,17 +1,26 @@
 /**
- * The last byte of a node's MAC address: unique among the vpcs nodes of a project and kept for the node's life. It is given at the
+ * The number of a PC, which gives its MAC address: unique among the vpcs nodes of a project and kept for the node's life. It is given at the
  * first start and noted in the node's folder, so that it comes back after a restart of the server, travels with the project, and
  * is free again when the folder has gone. A note copied from another node is only a wish.
  */
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { macNoteName } from './kind.ts';
 
-/** 255 is left out, as in GNS3. */
-export const lastMacId = 254;
+/** Left out, as in GNS3. */
+const leftOut = 255;
+/** 00:50:79:66:68:00; the number is added to its last three bytes. */
+const vendor = '00:50:79';
+const firstMac = 0x66_68_00;
+export const lastMacId = 0xff_ff_ff - firstMac;
+
+export function macOf(id: number): string {
+  const digits = (firstMac + id).toString(16).padStart(6, '0');
+  return `${vendor}:${digits.slice(0, 2)}:${digits.slice(2, 4)}:${digits.slice(4)}`;
+}
 
 interface Note {
   node_id: string;
@@ -26,7 +35,18 @@ interface Wish {
   readonly given: (id: Promise<number>) => void;
 }
 
+/** The numbers of the nodes of a project. */
+interface TakenIds {
+  /** Of the folder of their folders: another one is read anew. */
+  readonly inode: bigint;
+  mtimeNs: bigint;
+  /** By the name of a node's folder; undefined: it has no note of its own. */
+  readonly byName: Map<string, number | undefined>;
+  readonly ids: Set<number>;
+}
+
 export class MacIds {
+  readonly #taken = new Map<string, TakenIds>();
   /** By the folder of the nodes of a project; one without a list is not being served. */
   readonly #wishes = new Map<string, Wish[]>();
 
@@ -51,17 +71,43 @@ export class MacIds {
   /** One after the other, as two nodes must not choose the same id; those that wait share one look at the notes of all nodes. */
   async #serve(folder: string): Promise<void> {
     for (let wishes = this.#takeWishes(folder); wishes.length > 0; wishes = this.#takeWishes(folder)) {
-      const looking = takenIn(folder);
+      const looking = this.#takenIn(folder);
       const notes = wishes.map(async (wish) => {
-        const taken = await looking;
-        const id = choose(wish, taken);
-        taken.add(id);
+        const { byName, ids } = await looking;
+        const name = basename(wish.directory);
+        // Of a note that is there no more.
+        ids.delete(byName.get(name) ?? -1);
+        const id = choose(wish, ids);
+        ids.add(id);
+        byName.set(name, id);
         await writeNote(wish.directory, id);
         return id;
       });
       for (const [index, { given }] of wishes.entries()) given(notes[index] as Promise<number>);
       await Promise.allSettled(notes);
     }
+  }
+
+  /** While folders only come and go, notes of those are read that have come. */
+  async #takenIn(folder: string): Promise<TakenIds> {
+    const { ino: inode, mtimeNs } = await stat(folder, { bigint: true });
+    const known = this.#taken.get(folder);
+    const taken = known?.inode === inode ? known : { inode, mtimeNs: -1n, byName: new Map(), ids: new Set<number>() };
+    if (taken.mtimeNs === mtimeNs) return taken;
+    const names = new Set(await readdir(folder));
+    for (const name of taken.byName.keys()) if (!names.has(name)) taken.byName.delete(name);
+    const added = [...names].filter((name) => !taken.byName.has(name));
+    await Promise.all(
+      added.map(async (name) => {
+        const note = await readNote(join(folder, name));
+        taken.byName.set(name, note?.node_id === name ? note.mac_id : undefined);
+      }),
+    );
+    taken.ids.clear();
+    for (const id of taken.byName.values()) if (id !== undefined) taken.ids.add(id);
+    taken.mtimeNs = mtimeNs;
+    this.#taken.set(folder, taken);
+    return taken;
   }
 
   #takeWishes(folder: string): Wish[] {
@@ -85,18 +131,11 @@ function firstFree(taken: ReadonlySet<number>, from: number): number {
   const count = lastMacId + 1;
   for (let step = 0; step < count; step++) {
     const id = (from + step) % count;
-    if (!taken.has(id)) return id;
+    if (id !== leftOut && !taken.has(id)) return id;
   }
   throw fault('vpcs_failed', {
-    reason: `A project can have at most ${lastMacId + 1} vpcs nodes with different MAC addresses: delete one`,
+    reason: `A project can have at most ${lastMacId} vpcs nodes with different MAC addresses: delete one`,
   });
-}
-
-/** Of all nodes with a folder there. */
-async function takenIn(parent: string): Promise<Set<number>> {
-  const names = await readdir(parent);
-  const notes = await Promise.all(names.map(async (name) => ({ name, note: await readNote(join(parent, name)) })));
-  return new Set(notes.flatMap(({ name, note }) => (note !== undefined && note.node_id === name ? [note.mac_id] : [])));
 }
 
 /** Clients can write the file. */

@@ -1,4 +1,4 @@
-/** The startup script of a node: commands that vpcs runs at each start, and where it keeps what its user saves. */
+/** The startup script of a node: commands that its PC runs at each start, and where it keeps what its user saves. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
@@ -8,31 +8,23 @@ export const scriptName = 'startup.vpc';
 /** A larger one is no script. */
 const maxScriptBytes = 1_048_576;
 
-/** The name of the script, once the lines are gone that would run commands on the host; `removed` is how many. */
-export async function prepareScript(directory: string): Promise<{ script: string | undefined; removed: number }> {
-  const path = join(directory, scriptName);
-  const bytes = await readScript(path).catch(() => undefined);
-  if (bytes === undefined) return { script: undefined, removed: 0 };
-  const text = bytes.toString('latin1');
-  const safe = withoutHostCommands(text);
-  if (safe.removed > 0) await writeFileAtomic(path, Buffer.from(safe.text, 'latin1'));
-  return { script: scriptName, removed: safe.removed };
-}
+/** Of the program vpcs. */
+export const logPath = (directory: string) => join(directory, 'vpcs.log');
 
-/** `!` is the command of vpcs that runs a command on its host. */
-export function withoutHostCommands(text: string): { text: string; removed: number } {
-  let removed = 0;
-  const kept = text.replace(/^[^\S\r\n]*!.*(?:\r\n|\r|\n|$)/gm, () => {
-    removed += 1;
-    return '';
+/** Undefined when there is none. @throws NotAFile, RangeError, errors of the system */
+export async function readScript(directory: string): Promise<string | undefined> {
+  const read = readRegularFile(join(directory, scriptName), maxScriptBytes, { noFollow: true });
+  const bytes = await read.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
   });
-  return { text: kept, removed };
+  return bytes?.toString('utf8');
 }
 
 /** Writes the script with the name filled in, unless the folder has one. */
 export async function writeScript(directory: string, text: string, name: string): Promise<void> {
   await mkdir(directory, { recursive: true });
-  const filled = withoutHostCommands(text.replaceAll('%h', () => shellName(name))).text;
+  const filled = text.replaceAll('%h', () => shellName(name));
   await writeFile(join(directory, scriptName), filled, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
@@ -41,19 +33,13 @@ export async function writeScript(directory: string, text: string, name: string)
 /** The node has another name: the lines that set the prompt follow, and nothing else does. */
 export async function renameScript(directory: string, name: string): Promise<void> {
   const path = join(directory, scriptName);
-  const bytes = await readScript(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error instanceof NotAFile || error instanceof RangeError) return undefined;
+  const text = await readScript(directory).catch((error: unknown) => {
+    if (error instanceof NotAFile || error instanceof RangeError) return undefined;
     throw error;
   });
-  if (bytes === undefined) return;
-  const text = bytes.toString('utf8');
+  if (text === undefined) return;
   const renamed = text.replace(/^set pcname [^\r\n]*/gm, () => `set pcname ${shellName(name)}`);
   if (renamed !== text) await writeFileAtomic(path, renamed);
-}
-
-/** The folder is that of the emulator's user. */
-function readScript(path: string): Promise<Buffer> {
-  return readRegularFile(path, maxScriptBytes, { noFollow: true });
 }
 
 /** A name as it may stand in a command: one line, no backslashes. */

@@ -1,10 +1,10 @@
-/** The check for a duplicate IPv4 address before it is used: three gratuitous requests of ARP within a second. */
+/** The check for a duplicate IPv4 address before it is used: three gratuitous requests of ARP. */
 import type { PcHost } from './host.ts';
 import { shellTimer } from './shell.ts';
 
-/** vpcs waits a second after each; an answer on a link comes sooner. */
 const requests = 3;
-const pauseMs = 333;
+/** After each. The prompt waits for them; vpcs waits a second each. An answer over a link with a round trip above 0.3 s is not seen. */
+const pauseMs = 100;
 const timer = `task ${shellTimer} next`;
 
 export class AddressCheck {

@@ -2,28 +2,17 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pcsOfFabric } from '../../support/pcs-of-fabric.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { type Bench, createNode, createProject, end } from '../../support/with-server.ts';
 import { machinesOf } from './state.ts';
 import type { World } from './world.ts';
 
 /**
- * Programs of VPCS, and the one that copies folders. A server under random requests finds no others, so that nothing takes the
+ * Programs that confine others, and the one that copies folders. A server under random requests finds no others, so that nothing takes the
  * memory, the disk or the network of this host.
  */
-export const harmlessPrograms = [
-  'vpcs',
-  'cp',
-  'chown',
-  'ip',
-  'ldd',
-  'mount',
-  'prlimit',
-  'setpriv',
-  'sh',
-  'sleep',
-  'socat',
-  'unshare',
-];
+export const harmlessPrograms = ['cp', 'chown', 'ip', 'ldd', 'mount', 'prlimit', 'setpriv', 'sh', 'sleep', 'socat', 'unshare'];
 
 /** A project with running nodes, and one that only the compute knows. */
 export async function setUp({ client }: Bench, world: World): Promise<void> {
@@ -55,5 +44,8 @@ export async function tearDown({ client, server }: Bench): Promise<void> {
   const { console_ports, udp_ports } = await client.get('/v2/compute/network/ports');
   assert.deepEqual({ console_ports, udp_ports }, { console_ports: [], udp_ports: [] }, 'ports are left');
   assert.deepEqual(machinesOf(server), []);
-  assert.deepEqual(await readdir(join(server.dataDir, 'projects'), { recursive: true }), []);
+  assert.deepEqual(await pcsOfFabric(server), []);
+  // Files go after the answer.
+  const isEmpty = async () => (await readdir(join(server.dataDir, 'projects'))).length === 0;
+  await waitFor(isEmpty, { what: 'the folder of projects, empty' });
 }
