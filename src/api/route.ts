@@ -74,7 +74,8 @@ export class Tagged {
 
 /** The two directions of a WebSocket, without its library. */
 export interface Socket {
-  send(data: string | Uint8Array): void;
+  /** `sent` is called when the data has been given to the network; its sender counts what waits. Else the connection does, and ends when too much does. */
+  send(data: string | Uint8Array, sent?: () => void): void;
   /** Bytes queued for a client that does not read. */
   readonly bufferedAmount: number;
   onMessage(listener: (data: Uint8Array, isBinary: boolean) => void): void;

@@ -8,6 +8,7 @@ import { fault } from '../api/faults.ts';
 import { lenient } from '../api/lenient-body.ts';
 import { asRequester } from '../api/requester.ts';
 import { Answer, type Call, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
+import { type BudgetedStream, streamBudgets } from '../api/stream-budgets.ts';
 import { routerPath } from '../api/template.ts';
 import { uploadOf } from '../api/upload.ts';
 import { validateBody } from '../api/validate.ts';
@@ -15,6 +16,9 @@ import type { DiskFloor } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
 import { clientOf } from './client-address.ts';
 import { identityOf } from './identity.ts';
+
+/** RFC 6455 §7.4.1: the server is overloaded. */
+const overloadCode = 1013;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -91,7 +95,7 @@ function mountSocket(app: FastifyInstance, route: Route): void {
     handler: () => Promise.reject(fault('upgrade_required', {})),
     wsHandler: (socket, request) => {
       const accepted = request.accepted;
-      if (accepted) route.socket?.(accepted.call, wrap(socket), accepted.value);
+      if (accepted) route.socket?.(accepted.call, wrap(socket, clientOf(request)), accepted.value);
       else socket.close(1011);
     },
   });
@@ -187,10 +191,19 @@ function signalOf(request: FastifyRequest, response: ServerResponse | undefined)
   return controller.signal;
 }
 
-function wrap(socket: WebSocket): Socket {
+function wrap(socket: WebSocket, client: string): Socket {
+  const waiting: BudgetedStream = {
+    get waitingBytes() {
+      return socket.bufferedAmount;
+    },
+    endSlow: () => socket.close(overloadCode, 'too slow'),
+  };
+  socket.once('close', () => streamBudgets.left(client, waiting));
   return {
-    send: (data) => {
-      if (socket.readyState === socket.OPEN) socket.send(data);
+    send: (data, sent) => {
+      if (socket.readyState !== socket.OPEN) return;
+      socket.send(data, sent);
+      if (!sent) streamBudgets.grown(client, waiting);
     },
     get bufferedAmount() {
       return socket.bufferedAmount;

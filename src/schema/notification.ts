@@ -1,5 +1,5 @@
 /** What listeners of the notification streams are sent, as far as it is ours; the actions are those of GNS3. */
-import { named, oneOf } from './common.ts';
+import { named, nullable, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 const Seq = Type.Integer({ minimum: 0, description: 'Number of the last change of the project: the token to resume with' });
@@ -32,6 +32,17 @@ export const StreamReset = Type.Object(
   named('StreamReset'),
 );
 export type StreamReset = Static<typeof StreamReset>;
+
+/** Last, when too much waited for the client. */
+export const endedAction = 'stream.ended';
+export const StreamEnded = Type.Object(
+  {
+    reason: oneOf(['too_slow'], { description: 'Too much waited for the client, in all its streams together' }),
+    seq: nullable({ ...Seq, description: 'Number of the last change that was sent: the token to resume with' } as typeof Seq),
+  },
+  named('StreamEnded'),
+);
+export type StreamEnded = Static<typeof StreamEnded>;
 
 /** Query parameter of a project's streams. */
 export const since = Type.Integer({

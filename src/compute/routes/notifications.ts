@@ -31,12 +31,12 @@ export function notificationRoutes({ events, figures, projects }: ComputeRouteCo
       'GET /v2/compute/notifications/ws',
       { summary: 'Events of this compute' },
       ({ userAgent }) => (isOwnAgent(userAgent) ? ofCompute : ofGns3),
-      (socket, source) => feeds.serve(source, socket),
+      (socket, source, { client }) => feeds.serve(source, socket, client),
     ),
     route(
       'GET /v2/compute/projects/{project_id}/notifications',
       { summary: 'Events of a project on this compute, one JSON document per line', reply: Notification },
-      ({ path, signal }) => feeds.stream(ofProject(projects.get(path.project_id).id), signal),
+      (call) => feeds.stream(ofProject(projects.get(call.path.project_id).id), call),
     ),
   ];
 }

@@ -33,21 +33,19 @@ export function notificationRoutes({ feeds, notices, projects, log }: Controller
     return { listen, seq };
   };
   return [
-    route(
-      'GET /v2/notifications',
-      { summary: 'Events of computes and projects, one JSON document per line', reply },
-      ({ signal }) => feeds.stream(ofServer, signal),
+    route('GET /v2/notifications', { summary: 'Events of computes and projects, one JSON document per line', reply }, (call) =>
+      feeds.stream(ofServer, call),
     ),
     socketRoute(
       'GET /v2/notifications/ws',
       { summary: 'Events of computes and projects' },
       () => ofServer,
-      (socket, from) => feeds.serve(from, socket),
+      (socket, from, { client }) => feeds.serve(from, socket, client),
     ),
     route(
       'GET /v2/projects/{project_id}/notifications',
       { summary: 'Events of a project, one JSON document per line', query: parameters, reply },
-      ({ path, query, signal }) => feeds.stream(ofProject(path.project_id, query), signal),
+      (call) => feeds.stream(ofProject(call.path.project_id, call.query), call),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/notifications/ws',
@@ -56,7 +54,8 @@ export function notificationRoutes({ feeds, notices, projects, log }: Controller
         from: ofProject(path.project_id, query),
         present: isOn(query, 'presence') ? projects.get(path.project_id).presence : undefined,
       }),
-      (socket, { from, present }, { user }) => feeds.serve(present ? withSession(from, present, { socket, user }) : from, socket),
+      (socket, { from, present }, { user, client }) =>
+        feeds.serve(present ? withSession(from, present, { socket, user }) : from, socket, client),
     ),
   ];
 }

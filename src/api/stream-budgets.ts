@@ -1,0 +1,57 @@
+/**
+ * Bytes that wait for clients which do not read. All streams of a client share one budget: beyond it the stream for which most waits ends,
+ * and those of the client that are read continue.
+ */
+export interface BudgetedStream {
+  /** Bytes that wait for the client. */
+  readonly waitingBytes: number;
+  /** Drops them, tells the client the reason, and ends. */
+  endSlow(): void;
+}
+
+interface ClientStreams {
+  readonly bytes: Map<BudgetedStream, number>;
+  /** Of `bytes`. What was read since a stream's last message is still counted. */
+  total: number;
+}
+
+export class StreamBudgets {
+  readonly #limitBytes: number;
+  readonly #clients = new Map<string, ClientStreams>();
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** More waits in a stream of the client. */
+  grown(client: string, stream: BudgetedStream): void {
+    const streams = this.#clients.get(client) ?? { bytes: new Map<BudgetedStream, number>(), total: 0 };
+    this.#clients.set(client, streams);
+    count(streams, stream);
+    if (streams.total <= this.#limitBytes) return;
+    for (const each of streams.bytes.keys()) count(streams, each);
+    while (streams.total > this.#limitBytes) {
+      const [[slowest] = []] = [...streams.bytes].sort(([, one], [, other]) => other - one);
+      if (!slowest) return;
+      this.left(client, slowest);
+      slowest.endSlow();
+    }
+  }
+
+  left(client: string, stream: BudgetedStream): void {
+    const streams = this.#clients.get(client);
+    if (!streams) return;
+    streams.total -= streams.bytes.get(stream) ?? 0;
+    streams.bytes.delete(stream);
+    if (streams.bytes.size === 0) this.#clients.delete(client);
+  }
+}
+
+/** Of all streams of this process. */
+export const streamBudgets = new StreamBudgets(16 * 1024 * 1024);
+
+function count(streams: ClientStreams, stream: BudgetedStream): void {
+  const now = stream.waitingBytes;
+  streams.total += now - (streams.bytes.get(stream) ?? 0);
+  streams.bytes.set(stream, now);
+}
