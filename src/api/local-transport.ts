@@ -104,7 +104,7 @@ export class LocalTransport<A> implements Transport<A> {
     given: Pick<Call, 'path' | 'body' | 'stream' | 'isInProcess'>,
   ): Promise<{ status: number; body: unknown }> {
     if (!route.spec.raw) await validateBody(route, given.body);
-    const call: Call = { ...given, query: {}, signal: new AbortController().signal, userAgent };
+    const call: Call = { ...given, query: {}, signal: new AbortController().signal, userAgent, isOfController: true };
     const value = await route.handle(call);
     if (value instanceof Answer) return { status: value.status, body: value.body };
     return { status: route.spec.status ?? 200, body: value instanceof Tagged ? value.body : value };

@@ -33,6 +33,8 @@ export interface Call<Key extends string = string, Body = unknown> {
   readonly userAgent?: string;
   /** Made in this process by its controller, which keeps what it creates in a log of its own before it answers its client. */
   readonly isInProcess?: boolean;
+  /** Made by the controller of this process for itself; what it forwards for a client is not. */
+  readonly isOfController?: boolean;
   /** Whom limits of a client count as one: its address, or the first 64 bits of it. */
   readonly client?: string;
   /** The user of the login, where one is required. */

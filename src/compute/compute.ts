@@ -98,8 +98,10 @@ export class HostCompute {
     fabric: LazyFabricClient;
     version: string;
     findings: ComputeOptions['findings'];
+    isSlice: boolean;
   }) {
-    const { context, events, host, ...rest } = parts;
+    const { context, events, host, isSlice, ...rest } = parts;
+    const { Server, Qemu } = context.settings;
     this.#context = context;
     this.#fabric = rest.fabric;
     this.events = events;
@@ -116,6 +118,8 @@ export class HostCompute {
     const moves = {
       departures: this.#departures,
       arrivals: this.#arrivals,
+      // Only its controller has the password of a slice; users of a local server are those of this host.
+      areOpenToApi: isSlice || Server.local || Qemu.allow_unsafe_options,
       movedPorts,
       files: new NodeFileLists(context, this.#projects),
     };
@@ -163,7 +167,7 @@ export class HostCompute {
       log,
       emit: (event) => events.emit(event),
     };
-    const compute = new HostCompute({ context, events, host, fabric, version, findings });
+    const compute = new HostCompute({ context, events, host, fabric, version, findings, isSlice: leaseDeadline !== undefined });
     try {
       const opening = new Opening(context, host);
       if (leftovers.length > 0) await linkNamespace.adopt();

@@ -148,3 +148,25 @@ test('what lies among projects and images is no emulator, on a local server eith
     assert.equal(kept.qemu_path, '/usr/bin/qemu-system-x86_64', 'that of PATH is taken');
   }
 });
+
+test('no client gives a machine its memory, directly or through the controller', async () => {
+  const made = await createNode(client, project, 'qemu', { properties: tinyVm });
+  const machine = {
+    ...{ program: 'qemu-system-x86_64', release: '7.2', accelerator: 'tcg', cpu: 'qemu64', machine: 'pc-i440fx-7.2' },
+    ...{ ramId: 'pc.ram', ramBytes: 64 * 1024 ** 2, uuid: made.node_id, arguments: [], suspended: false },
+  };
+  const body = { machine, drives: [], images: [] };
+  const arrival = `projects/${project.id}/arrivals/${made.node_id}`;
+  const own = /takes machines from its own controller only/;
+  expectFault(await client.send(`POST /v2/compute/${arrival}`, { body }), 409, own);
+  for (const stream of ['memory', 'console', 'drive0']) {
+    const raw = Buffer.from('QEVM');
+    expectFault(await client.send(`POST /v2/compute/${arrival}/streams/${stream}`, { raw }), 409, own);
+    expectFault(await client.send(`GET /v2/compute/${arrival}/streams/${stream}`), 409, own);
+  }
+  expectFault(await client.send(`POST /v2/compute/${arrival}/wait`), 409, own);
+  const encoded = (text: string) => text.replace(/a/g, '%2561');
+  for (const path of [arrival, `${arrival}/streams/memory`, encoded(arrival), encoded(`${arrival}/wait`)])
+    expectFault(await client.send(`POST /v2/computes/local/${path}`, { body }), 404);
+  await client.delete(`${project.path}/nodes/${made.node_id}`);
+});

@@ -1,7 +1,8 @@
 /** Machines that move between computes: what they send and take goes through the controller, in the bodies of requests. */
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { route, Stream } from '../../api/route.ts';
+import { fault } from '../../api/faults.ts';
+import { type Call, route, Stream } from '../../api/route.ts';
 import type { MoveStream } from '../../emulators/driver.ts';
 import { ComputeNode } from '../../schema/compute-node.ts';
 import { HeldFrames, MovedPort, MoveOffer, MoveSent, PortMove } from '../../schema/move.ts';
@@ -79,34 +80,41 @@ function departureRoutes({ projects, moves: { departures } }: ComputeRouteContex
   ];
 }
 
-function arrivalRoutes({ projects, moves: { arrivals } }: ComputeRouteContext) {
-  const nodeOf = (path: { project_id: string; node_id: string }) => projects.nodeOfAnyKind(path.project_id, path.node_id);
+/**
+ * What is sent here becomes the memory of a machine, with the state of its devices, which QEMU trusts: only a controller may send it. On a
+ * server that others use as well the API does not tell a controller from them.
+ */
+function arrivalRoutes({ projects, moves: { arrivals, areOpenToApi } }: ComputeRouteContext) {
+  const nodeOf = (call: Pick<Call<'{project_id}{node_id}'>, 'path' | 'isOfController'>) => {
+    const node = projects.nodeOfAnyKind(call.path.project_id, call.path.node_id);
+    if (call.isOfController || areOpenToApi) return node;
+    const reason = 'this compute takes machines from its own controller only; use a slice, or set allow_unsafe_options = True';
+    throw fault('move_refused', { name: node.name, reason });
+  };
   const place = '/v2/compute/projects/{project_id}/arrivals/{node_id}' as const;
   const own = true;
   return [
     route(
       `POST ${place}`,
       { summary: 'Start a machine that continues one of another compute', body: MoveOffer, status: 204, own },
-      ({ path, body }) => arrivals.begin(nodeOf(path), body),
+      (call) => arrivals.begin(nodeOf(call), call.body),
     ),
-    route(`DELETE ${place}`, { summary: 'Remove a machine that does not arrive', status: 204, own }, ({ path }) =>
-      arrivals.abort(nodeOf(path)),
+    route(`DELETE ${place}`, { summary: 'Remove a machine that does not arrive', status: 204, own }, (call) =>
+      arrivals.abort(nodeOf(call)),
     ),
     route(
       `POST ${place}/wait`,
       { summary: 'Wait until it has arrived; it is paused until it is resumed', reply: ComputeNode, own },
-      async ({ path }) => {
-        await arrivals.wait(nodeOf(path));
-        return nodeOf(path).present();
+      async (call) => {
+        await arrivals.wait(nodeOf(call));
+        return nodeOf(call).present();
       },
     ),
-    route(`GET ${place}/streams/{stream}`, { summary: 'What it sends', replyType: 'application/octet-stream', own }, ({ path }) =>
-      sent(arrivals.stream(nodeOf(path), path.stream)),
+    route(`GET ${place}/streams/{stream}`, { summary: 'What it sends', replyType: 'application/octet-stream', own }, (call) =>
+      sent(arrivals.stream(nodeOf(call), call.path.stream)),
     ),
-    route(
-      `POST ${place}/streams/{stream}`,
-      { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own },
-      ({ path, stream }) => arrivals.take(nodeOf(path), path.stream, (into) => take(into, stream)),
+    route(`POST ${place}/streams/{stream}`, { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own }, (call) =>
+      arrivals.take(nodeOf(call), call.path.stream, (into) => take(into, call.stream)),
     ),
   ];
 }

@@ -18,6 +18,8 @@ import type { WarmMachines } from '../projects/warm-machines.ts';
 export interface ComputeMoves {
   readonly departures: Departures;
   readonly arrivals: Arrivals;
+  /** Machines are taken from every client of the API, not only from the controller of this process. */
+  readonly areOpenToApi: boolean;
   readonly movedPorts: MovedPorts;
   /** Of nodes that start elsewhere when this host is lost. */
   readonly files: NodeFileLists;

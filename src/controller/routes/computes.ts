@@ -67,6 +67,7 @@ function proxyRoutes({ computes }: Controller): Route[] {
   const forward = async (method: Method, { path, stream }: ProxyCall) => {
     const { transport } = computes.get(path.compute_id);
     const target = computePath(path.emulator, path.action);
+    if (isArrival(path)) throw fault('compute_route_missing', { request: `/${path.emulator}/${path.action}` });
     // Bodies of GET are small, and most have none: a stream of unknown length would be sent as one.
     const body = method === 'GET' && stream ? await buffer(stream) : stream;
     const answer = await transport.raw(method, target, body);
@@ -134,6 +135,21 @@ function compare(one: string, other: string): number {
 }
 
 /** @throws `compute_route_missing` for a path outside the compute API */
+/** Memory of machines goes from compute to compute, and is never a client's: the computes take it from their controller as its own. */
+function isArrival({ emulator, action }: { readonly emulator: string; readonly action: string }): boolean {
+  const parts = `${emulator}/${action}`.split('/').map(decoded);
+  return parts[0] === 'projects' && parts[2] === 'arrivals';
+}
+
+/** The compute's router decodes once more what is encoded twice. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part).toLowerCase();
+  } catch {
+    return part;
+  }
+}
+
 function computePath(emulator: string, action: string): string {
   const path = `${emulator}/${action}`;
   if (path.split('/').some((part) => part === '.' || part === '..' || part === ''))
