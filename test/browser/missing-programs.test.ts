@@ -19,7 +19,7 @@ for (const [template_type, name, fields] of [
   await client.post('/v2/templates', { template_type, name, compute_id: 'local', ...fields });
 const project = await createProject(client, { auto_close: false });
 await createNode(client, project, 'ethernet_switch', { name: 'Switch', x: 0, y: 0 });
-await createNode(client, project, 'qemu', { name: 'VM', x: 150, y: 0 });
+await createNode(client, project, 'iou', { name: 'IOU', x: 150, y: 0, properties: { path: 'l3.bin' } });
 const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
 const panel = page.locator('aside.inspector');
 
@@ -33,9 +33,9 @@ describe('a compute without emulators, in the browser', () => {
   });
 
   it('names the missing program and its package in the panel of a node, and nothing at a running node', async () => {
-    await canvas(page).node('VM').click();
-    await panel.getByText('apt-get install qemu-system-x86', { exact: true }).waitFor();
-    assert.equal((await panel.locator('.plain-list strong').allTextContents())[0], 'qemu-system-x86_64');
+    await canvas(page).node('IOU').click();
+    await panel.getByText('apt-get install socat', { exact: true }).waitFor();
+    assert.equal((await panel.locator('.plain-list strong').allTextContents())[0], 'socat');
     await canvas(page).node('Switch').click();
     await panel.getByRole('heading', { name: 'Switch', exact: true }).waitFor();
     assert.equal(await panel.locator('.plain-list strong').count(), 0);
