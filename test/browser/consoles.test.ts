@@ -53,8 +53,7 @@ describe('consoles in the browser', () => {
     await tab('PC1').click();
     await page.locator('.console:not([hidden]) .xterm-screen').click();
     await type(page, '?');
-    // Keys that come while it writes are lost.
-    await consoleText(page, /argument of the command\.\s*VPCS>/, { of: 'PC1' });
+    await consoleText(page, /prints its options\.\s*VPCS>/, { of: 'PC1' });
     await type(page, 'echo the-last');
     await consoleText(page, /> echo the-last/, { of: 'PC1' });
     await tab('PC2').click();
