@@ -11,17 +11,9 @@ export interface Fault {
 }
 
 const decide = 'controller/reconcile/decide.ts';
-const reconciler = 'controller/reconcile/reconciler.ts';
 const runs = 'controller/live/nodes/node-runs.ts';
 
 export const faults: readonly Fault[] = [
-  {
-    name: 'answers-first',
-    says: 'a change takes effect, and is answered, before it is on the disk',
-    file: 'controller/log/project-log.ts',
-    from: 'return this.#journal.append(more.length === 0 ? first : records).then(',
-    to: 'void this.#journal.append(more.length === 0 ? first : records); return Promise.resolve().then(',
-  },
   {
     name: 'no-sync',
     says: 'journals are written without a sync',
@@ -35,13 +27,6 @@ export const faults: readonly Fault[] = [
     file: 'lib/atomic-file.ts',
     from: '  await syncFolder(dirname(path));',
     to: '',
-  },
-  {
-    name: 'no-pause',
-    says: 'a start that failed is tried again at once',
-    file: decide,
-    from: 'if (failed && now < failed.notBefore',
-    to: 'if (failed && now < 0',
   },
   {
     name: 'guest-restarts',
@@ -58,20 +43,6 @@ export const faults: readonly Fault[] = [
     to: "ending === 'asked'",
   },
   {
-    name: 'adopts-all',
-    says: 'a machine that runs although its user stopped it is wanted from then on',
-    file: decide,
-    from: 'generation !== undefined && generation < wanted.generation',
-    to: 'false',
-  },
-  {
-    name: 'no-reach',
-    says: 'what is known of a compute that is not connected counts as if it was',
-    file: decide,
-    from: "if (reach !== 'connected')",
-    to: 'if (false)',
-  },
-  {
     name: 'refused-stays',
     says: 'a start that was refused stays wanted',
     file: runs,
@@ -86,39 +57,11 @@ export const faults: readonly Fault[] = [
     to: 'if (run && !isSo) { const { wanted } = node; node.wanted = { ...wanted, run, generation: wanted.generation + 1 }; }',
   },
   {
-    name: 'no-generation',
-    says: 'starts do not carry the generation',
-    file: runs,
-    from: "const withGeneration = verb === 'start' &&",
-    to: 'const withGeneration = false &&',
-  },
-  {
-    name: 'still-generation',
-    says: 'the generation does not grow',
-    file: 'controller/model/wanted.ts',
-    from: 'Math.max(before.generation + 1, now)',
-    to: 'Math.max(before.generation, 1)',
-  },
-  {
     name: 'close-keeps',
     says: 'the nodes of a project that was closed stay wanted',
     file: 'controller/projects/project-lifecycle.ts',
     from: "if (!stopped) await live.runs.wantNone('closed')",
     to: "if (false) await live.runs.wantNone('closed')",
-  },
-  {
-    name: 'no-second-look',
-    says: 'what has to wait is not looked at again',
-    file: reconciler,
-    from: 'this.#timer ??= setInterval(() => this.#lookAgain(), everyMs).unref();',
-    to: '',
-  },
-  {
-    name: 'clears-failures',
-    says: 'a node that waits after a failure is tried again by another look',
-    file: reconciler,
-    from: "if (decision.do === 'wait') return;",
-    to: '',
   },
   {
     name: 'no-follow',
@@ -128,14 +71,7 @@ export const faults: readonly Fault[] = [
     to: '',
   },
   {
-    name: 'no-list',
-    says: 'how nodes ran is never read from their compute',
-    file: runs,
-    from: 'node.run = facts;',
-    to: '',
-  },
-  {
-    name: 'not-withdrawn-close',
+    name: 'close-not-noted',
     says: 'that a project was closed is not noted',
     file: 'controller/projects/project.ts',
     from: "      .note(false)\n      .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end",

@@ -31,4 +31,14 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a node that is started while a client waits to move it is not moved, and that is no server error',
+    schedule: {
+      ...{ seed: 105, nodes: 2, remotes: 2 },
+      steps: [
+        { wait: 3, what: 'start_all', of: 2, lasts: 0 },
+        { wait: 1, what: 'migrate', of: 4, lasts: 0 },
+      ],
+    },
+  },
 ];

@@ -161,7 +161,9 @@ class Stage {
       touch(all);
       const whole = () => {
         this.#wholes.add(value);
-        return () => void this.#wholes.delete(value);
+        return () => {
+          this.#wholes.delete(value);
+        };
       };
       const claims = all.map((each) => (each.isThere.allows(false) ? maybeOf(each.run, value) : claimOf(each.run, value)));
       return [whole, ...claims];
@@ -194,7 +196,15 @@ class Stage {
     else if (what === 'stop') world.ask(`POST ${one}/stop`, path, { claims: [claimOf(node.run, 'stopped')] });
     else if (what === 'suspend' || what === 'reload') world.ask(`POST ${one}/${what}`, path);
     else if (what === 'rename') world.ask(`PUT ${one}`, path, { body: { name: `${node.name}-${Math.floor(world.kernel.now)}` } });
+    else if (what === 'migrate') this.#migrate(path);
     else if (what === 'delete') world.ask(`DELETE ${one}`, path, { claims: [claimOf(node.isThere, false)] });
+  }
+
+  #migrate(path: { project_id: string; node_id: string }): void {
+    const world = this.#world;
+    const ids = ['local', ...world.remotes.map(({ id }) => id)];
+    const compute_id = ids[Math.floor(world.kernel.now) % ids.length] ?? 'local';
+    world.ask(`POST ${project}/nodes/{node_id}/migrate`, path, { body: { compute_id } });
   }
 
   /** All trouble ends; what is wanted must run, and then nothing must happen any more. */

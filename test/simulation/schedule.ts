@@ -16,6 +16,7 @@ export const verbs = [
   'rename',
   'auto_start',
   'duplicate',
+  'migrate',
 ] as const;
 /** What goes wrong. */
 export const troubles = [

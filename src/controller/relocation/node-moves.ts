@@ -47,7 +47,10 @@ export class NodeMoves {
     const from = node.requireCompute();
     const begun = performance.now();
     if (from === to) throw fault('move_refused', { name: node.entry.name, reason: `it is on ${to.record.name} already` });
-    await this.#moveStopped(live, node, { from, to, takeFiles: true });
+    await this.#moveStopped(live, node, { from, to, takeFiles: true }).catch((error: Error) => {
+      // It was started while this waited for it, or its files cannot be kept here.
+      throw isFault(error) ? error : fault('move_refused', { name: node.entry.name, reason: error.message }, { cause: error });
+    });
     await live.nodes.open(node, 'node.updated');
     if (node.problem !== undefined) live.notify('log.error', { message: `Node ${node.entry.name} was moved: ${node.problem}` });
     await deleteStray(live, node, from);

@@ -14,7 +14,7 @@ export class Belief<V> {
 
   /** A request that makes it so is sent. */
   begin(value: V): Claim<V> {
-    const claim: Claim<V> = { value, others: [...this.#open].map((other) => other.value) };
+    const claim: Claim<V> = { value, before: [...this.#possible], others: [...this.#open].map((other) => other.value) };
     for (const other of this.#open) other.others.push(value);
     this.#open.add(claim);
     this.#possible.add(value);
@@ -25,6 +25,11 @@ export class Belief<V> {
   end(claim: Claim<V>, isDone: boolean): void {
     if (!this.#open.delete(claim)) return;
     if (isDone) this.#possible = new Set([claim.value, ...claim.others]);
+  }
+
+  /** It was refused: it is as before. */
+  refuse(claim: Claim<V>): void {
+    if (this.#open.delete(claim)) this.#possible = new Set([...claim.before, ...claim.others]);
   }
 
   /** It may have become so by itself. */
@@ -44,5 +49,7 @@ export class Belief<V> {
 
 export interface Claim<V> {
   readonly value: V;
+  /** What was possible when it was begun. */
+  readonly before: readonly V[];
   readonly others: V[];
 }

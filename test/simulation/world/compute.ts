@@ -25,6 +25,8 @@ interface KnownNode {
   status: 'stopped' | 'started' | 'suspended';
   generation: number | undefined;
   ending: RunEnding | undefined;
+  /** When its last run ended. */
+  endedAt: number;
   /** It runs, or ran when the compute ended: the boot of the host at its start. */
   run: { readonly boot: number } | undefined;
   /** It was paused for the lease of its slice. */
@@ -45,6 +47,8 @@ export interface ComputeWorld {
   behaviourOf(nodeId: string): Behaviour;
   /** A request arrived here. */
   arrived(compute: SimulatedCompute, verb: string, nodeId: string): void;
+  /** It is started by the generation by which it ran when it ended by itself. */
+  startedAgain(compute: SimulatedCompute, nodeId: string, endedAt: number): void;
   /** Something happened to a machine. */
   happened(compute: SimulatedCompute, nodeId: string, what: string): void;
 }
@@ -94,7 +98,7 @@ export class SimulatedCompute {
     this.process = process;
     this.events = new EventStream();
     this.#locks = new KeyedMutex();
-    this.#isLeaseOver = slice?.isOver === true;
+    this.#isLeaseOver = false;
     const ran = [...this.#nodes.values()].filter(({ run }) => run);
     const isEachGone = ran.every(({ node_id }) => !this.#world.machines.on(this.id, node_id));
     for (const node of ran) {
@@ -137,7 +141,11 @@ export class SimulatedCompute {
     for (const nodeId of this.#world.machines.nodeIds())
       if (this.#world.machines.end(this.id, nodeId)) this.#world.happened(this, nodeId, 'lost');
     const { process } = this;
-    if (process) this.#world.kernel.after(5, () => this.endLease(), process);
+    const notice = () => {
+      for (const node of this.#nodes.values())
+        if (node.run && !this.#world.machines.on(this.id, node.node_id)) this.#stopped(node, 'lost');
+    };
+    if (process) this.#world.kernel.after(5, notice, process);
   }
 
   /** Its process was killed; its machines run on. */
@@ -261,7 +269,7 @@ export class SimulatedCompute {
       const made: KnownNode = {
         ...{ node_id: nodeId, project_id: String(path.project_id), node_type: 'qemu' },
         fields: { console: consoleBase + this.#nodes.size, console_type: 'telnet', ...fields },
-        ...{ status: 'stopped', generation: undefined, ending: undefined, run: undefined, isHeld: false },
+        ...{ status: 'stopped', generation: undefined, ending: undefined, endedAt: 0, run: undefined, isHeld: false },
       };
       this.#nodes.set(nodeId, made);
       return present(made);
@@ -297,6 +305,9 @@ export class SimulatedCompute {
 
   #start(path: Params, { generation }: Fields): Promise<Fields> {
     return this.#with(path, async (node) => {
+      const hasEnded = node.ending === 'guest' || node.ending === 'failed';
+      if (hasEnded && generation !== undefined && generation === node.generation)
+        this.#world.startedAgain(this, node.node_id, node.endedAt);
       if (generation !== undefined || !node.run) {
         node.generation = generation as number | undefined;
         node.ending = undefined;
@@ -377,6 +388,7 @@ export class SimulatedCompute {
     node.run = undefined;
     node.status = 'stopped';
     node.ending = ending;
+    node.endedAt = this.#world.kernel.now;
     this.#emit(node);
   }
 

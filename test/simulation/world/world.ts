@@ -14,7 +14,7 @@ import { defaultSettings, type Settings } from '../../../src/schema/settings.ts'
 import { Disk } from '../engine/disk.ts';
 import { Boot, Kernel, Process } from '../engine/kernel.ts';
 import type { Simulation } from '../engine/simulation.ts';
-import type { Belief, Claim } from './beliefs.ts';
+import type { Belief } from './beliefs.ts';
 import { type Behaviour, type ComputeWorld, SimulatedCompute } from './compute.ts';
 import { Machines } from './machines.ts';
 import { type ControllerAnswer, Network } from './network.ts';
@@ -47,17 +47,20 @@ export interface ProjectFacts {
   hasAutoStart: Belief<boolean>;
 }
 
+/** Ends a claim: its request was done, refused before anything was done, or neither is known. */
+type EndClaim = (outcome: 'done' | 'refused' | 'unknown') => void;
+
 interface Ask {
   readonly body?: object;
   /** What it claims, when it is answered with success. */
-  readonly claims?: readonly (() => (isDone: boolean) => void)[];
+  readonly claims?: readonly (() => EndClaim)[];
   readonly done?: (value: Record<string, unknown>) => void;
 }
 
 interface OpenRequest {
   readonly what: string;
   readonly at: number;
-  readonly end: ((isDone: boolean) => void)[];
+  readonly end: EndClaim[];
 }
 
 const dataDirectory = '/sim/data';
@@ -130,7 +133,7 @@ export class World implements ComputeWorld, Simulation {
   }
 
   arrived(compute: SimulatedCompute, verb: string, nodeId: string): void {
-    this.note(nodeId, `${compute.id} ← ${verb}`);
+    this.note(nodeId, `${compute.host} ← ${verb}`);
     if (verb !== 'start' && verb !== 'stop') return;
     this.actions += 1;
     const node = this.nodes.get(nodeId);
@@ -143,13 +146,24 @@ export class World implements ComputeWorld, Simulation {
   }
 
   happened(compute: SimulatedCompute, nodeId: string, what: string): void {
-    this.note(nodeId, `${compute.id}: ${what}`);
+    this.note(nodeId, `${compute.host}: ${what}`);
     const node = this.nodes.get(nodeId);
     if (!node) return;
     if (what === 'guest' || what === 'failed') node.run.mayBe('stopped');
     const project = this.projects.get(node.projectId);
     if (what === 'started' && project && !project.isOpen.allows(true))
       this.violated(`${node.name} was started although its project is closed`);
+  }
+
+  startedAgain(compute: SimulatedCompute, nodeId: string, endedAt: number): void {
+    const node = this.nodes.get(nodeId);
+    const isAsked = !node || node.asked.some((at) => at > endedAt - 5_000) || this.#open.size > 0;
+    // What was sent before it ended may arrive later.
+    const isLate = (['cut', 'freeze', 'compute_freeze'] as const).some(
+      (trouble) => (this.#troubles.get(trouble) ?? -1e9) > endedAt - 200_000,
+    );
+    if (!isAsked && !isLate && this.kernel.now > endedAt + 20_000)
+      this.violated(`${node.name} is started again on ${compute.host}, where it ended by itself`);
   }
 
   decided(_wanted: object, observed: object, decision: object): void {
@@ -174,7 +188,7 @@ export class World implements ComputeWorld, Simulation {
     const known = node ? this.#wantedOf(node) : '';
     const observed = this.machines
       .places(nodeId)
-      .map((place) => `${place}${this.machines.on(place, nodeId)?.isPaused ? ' paused' : ''}`);
+      .map((place) => `${place.slice(-4)}${this.machines.on(place, nodeId)?.isPaused ? ' paused' : ''}`);
     const line = {
       at: this.kernel.now,
       node: node?.name ?? nodeId.slice(0, 8),
@@ -230,7 +244,7 @@ export class World implements ComputeWorld, Simulation {
     process.isAlive = false;
     this.controller = undefined;
     this.disk.killed(process);
-    for (const request of this.#open) for (const end of request.end) end(false);
+    for (const request of this.#open) for (const end of request.end) end('unknown');
     this.#open.clear();
     if (!isPowerCut) return;
     this.disk.losePower();
@@ -276,19 +290,20 @@ export class World implements ComputeWorld, Simulation {
       await validateBody(route, body);
       return route.handle({ path, body, query: {}, signal: new AbortController().signal });
     };
-    const ended = (isDone: boolean, how: string) => {
+    const ended = (outcome: Parameters<EndClaim>[0], how: string) => {
       if (!this.#open.delete(request)) return;
-      for (const end of request.end) end(isDone);
+      for (const end of request.end) end(outcome);
       this.note(about, `client is answered: ${how}`);
     };
     this.kernel.begin(process, () => {
       asRequester({ by: 'client' }, call).then(
         (value) => {
-          ended(true, 'done');
+          ended('done', 'done');
           done?.((value ?? {}) as Record<string, unknown>);
         },
         (error: Error) => {
-          ended(false, isFault(error) ? error.code : error.message);
+          const isRefused = key.endsWith('/{node_id}/start') && isFault(error, 'node_failed');
+          ended(isRefused ? 'refused' : 'unknown', isFault(error) ? error.code : error.message);
           if (!isFault(error) || error.status === 500) this.violated(`${key} was answered with a server error: ${error.stack}`);
         },
       );
@@ -342,15 +357,15 @@ export class World implements ComputeWorld, Simulation {
   }
 }
 
-export function claimOf<V>(belief: Belief<V>, value: V): () => (isDone: boolean) => void {
+export function claimOf<V>(belief: Belief<V>, value: V): () => EndClaim {
   return () => {
-    const claim: Claim<V> = belief.begin(value);
-    return (isDone) => belief.end(claim, isDone);
+    const claim = belief.begin(value);
+    return (outcome) => (outcome === 'refused' ? belief.refuse(claim) : belief.end(claim, outcome === 'done'));
   };
 }
 
 /** It may become so by the request, or not. */
-export function maybeOf<V>(belief: Belief<V>, value: V): () => (isDone: boolean) => void {
+export function maybeOf<V>(belief: Belief<V>, value: V): () => EndClaim {
   return () => {
     const claim = belief.begin(value);
     return () => belief.end(claim, false);
