@@ -15,13 +15,13 @@ import { missingPrograms } from '../support/missing-programs.ts';
 import { expectFault, RawClient } from '../support/raw-http.ts';
 import { serverProgram, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
+import { createNode, createProject, idleVm, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 
 const skip = await missingPrograms(['vpcs', 'vpcs']);
 const limitMs = 30_000;
 
 describe('nodes after the end of their server', { skip, timeout: 240_000 }, async () => {
-  const { server, client } = await withServer({ stopNodes: false });
+  const { server, client } = await withServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
   const act = (project: ProjectHandle, { node_id }: NodeBody, verb: string) =>
     client.post<NodeBody>(`${project.path}/nodes/${node_id}/${verb}`, {}, 200);
   const nodesOf = (project: ProjectHandle) => client.get<NodeBody[]>(`${project.path}/nodes`);
@@ -29,10 +29,10 @@ describe('nodes after the end of their server', { skip, timeout: 240_000 }, asyn
     (await nodesOf(project)).flatMap(({ name, status }) => (status === 'started' ? [name] : [])).toSorted();
   const until = (project: ProjectHandle, names: string[]) =>
     waitFor(async () => (await running(project)).join() === names.toSorted().join(), { what: `${names} running`, limitMs });
-  const pids = () =>
-    processesOf(server.dataDir, server.runtimeDirectory)
-      .filter(({ commandLine }) => /^\S*vpcs /.test(commandLine))
-      .map(({ pid }) => pid);
+  const end = (pattern: RegExp) => {
+    for (const { pid, commandLine } of processesOf(server.dataDir, server.runtimeDirectory))
+      if (pattern.test(commandLine)) process.kill(pid, 'SIGKILL');
+  };
   const killed = async (whileDown: () => Promise<void> = async () => undefined) => {
     await server.kill9();
     await whileDown();
@@ -40,15 +40,16 @@ describe('nodes after the end of their server', { skip, timeout: 240_000 }, asyn
   };
   /** The host has lost power: nothing of it runs, and its boot is another one. */
   const boot = async () => {
-    for (const pid of pids()) process.kill(pid, 'SIGKILL');
+    end(/qemu-system-|fabric\/main\.ts/);
     const journal = await DurableMap.open<RunRecord>(join(server.dataDir, 'state', 'compute.journal'), assert.fail);
     for (const [key, value] of [...journal.entries()]) if (value.boot) await journal.set(key, { ...value, boot: 'another' });
     await journal.close();
   };
-  const lab = async (names: readonly string[], fields = {}) => {
-    const project = await createProject(client, { auto_close: false, ...fields });
+  const lab = async (names: readonly string[], kind: 'vpcs' | 'qemu' = 'vpcs') => {
+    const project = await createProject(client, { auto_close: false });
     const nodes = new Map<string, NodeBody>();
-    for (const name of names) nodes.set(name, await createNode(client, project, 'vpcs', { name }));
+    const fields = kind === 'qemu' ? { properties: idleVm } : {};
+    for (const name of names) nodes.set(name, await createNode(client, project, kind, { name, ...fields }));
     return { project, node: (name: string) => nodes.get(name) as NodeBody };
   };
 
@@ -62,15 +63,14 @@ describe('nodes after the end of their server', { skip, timeout: 240_000 }, asyn
   });
 
   test('those whose emulator failed stay stopped, whether the server ran then or not', async () => {
-    const { project, node } = await lab(['FAILS', 'FAILED', 'RUNS']);
+    const { project, node } = await lab(['FAILS', 'FAILED', 'RUNS'], 'qemu');
     for (const name of ['FAILED', 'FAILS']) {
       await act(project, node(name), 'start');
-      if (name === 'FAILED') for (const pid of pids()) process.kill(pid, 'SIGKILL');
-      if (name === 'FAILED') await until(project, []);
+      if (name === 'FAILS') continue;
+      end(/qemu-system-/);
+      await until(project, []);
     }
-    await killed(async () => {
-      for (const pid of pids()) process.kill(pid, 'SIGKILL');
-    });
+    await killed(async () => end(/qemu-system-/));
     await act(project, node('RUNS'), 'start');
     await killed(boot);
     await until(project, ['RUNS']);

@@ -33,7 +33,9 @@ export function vpcsDriver(host: Host): Driver {
 
 async function startPc(host: Host, node: NodeView, macIds: MacIds): Promise<Emulator> {
   const { directory, name, numberFrom, warn } = node;
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true }).catch((cause: Error) => {
+    throw fault('storage_failed', { reason: cause.message }, { cause });
+  });
   const [macId, script, state] = await Promise.all([
     macIds.of(directory, numberFrom),
     readScript(directory).catch((error: Error) => {
