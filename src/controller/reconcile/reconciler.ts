@@ -31,6 +31,8 @@ export interface ReconcilerOptions {
 }
 
 const everyMs = 2_000;
+/** All nodes of open projects are looked at, should an event have been missed. */
+const everyNodeMs = 60_000;
 /** Nodes of a project that are started at a time once it is open. */
 const rate = 4;
 /** How long the opening of a project waits for computes that are busy or cannot be reached. */
@@ -85,6 +87,10 @@ export class Reconciler {
       if (project.liveNow === live && this.#decide(node).do !== 'nothing') this.look(project, node.id);
     });
     this.lookAtAll(project, live);
+    const timer = setInterval(() => {
+      if (project.liveNow !== live || this.#isClosed) clearInterval(timer);
+      else this.lookAtAll(project, live);
+    }, everyNodeMs).unref();
   }
 
   /** Something of the project's computes changed. */

@@ -9,6 +9,7 @@ import { RawClient } from '../../support/raw-http.ts';
 import { type RunningServer, startServer } from '../../support/server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type WatchedLoop, watchedLoop } from '../../support/watched-loop.ts';
+import { createNode, createProject, end, idleVm } from '../../support/with-server.ts';
 import { setUp, tearDown } from '../fuzz/lab.ts';
 import type { OpenApi } from '../fuzz/operations.ts';
 import { World } from '../fuzz/world.ts';
@@ -78,7 +79,7 @@ export class AttackBench implements AsyncDisposable {
     started.defer(() => server.stop());
     const bench = new AttackBench({ server, bait, folder, loop }, options);
     started.defer(() => bench.#close());
-    await bench.#warmUp();
+    await bench.#warmUp({ hasMachines: options.programs === undefined });
     bench.#stack = started.move();
     return bench;
   }
@@ -132,7 +133,7 @@ export class AttackBench implements AsyncDisposable {
   }
 
   /** Runs everything once: first runs compile code and open files that stay open, which is neither a hold nor a leak. */
-  async #warmUp(): Promise<void> {
+  async #warmUp({ hasMachines }: { hasMachines: boolean }): Promise<void> {
     this.#document = await this.client.get<OpenApi>('/openapi.json');
     const world = new World(makeChance(1), this.document.components.schemas, this.server.dataDir);
     await setUp(this, world);
@@ -140,11 +141,23 @@ export class AttackBench implements AsyncDisposable {
     // A thread computes checksums from the first image on.
     await this.client.send('POST /v2/compute/qemu/images/warm.img', { raw: 'x' });
     await this.client.get('/v2/compute/qemu/images');
+    if (hasMachines) await this.#startMachines();
     await tearDown(this);
     assert.ok(this.#children.count > 0, 'this kernel does not list child processes');
     this.client.close();
     this.#before = await this.#footprint();
     await this.#loop.restart(this.server);
+  }
+
+  /** The first machines make the namespace of links, which stays. */
+  async #startMachines(): Promise<void> {
+    const project = await createProject(this.client);
+    const [one, two] = await Promise.all([1, 2].map(() => createNode(this.client, project, 'qemu', { properties: idleVm })));
+    if (!one || !two) throw new Error('nodes are missing');
+    const link = await this.client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(one), end(two)] });
+    await this.client.post(`${project.path}/nodes/start`, {}, 204);
+    const delay = { body: { filters: { latency: [1] } } };
+    assert.equal((await this.client.send(`PUT ${project.path}/links/${link.link_id}`, delay)).status, 201);
   }
 
   #footprint(): Promise<Footprint> {

@@ -1,8 +1,8 @@
 /** Inspects a running machine from outside: its open files, listening sockets and child processes. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** Devices without content, kernel objects of a process, and firmware. */
-const harmlessFiles = /^(?:\/dev\/(?:null|zero|u?random|kvm)$|anon_inode:|pipe:|socket:|\/memfd:|\/usr\/(?:share|lib)\/)/;
+/** Devices without content, its own TAP interfaces, kernel objects of a process, and firmware. */
+const harmlessFiles = /^(?:\/dev\/(?:null|zero|u?random|kvm|net\/tun)$|anon_inode:|pipe:|socket:|\/memfd:|\/usr\/(?:share|lib)\/)/;
 
 /** Inspects the QEMU whose command line has this word. @returns defects as texts */
 export async function machineProblems(word: string, folders: readonly string[]): Promise<string[]> {
