@@ -278,14 +278,15 @@ class Opening {
   }
 
   /**
-   * What ran before a boot of the host was lost with it. What ran on a slice has ended with its host, or its lease, where all of it has; a
-   * single machine has ended by itself.
+   * What ran before a boot of the host was lost with it. What ran on a slice has ended with its host, or its lease, where no program of it
+   * runs; a single machine has ended by itself.
    */
   async #noteEnds(loaded: ReadonlyMap<ComputeNode, LoadedNode>): Promise<void> {
     const ran = [...loaded].filter(([, { run }]) => run);
     const machines = ran.filter(([{ driver }]) => !driver.kind.alwaysRunning);
     const { lease } = this.#context;
-    const isByLease = lease.isSlice && (bootMs() >= lease.deadline || machines.every(([{ status }]) => status === 'stopped'));
+    const isByLease =
+      lease.isSlice && (bootMs() >= lease.deadline || !machines.some(([{ emulator }]) => pidsOf(emulator).length > 0));
     for (const [node, { run }] of ran) {
       if (node.status !== 'stopped') continue;
       const isMachine = !run?.departed && machines.some(([one]) => one === node);

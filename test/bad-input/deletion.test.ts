@@ -11,7 +11,9 @@ import { createNode, createProject, freshName, withServer } from '../support/wit
 
 const bench = await withServer();
 const { client } = bench;
-const folders = () => readdir(join(bench.server.dataDir, 'projects'));
+/** Files go after the answer. */
+const noFolders = (what: string) =>
+  waitFor(async () => (await readdir(join(bench.server.dataDir, 'projects'))).length === 0, { what: `no folder, ${what}` });
 const picture = `<svg>${'x'.repeat(2000)}</svg>`;
 
 /** An upload of which half has arrived in this folder. */
@@ -56,7 +58,7 @@ describe('a project is deleted', () => {
       const upload = await beginUpload(`${project[side]}/files/new/folder/a.txt`, folder);
       expectStatus(await client.send(`DELETE ${project.path}`), 204);
       assert.equal(await upload.finish(), 404);
-      assert.deepEqual(await folders(), []);
+      await noFolders('after an upload');
     });
   }
 
@@ -94,7 +96,7 @@ describe('a project is deleted', () => {
         const project = await createProject(client);
         const node = await createNode(client, project);
         await deleteMeanwhile(project.path, requests(project, node));
-        assert.deepEqual(await folders(), [], `turn ${turn}`);
+        await noFolders(`turn ${turn}`);
         expectFault(await client.send(`GET ${project.path}`), 404);
       }
     });
@@ -119,7 +121,7 @@ describe('a project is deleted', () => {
       ];
       await deleteMeanwhile(path, lines);
       await client.delete(`/v2/compute/projects/${other.project_id}`);
-      assert.deepEqual(await folders(), [], `turn ${turn}`);
+      await noFolders(`turn ${turn}`);
     }
     const { console_ports, udp_ports } = await client.get('/v2/compute/network/ports');
     assert.deepEqual({ console_ports, udp_ports }, { console_ports: [], udp_ports: [] });

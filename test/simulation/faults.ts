@@ -60,7 +60,7 @@ export const faults: readonly Fault[] = [
     name: 'close-keeps',
     says: 'the nodes of a project that was closed stay wanted',
     file: 'controller/projects/project-lifecycle.ts',
-    from: "if (!stopped) await live.runs.wantNone('closed')",
+    from: "if (!stopped && !isForGood) await live.runs.wantNone('closed')",
     to: "if (false) await live.runs.wantNone('closed')",
   },
   {

@@ -68,6 +68,8 @@ export class NodeCopies {
   readonly #sources = new KeyedMutex();
   readonly #turns = new Limit(atOnce);
   readonly #underWay = new Map<string, Promise<void>>();
+  /** Nodes that have run, or stopped, while they were copied: what they wrote may not be in the copy. */
+  readonly #again = new Set<string>();
   readonly #failures = new Map<string, { readonly count: number; readonly notBefore: number }>();
   readonly #followed = new Map<string, () => void>();
   #timer: NodeJS.Timeout | undefined;
@@ -202,7 +204,8 @@ export class NodeCopies {
       const is_lost = !isMoved && (entry?.is_lost ?? false);
       void this.#set(id, { project_id, node_type, compute_id, copied_at, epoch, is_due: true, is_lost, started_from });
     }
-    if (!runs && this.#entries.get(id)?.is_due) this.#begin(id);
+    if (this.#underWay.has(id)) this.#again.add(id);
+    else if (!runs && this.#entries.get(id)?.is_due) this.#begin(id);
   }
 
   /** Its files are safe where it is now: they are not copied. */
@@ -244,7 +247,11 @@ export class NodeCopies {
     const copying = this.#sources.run(computeId, () => this.#turns.run(() => this.#copy(id)));
     this.#underWay.set(
       id,
-      copying.finally(() => this.#underWay.delete(id)),
+      copying.finally(() => {
+        this.#underWay.delete(id);
+        const now = this.#entries.get(id);
+        if (this.#again.delete(id) && now?.is_due && !this.#runs(now.project_id, id)) this.#begin(id);
+      }),
     );
   }
 
@@ -265,7 +272,8 @@ export class NodeCopies {
       const now = this.#entries.get(id);
       // It was deleted or moved meanwhile.
       if (!now || now.compute_id !== compute_id) return;
-      await this.#set(id, { ...now, epoch, copied_at: done.copiedAt, is_due: ran || this.#runs(project_id, id) });
+      const is_due = ran || this.#runs(project_id, id) || this.#again.has(id);
+      await this.#set(id, { ...now, epoch, copied_at: done.copiedAt, is_due });
       this.#options.log.debug(`the files of node ${id} were copied: ${done.bytes} bytes were sent`);
     } catch (error) {
       if (!this.#isClosed) this.#failed(id, error as Error);

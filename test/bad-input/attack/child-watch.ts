@@ -9,7 +9,7 @@ const expected =
 const expectedMountPoints = /\/(?:mkdir mkdir -p -m 0755|touch touch) -- .+[/ ]run[/ ]mounts[/ ]cover/;
 /** Shells with our own scripts. */
 const expectedShells =
-  /\/(?:dash|bash|sh) (?:sh launch |sh -e -c mount -t sysfs |sh -c (?:while :; do 'setpriv'|while \[ \$# -gt 0|mount -t tmpfs|mount --all|"\$0" link )|\/bin\/(?:ba)?sh \S*\/ldd )/;
+  /\/(?:dash|bash|sh) (?:sh launch |sh -e -c mount -t sysfs |sh -c : <> \/dev\/net\/tun|sh -c (?:while :; do 'setpriv'|while \[ \$# -gt 0|mount -t tmpfs|mount --all|"\$0" link )|\/bin\/(?:ba)?sh \S*\/ldd )/;
 
 export class ChildWatch {
   readonly #pid: () => number;

@@ -121,9 +121,12 @@ export class NodeRuns {
     if (!node.isPresent) await this.#nodes.place(node);
     const { generation } = node.wanted;
     const withGeneration = verb === 'start' && node.compute?.hasNodeRuns === true && !isAlwaysRunning(node);
-    await this.#nodes.refresh(node, () =>
-      requestVerb(this.#context, node, verb, { body, generation: withGeneration ? generation : undefined }),
-    );
+    const request = () => requestVerb(this.#context, node, verb, { body, generation: withGeneration ? generation : undefined });
+    await this.#nodes.refresh(node, request).catch((error: unknown) => {
+      // A deletion arrived late, or was another program's: the next attempt makes it there again.
+      if (isFault(error) && error.status === 404) node.isPresent = false;
+      throw error;
+    });
     if (withGeneration && node.live.status !== 'stopped') node.run = { generation };
   }
 }
