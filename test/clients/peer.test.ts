@@ -89,7 +89,7 @@ test('the first VPCS of two computes of ours have different MAC addresses', asyn
     const project = `/v2/compute/projects/${project_id}`;
     const { node_id } = (await speak(`POST ${project}/vpcs/nodes`, 201, { body: { name: 'PC' } })).json<NodeBody>();
     const { command_line } = (await speak(`POST ${project}/vpcs/nodes/${node_id}/start`, 200, { raw: '' })).json<NodeBody>();
-    numbers.push(/ -m (\d+) /.exec(String(command_line))?.[1]);
+    numbers.push(/ -m (\d+)/.exec(String(command_line))?.[1]);
     await speak(`DELETE ${project}`, 204);
   }
   assert.deepEqual(numbers, ['0', '100']);
