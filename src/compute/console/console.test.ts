@@ -151,30 +151,6 @@ test('a lost connection to the emulator is made again, and clients stay', async 
   await waitFor(() => emulator.input === 'still', { what: 'input after the new connection' });
 });
 
-test('an emulator that speaks telnet gets input only after the answer to its negotiation', async () => {
-  const negotiation = Uint8Array.of(255, 253, 1, 255, 251, 1, 255, 253, 3, 255, 251, 3);
-  const answer = '\xff\xfc\x01\xff\xfd\x01\xff\xfb\x03\xff\xfd\x03';
-  const one = await open({ source: { type: 'unix', path: emulator.path, telnet: true } });
-  const client = await telnet(one);
-  const connected = { what: 'a connection to the emulator' };
-  for (const line of ['early\r', 'again\r']) {
-    await waitFor(() => emulator.connection, connected);
-    client.send(line.slice(0, 2));
-    client.send(line.slice(2));
-    // "Are you there" is answered in the order of input: what was sent before it has arrived by then.
-    client.send(Uint8Array.of(255, 246));
-    await client.expect(/yes\]/);
-    assert.equal(emulator.input, '');
-    await emulator.say(negotiation);
-    await waitFor(() => emulator.input === `${answer}${line}`, { what: 'the answer and the input behind it' });
-    client.send('later');
-    await waitFor(() => emulator.input.endsWith('later'), { what: 'later input' });
-    emulator.input = '';
-    emulator.connection?.destroy();
-    await waitFor(() => emulator.connection === undefined, { what: 'the end of the connection' });
-  }
-});
-
 test('much early input pauses its client, and all of it arrives', async () => {
   const one = await open({ source: { type: 'unix', path: emulator.path, telnet: true } });
   const client = await telnet(one);
