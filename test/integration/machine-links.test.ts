@@ -106,8 +106,9 @@ test('the kernel carries a plain link between machines, and the fabric one with 
     [],
   );
   assert.deepEqual(await pinged(one), [20, 20]);
-  const counted = await stats(lab.link);
-  assert.ok((counted.directions[0]?.received_frames ?? 0) >= 20, JSON.stringify(counted));
+  // The kernel's counters are read every now and then.
+  const received = async () => (await stats(lab.link)).directions[0]?.received_frames ?? 0;
+  await waitFor(async () => (await received()) >= 20, { what: '20 frames in the counters', limitMs });
 
   const ways = async () => {
     for (const filters of [{ delay: [5] }, {}, { latency: [2] }, {}]) await client.put(lab.link, { filters }, 201);
