@@ -98,7 +98,7 @@ function withMetaOfSource(code, id, depth) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const made = await bundleProgram();
-  // What is packed has no other.
+  // A package holds one bundle only.
   if (process.argv.includes('--only')) await removeOld(1);
   else console.log(made);
 }

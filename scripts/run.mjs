@@ -41,8 +41,8 @@ const forTests = [
   'slurm-client',
 ];
 /**
- * For each command: its script, or that it runs the bundled program; whether it needs the page of `web/`; and its Debian packages. `doctor`
- * and `start` report missing packages themselves.
+ * The commands of npm: the script of each, or none if it runs the bundled program; whether it needs the page of `web/`; and its Debian
+ * packages. `doctor` and `start` report missing packages themselves.
  */
 const commands = {
   start: { packages: [], production: true, page: 'build' },

@@ -119,7 +119,7 @@ class Feed implements BudgetedStream {
   #waiting: { text: string; bytes: number; seq: number | undefined }[] = [];
   #waitingBytes = 0;
   #writtenBytes = 0;
-  /** Of the last change that was written. */
+  /** Number of the last change that was written. */
   #seq: number | undefined;
   #hasEnded = false;
 

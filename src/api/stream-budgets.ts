@@ -11,7 +11,7 @@ export interface BudgetedStream {
 
 interface ClientStreams {
   readonly bytes: Map<BudgetedStream, number>;
-  /** Of `bytes`. What was read since a stream's last message is still counted. */
+  /** The sum of `bytes`. It still counts what was read since a stream's last message. */
   total: number;
 }
 
@@ -47,7 +47,7 @@ export class StreamBudgets {
   }
 }
 
-/** Of all streams of this process. */
+/** The budgets of all streams of this process. */
 export const streamBudgets = new StreamBudgets(16 * 1024 * 1024);
 
 function count(streams: ClientStreams, stream: BudgetedStream): void {

@@ -29,7 +29,7 @@ export interface ComputeEvent {
   readonly action: string;
   readonly event: unknown;
   readonly project_id?: string | undefined;
-  /** Of `node.updated`, by computes of ours. */
+  /** Facts of the node's run, with `node.updated`. Stock computes send none. */
   readonly run?: RunFacts | undefined;
 }
 

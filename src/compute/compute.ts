@@ -278,8 +278,8 @@ class Opening {
   }
 
   /**
-   * What ran before a boot of the host was lost with it. What ran on a slice has ended with its host, or its lease, where no program of it
-   * runs; a single machine has ended by itself.
+   * Notes how the machines ended that do not run any more. A machine was lost if its host was booted since. On a slice it was lost if the
+   * lease is over, or none of the slice's machines runs. Otherwise it failed by itself. PCs are no programs and do not count.
    */
   async #noteEnds(loaded: ReadonlyMap<ComputeNode, LoadedNode>): Promise<void> {
     const ran = [...loaded].filter(([, { run }]) => run);

@@ -9,7 +9,7 @@ export const bodyLimitBytes = 1_048_576;
 const mostLevels = 100;
 /** As of a node of a project file. The largest requests of the page have a tenth of it; a million take 0.3 s to read, check and store. */
 const mostValues = 50_000;
-/** Of one object: lists of nodes by name are the largest. Each listing or copy of 50,000 keys takes up to 40 ms, and a request has several. */
+/** Keys of one object. An object of 50,000 keys takes up to 40 ms each time that it is listed or copied. */
 const mostKeys = 10_000;
 /** Longer bodies are parsed in a turn of their own: one with as many values as may be takes 45 ms. */
 const longBytes = 64 * 1024;

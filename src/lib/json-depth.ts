@@ -5,18 +5,21 @@
 
 const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [...'"\\{}[]'].map((one) => one.charCodeAt(0));
 
+/** Where the string that begins at `at` ends: at its closing quote, or behind the last byte. */
+function endOfString(bytes: Uint8Array, at: number): number {
+  let end = at + 1;
+  while (end < bytes.length && bytes[end] !== quote) end += bytes[end] === backslash ? 2 : 1;
+  return end;
+}
+
 /** Whether objects and arrays lie in each other deeper than `limit`. `bytes` are JSON in UTF-8; of other texts it may say anything. */
 export function isDeeper(bytes: Uint8Array, limit: number): boolean {
   // Each level takes two bytes.
   if (bytes.length <= limit * 2) return false;
   let depth = 0;
-  let inString = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (inString) {
-      if (byte === backslash) at += 1;
-      else if (byte === quote) inString = false;
-    } else if (byte === quote) inString = true;
+    if (byte === quote) at = endOfString(bytes, at);
     else if (byte === openBrace || byte === openBracket) {
       depth += 1;
       if (depth > limit) return true;
@@ -34,22 +37,16 @@ export function hasMoreValues(bytes: Uint8Array, limit: number): boolean {
   // A value and what separates it from the next take two bytes.
   if (bytes.length <= limit * 2) return false;
   let values = 1;
-  let inString = false;
   let isOpening = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? space;
-    if (inString) {
-      if (byte === backslash) at += 1;
-      else if (byte === quote) inString = false;
-      continue;
-    }
     if (byte <= space) continue;
     const isClosing = byte === closeBrace || byte === closeBracket;
     // The first value of an object or array; the others follow a comma.
     if (byte === comma || (isOpening && !isClosing)) values += 1;
     if (values > limit) return true;
     isOpening = byte === openBrace || byte === openBracket;
-    inString = byte === quote;
+    if (byte === quote) at = endOfString(bytes, at);
   }
   return false;
 }
@@ -61,13 +58,9 @@ export function hasMoreKeys(bytes: Uint8Array, limit: number): boolean {
   /** Keys so far of each object that is open, the innermost last. */
   const open: number[] = [];
   let keys = 0;
-  let inString = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (inString) {
-      if (byte === backslash) at += 1;
-      else if (byte === quote) inString = false;
-    } else if (byte === quote) inString = true;
+    if (byte === quote) at = endOfString(bytes, at);
     else if (byte === openBrace) {
       open.push(keys);
       keys = 0;

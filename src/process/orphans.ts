@@ -32,8 +32,8 @@ export async function listMarked(runDirectory: string): Promise<Marked[]> {
 }
 
 /**
- * Those that are neither one of the owned processes nor in a session of one (bubblewrap leads the session of a confined machine). In a
- * container, session 0 is every one that began outside of it: it says nothing.
+ * The processes that no owned process accounts for: they are not owned, and their session has no owned process (bubblewrap leads the
+ * session of a confined machine). In a container, all sessions that began outside of it read as 0, so 0 is not compared.
  */
 export function withoutOwner(
   processes: readonly Marked[],

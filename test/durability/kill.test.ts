@@ -91,7 +91,7 @@ async function verify(client: RawClient, running: Running, facts: Facts, history
   if (qemu.map(({ pid }) => pid).join() !== String(vmPid))
     problems.push(`the VM was ${vmPid}, there are ${qemu.map(({ pid }) => pid).join()}`);
   const started = [...shown].filter(([key, value]) => key.startsWith('status:') && value === 'started').length - 1;
-  // One more is pinged.
+  // The PC that is pinged is in another project.
   const { length } = await pcsOfFabric(server);
   if (length !== started + 1) problems.push(`${length} PCs for ${started} + 1 nodes that are started`);
   const folders = await readdir(join(server.dataDir, 'projects'));

@@ -13,7 +13,7 @@ export interface Hunt {
 export interface Found {
   readonly plays: number;
   readonly cpuSeconds: number;
-  /** By decisions and kinds of trouble, separated by a tab. */
+  /** How often a decision followed a kind of trouble. The key is `DECISION\tTROUBLE`. */
   readonly decisions: ReadonlyMap<string, number>;
   /** What to show of a play that failed. */
   readonly failure?: string;

@@ -2,7 +2,7 @@
 import type { Schedule } from './schedule.ts';
 
 export interface Kept {
-  /** What was wrong. */
+  /** The defect that the schedule showed. */
   readonly says: string;
   readonly schedule: Schedule;
 }

@@ -13,7 +13,7 @@ export interface Played {
   readonly hash: number;
   readonly events: number;
   readonly trace: readonly TraceLine[];
-  /** By kinds of decisions and of trouble that had been before: how often. */
+  /** How often a decision followed a kind of trouble. The key is `DECISION\tTROUBLE`. */
   readonly decisions: ReadonlyMap<string, number>;
 }
 

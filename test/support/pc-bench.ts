@@ -34,7 +34,7 @@ export class PcBench {
     return bench;
   }
 
-  /** As a server that starts again has it. */
+  /** Makes a driver anew, as a server does that starts again. */
   restart(): void {
     this.driver = vpcsDriver(this.host);
   }

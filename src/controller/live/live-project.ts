@@ -261,7 +261,7 @@ export class LiveProject {
     });
   }
 
-  /** As `ProjectLog.keepEarlier`. */
+  /** Keeps a copy of the project's log as an earlier version wrote it. False: this version wrote it. @throws `storage_failed` */
   keepEarlierLog(): Promise<boolean> {
     return this.#log.keepEarlier();
   }

@@ -326,7 +326,7 @@ export class ProjectLog {
   }
 }
 
-/** Beside the log, from the first opening by a version that an earlier one cannot read. */
+/** Path of the copy of a log that an earlier version wrote and can still read. */
 function earlierLogPath(file: string): string {
   return `${logPath(file)}.backup`;
 }

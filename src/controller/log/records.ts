@@ -17,7 +17,7 @@ export type StoredLinkEntry = Readonly<Omit<LinkEntry, keyof LinkExtras> & LinkE
 /** What the project file does not hold. */
 export interface SnapshotHeader {
   readonly udp_ports?: Readonly<Record<string, UdpPorts>>;
-  /** By the id of the node. Absent in logs of versions that did not have it, which cannot read it. */
+  /** What is wanted of each node, by its id. Earlier versions did not write it, and cannot read a log that has it. */
   readonly wanted?: Readonly<Record<string, WantedRun>>;
   /** Number of the last change before, of those that the history keeps. */
   readonly history?: number;

@@ -20,7 +20,7 @@ export const WantedRun = Type.Object(
 );
 export type WantedRun = Static<typeof WantedRun>;
 
-/** Of a node that was never started. */
+/** What is wanted of a node that was never started. */
 export const notWanted: WantedRun = Object.freeze({ run: 'stopped', generation: 0, by: 'adopted' });
 
 /**

@@ -26,7 +26,7 @@ export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>
   return new Set(memory.map(({ node_id }) => node_id));
 }
 
-/** Those of this host that are not in `kept` start anew with the next server: they stay wanted. Never rejects. */
+/** Stops the nodes of this host that are not in `kept`. They stay wanted, and start anew with the next server. Never rejects. */
 export async function stopOthers(live: LiveProject, kept: ReadonlySet<string>): Promise<void> {
   const others = [...live.nodes.all()].filter(({ id, compute }) => compute === live.computes.local && !kept.has(id));
   await Promise.allSettled(others.filter((node) => !isAlwaysRunning(node)).map(({ id }) => live.runs.halt(id)));

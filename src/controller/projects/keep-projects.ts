@@ -8,8 +8,8 @@ const keepMs = 60_000;
 const keptAtOnce = 2;
 
 /**
- * What is not frozen in time runs on; what is being frozen then, with the next server. `stopsNodes`: the server ends all nodes; those whose
- * memory cannot be kept are stopped now, so that they start anew with the next one. Never rejects.
+ * Freezes the projects with `on_close` "freeze". A project that is not frozen in time runs on. `stopsNodes`: the server ends all nodes, so
+ * those whose memory cannot be kept are stopped now, and start anew with the next server. Never rejects.
  */
 export async function keepProjects(projects: Iterable<KnownProject>, stopsNodes: boolean): Promise<void> {
   const { promise: enough, resolve } = Promise.withResolvers<void>();

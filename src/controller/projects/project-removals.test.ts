@@ -25,6 +25,20 @@ describe('Deleted projects', { timeout: 60_000 }, () => {
   };
   const listed = async () => [...(await registry.discover({ isStart: true })).found.keys()];
 
+  const startAgain = async () => {
+    await registry.close();
+    await open();
+    assert.deepEqual(await listed(), []);
+    const finish = await removals.resume();
+    assert.deepEqual(await listed(), []);
+    finish();
+  };
+  const expectNothingLeft = async () => {
+    await removals.close();
+    assert.deepEqual(await readdir(projectsPath), []);
+    assert.deepEqual([...registry.deletions()], []);
+  };
+
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'pb-removals-'));
     projectsPath = join(folder, 'projects');
@@ -47,36 +61,21 @@ describe('Deleted projects', { timeout: 60_000 }, () => {
     await removals.remove({ id, path, filename });
     assert.equal(registry.get(id), undefined);
     assert.ok(!(await readdir(projectsPath)).includes(id));
-    await removals.close();
-    assert.deepEqual(await readdir(projectsPath), []);
-    assert.deepEqual([...registry.deletions()], []);
+    await expectNothingLeft();
   });
 
   it('are removed by the next start when the server was killed before their folder was renamed', async () => {
     await registry.recordDeletion(id, { path, filename });
-    await registry.close();
-    await open();
-    assert.deepEqual(await listed(), []);
-    const finish = await removals.resume();
-    assert.deepEqual(await listed(), []);
-    finish();
-    await removals.close();
-    assert.deepEqual(await readdir(projectsPath), []);
-    assert.deepEqual([...registry.deletions()], []);
+    await startAgain();
+    await expectNothingLeft();
   });
 
   it('are removed by the next start when the server was killed while their files were being removed', async () => {
     await registry.recordDeletion(id, { path, filename });
     await rm(path, { recursive: true });
     await mkdir(join(projectsPath, `.patchbay-deleted-${id}-1`));
-    await registry.close();
-    await open();
-    const finish = await removals.resume();
-    assert.deepEqual(await listed(), []);
-    finish();
-    await removals.close();
-    assert.deepEqual(await readdir(projectsPath), []);
-    assert.deepEqual([...registry.deletions()], []);
+    await startAgain();
+    await expectNothingLeft();
   });
 
   it('do not take a new project of the same id with them', async () => {

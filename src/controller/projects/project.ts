@@ -315,7 +315,7 @@ export class KnownProject {
     });
   }
 
-  /** For `auto_start`. Never rejects. */
+  /** Writes that all nodes are to run, for `auto_start`. Never rejects. */
   async #wantAll(): Promise<void> {
     const live = this.liveNow;
     await live?.runs.want(live.nodes.all(), 'running', 'auto_start').catch((error: Error) => {

@@ -19,7 +19,7 @@ const backup = (name: string) => `${name}.backup`;
 /** A hundred thousand nodes. */
 const largestList = 1 << 22;
 
-/** By the id of the project: nodes that an earlier version has seen running on slices. */
+/** Nodes that an earlier version has seen running on slices, by the id of their project. */
 export type EarlierRuns = ReadonlyMap<string, readonly string[]>;
 
 /** Read once: what it says holds for projects that were open then. */

@@ -41,7 +41,7 @@ const openingMs = 50_000;
 const faultsOfCompute = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
 const soon = { firstMs: 500, longestMs: 5_000 };
 const later = { firstMs: 2_000, longestMs: 300_000 };
-/** Of a start on a slice, whose host may have taken on much at once, listeners are sent the reason when it fails for this time. */
+/** Listeners are sent the reason of a failed start on a slice at this attempt: the slice's host may have had too much to do before. */
 const reportedFailure = 3;
 
 /** Nodes of a project that are to be looked at. */
@@ -53,7 +53,7 @@ interface Dirty {
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
-  /** By the id of the project. */
+  /** Nodes to look at, by the id of their project. */
   readonly #dirty = new Map<string, Dirty>();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;

@@ -134,7 +134,6 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** @throws `compute_route_missing` for a path outside the compute API */
 /** Memory of machines goes from compute to compute, and is never a client's: the computes take it from their controller as its own. */
 function isArrival({ emulator, action }: { readonly emulator: string; readonly action: string }): boolean {
   const parts = `${emulator}/${action}`.split('/').map(decoded);
@@ -150,6 +149,7 @@ function decoded(part: string): string {
   }
 }
 
+/** @throws `compute_route_missing` for a path outside the compute API */
 function computePath(emulator: string, action: string): string {
   const path = `${emulator}/${action}`;
   if (path.split('/').some((part) => part === '.' || part === '..' || part === ''))

@@ -26,7 +26,7 @@ import { startTpm } from './tpm.ts';
 import { qemuSeries } from './version.ts';
 
 export interface LaunchWish {
-  /** Of a machine that runs on another compute until now. */
+  /** The machine continues from one on another compute, whose memory arrives here. */
   readonly arrival?: MachineArrival;
   /** Its memory is to continue on a compute without TAP interfaces, too, unless its properties say otherwise. Default false. */
   readonly portable?: boolean;

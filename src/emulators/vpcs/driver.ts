@@ -11,7 +11,7 @@ import { adoptProgram, isProgram } from './program.ts';
 import { checkState, findState } from './saved-state.ts';
 import { readScript, renameScript, scriptName, writeScript } from './script.ts';
 
-/** Of a PC whose script gives it no other name: in its prompt. */
+/** The name in the prompt of a PC whose script sets no other one. */
 const firstName = 'VPCS';
 
 export function vpcsDriver(host: Host): Driver {

@@ -37,10 +37,10 @@ interface Wish {
 
 /** The numbers of the nodes of a project. */
 interface TakenIds {
-  /** Of the folder of their folders: another one is read anew. */
+  /** Inode of the folder that has the nodes' folders. When it changes, all notes are read anew. */
   readonly inode: bigint;
   mtimeNs: bigint;
-  /** By the name of a node's folder; undefined: it has no note of its own. */
+  /** The number of each node, by the name of its folder. Undefined: the folder has no note of it. */
   readonly byName: Map<string, number | undefined>;
   readonly ids: Set<number>;
 }
@@ -75,7 +75,7 @@ export class MacIds {
       const notes = wishes.map(async (wish) => {
         const { byName, ids } = await looking;
         const name = basename(wish.directory);
-        // Of a note that is there no more.
+        // The number of a note that has gone.
         ids.delete(byName.get(name) ?? -1);
         const id = choose(wish, ids);
         ids.add(id);

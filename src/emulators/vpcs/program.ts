@@ -8,7 +8,7 @@ import type { ConsoleSource, Emulator, Ending, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { logPath } from './script.ts';
 
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const stopGraceMs = 3000;
 /** The helper follows its parent within a few milliseconds when that ends politely. */
 const helperGraceMs = 500;
@@ -18,7 +18,7 @@ interface ProgramRecord extends Record<string, unknown> {
   readonly startTime: number;
   readonly helpers: readonly Marked[];
   readonly ports: { readonly console?: number; readonly local: number; readonly fabric: number; readonly relay?: number };
-  /** Of its console; absent: it is at `ports.console`. */
+  /** Path of the Unix socket of its console. Absent: the console is at the TCP port `ports.console`. */
   readonly socket?: string;
   readonly commandLine: string;
 }

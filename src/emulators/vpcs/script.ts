@@ -8,7 +8,7 @@ export const scriptName = 'startup.vpc';
 /** A larger one is no script. */
 const maxScriptBytes = 1_048_576;
 
-/** Of the program vpcs. */
+/** The log of the program vpcs, which earlier versions started. */
 export const logPath = (directory: string) => join(directory, 'vpcs.log');
 
 /** Undefined when there is none. @throws NotAFile, RangeError, errors of the system */

@@ -3,7 +3,7 @@ import type { PcHost } from './host.ts';
 import { shellTimer } from './shell.ts';
 
 const requests = 3;
-/** After each. The prompt waits for them; vpcs waits a second each. An answer over a link with a round trip above 0.3 s is not seen. */
+/** The pause after each question. The prompt waits for all of them: 0.3 s, where vpcs waits 3 s. A later answer is not seen. */
 const pauseMs = 100;
 const timer = `task ${shellTimer} next`;
 

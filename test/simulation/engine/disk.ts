@@ -166,7 +166,7 @@ export class Disk {
     this.#rename([{ folder: this.folder(dirname(path)), name: nameOf(path), entry: undefined }]);
   }
 
-  /** In one step. */
+  /** Renames a file or folder in one step. */
   move(from: string, to: string): void {
     const entry = this.get(from);
     const target = this.find(to);

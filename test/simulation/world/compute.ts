@@ -60,13 +60,13 @@ const one = `${nodes}/{node_id}` as const;
 
 export class SimulatedCompute {
   readonly id: string;
-  /** By which it is reached. */
+  /** The name by which the network reaches it. */
   readonly host: string;
   readonly #world: ComputeWorld;
   readonly #projects = new Map<string, Fields>();
   readonly #nodes = new Map<string, KnownNode>();
   #locks = new KeyedMutex();
-  /** Of its host. */
+  /** The boot of its host. */
   #boot: Boot;
   /** It is a slice, and may start nothing. */
   #isLeaseOver = false;

@@ -3,13 +3,13 @@
 /** How much a host has to do with a machine: it runs, or is paused. */
 export interface Machine {
   readonly nodeId: string;
-  /** Of the controller's start. */
+  /** The number that the controller gave with the start. */
   generation: number | undefined;
   isPaused: boolean;
 }
 
 export class Machines {
-  /** By the id of the node, and then by the compute on whose host it is. */
+  /** Machines by the id of their node, and of each node by the compute that has the machine. */
   readonly #all = new Map<string, Map<string, Machine>>();
   readonly #violated: (what: string) => void;
 

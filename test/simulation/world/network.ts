@@ -183,7 +183,7 @@ export class Network implements Internet {
     );
   }
 
-  /** One way. */
+  /** Has something arrive at a host after a delay, unless the hosts are cut off. */
   #travel(host: Host, arrive: () => unknown, delayMs = this.#latency()): void {
     if (host.isCut) {
       host.stuck.push(() => void arrive());

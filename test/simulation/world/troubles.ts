@@ -6,7 +6,7 @@ import type { NodeFacts, World } from './world.ts';
 interface Place {
   readonly world: World;
   readonly node: NodeFacts | undefined;
-  /** One of those on other hosts. */
+  /** The compute that it hits, which is on another host than the controller. */
   readonly compute: SimulatedCompute | undefined;
   readonly lasts: number;
 }

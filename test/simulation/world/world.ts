@@ -90,10 +90,10 @@ export class World implements ComputeWorld, Simulation {
   controller: Controller | undefined;
   process: Process;
   actions = 0;
-  /** From now on nothing is to be done any more. */
+  /** All trouble is over and the nodes are as they are wanted: a further action is a defect. */
   isSettled = false;
   readonly #troubles = new Map<string, number>();
-  /** By kinds of decisions, and of trouble within the minute before, separated by a tab: how often. */
+  /** How often a decision followed a kind of trouble within a minute. The key is `DECISION\tTROUBLE`. */
   readonly decisions = new Map<string, number>();
   #routes = new Map<string, Route>();
   readonly #open = new Set<OpenRequest>();

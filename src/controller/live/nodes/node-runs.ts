@@ -15,7 +15,7 @@ import { checkVerb, type NodeVerb, requestVerb } from './node-verbs.ts';
 import type { OpenNode } from './open-node.ts';
 import type { ProjectNodes } from './project-nodes.ts';
 
-/** After these a request may have been carried out, where the compute was connected before. */
+/** Faults after which a request may still have been carried out, if the compute was connected before. */
 const unknownOutcomes = ['compute_unreachable', 'compute_timeout'] as const;
 
 export class NodeRuns {
@@ -58,7 +58,7 @@ export class NodeRuns {
     await this.#context.commitAll(commits);
   }
 
-  /** Of all nodes that run or are to run; `by` says why they are not to any more. @throws `storage_failed` */
+  /** Writes that none of the nodes is to run any more. `by` says why. @throws `storage_failed` */
   async wantNone(by: WantedRun['by']): Promise<void> {
     await this.want(
       [...this.#nodes.all()].filter(({ wanted }) => wanted.run === 'running'),
@@ -123,7 +123,7 @@ export class NodeRuns {
     const withGeneration = verb === 'start' && node.compute?.hasNodeRuns === true && !isAlwaysRunning(node);
     const request = () => requestVerb(this.#context, node, verb, { body, generation: withGeneration ? generation : undefined });
     await this.#nodes.refresh(node, request).catch((error: unknown) => {
-      // A deletion arrived late, or was another program's: the next attempt makes it there again.
+      // The compute does not have the node (a deletion arrived late): the next attempt makes it there again.
       if (isFault(error) && error.status === 404) node.isPresent = false;
       throw error;
     });

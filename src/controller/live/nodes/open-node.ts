@@ -40,7 +40,7 @@ export interface NodePort {
 
 /** The last attempt to have it run as it is wanted, when it failed. */
 export interface FailedStart {
-  /** Of what is wanted. Under another one, or another compute or lease, it is tried at once. */
+  /** The generation of what was wanted. With another one, or another compute or lease, a start is tried at once. */
   readonly generation: number;
   readonly compute: RegisteredCompute | undefined;
   readonly epoch: number | null | undefined;
@@ -48,7 +48,7 @@ export interface FailedStart {
   readonly count: number;
   /** The node is fine: its compute is busy, or cannot be reached. */
   readonly isOfCompute: boolean;
-  /** Of `performance.now`. */
+  /** Ms of `performance.now`. */
   readonly notBefore: number;
   /** For people. */
   readonly reason: string;
@@ -69,9 +69,9 @@ export class OpenNode {
   isPresent = true;
   /** What is wanted of it, as the log says. */
   wanted: WantedRun = notWanted;
-  /** By which start it runs and how its last run ended, as its compute said last; undefined: it has not. */
+  /** The start by which it runs and how its last run ended, as its compute reported last. Undefined: the compute has not reported. */
   run: RunFacts | undefined;
-  /** Of the wanted state and the lease under which this server saw it run last. */
+  /** The wanted state and the lease under which this server saw it run last. */
   seen: SeenRunning | undefined;
   /** It is stopped to be moved: nothing else starts it. */
   isLeaving = false;
