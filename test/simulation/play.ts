@@ -30,7 +30,7 @@ const calmMs = 60_000 + 600_000;
 /** Must be called by a task of Node's own loop: what is due afterwards is done within. */
 export function playSchedule(schedule: Schedule): Played {
   unhandled = undefined;
-  const world = new World(schedule.seed, schedule.remotes, schedule.slices ?? 0);
+  const world = new World(schedule.seed, schedule.remotes);
   play(world);
   try {
     const stage = new Stage(world, schedule);
@@ -90,14 +90,7 @@ class Stage {
     this.#until(() => world.controller !== undefined, 'the first start');
     for (const compute of world.remotes) {
       const { id, host } = compute;
-      const slice = world.slices.get(compute);
-      const name = host.slice(0, 2);
-      const joins = ({ token }: Record<string, unknown>) => {
-        slice?.invite(String(token));
-        world.startCompute(compute);
-      };
-      if (slice) world.ask('POST /v2/slices/invitations', {}, { body: { compute_id: id, name }, done: joins });
-      else world.ask('POST /v2/computes', {}, { body: { compute_id: id, host, port: 80, protocol: 'http', name } });
+      world.ask('POST /v2/computes', {}, { body: { compute_id: id, host, port: 80, protocol: 'http', name: host.slice(0, 2) } });
     }
     this.#until(
       () => world.remotes.every(({ id }) => world.controller?.computes.find(id)?.transport.state.connected),

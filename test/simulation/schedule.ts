@@ -41,9 +41,8 @@ export interface Step {
 export interface Schedule {
   readonly seed: number;
   readonly nodes: number;
-  /** Computes that are registered by hand, and slices. */
+  /** Computes on other hosts. */
   readonly remotes: number;
-  readonly slices?: number;
   readonly steps: readonly Step[];
 }
 
@@ -52,7 +51,6 @@ const isVerb = (what: string): what is Verb => verbs.includes(what as Verb);
 export function makeSchedule(seed: number): Schedule {
   const chance = makeChance(Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995);
   const nodes = chance.between(1, 4);
-  const slices = 0;
   const remotes = chance.between(0, 2);
   // In each play a few kinds of trouble come often, and others never.
   const usual = troubles.filter(() => chance.next() < 0.35);
@@ -64,7 +62,7 @@ export function makeSchedule(seed: number): Schedule {
     const what = (isTrouble ? chance.pick(usual) : pickVerb(chance)) ?? 'start';
     steps.push({ wait: waitOf(chance, rush), what, of: chance.between(0, 7), lasts: lastsOf(chance) });
   }
-  return { seed, nodes, remotes, slices, steps };
+  return { seed, nodes, remotes, steps };
 }
 
 function pickVerb(chance: Chance): Verb | undefined {

@@ -29,8 +29,6 @@ interface KnownNode {
   endedAt: number;
   /** It runs, or ran when the compute ended: the boot of the host at its start. */
   run: { readonly boot: number } | undefined;
-  /** It was paused for the lease of its slice. */
-  isHeld: boolean;
 }
 
 /** How the machines of a node behave. */
@@ -68,8 +66,6 @@ export class SimulatedCompute {
   #locks = new KeyedMutex();
   /** The boot of its host. */
   #boot: Boot;
-  /** It is a slice, and may start nothing. */
-  #isLeaseOver = false;
   #udpPort = 20_000;
   /** Undefined while it does not run. */
   process: Process | undefined;
@@ -93,59 +89,23 @@ export class SimulatedCompute {
     return new Process(this.id, this.#boot);
   }
 
-  /** Its process starts: finds what runs, and notes how the rest ended. `isOver`: of a slice, whose lease is over. */
-  begin(process: Process, slice?: { readonly isOver: boolean }): void {
+  /** Its process starts: it finds what runs, and notes how the rest ended. */
+  begin(process: Process): void {
     this.process = process;
     this.events = new EventStream();
     this.#locks = new KeyedMutex();
-    this.#isLeaseOver = false;
     const ran = [...this.#nodes.values()].filter(({ run }) => run);
-    const isEachGone = ran.every(({ node_id }) => !this.#world.machines.on(this.id, node_id));
     for (const node of ran) {
       const machine = this.#world.machines.on(this.id, node.node_id);
       node.status = machine ? (machine.isPaused ? 'suspended' : 'started') : 'stopped';
       if (machine) continue;
-      const isLost = node.run?.boot !== this.boot || (slice && (slice.isOver || isEachGone));
-      node.ending = isLost ? 'lost' : 'failed';
+      node.ending = node.run?.boot === this.boot ? 'failed' : 'lost';
       node.run = undefined;
     }
     // What a start that was cut off has left.
     for (const nodeId of this.#world.machines.nodeIds()) {
       if (this.#world.machines.on(this.id, nodeId) && !this.#nodes.get(nodeId)?.run) this.#world.machines.end(this.id, nodeId);
     }
-  }
-
-  /** The machines of a slice pause, or continue, with its lease. */
-  setHeld(isHeld: boolean): void {
-    this.#isLeaseOver = isHeld;
-    for (const node of this.#nodes.values()) {
-      if (isHeld ? node.status !== 'started' : !node.isHeld) continue;
-      node.isHeld = isHeld;
-      if (node.run) this.#setPaused(node, isHeld);
-    }
-  }
-
-  /** The lease of a slice is over for good: every machine ends, and is lost. */
-  endLease(): void {
-    this.#isLeaseOver = true;
-    for (const node of this.#nodes.values()) {
-      node.isHeld = false;
-      if (!node.run) continue;
-      if (this.#world.machines.end(this.id, node.node_id)) this.#world.happened(this, node.node_id, 'lost');
-      this.#stopped(node, 'lost');
-    }
-  }
-
-  /** Its process may be there, or not. */
-  endByGuard(): void {
-    for (const nodeId of this.#world.machines.nodeIds())
-      if (this.#world.machines.end(this.id, nodeId)) this.#world.happened(this, nodeId, 'lost');
-    const { process } = this;
-    const notice = () => {
-      for (const node of this.#nodes.values())
-        if (node.run && !this.#world.machines.on(this.id, node.node_id)) this.#stopped(node, 'lost');
-    };
-    if (process) this.#world.kernel.after(5, notice, process);
   }
 
   /** Its process was killed; its machines run on. */
@@ -269,7 +229,7 @@ export class SimulatedCompute {
       const made: KnownNode = {
         ...{ node_id: nodeId, project_id: String(path.project_id), node_type: 'qemu' },
         fields: { console: consoleBase + this.#nodes.size, console_type: 'telnet', ...fields },
-        ...{ status: 'stopped', generation: undefined, ending: undefined, endedAt: 0, run: undefined, isHeld: false },
+        ...{ status: 'stopped', generation: undefined, ending: undefined, endedAt: 0, run: undefined },
       };
       this.#nodes.set(nodeId, made);
       return present(made);
@@ -325,10 +285,8 @@ export class SimulatedCompute {
 
   async #boots(node: KnownNode): Promise<void> {
     const { bootMs, refuses, isShortLived } = this.#world.behaviourOf(node.node_id);
-    if (this.#isLeaseOver) throw fault('lease_expired', { name: String(node.fields.name) });
     if (refuses) throw fault('node_failed', { name: String(node.fields.name), reason: 'refused on purpose' });
     await this.#pause(bootMs / 2);
-    if (this.#isLeaseOver) throw fault('lease_expired', { name: String(node.fields.name) });
     this.#world.machines.begin(this.id, { nodeId: node.node_id, generation: node.generation, isPaused: false });
     node.run = { boot: this.boot };
     this.#world.happened(this, node.node_id, 'started');

@@ -9,7 +9,6 @@ import { Controller } from '../../../src/controller/controller.ts';
 import { computeRoutes } from '../../../src/controller/routes/computes.ts';
 import { nodeRoutes } from '../../../src/controller/routes/nodes.ts';
 import { projectRoutes } from '../../../src/controller/routes/projects.ts';
-import { sliceRoutes } from '../../../src/controller/routes/slices.ts';
 import { defaultSettings, type Settings } from '../../../src/schema/settings.ts';
 import { Disk } from '../engine/disk.ts';
 import { Boot, Kernel, Process } from '../engine/kernel.ts';
@@ -18,7 +17,6 @@ import type { Belief } from './beliefs.ts';
 import { type Behaviour, type ComputeWorld, SimulatedCompute } from './compute.ts';
 import { Machines } from './machines.ts';
 import { type ControllerAnswer, Network } from './network.ts';
-import { SimulatedSlice } from './slice.ts';
 
 export interface TraceLine {
   readonly at: number;
@@ -75,9 +73,8 @@ export class World implements ComputeWorld, Simulation {
   readonly internet: Network;
   readonly machines = new Machines((what) => this.violated(what));
   readonly local: SimulatedCompute;
-  /** Computes on other hosts: those registered by hand, and slices. */
+  /** Computes on other hosts, which are registered by hand. */
   readonly remotes: SimulatedCompute[] = [];
-  readonly slices = new Map<SimulatedCompute, SimulatedSlice>();
   readonly log = log;
   #boot = new Boot('controller');
   readonly nodes = new Map<string, NodeFacts>();
@@ -98,17 +95,13 @@ export class World implements ComputeWorld, Simulation {
   #routes = new Map<string, Route>();
   readonly #open = new Set<OpenRequest>();
 
-  constructor(seed: number, remotes: number, slices: number) {
+  constructor(seed: number, remotes: number) {
     this.kernel = new Kernel(seed);
     this.disk = new Disk(this.kernel);
     this.internet = new Network(this.kernel);
     this.process = new Process('controller', this.#boot);
     this.local = new SimulatedCompute('local', this);
     for (let number = 1; number <= remotes; number++) this.startCompute(this.#addRemote(`c${number}`, `c${number}.lan`));
-    for (let number = 1; number <= slices; number++) {
-      const compute = this.#addRemote(`00000000-0000-4000-8000-00000000000${number}`, `s${number}.lan`);
-      this.slices.set(compute, new SimulatedSlice(this, compute));
-    }
   }
 
   #addRemote(id: string, host: string): SimulatedCompute {
@@ -121,12 +114,8 @@ export class World implements ComputeWorld, Simulation {
   startCompute(compute: SimulatedCompute): void {
     const process = compute.newProcess();
     compute.process = process;
-    const slice = this.slices.get(compute);
-    if (slice) slice.begin(process);
-    else compute.begin(process);
+    compute.begin(process);
   }
-
-  // What its parts need of it
 
   behaviourOf(nodeId: string): Behaviour {
     return this.behaviours.get(nodeId) ?? normal;
@@ -223,12 +212,7 @@ export class World implements ComputeWorld, Simulation {
         .then(async (controller) => {
           await controller.listening('http://127.0.0.1:3080');
           this.controller = controller;
-          const routes = [
-            ...projectRoutes(controller),
-            ...nodeRoutes(controller),
-            ...computeRoutes(controller),
-            ...sliceRoutes(controller),
-          ];
+          const routes = [...projectRoutes(controller), ...nodeRoutes(controller), ...computeRoutes(controller)];
           this.#routes = new Map(routes.map((route) => [route.key, route]));
           this.note('', 'controller answers');
         })
