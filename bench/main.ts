@@ -24,12 +24,12 @@ const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = 
 };
 
 /** Separate programs with more options; they print their own tables. */
-const programs = ['fabric', 'containers', 'machines', 'ospf', 'capture', 'stats', 'slices'];
+const programs = ['fabric', 'containers', 'machines', 'pcs', 'ospf', 'capture', 'stats', 'slices'];
 
 const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|${programs.join('|')} …] [--json FILE]
 
 Measures the named trials (default: all), each against a baseline in the same run, and prints tables in Markdown.
-\`fabric\`, \`containers\`, \`machines\`, \`ospf\`, \`capture\`, \`stats\` and \`slices\` are programs of their own:
+\`fabric\`, \`containers\`, \`machines\`, \`pcs\`, \`ospf\`, \`capture\`, \`stats\` and \`slices\` are programs of their own:
 node bench/fabric.ts --help.`;
 
 const { values, positionals } = parseArgs({

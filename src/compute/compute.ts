@@ -229,7 +229,7 @@ function fabricOf(runDirectory: string, logPath: string, lease: MachineLease, lo
   return new LazyFabricClient(place, log, () => !lease.isOver && bootMs() < lease.deadline);
 }
 
-/** Of a server that died before it noted that they run. Never rejects. */
+/** Removes PCs that a server made and did not note before it died. Never rejects. */
 async function removeUnownedPcs(fabric: LazyFabricClient, log: Host['log']): Promise<void> {
   await fabric.retainPcs().catch((error) => log('error', `PCs without an owner could not be removed: ${error}`));
 }
