@@ -17,7 +17,7 @@ import { serverProgram, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, idleVm, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 
-const skip = await missingPrograms(['vpcs', 'vpcs']);
+const skip = await missingPrograms(['qemu-system-x86_64', 'qemu-system-x86']);
 const limitMs = 30_000;
 
 describe('nodes after the end of their server', { skip, timeout: 240_000 }, async () => {
@@ -110,7 +110,7 @@ describe('nodes after the end of their server', { skip, timeout: 240_000 }, asyn
   });
 });
 
-const noEarlier = skip ?? (await noEarlierVersion());
+const noEarlier = (await missingPrograms(['vpcs', 'vpcs'])) ?? (await noEarlierVersion());
 
 describe('a frozen project of e7e504bb', { skip: noEarlier, timeout: 240_000 }, () => {
   test('continues, its log and list are kept beside, and with them it goes back', async () => {

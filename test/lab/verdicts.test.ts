@@ -24,8 +24,7 @@ import { withServer } from '../support/with-server.ts';
 const root = resolve(import.meta.dirname, '../..');
 const folder = await mkdtemp(join(tmpdir(), 'pb-verdicts-'));
 after(() => rm(folder, { recursive: true, force: true }));
-const noVpcs = await missingPrograms(['vpcs', 'vpcs']);
-const noPackets = await missingPrograms(['vpcs', 'vpcs'], ['tcpdump', 'tcpdump']);
+const noPackets = await missingPrograms(['tcpdump', 'tcpdump']);
 const { server } = await withServer();
 const client = new ServerClient({ url: server.url });
 /** This machine may be busy: how late the fabric is does not matter to these labs. */
@@ -94,7 +93,7 @@ function patchbay(args: readonly string[], onOutput: (text: string, pid: number)
 
 const projects = () => client.json<{ name: string }[]>('GET', '/v2/projects');
 
-describe('verdicts', { concurrency: true, skip: noVpcs }, () => {
+describe('verdicts', { concurrency: true }, () => {
   test('VLANs on a lossy trunk: passed, with reports that others can read', { skip: noPackets }, async () => {
     const report = await runLab('vlan-trunk.yaml');
     assert.equal(report.verdict, 'passed', JSON.stringify([findFirstFailure(report.steps), report.certificate?.reasons]));
@@ -260,7 +259,7 @@ checks:
   });
 });
 
-describe('the program', { skip: noVpcs }, () => {
+describe('the program', () => {
   const url = ['--url', server.url];
 
   test('mistakes end with 2 and name the place; nothing was created', async () => {
