@@ -33,8 +33,9 @@ export class Console {
     socket.on('error', () => {});
   }
 
-  static async open(port: number, host = '127.0.0.1'): Promise<Console> {
-    const socket = connect({ port, host, noDelay: true });
+  /** `at`: a TCP port of `host`, or the path of a Unix socket. */
+  static async open(at: number | string, host = '127.0.0.1'): Promise<Console> {
+    const socket = connect(typeof at === 'string' ? { path: at } : { port: at, host, noDelay: true });
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
       socket.once('error', reject);
