@@ -1,5 +1,5 @@
 /** The worked lab of routers with virtual machines in place of containers: the same file, links and checks. */
-import type { Lab, LabNode } from '../src/lab/file/lab.ts';
+import type { Lab, LabNode } from '../lab/file/lab.ts';
 import type { Guest } from './guest/guest.ts';
 import { guestCommandLine } from './guest/guest.ts';
 import { routerRamMiB } from './guest/router.ts';

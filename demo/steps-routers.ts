@@ -1,14 +1,14 @@
 /** The second act: labs out of files, with checks and verdicts. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { ServerClient } from '../src/cli/server-client.ts';
-import { checkApi } from '../src/cli/test/check-api.ts';
-import { stepLine, summaryText } from '../src/lab/checks/report/summary.ts';
-import type { TestReport } from '../src/lab/checks/report/test-report.ts';
-import { testLab } from '../src/lab/checks/test-lab.ts';
-import type { Lab } from '../src/lab/file/lab.ts';
-import { filesBelow } from '../src/lab/file/lab-files.ts';
-import { loadLab } from '../src/lab/file/load-lab.ts';
+import { ServerClient } from '../cli/server-client.ts';
+import { checkApi } from '../cli/test/check-api.ts';
+import { stepLine, summaryText } from '../lab/checks/report/summary.ts';
+import type { TestReport } from '../lab/checks/report/test-report.ts';
+import { testLab } from '../lab/checks/test-lab.ts';
+import type { Lab } from '../lab/file/lab.ts';
+import { filesBelow } from '../lab/file/lab-files.ts';
+import { loadLab } from '../lab/file/load-lab.ts';
 import { DemoEngine } from './containers/engine.ts';
 import { ensureImage, loadImage } from './containers/image.ts';
 import { frrRecipe } from './containers/recipes.ts';

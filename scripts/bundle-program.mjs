@@ -30,7 +30,7 @@ export async function bundleProgram() {
 
 async function hashOfSources() {
   const files = ['package-lock.json', 'scripts/bundle-program.mjs'];
-  for await (const file of glob('src/**/*.ts', { cwd: root })) if (!file.endsWith('.test.ts')) files.push(file);
+  for await (const file of glob('{src,lab,cli}/**/*.ts', { cwd: root })) if (!file.endsWith('.test.ts')) files.push(file);
   const contents = await Promise.all(files.sort().map((file) => readFile(path.join(root, file))));
   const hash = createHash('sha256');
   for (const [index, content] of contents.entries()) hash.update(`${files[index]}\0`).update(content);

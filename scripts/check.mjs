@@ -8,7 +8,7 @@ import { runTests } from './test-runner.mjs';
 
 const patterns = [
   'test/tools/*.test.ts',
-  'src/**/*.test.ts',
+  '{src,lab,cli}/**/*.test.ts',
   'web/**/*.test.ts',
   'demo/**/*.test.ts',
   'scripts/**/*.test.mjs',

@@ -46,7 +46,7 @@ const longFirst = [
   'test/conformance/conformance.test.ts',
   `{test/{${long.join()}},clients/{typescript,pytest}/**/*}.test.ts`,
 ];
-const everything = [...longFirst, '{src,web,demo,scripts,test,clients}/**/*.test.{ts,mjs}'];
+const everything = [...longFirst, '{src,lab,cli,web,demo,scripts,test,clients}/**/*.test.{ts,mjs}'];
 /** A browser and guests without hardware virtualization, on a busy machine. Never what tests durability or the contract. */
 const repeatable = /^test\/(browser|integration|lab)\//;
 const names = values['test-name-pattern'];

@@ -50,7 +50,7 @@ async function main(): Promise<number | undefined> {
       process.stdout.write(`${version}\n`);
       return 0;
     case 'lab':
-      return (await import('./cli/run-cli.ts')).runCli(invocation.rest);
+      return (await import('../cli/run-cli.ts')).runCli(invocation.rest);
     case 'doctor':
       return (await import('./doctor/doctor.ts')).runDoctor(invocation.rest);
     case 'images':

@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { labRoutes } from '../lab/lab-routes.ts';
+import { RoutesApi } from '../lab/state/routes-api.ts';
 import { Tickets } from './api/tickets.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { createHttpServer } from './http/server.ts';
-import { labRoutes } from './lab/lab-routes.ts';
-import { RoutesApi } from './lab/state/routes-api.ts';
 import { readSettings } from './settings.ts';
 import { apiVersion, version } from './version.ts';
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { implementedTypes } from '../../src/emulators/kinds.ts';
-import { importsOf, pageFiles, root, sourceFiles, src, web } from './sources.ts';
+import { importsOf, pageFiles, root, sourceFiles, web } from './sources.ts';
 
 /** Layer to its permitted imports; `folder/file.ts` permits that file alone. */
 const arrows: Record<string, readonly string[]> = {
@@ -124,8 +124,13 @@ function kindNames(source: string): string[] {
 }
 
 const layerOf = (file: string): string => file.split('/', 1)[0] ?? '';
-const files = await sourceFiles();
-const imports = (await Promise.all(files.map((file) => importsOf(file)))).flat();
+/** Below `src`; `lab/…` and `cli/…` are beside it. */
+const nameOf = (path: string) => path.replace(/^src\//, '');
+const pathOf = (name: string) => join(root, /^(?:lab|cli)\//.test(name) ? name : `src/${name}`);
+const files = (await sourceFiles()).map(nameOf);
+const imports = (await Promise.all((await sourceFiles()).map((file) => importsOf(file))))
+  .flat()
+  .map((one) => ({ ...one, from: nameOf(one.from), to: nameOf(one.to) }));
 
 describe('architecture', () => {
   it('has no arrow that is not declared', () => {
@@ -145,8 +150,8 @@ describe('architecture', () => {
   it('has no undeclared arrow of a file at the root, and no unused declaration', async () => {
     const found: Record<string, string[]> = {};
     for (const file of files.filter((name) => !name.includes('/'))) {
-      const text = await readFile(join(src, file), 'utf8');
-      const outside = Array.from(text.matchAll(/'(\.\.\/[^']+)'/g), ([, path = '']) => path);
+      const text = await readFile(pathOf(file), 'utf8');
+      const outside = Array.from(text.matchAll(/'(\.\.\/(?!(?:lab|cli)\/)[^']+)'/g), ([, path = '']) => path);
       const inside = imports.filter(({ from, to }) => from === file && to.endsWith('.ts')).map(({ to }) => layerOf(to));
       found[file] = [...new Set([...inside, ...outside])].toSorted();
     }
@@ -180,7 +185,7 @@ describe('architecture', () => {
     const wrong: string[] = [];
     for (const file of files) {
       if (kindFolders.some((folder) => file.startsWith(folder)) || file in kindNamers) continue;
-      wrong.push(...kindNames(await readFile(join(src, file), 'utf8')).map((name) => `${file}: ${name}`));
+      wrong.push(...kindNames(await readFile(pathOf(file), 'utf8')).map((name) => `${file}: ${name}`));
     }
     assert.deepEqual(wrong, []);
   });
@@ -188,7 +193,7 @@ describe('architecture', () => {
   it('exempts no file that names no kind', async () => {
     const idle: string[] = [];
     for (const file of Object.keys(kindNamers)) {
-      if (kindNames(await readFile(join(src, file), 'utf8')).length === 0) idle.push(file);
+      if (kindNames(await readFile(pathOf(file), 'utf8')).length === 0) idle.push(file);
     }
     assert.deepEqual(idle, []);
   });

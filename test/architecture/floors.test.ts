@@ -7,10 +7,10 @@ import { floors, mostLinesWithoutFloors } from './floors.ts';
 import { findCircle, importsIn, importsOf, pageFiles, root, sourceFiles } from './sources.ts';
 
 const files = [
-  ...(await sourceFiles()).map((file) => `src/${file}`),
+  ...(await sourceFiles()),
   ...(await pageFiles()).filter((file) => /\.tsx?$/.test(file)).map((file) => `web/${file}`),
 ];
-const imports = (await Promise.all(files.map((file) => importsOf(file, root)))).flat().filter(({ to }) => /\.tsx?$/.test(to));
+const imports = (await Promise.all(files.map((file) => importsOf(file)))).flat().filter(({ to }) => /\.tsx?$/.test(to));
 
 interface Place {
   readonly entry: string;
@@ -60,7 +60,7 @@ describe('floors', () => {
   it('stand in every large room', async () => {
     const lines = new Map<string, number>();
     for (const file of files) {
-      const room = /^web|^src\/[^/]+(?=\/)/.exec(file)?.[0] ?? 'src';
+      const room = /^(?:web|lab|cli)(?=\/)|^src\/[^/]+(?=\/)/.exec(file)?.[0] ?? 'src';
       const text = await readFile(join(root, file), 'utf8');
       lines.set(room, (lines.get(room) ?? 0) + text.split('\n').length - 1);
     }

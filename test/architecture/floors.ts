@@ -53,7 +53,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['driver.ts'],
     ['kind.ts'],
   ],
-  'src/lab': [
+  lab: [
     ['checks', 'lab-routes.ts'],
     ['thread'],
     ['open-lab.ts'],
@@ -65,7 +65,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['file'],
     ['checks/definition'],
   ],
-  'src/cli': [
+  cli: [
     ['run-cli.ts'],
     ['commands.ts', 'help.ts'],
     ['completion.ts', 'mcp', 'test'],

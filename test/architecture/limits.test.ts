@@ -1,4 +1,4 @@
-/** Sizes that CONTRIBUTING promises, read with the compiler: of `src/` and `web/`, without tests. */
+/** Sizes that CONTRIBUTING promises, read with the compiler: of `src/`, `lab/`, `cli/` and `web/`, without tests. */
 import assert from 'node:assert/strict';
 import { relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
@@ -32,7 +32,7 @@ const openProjects = [resolve(root, 'tsconfig.json'), resolve(root, 'web/tsconfi
 for (const { program } of api.updateSnapshot({ openProjects }).getProjects()) {
   for (const path of program.getSourceFileNames()) {
     const file = relative(root, path);
-    if (!/^(src|web)\//.test(file) || file.endsWith('.test.ts')) continue;
+    if (!/^(src|lab|cli|web)\//.test(file) || file.endsWith('.test.ts')) continue;
     const source = program.getSourceFile(path);
     if (!source || seen.has(file)) continue;
     seen.add(file);

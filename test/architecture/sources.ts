@@ -3,11 +3,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
-export const src = join(root, 'src');
+/** The server, and its clients that are a part of the program. */
+const rooms = ['src', 'lab', 'cli'];
 export const web = join(root, 'web');
 
 export interface Import {
-  /** Paths relative to the folder that was read, `src` or the repository; a package keeps its name. */
+  /** Paths below the repository; a package keeps its name. */
   readonly from: string;
   readonly to: string;
   /** Gone at run time. */
@@ -25,9 +26,12 @@ export async function filesBelow(folder: string, name: RegExp): Promise<string[]
     .toSorted();
 }
 
-/** Those of the program without its tests. */
+/** Those of the program without its tests, below the repository. */
 export async function sourceFiles(): Promise<string[]> {
-  return (await filesBelow(src, /\.ts$/)).filter((file) => !file.endsWith('.test.ts'));
+  const found = await Promise.all(
+    rooms.map(async (room) => (await filesBelow(join(root, room), /\.ts$/)).map((file) => `${room}/${file}`)),
+  );
+  return found.flat().filter((file) => !file.endsWith('.test.ts'));
 }
 
 /** Those of the page without its tests. */
@@ -35,9 +39,9 @@ export async function pageFiles(): Promise<string[]> {
   return (await filesBelow(web, /\.(tsx?|css)$/)).filter((file) => !file.endsWith('.test.ts'));
 }
 
-/** `folder` is what paths are below. */
-export async function importsOf(file: string, folder = src): Promise<Import[]> {
-  return importsIn(await readFile(join(folder, file), 'utf8'), file);
+/** `file` is a path below the repository. */
+export async function importsOf(file: string): Promise<Import[]> {
+  return importsIn(await readFile(join(root, file), 'utf8'), file);
 }
 
 /** The imports and re-exports in the text of a file. `{ type A, type B }` is gone at run time as `type { A, B }` is. */

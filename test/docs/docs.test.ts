@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { access, glob, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { fieldTables } from '../../lab/field-tables.ts';
 import { faultRows } from '../../src/api/faults.ts';
 import { help } from '../../src/command-line.ts';
 import { configurationPage } from '../../src/configuration-page.ts';
-import { fieldTables } from '../../src/lab/field-tables.ts';
 import { filterTypes } from '../../src/schema/filter-table.ts';
 import { filesBelow, sourceFiles } from '../architecture/sources.ts';
 
@@ -22,8 +22,8 @@ describe('documents', () => {
   });
 
   it('explain no error that nothing throws', async () => {
-    const files = (await sourceFiles()).filter((file) => file !== 'api/faults.ts');
-    const program = (await Promise.all(files.map((file) => read(`src/${file}`)))).join('\n');
+    const files = (await sourceFiles()).filter((file) => file !== 'src/api/faults.ts');
+    const program = (await Promise.all(files.map((file) => read(file)))).join('\n');
     const thrown = new Set(Array.from(program.matchAll(/\bfault\(\s*'(\w+)'/g), (found) => found[1]));
     assert.deepEqual(
       faultRows().flatMap(({ code }) => (thrown.has(code) ? [] : [code])),
@@ -56,7 +56,7 @@ describe('documents', () => {
 
   it('wrap prose at 120 columns', async () => {
     const long: string[] = [];
-    for await (const path of glob('{*,docs/**/*,bench/*,src/**/*,web/**/*,clients/*/*}.md', { cwd: root })) {
+    for await (const path of glob('{*,docs/**/*,bench/*,src/**/*,lab/**/*,cli/**/*,web/**/*,clients/*/*}.md', { cwd: root })) {
       const prose = (await read(path)).replaceAll(/^```.*?^```/gms, (code) => code.replaceAll(/[^\n]/g, ''));
       for (const [index, line] of prose.split('\n').entries()) {
         // Not tables, titles, pictures, code and what has no place to break at.
@@ -143,7 +143,7 @@ describe('documents', () => {
 });
 
 async function repositoryFiles(): Promise<string[]> {
-  const folders = ['src', 'web', 'test', 'demo', 'bench', 'clients', 'docs', 'scripts', 'packaging'];
+  const folders = ['src', 'lab', 'cli', 'web', 'test', 'demo', 'bench', 'clients', 'docs', 'scripts', 'packaging'];
   const below = await Promise.all(
     folders.map(async (folder) => (await filesBelow(resolve(root, folder), /./)).map((file) => `${folder}/${file}`)),
   );

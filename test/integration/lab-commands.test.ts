@@ -5,8 +5,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findEntry } from '../../src/cli/address.ts';
-import { readValue } from '../../src/cli/lab/lab-source.ts';
+import { findEntry } from '../../cli/address.ts';
+import { readValue } from '../../cli/lab/lab-source.ts';
 import { processesOf } from '../support/leftovers.ts';
 import { serverProgram, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { cliCommands } from '../../src/cli/commands.ts';
-import { changePlans } from '../../src/cli/mcp/plan-changes.ts';
-import { filesOfCall, toolName, toolSchema } from '../../src/cli/mcp/tool-input.ts';
+import { cliCommands } from '../../cli/commands.ts';
+import { changePlans } from '../../cli/mcp/plan-changes.ts';
+import { filesOfCall, toolName, toolSchema } from '../../cli/mcp/tool-input.ts';
 import { type RunningServer, serverProgram, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -7,11 +7,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ServerClient } from '../../src/cli/server-client.ts';
-import { checkApi } from '../../src/cli/test/check-api.ts';
-import { testLab } from '../../src/lab/checks/test-lab.ts';
-import { filesOf } from '../../src/lab/file/lab-files.ts';
-import { loadLab } from '../../src/lab/file/load-lab.ts';
+import { ServerClient } from '../../cli/server-client.ts';
+import { checkApi } from '../../cli/test/check-api.ts';
+import { testLab } from '../../lab/checks/test-lab.ts';
+import { filesOf } from '../../lab/file/lab-files.ts';
+import { loadLab } from '../../lab/file/load-lab.ts';
 import { cloudGuestRamMiB, makeCloudGuest } from '../support/cloud-guest.ts';
 import { startServer } from '../support/server.ts';
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { after, describe, test } from 'node:test';
-import { CommandConsole } from '../../src/lab/checks/console/command-console.ts';
-import { ConsoleConnection, type ConsoleWire } from '../../src/lab/checks/console/console-connection.ts';
-import { Dialogue } from '../../src/lab/checks/console/dialogue.ts';
-import { Platforms, platformOf } from '../../src/lab/checks/console/platforms.ts';
+import { CommandConsole } from '../../lab/checks/console/command-console.ts';
+import { ConsoleConnection, type ConsoleWire } from '../../lab/checks/console/console-connection.ts';
+import { Dialogue } from '../../lab/checks/console/dialogue.ts';
+import { Platforms, platformOf } from '../../lab/checks/console/platforms.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { testCommand } from '../../src/cli/test/test-command.ts';
+import { testCommand } from '../../cli/test/test-command.ts';
 
 const packaging = resolve(import.meta.dirname, '../../packaging');
 const folder = await mkdtemp(join(tmpdir(), 'pb-ci-'));

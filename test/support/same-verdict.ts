@@ -1,7 +1,7 @@
 /** The promise of a seed: two runs of a worked lab pass, and every step of both comes to the same. */
 import assert from 'node:assert/strict';
-import type { TestReport } from '../../src/lab/checks/report/test-report.ts';
-import type { StepReport } from '../../src/lab/checks/run/step-report.ts';
+import type { TestReport } from '../../lab/checks/report/test-report.ts';
+import type { StepReport } from '../../lab/checks/run/step-report.ts';
 
 /** All five labs run twice: minutes. `npm run fuzz -- 1 labs` sets it. */
 export const runsLabsTwice = process.env.PATCHBAY_TEST_LABS_TWICE === '1';

@@ -1,0 +1,46 @@
+/** The console of a node over its WebSocket: bytes as a serial line has them, without telnet's commands. */
+import { TelnetStripper } from '../../src/lib/telnet.ts';
+import type { ServerClient } from '../server-client.ts';
+
+export interface ConsoleSocket {
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  onData(listener: (data: Uint8Array) => void): void;
+  /** Resolves with the reason when it is closed. */
+  readonly closed: Promise<string>;
+  close(): void;
+}
+
+/** @throws why it cannot be opened */
+export async function openConsole(
+  api: ServerClient,
+  projectPath: string,
+  nodeId: string,
+  which: 'console' | 'aux' = 'console',
+): Promise<ConsoleSocket> {
+  const path = `${projectPath}/nodes/${nodeId}/${which}/ws`;
+  const { ticket } = await api.json<{ ticket: string }>('POST', '/v2/tickets', { path });
+  const url = new URL(`${api.url}${path}`);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  url.searchParams.set('ticket', ticket);
+  const socket = new WebSocket(url);
+  socket.binaryType = 'arraybuffer';
+  const stripper = new TelnetStripper();
+  const listeners: ((data: Uint8Array) => void)[] = [];
+  socket.addEventListener('message', ({ data }) => {
+    const bytes = typeof data === 'string' ? Buffer.from(data) : new Uint8Array(data as ArrayBuffer);
+    for (const listener of listeners) listener(stripper.push(bytes));
+  });
+  const closed = new Promise<string>((resolve) => {
+    socket.addEventListener('close', ({ reason }) => resolve(reason));
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => resolve());
+    socket.addEventListener('error', () => reject(new Error(`the console cannot be opened: is the node started?`)));
+  });
+  return {
+    send: (data) => socket.send(data),
+    onData: (listener) => void listeners.push(listener),
+    closed,
+    close: () => socket.close(),
+  };
+}

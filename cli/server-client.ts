@@ -1,0 +1,116 @@
+/** A server over HTTP or HTTPS, near or far. */
+
+import type { LabApi } from '../lab/state/lab-api.ts';
+import type { Method } from '../src/api/route.ts';
+
+/** An answer that is no success, in the words of the server. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+export interface ServerAddress {
+  /** `http://host:port`, without credentials. */
+  readonly url: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  /** Who changes something, for the history of projects. Default: the user. */
+  readonly client?: string;
+}
+
+/** Nodes may boot, and images be copied, before an answer comes. Milliseconds. */
+const answerLimitMs = 1_200_000;
+
+export class ServerClient implements LabApi {
+  readonly url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #signal: AbortSignal | undefined;
+
+  readonly #address: ServerAddress;
+
+  constructor(address: ServerAddress, signal?: AbortSignal) {
+    const { url, user, password, client } = address;
+    this.#address = address;
+    this.url = url.replace(/\/+$/, '');
+    this.#signal = signal;
+    const token = user === undefined ? undefined : Buffer.from(`${user}:${password ?? ''}`).toString('base64');
+    this.#headers = {
+      'user-agent': 'patchbay-cli',
+      ...(token && { authorization: `Basic ${token}` }),
+      ...(client !== undefined && { 'x-patchbay-client': client }),
+    };
+  }
+
+  /** For what must happen after Ctrl-C. */
+  withoutSignal(): ServerClient {
+    return new ServerClient(this.#address);
+  }
+
+  async json<T>(method: Method, path: string, body?: unknown): Promise<T> {
+    const answer = await this.send(method, path, body === undefined ? undefined : JSON.stringify(body));
+    const text = await answer.text();
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  }
+
+  async text(path: string): Promise<string | undefined> {
+    try {
+      return await (await this.send('GET', path)).text();
+    } catch (error) {
+      if (error instanceof RequestError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async upload(path: string, text: string): Promise<void> {
+    await (await this.send('POST', path, text)).arrayBuffer();
+  }
+
+  /** The answer to a request, unread. @throws RequestError */
+  async send(method: Method, path: string, body?: string): Promise<Response> {
+    const answer = await this.#fetch(method, path, body);
+    if (answer.ok) return answer;
+    const text = await answer.text().catch(() => '');
+    throw new RequestError(answer.status, this.#explain(answer.status, text));
+  }
+
+  async #fetch(method: Method, path: string, body: string | undefined): Promise<Response> {
+    const limit = AbortSignal.timeout(answerLimitMs);
+    try {
+      return await fetch(`${this.url}${path}`, {
+        method,
+        headers: { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body }),
+        signal: this.#signal ? AbortSignal.any([this.#signal, limit]) : limit,
+      });
+    } catch (error) {
+      if (this.#signal?.aborted) throw error;
+      throw new RequestError(0, `No answer from ${this.url}: ${reasonOf(error)}. Start a server, or set PATCHBAY_URL`, {
+        cause: error,
+      });
+    }
+  }
+
+  #explain(status: number, text: string): string {
+    if (status === 401)
+      return `${this.url} needs a user and a password: set PATCHBAY_USER and PATCHBAY_PASSWORD, or write them to the netrc file`;
+    try {
+      const { message } = JSON.parse(text) as { message?: unknown };
+      if (typeof message === 'string') return message;
+    } catch {
+      // Not an answer of Patchbay.
+    }
+    return `${this.url} answered with status ${status}`;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.message || String((cause as NodeJS.ErrnoException).code ?? cause.name);
+}

@@ -1,0 +1,266 @@
+/**
+ * Carries a plan out through the API, with as few requests as possible: everything new in one, all moves in one. What fails leaves the
+ * project as far as it came; a plan made then says what is left.
+ */
+import type { Bulk, BulkCreate, BulkNode } from '../src/schema/bulk.ts';
+import type { Project } from '../src/schema/project.ts';
+import type { Static } from '../src/schema/type.ts';
+import type { Lab } from './file/lab.ts';
+import { placeNodes } from './place-nodes.ts';
+import type { LabPlan, LinkStep, NodeStep } from './plan/lab-plan.ts';
+import { planLinks } from './plan/plan-links.ts';
+import type { LabApi } from './state/lab-api.ts';
+import { bounded, filePath, readProject } from './state/lab-state.ts';
+
+/** What happens while a plan is carried out. */
+export interface ApplyProgress {
+  readonly step: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface ApplyOptions {
+  /** Start all nodes afterwards. */
+  readonly start?: boolean;
+  readonly onProgress?: (progress: ApplyProgress) => void;
+  /** Ends between two requests. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Of one request: its body has limits of 1 MiB and 50,000 values. */
+const mostInBulk = 500;
+const mostBulkBytes = 800_000;
+const mostBulkValues = 40_000;
+
+/** @returns the project as it is then. @throws the first error of a request */
+export async function applyPlan(api: LabApi, lab: Lab, plan: LabPlan, options: ApplyOptions = {}): Promise<Project> {
+  const run = new Run(api, lab, plan, options);
+  return run.all();
+}
+
+class Run {
+  readonly #api: LabApi;
+  readonly #lab: Lab;
+  readonly #plan: LabPlan;
+  readonly #options: ApplyOptions;
+  readonly #total: number;
+  #done = 0;
+  #path = '';
+
+  constructor(api: LabApi, lab: Lab, plan: LabPlan, options: ApplyOptions) {
+    this.#api = api;
+    this.#lab = lab;
+    this.#plan = plan;
+    this.#options = options;
+    this.#total = plan.nodes.length + plan.links.length + plan.drawings.length;
+  }
+
+  async all(): Promise<Project> {
+    const project = await this.#project();
+    this.#path = `/v2/projects/${project.project_id}`;
+    const { nodes } = this.#plan;
+    await this.#freePorts(this.#plan.links);
+    await this.#stop(nodes.filter(({ restart }) => restart));
+    await this.#delete(
+      'nodes',
+      nodes.filter(({ action }) => action === 'delete' || action === 'replace'),
+    );
+    await this.#updateNodes(nodes.filter(({ action }) => action === 'update'));
+    const ids = await this.#createNodes(nodes.filter(({ create }) => create !== undefined));
+    await this.#writeFiles(ids);
+    await this.#links();
+    await this.#drawings();
+    await this.#start(ids);
+    return this.#api.json<Project>('GET', this.#path);
+  }
+
+  async #project(): Promise<Project> {
+    const { id, name, body } = this.#plan.project;
+    if (id === undefined) return this.#api.json<Project>('POST', '/v2/projects', { ...body, name });
+    if (Object.keys(body).length === 0) return this.#api.json<Project>('GET', `/v2/projects/${id}`);
+    return this.#api.json<Project>('PUT', `/v2/projects/${id}`, body);
+  }
+
+  /** Deletes links, and mirrors that go or change. */
+  async #freePorts(steps: readonly LinkStep[]): Promise<void> {
+    const mirrored = steps.filter(({ id, mirror }) => id !== undefined && mirror !== undefined);
+    await this.#bounded(mirrored, ({ id }) => this.#api.json('DELETE', `${this.#path}/links/${id}/mirror`));
+    await this.#delete(
+      'links',
+      steps.filter(({ action }) => action === 'delete'),
+    );
+  }
+
+  /** Locked ones are unlocked before. */
+  async #delete(
+    what: 'nodes' | 'links' | 'drawings',
+    steps: readonly { readonly id?: string; readonly locked?: boolean }[],
+  ): Promise<void> {
+    const locked = steps.filter(({ locked: is }) => is);
+    await this.#bounded(locked, ({ id }) => this.#api.json('PUT', `${this.#path}/${what}/${id}`, { locked: false }));
+    for (const part of parts(steps.map(({ id }) => id))) {
+      await this.#api.json('POST', `${this.#path}/bulk/delete`, { [what]: part });
+      this.#report(`delete ${what}`, part.length);
+    }
+  }
+
+  async #stop(steps: readonly NodeStep[]): Promise<void> {
+    await this.#bounded(steps, ({ id }) => this.#api.json('POST', `${this.#path}/nodes/${id}/stop`, {}));
+  }
+
+  /** Moves alone take one request together. */
+  async #updateNodes(steps: readonly NodeStep[]): Promise<void> {
+    const isMove = ({ update, files }: NodeStep) =>
+      update !== undefined && files.size === 0 && Object.keys(update).every((key) => ['x', 'y', 'z', 'locked'].includes(key));
+    const moves = steps.filter(isMove);
+    for (const part of parts(moves)) {
+      await this.#api.json('PUT', `${this.#path}/bulk`, { nodes: part.map(({ id, update }) => ({ node_id: id, ...update })) });
+      this.#report('move nodes', part.length);
+    }
+    const others = steps.filter((step) => !isMove(step));
+    await this.#each('change nodes', others, async ({ id, update }) => {
+      if (update) await this.#api.json('PUT', `${this.#path}/nodes/${id}`, update);
+    });
+  }
+
+  /** @returns ids by name */
+  async #createNodes(steps: readonly NodeStep[]): Promise<ReadonlyMap<string, string>> {
+    const ids = new Map<string, string>();
+    for (const part of parts(await placeNodes(this.#api, this.#lab, this.#path, steps))) {
+      const nodes = part.map(({ create }) => create as BulkNode);
+      const made = await this.#bulk({ nodes });
+      for (const [index, { name }] of part.entries()) ids.set(name, made.nodes[index]?.node_id ?? '');
+      this.#report('create nodes', part.length);
+    }
+    return ids;
+  }
+
+  async #writeFiles(ids: ReadonlyMap<string, string>): Promise<void> {
+    const files = this.#plan.nodes.flatMap(({ action, name, id, files: own }) => {
+      const node = action === 'update' ? id : ids.get(name);
+      return action === 'delete' || node === undefined ? [] : [...own].map(([path, text]) => ({ node, path, text }));
+    });
+    await this.#bounded(files, ({ node, path, text }) => this.#api.upload(filePath(this.#path, node, path), text));
+  }
+
+  /** Planned again: the ports of all nodes are known now. */
+  async #links(): Promise<void> {
+    if (this.#lab.links.length === 0 && this.#plan.links.length === 0) return;
+    const project = await this.#api.json<Project>('GET', this.#path);
+    const state = await readProject(this.#api, project);
+    const byName = new Map(state.nodes.map(({ name, node_id }) => [name.replaceAll(' ', ''), node_id]));
+    const steps = planLinks(this.#lab, state, []);
+    await this.#freePorts(steps);
+    const mirrors = steps.flatMap(({ id, mirror }) => (id !== undefined && mirror ? [{ id, mirror }] : []));
+    for (const part of parts(steps.filter(({ action }) => action === 'create'))) {
+      const links = part.map(({ ends, body }) => ({ ...body, nodes: (ends ?? []).map((end) => endOf(end, byName)) }));
+      const made = await this.#bulk({ links } as BulkCreate);
+      await this.#bounded([...part.entries()], ([index, step]) => this.#schedule(made.links[index]?.link_id ?? '', step));
+      for (const [index, { mirror }] of part.entries()) if (mirror) mirrors.push({ id: made.links[index]?.link_id ?? '', mirror });
+      this.#report('create links', part.length);
+    }
+    const updates = steps.filter(({ action }) => action === 'update');
+    await this.#each('change links', updates, async (step) => {
+      const { id = '', body = {} } = step;
+      if (Object.keys(body).length > 0) await this.#api.json('PUT', `${this.#path}/links/${id}`, body);
+      await this.#schedule(id, step);
+    });
+    await this.#bounded(mirrors, ({ id, mirror }) =>
+      this.#api.json('PUT', `${this.#path}/links/${id}/mirror`, endOf(mirror, byName)),
+    );
+  }
+
+  async #schedule(linkId: string, { schedule }: LinkStep): Promise<void> {
+    const path = `${this.#path}/links/${linkId}/schedule`;
+    if (schedule) await this.#api.json('PUT', path, schedule);
+    else if (schedule === null) await this.#api.json('DELETE', path);
+  }
+
+  async #drawings(): Promise<void> {
+    const { drawings } = this.#plan;
+    const of = (wanted: string) => drawings.filter(({ action }) => action === wanted);
+    await this.#delete('drawings', of('delete'));
+    for (const part of parts(of('create'))) {
+      await this.#bulk({ drawings: part.map(({ body }) => body ?? {}) });
+      this.#report('create drawings', part.length);
+    }
+    for (const part of parts(of('update'))) {
+      await this.#api.json('PUT', `${this.#path}/bulk`, { drawings: part.map(({ id, body }) => ({ drawing_id: id, ...body })) });
+      this.#report('move drawings', part.length);
+    }
+  }
+
+  async #start(ids: ReadonlyMap<string, string>): Promise<void> {
+    if (this.#options.start) {
+      await this.#api.json('POST', `${this.#path}/nodes/start`, {});
+      return;
+    }
+    const stopped = this.#plan.nodes.flatMap(({ action, name, id, restart }) =>
+      restart && action !== 'delete' ? [ids.get(name) ?? id] : [],
+    );
+    await this.#bounded(stopped, (id) => this.#api.json('POST', `${this.#path}/nodes/${id}/start`, {}));
+  }
+
+  #bulk(body: BulkCreate): Promise<Static<typeof Bulk>> {
+    return this.#api.json('POST', `${this.#path}/bulk`, body);
+  }
+
+  async #each<T>(step: string, items: readonly T[], fn: (item: T) => Promise<unknown>): Promise<void> {
+    await this.#bounded(items, async (item) => {
+      await fn(item);
+      this.#report(step, 1);
+    });
+  }
+
+  async #bounded<T>(items: readonly T[], fn: (item: T) => Promise<unknown>): Promise<void> {
+    await bounded(items, (item) => {
+      this.#options.signal?.throwIfAborted();
+      return fn(item);
+    });
+    this.#options.signal?.throwIfAborted();
+  }
+
+  #report(step: string, count: number): void {
+    this.#options.signal?.throwIfAborted();
+    this.#done = Math.min(this.#total, this.#done + count);
+    this.#options.onProgress?.({ step, done: this.#done, total: this.#total });
+  }
+}
+
+function endOf({ node, port, label }: NonNullable<LinkStep['ends']>[number], byName: ReadonlyMap<string, string>) {
+  return {
+    node_id: byName.get(node),
+    adapter_number: port?.adapter ?? 0,
+    port_number: port?.port ?? 0,
+    ...(label && { label }),
+  };
+}
+
+/** Lists that one request can carry. */
+function parts<T>(items: readonly T[]): T[][] {
+  const found: T[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  let values = 0;
+  for (const item of items) {
+    const text = JSON.stringify(item);
+    const size = Buffer.byteLength(text);
+    const count = mostValuesIn(text);
+    const isFull = bytes + size > mostBulkBytes || values + count > mostBulkValues;
+    if (isFull || (found.at(-1)?.length ?? 0) >= mostInBulk) {
+      found.push([]);
+      bytes = 0;
+      values = 0;
+    }
+    found.at(-1)?.push(item);
+    bytes += size;
+    values += count;
+  }
+  return found;
+}
+
+/** As many values as a JSON text can have: characters of its strings are counted as well. */
+function mostValuesIn(text: string): number {
+  let count = 1;
+  for (const character of text) if (character === ',' || character === '[' || character === '{') count += 1;
+  return count;
+}

@@ -1,0 +1,134 @@
+/** Captures the packets of a link while something is done, and counts those that match. */
+import { spawn } from 'node:child_process';
+import { buffer, text } from 'node:stream/consumers';
+import type { LinkCapture } from '../../../src/schema/capture.ts';
+import type { Link } from '../../../src/schema/link.ts';
+import type { LinkStats } from '../../../src/schema/link-stats.ts';
+import {
+  fileHeaderBytes,
+  formatVersion,
+  linkTypes,
+  microsecondMagic,
+  nanosecondMagic,
+  recordHeaderBytes,
+  snapLength,
+} from '../../../src/schema/pcap.ts';
+import type { CapturedPackets } from '../definition/results.ts';
+import type { LabSite } from './lab-site.ts';
+
+export interface CaptureFinding extends CapturedPackets {
+  /** The capture, all packets. */
+  readonly pcap: Buffer;
+  /** The first packets that match, as tcpdump prints them. */
+  readonly text: string;
+  /** Frames that passed and are not in the file. */
+  readonly missed: number;
+}
+
+export class CaptureError extends Error {
+  override readonly name = 'CaptureError';
+}
+
+interface CaptureWish {
+  readonly link: Link;
+  readonly filter: string | undefined;
+  readonly side: 'before' | 'after';
+}
+
+/** Of one capture; a larger one is an error. */
+const mostBytes = 256 * 1024 * 1024;
+const shownPackets = 20;
+
+/** @throws CaptureError, RequestError, and the error of `work` */
+export async function capturePackets(
+  site: LabSite,
+  { link, filter, side }: CaptureWish,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<CaptureFinding> {
+  await filterPackets(emptyCapture, filter);
+  const captures = `/links/${link.link_id}/captures`;
+  const { capture_id, capture_file_name } = await site.request<LinkCapture>('POST', captures, { side, max_bytes: mostBytes });
+  const ending = new AbortController();
+  let missed = 0;
+  let pcap: Promise<Buffer>;
+  try {
+    const bytes = await site.api.stream(`${site.path}${captures}/${capture_id}/pcap`, AbortSignal.any([signal, ending.signal]));
+    pcap = buffer(bytes);
+    pcap.catch(() => undefined);
+    await work();
+    const stats = await site.request<LinkStats>('GET', `/links/${link.link_id}/stats`);
+    const figures = stats.captures.find((one) => one.capture_id === capture_id);
+    if (!figures)
+      throw new CaptureError(`the capture ${capture_file_name} ended before its steps: was a node of the link stopped?`);
+    if (figures.ended !== null) throw new CaptureError(`the capture ended before its steps: ${figures.ended}`);
+    missed = figures.missed_frames;
+  } catch (error) {
+    ending.abort();
+    throw error;
+  } finally {
+    await site.request('DELETE', `${captures}/${capture_id}`).catch(() => undefined);
+  }
+  const whole = await pcap;
+  const matching = await filterPackets(whole, filter);
+  return { ...countPackets(matching), pcap: whole, missed, text: await printPackets(matching) };
+}
+
+/** Header of a pcap file without packets: microseconds, Ethernet. */
+const emptyCapture = Buffer.alloc(fileHeaderBytes);
+emptyCapture.writeUInt32LE(microsecondMagic, 0);
+emptyCapture.writeUInt16LE(formatVersion.major, 4);
+emptyCapture.writeUInt16LE(formatVersion.minor, 6);
+emptyCapture.writeUInt32LE(snapLength, 16);
+emptyCapture.writeUInt32LE(linkTypes.DLT_EN10MB, 20);
+
+/** A filter that tcpdump does not accept is found before anything is captured. */
+async function filterPackets(pcap: Buffer, filter: string | undefined): Promise<Buffer> {
+  return filter === undefined ? pcap : tcpdump(['-r', '-', '-w', '-', '--', filter], pcap);
+}
+
+/** The first packets as tcpdump prints them; empty where it cannot. */
+export async function printPackets(pcap: Buffer, most = shownPackets): Promise<string> {
+  try {
+    return (await tcpdump(['-r', '-', '-nn', '-e', '-c', String(most)], pcap)).toString('utf8');
+  } catch {
+    // Text for people only: the packets were counted.
+    return '';
+  }
+}
+
+/** @throws CaptureError */
+async function tcpdump(args: readonly string[], input: Buffer): Promise<Buffer> {
+  const child = spawn('tcpdump', args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', (cause) => {
+      reject(new CaptureError('packets are filtered by tcpdump, which cannot be run here. Install the package tcpdump', { cause }));
+    });
+    child.once('close', resolve);
+  });
+  // It may end before it has read everything.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [code, output, errors] = await Promise.all([ended, buffer(child.stdout), text(child.stderr)]);
+  if (code === 0) return output;
+  const reason = errors.split('\n').findLast((line) => line.startsWith('tcpdump: ')) ?? `it ended with ${code}`;
+  throw new CaptureError(`the filter cannot be used: ${reason.replace('tcpdump: ', '')}`);
+}
+
+const addresses = { start: 6, end: 12 } as const;
+
+/** Of a pcap file in the byte order that it says. @see https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-05.html */
+export function countPackets(pcap: Buffer): CapturedPackets {
+  const isLittle = pcap.length >= fileHeaderBytes && [microsecondMagic, nanosecondMagic].includes(pcap.readUInt32LE(0));
+  const senders = new Set<string>();
+  let packets = 0;
+  for (let at = fileHeaderBytes; at + recordHeaderBytes <= pcap.length; ) {
+    const length = isLittle ? pcap.readUInt32LE(at + 8) : pcap.readUInt32BE(at + 8);
+    const frame = pcap.subarray(at + recordHeaderBytes, at + recordHeaderBytes + length);
+    if (frame.length < length) break;
+    packets += 1;
+    if (length >= addresses.end) senders.add(frame.toString('hex', addresses.start, addresses.end));
+    at += recordHeaderBytes + length;
+  }
+  return { packets, senders: senders.size };
+}

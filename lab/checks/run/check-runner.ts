@@ -1,0 +1,196 @@
+/** Carries the steps of a lab out, one after the other, and reports each. A failed check does not keep the next ones from running. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Link } from '../../../src/schema/link.ts';
+import type { Chances } from '../chance/chance.ts';
+import { stepChance } from '../chance/step-chance.ts';
+import {
+  type CheckStep,
+  isGroup,
+  isProbe,
+  type LabAction,
+  type Probe,
+  type StepGroup,
+  type TrafficRun,
+} from '../definition/steps.ts';
+import { NoCommandError, resolveAddress, runProbe } from '../probes/node-probe.ts';
+import { runAction } from './actions.ts';
+import { capturePackets } from './capture-packets.ts';
+import type { ChangeWatch } from './change-watch.ts';
+import type { LabSite } from './lab-site.ts';
+import { siteOf } from './probe-site.ts';
+import { repeat, type Try } from './repeat.ts';
+import { runTraffic, trafficText } from './run-traffic.ts';
+import { linkSeed } from './seeds.ts';
+import type { StepReport } from './step-report.ts';
+
+export interface RunnerOptions {
+  readonly site: LabSite;
+  readonly watch: ChangeWatch;
+  readonly seedOf: (link: Link) => number;
+  /** Of the times between packets. */
+  readonly seed: number;
+  readonly signal: AbortSignal;
+  readonly chances: Chances;
+  readonly onStep?: (report: StepReport) => void;
+}
+
+/** What a step came to, before it is timed. */
+type StepFinding = Pick<StepReport, 'outcome' | 'problems' | 'evidence'> &
+  Partial<Pick<StepReport, 'tries' | 'steps' | 'capture'>> & {
+    /** Packets. */
+    readonly arrived?: number | undefined;
+  };
+
+export class CheckRunner {
+  readonly #options: RunnerOptions;
+  /** A change of the lab failed: what follows means nothing. */
+  #isBroken = false;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+  }
+
+  async run(steps: readonly CheckStep[]): Promise<StepReport[]> {
+    const reports: StepReport[] = [];
+    for (const step of steps) {
+      const report = await this.#step(step);
+      reports.push(report);
+      this.#options.onStep?.(report);
+    }
+    return reports;
+  }
+
+  async #step(step: CheckStep): Promise<StepReport> {
+    const { site } = this.#options;
+    const start = site.now();
+    const isSkipped = this.#isBroken || this.#options.signal.aborted;
+    const { arrived, ...found }: StepFinding = isSkipped
+      ? { outcome: 'skipped', problems: [], evidence: '' }
+      : await this.#carryOut(step);
+    const chance = stepChance(this.#options.chances.get(step), found.outcome === 'failed' ? arrived : undefined);
+    return {
+      name: step.name,
+      verb: step.what.verb,
+      node: step.node,
+      startMs: Math.round(start),
+      durationMs: Math.round(site.now() - start),
+      tries: 1,
+      steps: [],
+      ...(chance && { chance }),
+      ...found,
+    };
+  }
+
+  async #carryOut(step: CheckStep): Promise<StepFinding> {
+    const { what } = step;
+    try {
+      if (isProbe(what)) return await this.#probe(step, what);
+      if (what.verb === 'traffic') return await this.#traffic(step, what);
+      if (isGroup(what)) return await this.#group(what);
+      return await this.#action(step, what);
+    } catch (error) {
+      return { outcome: 'error', problems: [(error as Error).message], evidence: '' };
+    }
+  }
+
+  async #probe(step: CheckStep, probe: Probe): Promise<StepFinding> {
+    const { site, signal } = this.#options;
+    const place = { node: step.node ?? '', by: step.by };
+    const isLossy = this.#options.chances.get(step)?.isLossy === true;
+    const attempt = async (limitMs: number): Promise<Try> => {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limitMs))]);
+      try {
+        return await site.useShell(place, limit, async (shell) => {
+          const probeSite = siteOf(site, place, shell, limit);
+          if (probe.verb === 'ping' && probe.settings.resolves && isLossy) await resolveAddress(probe, probeSite, limit);
+          return runProbe(probe, probeSite, limit);
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof NoCommandError) throw error;
+        return { problems: [], evidence: '', error: error as Error };
+      }
+    };
+    const { error, problems, evidence, tries, arrived } = await repeat(step.repetition, step.limitMs, attempt, signal);
+    if (error) return { outcome: 'error', problems: [error.message, ...problems], evidence, tries };
+    return { outcome: problems.length === 0 ? 'passed' : 'failed', problems, evidence, tries, arrived };
+  }
+
+  async #traffic(step: CheckStep, run: TrafficRun): Promise<StepFinding> {
+    const { site, seed, signal } = this.#options;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(step.limitMs))]);
+    const result = await runTraffic(site, run, linkSeed(seed, step.name), limit);
+    const problems = run.judge(result);
+    const outcome = problems.length === 0 ? 'passed' : 'failed';
+    return { outcome, problems, evidence: trafficText(result), arrived: result.received };
+  }
+
+  async #action(step: CheckStep, action: LabAction): Promise<StepFinding> {
+    const { site, watch, seedOf, signal } = this.#options;
+    try {
+      // A start waits as long as its node may take to become ready.
+      const limit = action.verb === 'start' ? signal : AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(step.limitMs))]);
+      const evidence = await runAction(action, step.node, { site, watch, seedOf, signal: limit });
+      return { outcome: 'passed', problems: [], evidence };
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
+    }
+  }
+
+  async #group(group: StepGroup): Promise<StepFinding> {
+    if (group.verb === 'timeline') return summary(await this.#timeline(group.steps));
+    const { site, signal, watch } = this.#options;
+    let steps: StepReport[] = [];
+    const link = site.link(group.link);
+    const found = await capturePackets(site, { link, filter: group.filter, side: group.side }, signal, async () => {
+      steps = await this.#sequence(group.steps);
+    });
+    watch.captured(site.nameOf(link), found.missed);
+    const problems = group.judge(found);
+    const inner = summary(steps);
+    return {
+      ...inner,
+      outcome: problems.length > 0 && inner.outcome === 'passed' ? 'failed' : inner.outcome,
+      problems: [...problems, ...inner.problems],
+      evidence: `${found.packets} packets match, of ${found.senders} senders\n${found.text}`,
+      capture: { pcap: found.pcap, packets: found.packets },
+    };
+  }
+
+  async #sequence(steps: readonly CheckStep[]): Promise<StepReport[]> {
+    const start = performance.now();
+    const reports: StepReport[] = [];
+    for (const step of steps) {
+      await this.#until(start + step.atMs);
+      reports.push(await this.#step(step));
+    }
+    return reports;
+  }
+
+  #timeline(steps: readonly CheckStep[]): Promise<StepReport[]> {
+    const start = performance.now();
+    return Promise.all(
+      steps.map(async (step) => {
+        await this.#until(start + step.atMs);
+        return this.#step(step);
+      }),
+    );
+  }
+
+  async #until(atMs: number): Promise<void> {
+    const left = atMs - performance.now();
+    if (left > 0) await pause(left, undefined, { signal: this.#options.signal }).catch(() => undefined);
+  }
+}
+
+function summary(steps: readonly StepReport[]): StepFinding & { steps: readonly StepReport[] } {
+  const failed = steps.filter(({ outcome }) => outcome === 'failed' || outcome === 'error');
+  const isError = failed.some(({ outcome }) => outcome === 'error');
+  return {
+    outcome: failed.length === 0 ? 'passed' : isError ? 'error' : 'failed',
+    problems: failed.map(({ name, problems }) => `${name}: ${problems.join('; ')}`),
+    evidence: '',
+    steps,
+  };
+}

@@ -1,0 +1,109 @@
+/** Words of other programs for kinds of nodes, and what stands for them here. Sources: the programs' public documents. */
+import type { NodeType } from '../../src/schema/node.ts';
+
+export const container: NodeType = 'docker';
+export const machine: NodeType = 'qemu';
+export const pc: NodeType = 'vpcs';
+export const networkSwitch: NodeType = 'ethernet_switch';
+export const uplink: NodeType = 'nat';
+export const hostInterfaces: NodeType = 'cloud';
+export const router: NodeType = 'dynamips';
+export const unixRouter: NodeType = 'iou';
+
+/** Types of nodes of EVE-NG. */
+export const eveKinds: ReadonlyMap<string, NodeType> = new Map([
+  ['qemu', machine],
+  ['docker', container],
+  ['vpcs', pc],
+  ['iol', unixRouter],
+  ['dynamips', router],
+]);
+
+/** Node definitions of CML that are a switch here, and those that are uplinks. */
+export const cmlSwitches: ReadonlySet<string> = new Set(['unmanaged_switch', 'ioll2-xe-switch']);
+export const cmlUplinks: ReadonlySet<string> = new Set(['external_connector', 'nat']);
+
+/** containerlab kinds that are containers: what their images need to start. */
+export interface ContainerNeeds {
+  readonly command?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Where its start-up configuration is in the node's folder. */
+  readonly startupFile?: string;
+  /** Interfaces are named `Ethernet0/1`, with so many in a slot, for `eth1`; here `e0/1`. */
+  readonly unitsOf?: number;
+}
+
+const ceosEnvironment = {
+  CEOS: '1',
+  EOS_PLATFORM: 'ceoslab',
+  container: 'docker',
+  ETBA: '1',
+  SKIP_ZEROTOUCH_BARRIER_IN_SYSDBINIT: '1',
+  INTFTYPE: 'eth',
+};
+
+export const containerKinds: Readonly<Record<string, ContainerNeeds>> = {
+  linux: {},
+  nokia_srlinux: { command: 'sudo bash /opt/srlinux/bin/sr_linux' },
+  srl: { command: 'sudo bash /opt/srlinux/bin/sr_linux' },
+  arista_ceos: {
+    command: `/sbin/init ${Object.entries(ceosEnvironment)
+      .map(([name, value]) => `systemd.setenv=${name}=${value}`)
+      .join(' ')}`,
+    environment: ceosEnvironment,
+  },
+  ceos: {
+    command: `/sbin/init ${Object.entries(ceosEnvironment)
+      .map(([name, value]) => `systemd.setenv=${name}=${value}`)
+      .join(' ')}`,
+    environment: ceosEnvironment,
+  },
+  juniper_crpd: {},
+  crpd: {},
+  'sonic-vs': {},
+  cisco_iol: { environment: { IOL_PID: 'auto' }, startupFile: 'startup-config.cfg', unitsOf: 4 },
+};
+
+/** containerlab kinds that are bridges. */
+export const bridgeKinds: ReadonlySet<string> = new Set(['bridge', 'ovs-bridge']);
+
+/** A containerlab kind whose container holds a virtual machine (vrnetlab), or an image that is one. */
+export function isWrappedMachine(kind: string, image: string): boolean {
+  if (Object.hasOwn(containerKinds, kind)) return false;
+  return kind.startsWith('vr-') || /(^|\/)(vrnetlab\/|vr-)/.test(image) || wrappedKinds.has(kind);
+}
+
+const wrappedKinds: ReadonlySet<string> = new Set([
+  ...[
+    'nokia_sros',
+    'juniper_vmx',
+    'juniper_vqfx',
+    'juniper_vsrx',
+    'juniper_vjunosrouter',
+    'juniper_vjunosswitch',
+    'juniper_vjunosevolved',
+  ],
+  ...[
+    'cisco_xrv',
+    'cisco_xrv9k',
+    'cisco_csr1000v',
+    'cisco_c8000v',
+    'cisco_n9kv',
+    'cisco_ftdv',
+    'cisco_vios',
+    'cisco_cat9kv',
+    'cisco_asav',
+  ],
+  ...[
+    'arista_veos',
+    'mikrotik_ros',
+    'paloalto_panos',
+    'fortinet_fortigate',
+    'checkpoint_cloudguard',
+    'aruba_aoscx',
+    'dell_ftosv',
+    'openbsd',
+    'freebsd',
+    'openwrt',
+  ],
+]);

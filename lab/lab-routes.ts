@@ -1,0 +1,77 @@
+/** Labs over HTTP: planned and applied by threads of the server, through its own routes. */
+import { PassThrough } from 'node:stream';
+import { isFault } from '../src/api/faults.ts';
+import { type Route, route, Stream } from '../src/api/route.ts';
+import { LabApply, LabPlanReply, LabRequest } from '../src/schema/lab.ts';
+import { Type } from '../src/schema/type.ts';
+import { schemaDocument } from './schema-document.ts';
+import { readCatalog, readSchemas } from './state/lab-state.ts';
+import type { RoutesApi } from './state/routes-api.ts';
+import type { LabJob } from './thread/lab-job.ts';
+import { LabThreads } from './thread/lab-threads.ts';
+
+/** `api`: the server itself. `onError`: for the log. */
+export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Route[] {
+  const threads = new LabThreads(api);
+  return [
+    route(
+      'GET /lab.schema.json',
+      {
+        summary: 'JSON Schema of lab files, with the properties of each kind of node',
+        reply: Type.Record(Type.String(), Type.Unknown()),
+        own: true,
+      },
+      async () => {
+        const { kinds } = await readCatalog(api);
+        return schemaDocument({ kinds, schemas: await readSchemas(api, kinds.keys()) });
+      },
+    ),
+    route(
+      'POST /v2/labs/plan',
+      { summary: 'What applying a lab file would do', body: LabRequest, reply: LabPlanReply, own: true },
+      async (call) => {
+        const pieces: Uint8Array[] = [];
+        for await (const piece of threads.run(jobOf('plan', call.body), call)) pieces.push(piece);
+        return new Stream('application/json', Buffer.concat(pieces));
+      },
+    ),
+    route(
+      'POST /v2/labs/apply',
+      {
+        summary:
+          'Create or change a project until it is as a lab file says; one JSON document a line while it does, and the result at last',
+        body: LabApply,
+        replyType: 'application/x-ndjson',
+        fillsDisk: true,
+        own: true,
+      },
+      async (call) => {
+        const pieces = threads.run({ ...jobOf('apply', call.body), start: call.body.start === true }, call);
+        // Errors of the file and of its plan are answers of their own.
+        const { value: first } = await pieces.next();
+        const out = new PassThrough();
+        // Without one the client has disconnected.
+        if (first !== undefined) out.write(first);
+        void pipe(pieces, out, onError);
+        return new Stream('application/x-ndjson', out);
+      },
+    ),
+  ];
+}
+
+/** What comes after the plan; a failure is the last line. */
+async function pipe(pieces: AsyncIterable<Uint8Array>, out: PassThrough, onError: (error: unknown) => void): Promise<void> {
+  try {
+    for await (const piece of pieces) out.write(piece);
+  } catch (error) {
+    if (!isFault(error)) onError(error);
+    const failure = isFault(error) ? error.message : 'the server could not carry it out: see its log';
+    out.write(`${JSON.stringify({ failure })}\n`);
+  } finally {
+    out.end();
+  }
+}
+
+function jobOf(want: LabJob['want'], { lab, files = {}, vars = {}, file = 'lab.yaml', project }: LabRequest): LabJob {
+  return { want, text: typeof lab === 'string' ? lab : JSON.stringify(lab), file, files, vars, project, start: false };
+}

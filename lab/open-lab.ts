@@ -1,0 +1,40 @@
+/** Reads what a server has and plans a lab against it. */
+import type { Project } from '../src/schema/project.ts';
+import type { Lab } from './file/lab.ts';
+import type { LabPlan } from './plan/lab-plan.ts';
+import { planLab } from './plan/plan-lab.ts';
+import type { LabApi } from './state/lab-api.ts';
+import { findProject, getProject, type LabProjectState, readLabCatalog, readProject } from './state/lab-state.ts';
+
+export interface PlanOptions {
+  /** Name or id of the project, in place of the name in the file: it must exist. */
+  readonly project?: string | undefined;
+  /** Open the project if it is closed. */
+  readonly open?: boolean;
+}
+
+export interface PlannedLab {
+  readonly plan: LabPlan;
+  /** Undefined for a project that does not exist. */
+  readonly state: LabProjectState | undefined;
+}
+
+/** @throws LabError, and errors of requests */
+export async function planOn(api: LabApi, lab: Lab, options: PlanOptions = {}): Promise<LabPlan> {
+  return (await planWithState(api, lab, options)).plan;
+}
+
+export async function planWithState(api: LabApi, lab: Lab, { project: wanted, open = false }: PlanOptions): Promise<PlannedLab> {
+  const [catalog, found] = await Promise.all([
+    readLabCatalog(api, lab),
+    wanted === undefined ? findProject(api, lab.name) : getProject(api, wanted),
+  ]);
+  const project = found && open ? await openProject(api, found) : found;
+  const state = project && (await readProject(api, project, lab));
+  return { plan: planLab(lab, state, catalog), state };
+}
+
+export async function openProject(api: LabApi, project: Project): Promise<Project> {
+  if (project.status === 'opened') return project;
+  return api.json<Project>('POST', `/v2/projects/${project.project_id}/open`, {});
+}

@@ -1,0 +1,38 @@
+/** What the server and a thread that works on a lab file say to each other. */
+import type { MessagePort } from 'node:worker_threads';
+import type { Method } from '../../src/api/route.ts';
+
+export interface LabJob {
+  readonly want: 'plan' | 'apply';
+  readonly text: string;
+  /** Name for messages. */
+  readonly file: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly vars: Readonly<Record<string, string | number | boolean>>;
+  /** Name or id of the project, in place of the name in the file. */
+  readonly project: string | undefined;
+  /** Start all nodes at last. */
+  readonly start: boolean;
+}
+
+/** The thread calls the API by `requests`. */
+export interface LabWork extends LabJob {
+  readonly requests: MessagePort;
+}
+
+export interface ThreadRequest {
+  readonly id: number;
+  readonly method: Method;
+  readonly path: string;
+  readonly body: Uint8Array | undefined;
+}
+export type ThreadAnswer = { readonly id: number } & (
+  | { readonly body: Uint8Array }
+  | { readonly error: { readonly message: string; readonly status: number } }
+);
+
+/** `piece`: of what the client gets. `failed`: by the lab file, in words for the client, or by the request of that id. */
+export type LabMessage =
+  | { readonly what: 'piece'; readonly bytes: Uint8Array }
+  | { readonly what: 'failed'; readonly by: { readonly words: string } | { readonly request: number } }
+  | { readonly what: 'end' };
