@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 
 const root = resolve(import.meta.dirname, '../..');
 const sources = [
-  '{src,web,test,docs,scripts,bench,demo}/**/*.{ts,tsx,mjs,md,css}',
+  '{src,lab,cli,web,test,docs,scripts,bench,demo}/**/*.{ts,tsx,mjs,md,css}',
   '{packaging,labs,appliances}/**/*.{mjs,sh,yml,yaml,conf,service,gns3a,md}',
   'clients/{typescript/src,typescript/test,pytest/pytest_patchbay,pytest/tests}/*.{ts,py,yaml}',
   '{.,clients/*}/*.{md,mjs}',
