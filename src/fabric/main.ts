@@ -5,6 +5,7 @@
 import { flushCompileCache } from 'node:module';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
 import { Control } from './control/control.ts';
 import { Fabric } from './control/fabric.ts';
 import { lockProgram } from './control/lock-program.ts';
@@ -21,6 +22,8 @@ async function main(): Promise<void> {
     console.error('usage: main.ts --socket PATH');
     process.exit(2);
   }
+  // A thousand PCs that start together would grow V8's space for new objects to its limit, and it would be kept. Frames need none of it.
+  setFlagsFromString('--semi-space-growth-factor=1');
   raisePriority();
   process.umask(0o077);
   // The last net: an unforeseen error of one port must not take all the others down.

@@ -8,9 +8,8 @@ import type { PcEnd, ProbeAnswer } from './pcs/pc-options.ts';
 import type { PcSettings } from './pcs/pc-shapes.ts';
 import type { AddressEntry, BpfKey, FilterState, Request } from './requests.ts';
 
-export { type HostedState, hostedState } from './pcs/hosted-state.ts';
 export type { PcEnd, ProbeAnswer } from './pcs/pc-options.ts';
-export type { PcProbe, PcSettings } from './pcs/pc-shapes.ts';
+export { type HostedState, hostedState, type PcProbe, type PcSettings } from './pcs/pc-shapes.ts';
 export type {
   AddressEntry,
   AtmCircuit,

@@ -36,7 +36,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['frames.ts', 'bpf-compile.ts', 'redirection.ts'],
     ['protocol.ts'],
     ['requests.ts'],
-    ['pcs/hosted-state.ts', 'pcs/pc-options.ts'],
+    ['pcs/pc-options.ts'],
     ['pcs/pc-shapes.ts'],
   ],
   'src/emulators': [

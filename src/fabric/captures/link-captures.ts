@@ -42,6 +42,7 @@ export interface Taps {
   before: readonly Tap[];
   after: readonly Tap[];
 }
+export const noTaps: Readonly<Taps> = { before: [], after: [] };
 
 export class OpenCaptures {
   readonly #files: CaptureFileLocks;

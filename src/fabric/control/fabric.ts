@@ -11,7 +11,7 @@ import { FabricLink, type LinkTools } from '../links/link.ts';
 
 import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
-import { SampleTimes, sampleEveryMs } from '../links/rate-meter.ts';
+import { RateMeters, sampleEveryMs } from '../links/rate-meter.ts';
 import { Pcs } from '../pcs/pcs.ts';
 import { InterfacePlace, type InterfacePlaces, type PlaceName } from '../ports/interface-place.ts';
 import type { Native } from '../ports/native.ts';
@@ -67,7 +67,7 @@ export class Fabric {
   readonly #pcHolds = new Holds((id) => this.pcs.find(id));
   readonly pcs = new Pcs((id) => this.#pcHolds.has(id));
   readonly #load = new Load();
-  readonly #sampling = setInterval(() => this.#sample(), sampleEveryMs).unref();
+  readonly #sampling = setInterval(() => this.#tools.meters.sample(performance.now()), sampleEveryMs).unref();
 
   constructor({ native, runDirectory }: FabricOptions) {
     this.#native = native;
@@ -82,7 +82,7 @@ export class Fabric {
       switches: this.switches,
       pcs: this.pcs,
       mirrorTurns: new FlushTurns(),
-      times: new SampleTimes(performance.now()),
+      meters: new RateMeters(performance.now()),
       taps: native && new InterfaceMemory(native, this.#places),
       kernelPaths: this.#kernelPaths,
     };
@@ -214,11 +214,6 @@ export class Fabric {
       links.some((link) => link.hasTaps(place)) ? readDropped(this.#places[place]) : noCounts.dropped,
     ]);
     return { kernel, dropped };
-  }
-
-  #sample(): void {
-    const slot = this.#tools.times.next(performance.now());
-    for (const link of this.#links.values()) link.sample(slot);
   }
 
   #check(given: unknown, failures: LinkFailure[]): LinkChange[] {

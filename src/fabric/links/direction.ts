@@ -5,7 +5,7 @@
  * close the gaps in that memory, so the rest still is one run. Frames that are held, or sent twice, are copied into the queue, and while
  * frames wait there every later one queues behind them: order is kept whatever happens to the filters. At most one run is on its way
  * into the sink at a time (`#busy`); until it is through, its memory stays as it is: a source waits (`#sourceWaits`), the queue keeps
- * its block. No allocation per frame, but for those that may be overtaken.
+ * its block. No allocation per frame, but for those that may be overtaken; no queue before the first frame that waits.
  */
 import { outside } from '../../lib/heap.ts';
 import type { Taps } from '../captures/link-captures.ts';
@@ -16,8 +16,8 @@ import type { NamedFilter } from '../filters/filter.ts';
 import { type FrameAt, frameLength, headerBytes } from '../frames.ts';
 import type { FabricPort } from '../ports/port.ts';
 import type { DirectionStats } from '../protocol.ts';
-import { RateMeter, type SampleTimes } from './rate-meter.ts';
-import { type DirectionFilters, noFilters, type Stages, stagesOf } from './stages.ts';
+import { type Counted, RateMeter, type RateMeters } from './rate-meter.ts';
+import { type DirectionFilters, noStages, type Stages, stagesOf } from './stages.ts';
 
 /** What a link does to its frames at present; the same object for both directions. */
 export interface Rules extends Taps {
@@ -30,28 +30,28 @@ export interface Rules extends Taps {
 export interface DirectionTools {
   readonly schedule: DelaySchedule;
   readonly blocks: BlockPool;
-  readonly times: SampleTimes;
+  readonly meters: RateMeters;
 }
 
 /** With frames this much overdue the sink is the bottleneck, and the source is made to wait. */
 const overdueMs = 20;
 
-export class Direction implements ScheduledQueue {
+export class Direction implements ScheduledQueue, Counted {
   place = outside;
   wakeMs = 0;
   source: FabricPort | undefined;
   sink: FabricPort | undefined;
   readonly #rules: Rules;
   readonly #tools: DirectionTools;
-  #stages: Stages = stagesOf(noFilters);
-  #queue: DelayQueue;
-  readonly #rates = new RateMeter();
-  readonly #frame: FrameAt = { buffer: Buffer.alloc(0), start: 0, end: 0, arrivedMs: 0.5 };
-  readonly #dropped: Record<string, number> = {};
+  sent = 0;
+  sentBytes = 0;
+  #stages: Stages = noStages;
+  #queue: DelayQueue | undefined;
+  readonly #rates: RateMeter;
+  #frame: FrameAt | undefined;
+  #dropped: Record<string, number> | undefined;
   #received = 0;
   #receivedBytes = 0;
-  #sent = 0;
-  #sentBytes = 0;
   /** Since when time stands still: frames that come are queued, and none leaves. */
   #heldMs: number | undefined;
   #busy = false;
@@ -61,7 +61,7 @@ export class Direction implements ScheduledQueue {
   constructor(rules: Rules, tools: DirectionTools) {
     this.#rules = rules;
     this.#tools = tools;
-    this.#queue = this.#newQueue();
+    this.#rates = new RateMeter(tools.meters, this);
   }
 
   /** What waits already stays as it is. */
@@ -76,7 +76,7 @@ export class Direction implements ScheduledQueue {
 
   /** No frame is in it. */
   get isIdle(): boolean {
-    return this.#queue.frames === 0 && !this.#busy;
+    return this.#waits === 0 && !this.#busy;
   }
 
   /** As `PortOwner.received`. */
@@ -91,7 +91,7 @@ export class Direction implements ScheduledQueue {
       return true;
     }
     const { queues, passing } = this.#stages;
-    if (queues || this.#busy || this.#queue.frames > 0 || this.#heldMs !== undefined) return this.#enqueue(buffer, start, end);
+    if (queues || this.#busy || this.#waits > 0 || this.#heldMs !== undefined) return this.#enqueue(buffer, start, end);
     if (passing.length === 0) return this.#pass(buffer, start, end, frames);
     return this.#filter(buffer, start, end);
   }
@@ -99,7 +99,7 @@ export class Direction implements ScheduledQueue {
   /** As `PortOwner.drained`, for the sink. */
   drained(): void {
     this.#busy = false;
-    this.#queue.settle();
+    this.#queue?.settle();
     this.release();
     if (this.#busy || !this.#sourceWaits) return;
     this.#sourceWaits = false;
@@ -115,7 +115,7 @@ export class Direction implements ScheduledQueue {
   unhold(nowMs: number): void {
     if (this.#heldMs === undefined) return;
     const heldForMs = nowMs - this.#heldMs;
-    this.#queue.shift(heldForMs);
+    this.#queue?.shift(heldForMs);
     for (const { filter } of this.#stages.holding) if (filter.freeAtMs !== undefined) filter.freeAtMs += heldForMs;
     this.#heldMs = undefined;
     this.release();
@@ -130,7 +130,7 @@ export class Direction implements ScheduledQueue {
   *waiting(): Generator<{ remainingMs: number; frame: Buffer }> {
     const heldMs = this.#heldMs;
     const nowMs = heldMs ?? performance.now();
-    for (const { dueMs, frame } of this.#queue.waiting()) {
+    for (const { dueMs, frame } of this.#queue?.waiting() ?? []) {
       yield { remainingMs: Math.max(0, dueMs - nowMs), frame };
       if (this.#heldMs !== heldMs) return;
     }
@@ -139,7 +139,7 @@ export class Direction implements ScheduledQueue {
   /** A frame with its length before it, of `waiting`. */
   restore(frame: Buffer, remainingMs: number): void {
     const nowMs = this.#heldMs ?? performance.now();
-    this.#queue.restore({ buffer: frame, start: 0, end: frame.length, arrivedMs: nowMs }, nowMs + remainingMs);
+    this.#ownQueue.restore({ buffer: frame, start: 0, end: frame.length, arrivedMs: nowMs }, nowMs + remainingMs);
     this.#wake();
   }
 
@@ -150,7 +150,7 @@ export class Direction implements ScheduledQueue {
 
   release(): void {
     const queue = this.#queue;
-    if (this.#closed || this.#heldMs !== undefined) return;
+    if (!queue || this.#closed || this.#heldMs !== undefined) return;
     this.#advance();
     // By the clock each time: what became due while others were written goes with them.
     while (!this.#busy && queue.take(performance.now(), this.#stages)) {
@@ -162,32 +162,27 @@ export class Direction implements ScheduledQueue {
     this.#wake();
   }
 
-  /** Takes the sample at this place of the meter's ring. */
-  sample(slot: number): void {
-    this.#rates.note(slot, this.#sent, this.#sentBytes);
-  }
-
   stats(): DirectionStats {
-    const { waited } = this.#queue;
-    const delay = waited.figures(performance.now());
-    const late = waited.late.list();
+    const queue = this.#queue;
+    const delay = queue?.waited.figures(performance.now());
+    const late = queue?.waited.late.list();
     return {
       received: this.#received,
       receivedBytes: this.#receivedBytes,
-      sent: this.#sent,
-      sentBytes: this.#sentBytes,
+      sent: this.sent,
+      sentBytes: this.sentBytes,
       dropped: { ...this.#dropped },
-      queued: this.#queue.frames,
-      queuedBytes: this.#queue.bytes,
+      queued: queue?.frames ?? 0,
+      queuedBytes: queue?.bytes ?? 0,
       ...(delay && { delay }),
       ...(late && { late }),
-      rates: this.#rates.read(this.#tools.times),
+      rates: this.#rates.read(),
     };
   }
 
   close(): void {
     this.#closed = true;
-    this.#queue = this.#newQueue();
+    this.#queue = undefined;
   }
 
   #advance(): void {
@@ -197,8 +192,14 @@ export class Direction implements ScheduledQueue {
     if (nowMs >= untilMs) this.#rules.advance(nowMs);
   }
 
-  #newQueue(): DelayQueue {
-    return new DelayQueue(this.#tools.blocks, (cause) => this.#drop(cause, 1));
+  /** How many frames wait. */
+  get #waits(): number {
+    return this.#queue?.frames ?? 0;
+  }
+
+  get #ownQueue(): DelayQueue {
+    this.#queue ??= new DelayQueue(this.#tools.blocks, (cause) => this.#drop(cause, 1));
+    return this.#queue;
   }
 
   /** True when the memory is free again. */
@@ -228,9 +229,10 @@ export class Direction implements ScheduledQueue {
 
   #enqueue(buffer: Buffer, start: number, end: number): boolean {
     const nowMs = this.#heldMs ?? performance.now();
-    const queue = this.#queue;
+    const queue = this.#ownQueue;
     const stages = this.#stages;
     const { match, passing, exempt } = stages;
+    this.#frame ??= { buffer, start: 0, end: 0, arrivedMs: 0.5 };
     const frame = this.#frame;
     frame.buffer = buffer;
     frame.arrivedMs = nowMs;
@@ -258,8 +260,9 @@ export class Direction implements ScheduledQueue {
   }
 
   #wake(): void {
-    if (this.#busy || this.#heldMs !== undefined || this.#queue.frames === 0) return;
-    this.#tools.schedule.add(this, this.#queue.nextDueMs);
+    const queue = this.#queue;
+    if (this.#busy || this.#heldMs !== undefined || !queue?.frames) return;
+    this.#tools.schedule.add(this, queue.nextDueMs);
   }
 
   #passes(filters: readonly NamedFilter[], buffer: Buffer, start: number, end: number): boolean {
@@ -278,17 +281,19 @@ export class Direction implements ScheduledQueue {
       this.#drop('no_peer', frames);
       return;
     }
-    this.#sent += frames;
-    this.#sentBytes += end - start - frames * headerBytes;
+    this.#rates.wake();
+    this.sent += frames;
+    this.sentBytes += end - start - frames * headerBytes;
     for (const tap of this.#rules.after) tap.take(buffer, start, end);
     this.#busy = !sink.send(buffer, start, end);
     if (sink.oversized === 0) return;
-    this.#sent -= sink.oversized;
+    this.sent -= sink.oversized;
     this.#drop('oversized', sink.oversized);
     sink.oversized = 0;
   }
 
   #drop(cause: string, frames: number): void {
+    this.#dropped ??= {};
     this.#dropped[cause] = (this.#dropped[cause] ?? 0) + frames;
   }
 }

@@ -8,7 +8,7 @@ import { lost as dropped } from '../filters/filter.ts';
 import type { LinkSpec } from '../protocol.ts';
 import { Direction } from './direction.ts';
 import { Impairments } from './impairments.ts';
-import { SampleTimes } from './rate-meter.ts';
+import { RateMeters } from './rate-meter.ts';
 import { noFilters } from './stages.ts';
 
 const port = { type: 'stream', path: '/nowhere' } as const;
@@ -79,7 +79,7 @@ describe('impairments of a link', () => {
     const other = impaired(filters).impairments;
     other.continueFilters('ab', states, 70_000);
     assert.deepEqual(states, other.filterStates('ab', 70_000));
-    const tools = { schedule: new DelaySchedule(undefined), blocks: new BlockPool(), times: new SampleTimes(0) };
+    const tools = { schedule: new DelaySchedule(undefined), blocks: new BlockPool(), meters: new RateMeters(0) };
     const rules = { before: [], after: [], suspend: false, untilMs: Number.POSITIVE_INFINITY, advance: () => undefined };
     const direction = new Direction(rules, tools);
     direction.setFilters({ ...noFilters, chain: other.chains.ab });

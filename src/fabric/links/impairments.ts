@@ -6,7 +6,11 @@ import { type LinkPath, noPath } from '../filters/filter.ts';
 import { type ActiveFilter, buildChains, type Chains, continueFilter, noChains, stateOf } from '../filters/filter-chains.ts';
 import type { FilterState, LinkSpec, ScheduleState } from '../protocol.ts';
 import { type Moment, Timeline } from '../schedules/timeline.ts';
-import { matchOf, type Programs, programsIn } from './programs.ts';
+import { matchOf, noPrograms, type Programs, programsIn } from './programs.ts';
+
+const allMatch = { ab: undefined, ba: undefined };
+const nothingContinues: Readonly<Record<LinkDirection, readonly FilterState[]>> = { ab: [], ba: [] };
+const noFilters: Filters = {};
 
 interface Scheduled {
   readonly spec: NonNullable<LinkSpec['schedule']>;
@@ -22,14 +26,15 @@ export class Impairments {
   chains: Chains = noChains;
   suspend = false;
   /** Frames that do not match are not impaired; undefined: all match. */
-  match: Readonly<Record<LinkDirection, BpfProgram | undefined>> = { ab: undefined, ba: undefined };
+  match: Readonly<Record<LinkDirection, BpfProgram | undefined>> = allMatch;
   /** Until when they hold, milliseconds of `performance.now()`. */
   untilMs = Number.POSITIVE_INFINITY;
   /** Where no seed is given. */
-  readonly #ownSeed = randomInt(2 ** 32);
-  #seed = this.#ownSeed;
-  #spec: Pick<LinkSpec, 'filters' | 'suspend'> = { filters: {}, suspend: false };
-  #programs: Programs = new Map();
+  #ownSeed: number | undefined;
+  #seed: number | undefined;
+  #filters: Filters = noFilters;
+  #isSuspended = false;
+  #programs: Programs = noPrograms;
   #scheduled: Scheduled | undefined;
   readonly #path: LinkPath;
   #text = '';
@@ -37,20 +42,21 @@ export class Impairments {
   #known: Chains = noChains;
   #moment: Moment | undefined;
   /** Where filters continue that a schedule has not switched on yet. */
-  #continued: Record<LinkDirection, readonly FilterState[]> = { ab: [], ba: [] };
+  #continued = nothingContinues;
 
   constructor(path: LinkPath = noPath) {
     this.#path = path;
   }
 
   update(spec: LinkSpec, programs: Programs): void {
-    this.#spec = spec;
+    this.#filters = Object.keys(spec.filters).length === 0 ? noFilters : spec.filters;
+    this.#isSuspended = spec.suspend;
     this.#programs = programs;
     // A schedule that stays keeps its clock, whatever the time of day does meanwhile.
     const text = JSON.stringify([spec.schedule ?? null, spec.filters]);
     if (text !== this.#text) {
       this.#text = text;
-      this.#continued = { ab: [], ba: [] };
+      this.#continued = nothingContinues;
       this.#scheduled = spec.schedule && schedule(spec.schedule, spec.filters, this.#scheduled);
     }
     this.advance(performance.now());
@@ -58,14 +64,19 @@ export class Impairments {
 
   /** Makes them what they are at a moment. */
   advance(nowMs: number): void {
-    const { filters, suspend } = this.#spec;
+    const filters = this.#filters;
     this.#moment = this.#scheduled?.timeline.at(nowMs - this.#scheduled.startMs);
     const acting = this.#scheduled && this.#moment ? overlaid(this.#scheduled.own, this.#moment.filters) : filters;
-    this.suspend = suspend || (this.#moment?.suspend ?? false);
+    this.suspend = this.#isSuspended || (this.#moment?.suspend ?? false);
     this.untilMs = this.#scheduled && this.#moment ? this.#scheduled.startMs + this.#moment.until : Number.POSITIVE_INFINITY;
+    if (acting === noFilters) {
+      [this.match, this.chains, this.#known] = [allMatch, noChains, noChains];
+      return;
+    }
+    this.#ownSeed ??= randomInt(2 ** 32);
     const seed = Number(acting.seed?.[0] ?? this.#ownSeed);
     // A step that changes it begins new sequences.
-    if (seed !== this.#seed) this.#continued = { ab: [], ba: [] };
+    if (seed !== (this.#seed ?? this.#ownSeed)) this.#continued = nothingContinues;
     this.#seed = seed;
     const match = programsIn(this.#programs, acting, 'match');
     this.match = { ab: matchOf(match.ab), ba: matchOf(match.ba) };

@@ -1,6 +1,6 @@
 /** Two ports and what happens to the frames between them. Changing a link leaves alone whatever stays the same. */
 import type { LinkDirection } from '../../schema/filter.ts';
-import { type CaptureFileLocks, OpenCaptures } from '../captures/link-captures.ts';
+import { type CaptureFileLocks, noTaps, OpenCaptures } from '../captures/link-captures.ts';
 import { KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import type { PlaceName } from '../ports/interface-place.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
@@ -12,7 +12,7 @@ import { type HostCounts, withTapLosses } from './host-counts.ts';
 import { Impairments } from './impairments.ts';
 import { type EligibleEnds, kernelEndsOf } from './kernel-eligible.ts';
 import { LinkMirrors, type MirrorTools } from './link-mirrors.ts';
-import { openPort, type PortTools } from './open-port.ts';
+import { openPort } from './open-port.ts';
 import type { Pacing } from './pacing.ts';
 import type { Programs } from './programs.ts';
 import { type DirectionFilters, noFilters } from './stages.ts';
@@ -22,9 +22,34 @@ type LinkSide = 'a' | 'b';
 /** What acts on frames besides the impairments. */
 type Fixed = Readonly<Record<LinkDirection, Omit<DirectionFilters, 'chain' | 'match'>>>;
 
-interface Plugged {
+/** An end of a link: its port, and what becomes of the frames that the port reads. */
+class PluggedEnd implements PortOwner {
   readonly key: string;
   readonly port: FabricPort;
+  readonly #out: Direction;
+  readonly #back: Direction;
+  /** Undefined for a port of a switch: what that forwards has come in elsewhere. */
+  readonly #pacing: Pacing | undefined;
+
+  /** `out` is the direction that begins at this end, `back` the one that ends here. */
+  constructor(spec: PortSpec, out: Direction, back: Direction, tools: LinkTools) {
+    this.key = portKey(spec);
+    this.#out = out;
+    this.#back = back;
+    this.#pacing = spec.type === 'switch' ? undefined : tools.pacing;
+    this.port = openPort(spec, this, tools);
+    out.source = this.port;
+    back.sink = this.port;
+  }
+
+  received(buffer: Buffer, start: number, stop: number, frames: number): boolean {
+    this.#pacing?.note(frames, this.#out.queues);
+    return this.#out.receive(buffer, start, stop, frames);
+  }
+
+  drained(): void {
+    this.#back.drained();
+  }
 }
 
 export interface LinkTools extends DirectionTools, MirrorTools {
@@ -33,59 +58,54 @@ export interface LinkTools extends DirectionTools, MirrorTools {
   readonly kernelPaths: Readonly<Record<PlaceName, KernelPaths>>;
 }
 
+const nothingFixed: Fixed = { ab: noFilters, ba: noFilters };
+const fixedOf = ({ a, b }: LinkSpec): Fixed => ({
+  ab: { before: directLeases(a), after: admission(b) },
+  ba: { before: directLeases(b), after: admission(a) },
+});
+
 /** How often a link looks whether its delay queues are empty, before the kernel carries it again. */
 const idlePollMs = 10;
 
 export class FabricLink {
   readonly id: string;
   readonly #since = Date.now();
-  readonly #tools: PortTools;
-  readonly #pacing: Pacing;
+  readonly #tools: LinkTools;
   readonly #impairments: Impairments;
   readonly #rules: Rules = {
     suspend: false,
     untilMs: Number.POSITIVE_INFINITY,
     advance: (nowMs) => this.#advance(nowMs),
-    before: [],
-    after: [],
+    ...noTaps,
   };
-  readonly #captures: OpenCaptures;
-  readonly #mirrors: LinkMirrors;
+  /** Made with the first one. */
+  #captures: OpenCaptures | undefined;
+  #mirrors: LinkMirrors | undefined;
   readonly #ab: Direction;
   readonly #ba: Direction;
-  readonly #kernelPaths: LinkTools['kernelPaths'];
-  #kernel: KernelPath;
+  /** Of a link that the kernel may carry, or might before. */
+  #kernel: KernelPath | undefined;
   #kernelPlace: PlaceName = 'host';
   #isHeld = false;
   #idleWait: NodeJS.Timeout | undefined;
   /** Undefined: the fabric is to carry it. */
   #kernelEnds: EligibleEnds | undefined;
   #closed = false;
-  #fixed: Fixed = { ab: noFilters, ba: noFilters };
-  #ends: Partial<Record<LinkSide, Plugged>> = {};
+  #fixed = nothingFixed;
+  #ends: Partial<Record<LinkSide, PluggedEnd>> = {};
 
   constructor(id: string, tools: LinkTools) {
     this.id = id;
     this.#tools = tools;
-    const pathMs = () => (this.#path?.rttMs ?? 0) / 2;
-    this.#impairments = new Impairments({
-      get oneWayMs() {
-        return pathMs();
-      },
-    });
-    this.#kernelPaths = tools.kernelPaths;
-    this.#kernel = new KernelPath(tools.kernelPaths.host);
-    this.#pacing = tools.pacing;
-    this.#captures = new OpenCaptures(tools.captureFiles);
-    this.#mirrors = new LinkMirrors(tools);
+    this.#impairments = new Impairments(this);
     this.#ab = new Direction(this.#rules, tools);
     this.#ba = new Direction(this.#rules, tools);
   }
 
   /** Unplugs the ports and ends the captures and mirrors that `spec` wants otherwise: another link can have their addresses and files. */
   unplugChanged(spec: LinkSpec): void {
-    this.#captures.keep(spec.captures ?? []);
-    this.#mirrors.keep(spec.mirrors ?? []);
+    this.#captures?.keep(spec.captures ?? []);
+    this.#mirrors?.keep(spec.mirrors ?? []);
     this.#showFrames();
     for (const end of ['a', 'b'] as const) {
       if (this.#ends[end] && this.#ends[end].key !== portKey(spec[end])) this.#unplug(end);
@@ -94,19 +114,19 @@ export class FabricLink {
 
   /** Makes the link what `spec` says. Settles when the ports have been tried; then see `problem`. */
   async update(spec: LinkSpec, programs: Programs): Promise<void> {
-    this.#fixed = {
-      ab: { before: directLeases(spec.a), after: admission(spec.b) },
-      ba: { before: directLeases(spec.b), after: admission(spec.a) },
-    };
+    const hasFixed = [spec.a, spec.b].some((port) => port.type === 'stream');
+    this.#fixed = hasFixed ? fixedOf(spec) : nothingFixed;
     this.#kernelEnds = kernelEndsOf(spec);
     this.#impairments.update(spec, programs);
     this.#impair();
     this.unplugChanged(spec);
-    this.#captures.apply(spec.captures ?? []);
+    if (spec.captures?.length) this.#captures ??= new OpenCaptures(this.#tools.captureFiles);
+    this.#captures?.apply(spec.captures ?? []);
     this.#plug('a', spec.a, this.#ab, this.#ba);
     this.#plug('b', spec.b, this.#ba, this.#ab);
     // After what may throw: a rejection that nothing awaits would end the process.
-    const mirrored = this.#mirrors.apply(spec.mirrors ?? []);
+    if (spec.mirrors?.length) this.#mirrors ??= new LinkMirrors(this.#tools);
+    const mirrored = this.#mirrors?.apply(spec.mirrors ?? []);
     this.#showFrames();
     await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, mirrored, this.#choosePath()]);
   }
@@ -117,12 +137,12 @@ export class FabricLink {
   }
 
   get problem(): string | undefined {
-    return this.#ends.a?.port.problem ?? this.#ends.b?.port.problem ?? this.#mirrors.problem;
+    return this.#ends.a?.port.problem ?? this.#ends.b?.port.problem ?? this.#mirrors?.problem;
   }
 
   /** The kernel has counted frames of it in this namespace. */
   hasKernelCounts(place: PlaceName): boolean {
-    return this.#kernel.hasCounts && this.#kernelPlace === place;
+    return this.#kernel?.hasCounts === true && this.#kernelPlace === place;
   }
 
   /** An end is a TAP interface of this namespace. */
@@ -167,17 +187,12 @@ export class FabricLink {
     return this.#ab.isWriting || this.#ba.isWriting;
   }
 
-  sample(slot: number): void {
-    this.#ab.sample(slot);
-    this.#ba.sample(slot);
-  }
-
   stats(counts: Readonly<Record<PlaceName, HostCounts>>): FabricLinkStats {
     const schedule = this.#impairments.state(performance.now());
-    const captures = this.#captures.stats();
-    const mirrors = this.#mirrors.stats();
+    const captures = this.#captures?.stats() ?? [];
+    const mirrors = this.#mirrors?.stats() ?? [];
     const [a, b] = [this.#ends.a?.port, this.#ends.b?.port];
-    const carrier = this.#kernel.isTaken ? 'kernel' : (a?.peer ?? b?.peer)?.carrier;
+    const carrier = this.#kernel?.isTaken ? 'kernel' : (a?.peer ?? b?.peer)?.carrier;
     const ab = withTapLosses(this.#ab.stats(), { source: a, sink: b }, counts);
     const ba = withTapLosses(this.#ba.stats(), { source: b, sink: a }, counts);
     return {
@@ -187,12 +202,17 @@ export class FabricLink {
       ...(carrier && { carrier }),
       ...(this.#path && { path: this.#path }),
       ...this.#whyNotKernel(),
-      ab: this.#kernel.add('ab', counts[this.#kernelPlace].kernel, ab),
-      ba: this.#kernel.add('ba', counts[this.#kernelPlace].kernel, ba),
+      ab: this.#kernel?.add('ab', counts[this.#kernelPlace].kernel, ab) ?? ab,
+      ba: this.#kernel?.add('ba', counts[this.#kernelPlace].kernel, ba) ?? ba,
       ...(captures.length > 0 && { captures }),
       ...(mirrors.length > 0 && { mirrors }),
       ...(schedule && { schedule }),
     };
+  }
+
+  /** Of the path to the other compute, as `LinkPath`. */
+  get oneWayMs(): number {
+    return (this.#path?.rttMs ?? 0) / 2;
   }
 
   /** To the other compute. */
@@ -201,7 +221,7 @@ export class FabricLink {
   }
 
   #whyNotKernel(): Pick<FabricLinkStats, 'kernelObstacle'> {
-    const { isTaken, obstacle } = this.#kernel;
+    const { isTaken, obstacle } = this.#kernel ?? {};
     return this.#kernelEnds && !isTaken && obstacle !== undefined ? { kernelObstacle: obstacle } : {};
   }
 
@@ -213,10 +233,10 @@ export class FabricLink {
     this.#ba.close();
     this.#unplug('a');
     this.#unplug('b');
-    this.#captures.apply([]);
-    this.#mirrors.keep([]);
+    this.#captures?.apply([]);
+    this.#mirrors?.keep([]);
     this.#showFrames();
-    return this.#kernel.end();
+    return this.#kernel?.end() ?? Promise.resolve();
   }
 
   /**
@@ -225,12 +245,12 @@ export class FabricLink {
   async #choosePath(): Promise<void> {
     clearTimeout(this.#idleWait);
     const wanted = this.#kernelEnds;
-    if (!wanted || this.#isHeld || this.#closed) return this.#kernel.leave();
-    if (wanted.place !== this.#kernelPlace) {
+    if (!wanted || this.#isHeld || this.#closed) return this.#kernel?.leave();
+    if (!this.#kernel || wanted.place !== this.#kernelPlace) {
       const before = this.#kernel;
-      this.#kernel = new KernelPath(this.#kernelPaths[wanted.place]);
+      this.#kernel = new KernelPath(this.#tools.kernelPaths[wanted.place]);
       this.#kernelPlace = wanted.place;
-      await before.end();
+      await before?.end();
     }
     const left = this.#kernel.isOn(wanted.ends) ? Promise.resolve() : this.#kernel.leave();
     this.#takeWhenIdle(wanted);
@@ -241,15 +261,15 @@ export class FabricLink {
   #takeWhenIdle(wanted: EligibleEnds): void {
     const isWanted = () => this.#kernelEnds === wanted && !this.#isHeld && !this.#closed;
     if (!isWanted()) return;
-    if (this.#ab.isIdle && this.#ba.isIdle) void this.#kernel.take(wanted.ends, isWanted);
+    if (this.#ab.isIdle && this.#ba.isIdle) void this.#kernel?.take(wanted.ends, isWanted);
     else this.#idleWait = setTimeout(() => this.#takeWhenIdle(wanted), idlePollMs);
   }
 
   /** Captures and mirrors are shown the frames. */
   #showFrames(): void {
-    const { before, after } = this.#captures.taps;
+    const { before, after } = this.#captures?.taps ?? noTaps;
     this.#rules.before = before;
-    this.#rules.after = [...after, ...this.#mirrors.taps];
+    this.#rules.after = this.#mirrors ? [...after, ...this.#mirrors.taps] : after;
   }
 
   #advance(nowMs: number): void {
@@ -265,27 +285,12 @@ export class FabricLink {
     this.#rules.untilMs = untilMs;
   }
 
-  /** `out` is the direction that begins at this end, `back` the one that ends here. */
   #plug(end: LinkSide, spec: PortSpec, out: Direction, back: Direction): void {
-    const present = this.#ends[end];
+    const present = this.#ends[end]?.port;
     if (present) {
-      present.port.change?.(spec);
-      present.port.nudge();
-      return;
-    }
-    const pacing = this.#pacing;
-    const owner: PortOwner = {
-      received: (buffer, start, stop, frames) => {
-        // What a switch forwards has come in elsewhere.
-        if (spec.type !== 'switch') pacing.note(frames, out.queues);
-        return out.receive(buffer, start, stop, frames);
-      },
-      drained: () => back.drained(),
-    };
-    const port = openPort(spec, owner, this.#tools);
-    out.source = port;
-    back.sink = port;
-    this.#ends[end] = { key: portKey(spec), port };
+      present.change?.(spec);
+      present.nudge();
+    } else this.#ends[end] = new PluggedEnd(spec, out, back, this.#tools);
   }
 
   #unplug(end: LinkSide): void {

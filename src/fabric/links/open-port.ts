@@ -1,6 +1,5 @@
 /** The table of port types. */
 import type { Pcs } from '../pcs/pcs.ts';
-import { openPcPort } from '../pcs/port-pc.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import { openDatagrams } from '../ports/port-datagrams.ts';
 import { type InterfaceMemory, openPacket, openTap } from '../ports/port-interface.ts';
@@ -29,7 +28,7 @@ const openers: Openers = {
   tap: (spec, owner, { taps }) => openTap(spec, owner, taps),
   packet: ({ interface: name }, owner, { taps }) => openPacket(name, owner, taps),
   switch: (spec, owner, { switches }) => openSwitchPort(spec, owner, switches),
-  pc: (spec, owner, { pcs }) => openPcPort(spec, owner, pcs),
+  pc: ({ pc }, owner, { pcs }) => pcs.plug(pc, owner),
 };
 
 export function openPort(spec: PortSpec, owner: PortOwner, tools: PortTools): FabricPort {

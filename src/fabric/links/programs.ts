@@ -8,6 +8,7 @@ import { type BpfType, bpfKeys, type LinkSpec } from '../protocol.ts';
 export type Programs = ReadonlyMap<string, readonly BpfProgram[]>;
 
 const none: readonly BpfProgram[] = [];
+export const noPrograms: Programs = new Map();
 
 /** @throws filter_invalid */
 export function translatePrograms({ filters, schedule, expressions = [], ...spec }: LinkSpec): Programs {
@@ -19,7 +20,7 @@ export function translatePrograms({ filters, schedule, expressions = [], ...spec
       throw fault('filter_invalid', { name, reason: 'its expressions were not compiled', known: knownFilters });
     }
   }
-  return programs;
+  return programs.size === 0 ? noPrograms : programs;
 }
 
 /** Of a filter in a direction; the same list while its text is the same. */

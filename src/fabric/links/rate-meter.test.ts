@@ -1,13 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RateMeter, SampleTimes } from './rate-meter.ts';
+import { RateMeter, RateMeters } from './rate-meter.ts';
 
-function metered(counts: readonly number[], everyMs = 1000): { meter: RateMeter; times: SampleTimes } {
-  const [meter, times] = [new RateMeter(), new SampleTimes(0)];
-  for (const [index, frames] of counts.entries()) meter.note(times.next((index + 1) * everyMs), frames, frames * 100);
-  return { meter, times };
+interface Metered {
+  readonly meter: RateMeter;
+  readonly counted: { sent: number; sentBytes: number };
+  readonly meters: RateMeters;
 }
-const read = ({ meter, times }: ReturnType<typeof metered>) => meter.read(times);
+
+function metered(counts: readonly number[], everyMs = 1000): Metered {
+  const meters = new RateMeters(0);
+  const counted = { sent: 0, sentBytes: 0 };
+  const meter = new RateMeter(meters, counted);
+  for (const [index, frames] of counts.entries()) {
+    if (frames !== counted.sent) meter.wake();
+    Object.assign(counted, { sent: frames, sentBytes: frames * 100 });
+    meters.sample((index + 1) * everyMs);
+  }
+  return { meter, counted, meters };
+}
+const read = ({ meter }: Metered) => meter.read();
 
 describe('a rate meter', () => {
   it('knows nothing before the first sample', () => {
@@ -37,5 +49,15 @@ describe('a rate meter', () => {
   it('counts a link that was idle at first over the whole minute', () => {
     const idle = Array.from({ length: 59 }, () => 0);
     assert.equal(read(metered([...idle, 60])).minute.framesPerSecond, 1);
+  });
+
+  it('has nothing to sample when it was idle for a minute, and counts again from there', () => {
+    const link = metered(Array.from({ length: 100 }, () => 6000));
+    assert.deepEqual(read(link).minute, { framesPerSecond: 0, bitsPerSecond: 0 });
+    assert.equal(link.meter.sample(0), false);
+    link.meter.wake();
+    link.counted.sent += 60;
+    link.meters.sample(101_000);
+    assert.deepEqual([read(link).second.framesPerSecond, read(link).minute.framesPerSecond], [60, 1]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * How much went by in the last second and the last minute. Counters are looked at once a second, so a frame costs nothing and a link
- * the same however busy it is; one that never carried a frame has no memory of it either.
+ * the same however busy it is; one that carried no frame for a minute costs nothing.
  */
 import type { Rates } from '../protocol.ts';
 
@@ -9,7 +9,7 @@ const minuteSamples = 60;
 const ringSize = minuteSamples + 1;
 
 /** When the samples of all meters of a fabric were taken. */
-export class SampleTimes {
+class SampleTimes {
   readonly #atMs = new Float64Array(ringSize);
   #taken = 0;
 
@@ -36,24 +36,77 @@ export class SampleTimes {
   }
 }
 
+/** What a meter counts: the frames and bytes of a direction so far. */
+export interface Counted {
+  readonly sent: number;
+  readonly sentBytes: number;
+}
+
+/** The meters of a fabric that have something to sample: an idle one costs neither time nor memory. */
+export class RateMeters {
+  readonly times: SampleTimes;
+  readonly #active = new Set<RateMeter>();
+
+  constructor(nowMs: number) {
+    this.times = new SampleTimes(nowMs);
+  }
+
+  add(meter: RateMeter): void {
+    this.#active.add(meter);
+  }
+
+  /** Takes a sample of all that were counting in the last minute. */
+  sample(nowMs: number): void {
+    const slot = this.times.next(nowMs);
+    for (const meter of this.#active) if (!meter.sample(slot)) this.#active.delete(meter);
+  }
+}
+
 export class RateMeter {
-  /** Two numbers a sample, frames and bytes; missing samples are zero, as the counters were before their first frame. */
+  readonly #meters: RateMeters;
+  readonly #of: Counted;
+  /** Two numbers a sample, frames and bytes. Undefined: nothing was counted for so long that all samples are equal. */
   #ring: Float64Array | undefined;
+  /** Samples since the counters have changed. */
+  #unchanged = 0;
 
-  note(slot: number, frames: number, bytes: number): void {
-    if (!this.#ring && frames === 0) return;
-    this.#ring ??= new Float64Array(2 * ringSize);
-    this.#ring[2 * slot] = frames;
-    this.#ring[2 * slot + 1] = bytes;
+  constructor(meters: RateMeters, of: Counted) {
+    this.#meters = meters;
+    this.#of = of;
   }
 
-  read(times: SampleTimes): Rates {
-    return { second: this.#over(times, 1), minute: this.#over(times, minuteSamples) };
+  /** Is called before frames are counted. */
+  wake(): void {
+    if (this.#ring) return;
+    this.#ring = new Float64Array(2 * ringSize);
+    for (let slot = 0; slot < ringSize; slot++) this.#note(this.#ring, slot);
+    this.#unchanged = 0;
+    this.#meters.add(this);
   }
 
-  #over(times: SampleTimes, count: number): Rates['second'] {
+  /** Takes the sample at this place of the ring. False: it has nothing to sample until `wake`. */
+  sample(slot: number): boolean {
     const ring = this.#ring;
-    const span = ring && times.span(count);
+    if (!ring) return false;
+    const before = ring[2 * ((slot + ringSize - 1) % ringSize)];
+    this.#note(ring, slot);
+    this.#unchanged = before === this.#of.sent ? this.#unchanged + 1 : 0;
+    if (this.#unchanged >= ringSize) this.#ring = undefined;
+    return this.#ring !== undefined;
+  }
+
+  read(): Rates {
+    return { second: this.#over(1), minute: this.#over(minuteSamples) };
+  }
+
+  #note(ring: Float64Array, slot: number): void {
+    ring[2 * slot] = this.#of.sent;
+    ring[2 * slot + 1] = this.#of.sentBytes;
+  }
+
+  #over(count: number): Rates['second'] {
+    const ring = this.#ring;
+    const span = ring && this.#meters.times.span(count);
     if (!span || span.seconds <= 0) return { framesPerSecond: 0, bitsPerSecond: 0 };
     const perSecond = (offset: 0 | 1) =>
       ((ring[2 * span.to + offset] as number) - (ring[2 * span.from + offset] as number)) / span.seconds;

@@ -28,6 +28,7 @@ export interface Stages extends Waits {
 }
 
 export function stagesOf({ chain, match, before, after }: DirectionFilters): Stages {
+  if (chain.length + before.length + after.length === 0 && !match) return noStages;
   const holding = chain.filter(({ filter }) => filter.hold);
   const repeating = chain.filter(({ filter }) => filter.repeat);
   const displacing = chain.find(({ filter }) => filter.displace)?.filter;
@@ -44,3 +45,14 @@ export function stagesOf({ chain, match, before, after }: DirectionFilters): Sta
 }
 
 export const noFilters: DirectionFilters = { chain: [], match: undefined, before: [], after: [] };
+/** Of all directions that do nothing to their frames. */
+export const noStages: Stages = {
+  match: undefined,
+  exempt: [],
+  passing: [],
+  repeating: [],
+  displacing: undefined,
+  holding: [],
+  overtakes: false,
+  queues: false,
+};

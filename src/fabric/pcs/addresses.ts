@@ -43,7 +43,7 @@ export function addressOf(bytes: Uint8Array): string {
 export const macBytes = (mac: string) => Uint8Array.from(mac.split(':'), (digits) => Number.parseInt(digits, 16));
 export const macOf = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(':');
 
-export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+export function equalBytes(a: Uint8Array, b: ArrayLike<number>): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }
 

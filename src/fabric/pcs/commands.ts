@@ -28,7 +28,7 @@ const commands: Readonly<Record<string, PcCommand>> = {
   dhcp,
   disconnect: (shell) => {
     shell.print('\nGood-bye\n');
-    shell.options.onDisconnect?.();
+    shell.pc.options.onDisconnect?.();
     return 'silent';
   },
   echo: (shell, _, rest) => {
@@ -44,7 +44,7 @@ const commands: Readonly<Record<string, PcCommand>> = {
   load,
   ping,
   quit: (shell) => {
-    shell.quit();
+    shell.pc.quit();
     return 'silent';
   },
   relay: printed('A PC in the fabric relays no packets: connect its port by links.\n'),

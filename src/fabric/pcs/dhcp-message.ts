@@ -38,7 +38,7 @@ const wanted = [
 export interface DhcpRequest {
   readonly type: number;
   readonly id: number;
-  readonly mac: Uint8Array;
+  readonly mac: readonly number[];
   readonly name: string;
   /** The own address, when it has one already. */
   readonly client?: string | undefined;
@@ -81,7 +81,7 @@ export function writeDhcp({ type, id, mac, name, client, server, requested }: Dh
 }
 
 /** Undefined: it is no answer to a host with this MAC address. */
-export function readDhcp(bytes: Uint8Array, mac: Uint8Array): DhcpAnswer | undefined {
+export function readDhcp(bytes: Uint8Array, mac: readonly number[]): DhcpAnswer | undefined {
   const isAnswer = bytes.length >= headBytes + 4 && bytes[0] === 2 && mac.every((byte, at) => bytes[28 + at] === byte);
   if (!isAnswer || !cookie.every((byte, at) => bytes[headBytes + at] === byte)) return undefined;
   const options = new Map<number, Uint8Array>(optionsOf(bytes).map(({ code, value }) => [code, value]));

@@ -8,8 +8,8 @@ const startup = 'startup.vpc';
 
 export const save: PcCommand = (shell, words) => {
   const name = fileName(words);
-  const { saveFile } = shell.options;
-  if (name === undefined || !saveFile) {
+  const canSave = shell.pc.options.saveFile !== undefined;
+  if (name === undefined || !canSave) {
     shell.print(name === undefined ? (helpTexts.save ?? '') : "Can't save: this PC has no folder\n");
     return 'done';
   }
@@ -35,15 +35,15 @@ function fileName(words: readonly string[]): string | undefined {
 
 /** The job that waits for the file. It starts anew in a restored PC. */
 export function running(shell: PcShell, kind: 'load' | 'save', typed?: string): void {
-  const { host, options } = shell;
+  const { host, pc } = shell;
   const name = fileName(typed === undefined ? [] : [typed]) ?? startup;
   let isStopped = false;
   const interrupt = () => {
     isStopped = true;
-    host.tasks.delete(shellTimer);
+    host.clearTask(shellTimer);
   };
   const settle = (action: () => void) =>
-    shell.enter(() => {
+    pc.enter(() => {
       if (isStopped) return;
       interrupt();
       action();
@@ -54,7 +54,7 @@ export function running(shell: PcShell, kind: 'load' | 'save', typed?: string): 
       shell.print(text);
       shell.finish();
     };
-    options.saveFile?.(name, scriptOf(host.settings)).then(
+    pc.options.saveFile?.(name, scriptOf(host.settings)).then(
       () => settle(done('.  done\n')),
       () => settle(done(`Can't save "${typed ?? startup}"\n`)),
     );
@@ -69,7 +69,7 @@ export function running(shell: PcShell, kind: 'load' | 'save', typed?: string): 
     shell.print(text === undefined ? `Can't open "${typed ?? startup}"\n` : 'Scripts load each other too deep\n');
     shell.finish();
   };
-  (options.loadFile?.(name) ?? Promise.resolve(undefined)).then(
+  (pc.options.loadFile?.(name) ?? Promise.resolve(undefined)).then(
     (text) => settle(() => onText(text)),
     () => settle(() => onText(undefined)),
   );

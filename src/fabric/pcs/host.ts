@@ -49,49 +49,77 @@ const smallestMtu6 = 1280;
 
 export class PcHost {
   readonly mac: string;
-  readonly macBytes: Uint8Array;
+  /** The 6 bytes of `mac`. */
+  readonly macBytes: readonly number[];
   readonly timers: Timers;
-  readonly arp: Arp;
-  readonly discovery: Discovery;
-  readonly neighbours: NeighbourTable;
+  readonly arp = new Arp(this);
+  readonly discovery = new Discovery(this);
+  readonly neighbours = new NeighbourTable(this);
   readonly pathMtus: PathMtus;
-  readonly tcp: Tcp;
-  readonly dhcp: DhcpClient;
+  readonly tcp = new Tcp(this);
+  readonly dhcp = new DhcpClient(this);
+  readonly reassembly: Reassembly;
   readonly usedPorts = new UsedPorts();
-  readonly tasks = new Map<string, PcTask>();
   settings: PcSettings;
+  /** Text for the console that was not shown yet. */
+  output = '';
   hasChanged = false;
+  #tasks: Map<string, PcTask> | undefined;
   #nextPacketId = Math.floor(Math.random() * 0x10000);
   #loopDepth = 0;
-  readonly reassembly: Reassembly;
-  readonly #options: PcOptions;
-  /** Shows text at the console. */
-  readonly print: (text: string) => void;
+  readonly #send: Pick<PcOptions, 'send'>;
 
-  constructor(options: PcOptions, settings: PcSettings, timers: Timers, print: (text: string) => void) {
-    this.#options = options;
-    this.mac = options.mac;
-    this.macBytes = macBytes(options.mac);
+  constructor(mac: string, settings: PcSettings, timers: Timers, options: Pick<PcOptions, 'send'>) {
+    this.mac = mac;
+    this.macBytes = [...macBytes(mac)];
     this.settings = settings;
     this.timers = timers;
-    this.print = print;
-    this.neighbours = new NeighbourTable({
-      timers,
-      sendRequest: (address) => (isIp6(address) ? this.discovery.solicit(address) : this.arp.request(address)),
-      deliver: (packet, mac) => {
-        for (const task of this.tasks.values()) task.onSent?.(packet);
-        this.#transmit(packet, macBytes(mac));
-      },
-      onUnreachable: (_, packets) => {
-        for (const packet of packets) for (const task of this.tasks.values()) task.onUnreachable?.(packet);
-      },
-    });
-    this.arp = new Arp(this);
-    this.discovery = new Discovery(this);
+    this.#send = options;
     this.pathMtus = new PathMtus(timers);
-    this.tcp = new Tcp(this);
-    this.dhcp = new DhcpClient(this);
     this.reassembly = new Reassembly(timers);
+  }
+
+  /** Shows text at the console. */
+  print(text: string): void {
+    this.output += text;
+  }
+
+  get tasks(): Iterable<PcTask> {
+    return this.#tasks?.values() ?? [];
+  }
+
+  /** A task receives packets, errors and timers until it is cleared; its timers are named `task KEY …`. */
+  setTask(key: string, task: PcTask): void {
+    this.#tasks ??= new Map();
+    this.#tasks.set(key, task);
+  }
+
+  clearTask(key: string): void {
+    this.#tasks?.delete(key);
+    if (this.#tasks?.size === 0) this.#tasks = undefined;
+  }
+
+  /** Whether a task takes the packet. */
+  offer(packet: Packet): boolean {
+    for (const task of this.tasks) if (task.onPacket?.(packet)) return true;
+    return false;
+  }
+
+  /** Asks for the MAC address of a neighbour. */
+  sendRequest(address: string): void {
+    if (isIp6(address)) this.discovery.solicit(address);
+    else this.arp.request(address);
+  }
+
+  /** Sends a packet to a neighbour whose address is known. */
+  deliver(packet: Packet, mac: string): void {
+    for (const task of this.tasks) task.onSent?.(packet);
+    this.#transmit(packet, macBytes(mac));
+  }
+
+  /** A neighbour does not answer. */
+  onUnreachable(packets: readonly Packet[]): void {
+    for (const packet of packets) for (const task of this.tasks) task.onUnreachable?.(packet);
   }
 
   get linkLocal(): string {
@@ -170,7 +198,7 @@ export class PcHost {
   sendFrame(to: Uint8Array, type: number, payload: Uint8Array): void {
     const frame = writeFrame(to, this.macBytes, type, payload);
     this.#dump(frame, true);
-    this.#options.send(frame);
+    this.#send.send(frame);
   }
 
   /** Largest packet to `dst`. */
@@ -187,11 +215,11 @@ export class PcHost {
     else if (kind === 'tcp') this.tcp.onTimer(rest.join(' '));
     else if (kind === 'dhcp') this.dhcp.onTimer(rest.join(' '));
     else if (kind === 'discovery') this.discovery.onTimer(rest.join(' '));
-    else if (kind === 'task') this.tasks.get(rest[0] ?? '')?.onTimer(rest[1] ?? '');
+    else if (kind === 'task') this.#tasks?.get(rest[0] ?? '')?.onTimer(rest[1] ?? '');
   }
 
   onIcmpError(error: IcmpError): void {
-    for (const task of this.tasks.values()) if (task.onIcmpError?.(error)) return;
+    for (const task of this.tasks) if (task.onIcmpError?.(error)) return;
     this.tcp.onIcmpError(error);
   }
 
@@ -212,10 +240,7 @@ export class PcHost {
     const { protocol } = packet;
     if (protocol === protocols.icmp || protocol === protocols.icmp6) receiveIcmp(this, packet);
     else if (protocol === protocols.udp) receiveUdp(this, packet);
-    else if (protocol === protocols.tcp) {
-      for (const task of this.tasks.values()) if (task.onPacket?.(packet)) return;
-      this.tcp.receive(packet);
-    }
+    else if (protocol === protocols.tcp && !this.offer(packet)) this.tcp.receive(packet);
   }
 
   #loop(packet: Packet): void {

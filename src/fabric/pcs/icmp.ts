@@ -77,7 +77,7 @@ export function receiveIcmp(host: PcHost, packet: ReceivedPacket): void {
   if (type === (is6 ? icmp6Types.echo : icmpTypes.echo)) answerEcho(host, packet);
   else if (is6 && type >= 133 && type <= 136) host.discovery.receive(packet);
   else if ((is6 ? texts6 : texts)[type]) receiveError(host, packet);
-  else for (const task of host.tasks.values()) if (task.onPacket?.(packet)) return;
+  else host.offer(packet);
 }
 
 /** An echo request; `size` bytes of data. */

@@ -44,11 +44,11 @@ export function setMtu(shell: PcShell, text = ''): void {
   else shell.host.change({ mtu: Math.min(mtu, mtus.largest) });
 }
 
-function setDns({ host, print }: PcShell, text: string | undefined): void {
+function setDns({ host }: PcShell, text: string | undefined): void {
   const address = readAddress(text ?? '');
   if (text === undefined) return;
   if (text === '0') host.change({ dns: [], dns6: undefined });
-  else if (address === undefined) print('Invalid address\n');
+  else if (address === undefined) host.print('Invalid address\n');
   else if (isIp6(address)) host.change({ dns6: [address] });
   else host.change({ dns: [address] });
 }
@@ -109,7 +109,7 @@ function readSetting(address: string, words: readonly string[]): IpSetting | str
 export function checking(shell: PcShell, setting: IpSetting, left?: number): void {
   const { host } = shell;
   const { address, prefix, gateway } = setting;
-  const end = () => host.tasks.delete(shellTimer);
+  const end = () => host.clearTask(shellTimer);
   const onDone = (usedBy: string | undefined) => {
     end();
     if (usedBy !== undefined) shell.print(`${address} is being used by MAC ${usedBy}\nAddress not changed\n`);
@@ -126,7 +126,7 @@ export function checking(shell: PcShell, setting: IpSetting, left?: number): voi
     end();
     check.stop();
   };
-  host.tasks.set(shellTimer, { onTimer: () => check.next(address) });
+  host.setTask(shellTimer, { onTimer: () => check.next(address) });
   shell.setJob({ interrupt, state: () => ({ kind: 'address', setting, left: check.left }) });
   check.start(address);
   if (left === undefined) check.next(address);
@@ -147,7 +147,7 @@ export function obtaining(
   };
   let check: AddressCheck | undefined;
   const finish = (text: string) => {
-    host.tasks.delete(shellTimer);
+    host.clearTask(shellTimer);
     shell.print(text);
     shell.finish();
   };
@@ -176,11 +176,11 @@ export function obtaining(
     },
   };
   const interrupt = () => {
-    host.tasks.delete(shellTimer);
+    host.clearTask(shellTimer);
     host.dhcp.stop();
     check?.stop();
   };
-  host.tasks.set(shellTimer, { onTimer: () => check?.next(host.dhcp.answer?.address ?? '') });
+  host.setTask(shellTimer, { onTimer: () => check?.next(host.dhcp.answer?.address ?? '') });
   shell.setJob({ interrupt, state: () => ({ kind: 'dhcp', isVerbose, ...(check ? { left: check.left } : {}) }) });
   if (!isRestored) host.dhcp.start(listener);
   else if (left === undefined) host.dhcp.listener = listener;
@@ -200,7 +200,7 @@ export function soliciting(shell: PcShell, asked = 0): void {
   const timer = `task ${shellTimer} next`;
   let count = asked;
   const interrupt = () => {
-    host.tasks.delete(shellTimer);
+    host.clearTask(shellTimer);
     host.timers.clear(timer);
     host.discovery.onRouter = undefined;
   };
@@ -223,7 +223,7 @@ export function soliciting(shell: PcShell, asked = 0): void {
     const scope = ip6 ? `${ip6.address}/${ip6.prefix}` : '';
     finish(`GLOBAL SCOPE      : ${scope}\nROUTER LINK-LAYER : ${router6?.mac ?? ''}\n`);
   };
-  host.tasks.set(shellTimer, { onTimer: ask });
+  host.setTask(shellTimer, { onTimer: ask });
   shell.setJob({ interrupt, state: () => ({ kind: 'auto', asked: count }) });
   if (asked === 0) ask();
 }

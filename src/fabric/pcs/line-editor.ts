@@ -39,7 +39,7 @@ export interface LineState {
 }
 
 export class LineEditor {
-  readonly #write: (text: string) => void;
+  readonly #output: { print(text: string): void };
   line = '';
   cursor = 0;
   history: string[] = [];
@@ -48,8 +48,8 @@ export class LineEditor {
   #escape: string | undefined;
   #wasReturn = false;
 
-  constructor(write: (text: string) => void) {
-    this.#write = write;
+  constructor(output: { print(text: string): void }) {
+    this.#output = output;
   }
 
   /** Takes one byte; the finished line with Enter. */
@@ -91,7 +91,7 @@ export class LineEditor {
 
   #enter(): string {
     const { line } = this;
-    this.#write('\n');
+    this.#output.print('\n');
     if (line !== '') this.history = [...this.history, line].slice(-limits.history);
     this.clear();
     return line;
@@ -110,7 +110,7 @@ export class LineEditor {
     const rest = this.line.slice(this.cursor);
     this.line = this.line.slice(0, this.cursor) + letter + rest;
     this.cursor += 1;
-    this.#write(letter + rest + '\b'.repeat(rest.length));
+    this.#output.print(letter + rest + '\b'.repeat(rest.length));
   }
 
   #onKey(key: number): void {
@@ -130,7 +130,7 @@ export class LineEditor {
 
   #move(to: number): void {
     if (to < 0 || to > this.line.length) return;
-    this.#write(to < this.cursor ? '\b'.repeat(this.cursor - to) : this.line.slice(this.cursor, to));
+    this.#output.print(to < this.cursor ? '\b'.repeat(this.cursor - to) : this.line.slice(this.cursor, to));
     this.cursor = to;
   }
 
@@ -140,7 +140,7 @@ export class LineEditor {
     const count = to - from;
     this.#move(from);
     this.line = this.line.slice(0, from) + rest;
-    this.#write(
+    this.#output.print(
       rest === '' ? `${' '.repeat(count)}${'\b'.repeat(count)}` : `${rest}${' '.repeat(count)}${'\b'.repeat(rest.length + count)}`,
     );
   }
@@ -150,9 +150,9 @@ export class LineEditor {
     if (index < 0 || index > this.history.length) return;
     this.#shown = index;
     this.#move(this.line.length);
-    this.#write('\b \b'.repeat(this.line.length));
+    this.#output.print('\b \b'.repeat(this.line.length));
     this.line = this.history[index] ?? '';
     this.cursor = this.line.length;
-    this.#write(this.line);
+    this.#output.print(this.line);
   }
 }

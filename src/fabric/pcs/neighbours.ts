@@ -23,11 +23,12 @@ export interface NeighbourEntry {
   readonly remainingMs: number;
 }
 
+/** The host, as far as its neighbours are concerned. */
 export interface NeighbourOwner {
   readonly timers: Timers;
   sendRequest(address: string): void;
   deliver(packet: Packet, mac: string): void;
-  onUnreachable(address: string, packets: readonly Packet[]): void;
+  onUnreachable(packets: readonly Packet[]): void;
 }
 
 export class NeighbourTable {
@@ -87,7 +88,7 @@ export class NeighbourTable {
     if (!pending) return;
     const pause = pausesMs[pending.requests];
     if (pause === undefined) {
-      this.#owner.onUnreachable(address, this.#take(address));
+      this.#owner.onUnreachable(this.#take(address));
       return;
     }
     pending.requests += 1;

@@ -138,7 +138,7 @@ function writeIp6({ src, dst, protocol, ttl }: Packet, payload: Uint8Array, frag
 }
 
 /** An Ethernet frame. */
-export function writeFrame(to: Uint8Array, from: Uint8Array, type: number, payload: Uint8Array): Uint8Array {
+export function writeFrame(to: Uint8Array, from: ArrayLike<number>, type: number, payload: Uint8Array): Uint8Array {
   const frame = new Uint8Array(14 + payload.length);
   frame.set(to);
   frame.set(from, 6);

@@ -1,26 +1,27 @@
 /** The console of a PC: its last output, and the connections that watch it and type. */
 import type { Socket } from 'node:net';
 
-/** What a new connection sees of the past, and with how many pieces it is kept. */
+/** Output that a new connection is shown of the past. */
 const historyBytes = 16 * 1024;
-const historyPieces = 64;
 /** Input that waits for the PC's turns: beyond it, connections are not read. */
 const inputLimitBytes = 16 * 1024;
 /** A connection that is so far behind is closed: it gets the last output when it connects again. */
 const laggardBytes = 1024 * 1024;
 /** A piece of input, which the PC takes in one turn. */
-export const inputPieceBytes = 512;
+const inputPieceBytes = 512;
+const nothing = Buffer.alloc(0);
 
 export class PcConsole {
-  readonly #onInput: () => void;
-  readonly #watchers = new Set<Socket>();
-  #history: Uint8Array[] = [];
-  #historySize = 0;
+  readonly #pc: { wake(): void };
+  #watchers: Set<Socket> | undefined;
+  /** Grows with the output, up to twice the history. */
+  #output: Buffer = nothing;
+  #outputSize = 0;
   #input: Buffer[] = [];
   #inputSize = 0;
 
-  constructor(onInput: () => void) {
-    this.#onInput = onInput;
+  constructor(pc: { wake(): void }) {
+    this.#pc = pc;
   }
 
   get hasInput(): boolean {
@@ -28,36 +29,39 @@ export class PcConsole {
   }
 
   write(bytes: Uint8Array): void {
-    const kept = bytes.length > historyBytes ? bytes.slice(-historyBytes) : bytes;
-    this.#history.push(kept);
-    this.#historySize += kept.length;
-    if (this.#historySize > 2 * historyBytes || this.#history.length > historyPieces) {
-      const all = this.history();
-      this.#history = [all];
-      this.#historySize = all.length;
+    const kept = bytes.subarray(-historyBytes);
+    if (this.#outputSize + kept.length > this.#output.length) {
+      const past = this.history();
+      this.#output = Buffer.alloc(2 ** Math.ceil(Math.log2(past.length + kept.length)));
+      this.#output.set(past);
+      this.#outputSize = past.length;
     }
-    for (const watcher of this.#watchers) {
+    this.#output.set(kept, this.#outputSize);
+    this.#outputSize += kept.length;
+    for (const watcher of this.#watchers ?? []) {
       watcher.write(bytes);
       if (watcher.writableLength > laggardBytes) watcher.destroy();
     }
   }
 
-  history(): Uint8Array {
-    return Uint8Array.from(Buffer.concat(this.#history).subarray(-historyBytes));
+  /** A view of the last output, until more is written. */
+  history(): Buffer {
+    return this.#output.subarray(Math.max(this.#outputSize - historyBytes, 0), this.#outputSize);
   }
 
   /** Of a PC that continues: nothing of it is written to connections. */
-  setHistory(bytes: Uint8Array): void {
-    this.#history = [bytes];
-    this.#historySize = bytes.length;
+  setHistory(bytes: Buffer): void {
+    this.#output = bytes;
+    this.#outputSize = bytes.length;
   }
 
   /** `typed` was received behind the line that names the PC. */
   watch(watcher: Socket, typed: Buffer): void {
+    this.#watchers ??= new Set();
     this.#watchers.add(watcher);
-    watcher.on('close', () => this.#watchers.delete(watcher));
+    watcher.on('close', () => this.#watchers?.delete(watcher));
     watcher.on('data', (bytes) => this.type(bytes));
-    watcher.write(this.history());
+    watcher.write(Buffer.from(this.history()));
     if (typed.length > 0) this.type(typed);
     if (this.#inputSize > inputLimitBytes) watcher.pause();
   }
@@ -65,8 +69,8 @@ export class PcConsole {
   type(bytes: Buffer): void {
     this.#input.push(bytes);
     this.#inputSize += bytes.length;
-    if (this.#inputSize > inputLimitBytes) for (const watcher of this.#watchers) watcher.pause();
-    this.#onInput();
+    if (this.#inputSize > inputLimitBytes) for (const watcher of this.#watchers ?? []) watcher.pause();
+    this.#pc.wake();
   }
 
   /** The next piece of what was typed. */
@@ -77,17 +81,17 @@ export class PcConsole {
     if (piece.length < first.length) this.#input[0] = first.subarray(piece.length);
     else this.#input.shift();
     this.#inputSize -= piece.length;
-    if (this.#inputSize === 0) for (const watcher of this.#watchers) watcher.resume();
+    if (this.#inputSize === 0) for (const watcher of this.#watchers ?? []) watcher.resume();
     return piece;
   }
 
-  /** What was typed and not taken yet, which stays. */
+  /** Input that the PC has not taken yet; it stays. */
   waiting(): Uint8Array {
     return Buffer.concat(this.#input);
   }
 
   /** Closes the connections: `disconnect` was typed. */
   disconnect(): void {
-    for (const watcher of this.#watchers) watcher.destroySoon();
+    for (const watcher of this.#watchers ?? []) watcher.destroySoon();
   }
 }

@@ -11,6 +11,8 @@ export interface PcClock {
 /** Why a PC ended: `quit` was typed, or it failed, which is a defect of the program. */
 export type PcEnd = { readonly kind: 'quit' } | { readonly kind: 'failed'; readonly message: string };
 
+export const reasonOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
 export interface PcOptions {
   readonly name: string;
   /** `00:50:79:66:68:00` and following. */
@@ -31,7 +33,9 @@ export interface PcOptions {
   /** Writes a file of the PC for `save`; resolves when it is on disk. */
   saveFile?(name: string, text: string): Promise<void>;
   /** Of an earlier run of this PC. `name` is that of the node still, and theirs counts. */
-  readonly settings?: PcSettings;
+  readonly settings?: PcSettings | undefined;
+  /** The PC is held from its beginning, at this time of the clock. */
+  readonly heldAtMs?: number | undefined;
 }
 
 /** Why a probe got no answer. `unreachable`: the next hop did not answer ARP or ND; `no_address`: the PC has none of that family. */

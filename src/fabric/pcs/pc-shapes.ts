@@ -154,6 +154,21 @@ export const pcState = object({
 });
 export type PcState = ValueOf<typeof pcState>;
 
+const manyBytes = textThat((value) => value.length <= 1 << 20 && /^(?:[0-9a-f]{2})*$/.test(value), 'must be bytes in hexadecimal');
+/** A PC of the process, for freezing: the PC and what waits for it. Bytes are hexadecimal digits. */
+export const hostedState = object({
+  pc: pcState,
+  /** Last output of its console. */
+  history: manyBytes,
+  /** Input that was typed, and not taken yet. */
+  input: manyBytes,
+  /** Frames that the link has delivered and the PC has not seen. */
+  arrived: list(manyBytes),
+  /** Frames that the PC has sent and the link has not taken. */
+  leaving: list(manyBytes),
+});
+export type HostedState = ValueOf<typeof hostedState>;
+
 const timeoutMs = optional(whole(1, 60_000));
 const size = optional(whole(0, 65_507));
 /** A question to a PC that is answered with numbers instead of text. `to` is an IPv4 or IPv6 address, or a name of its DNS. */

@@ -20,7 +20,7 @@ export function readState(settings: PcSettings, host: PcHost, shell: PcShell): P
   const { entries, pending } = host.neighbours.state();
   const { phase, count, id, offered, server, answer } = host.dhcp;
   // Probes end with this PC: the requester is asked again.
-  const timers = Object.entries(host.timers.remaining()).filter(([name]) => !name.startsWith('task probe'));
+  const timers = host.timers.remaining().filter(({ name }) => !name.startsWith('task probe'));
   const state: PcState = {
     version: 1,
     mac: host.mac,
@@ -39,7 +39,7 @@ export function readState(settings: PcSettings, host: PcHost, shell: PcShell): P
     tries: { ...host.discovery.tries },
     usedPorts: [...host.usedPorts.list()],
     shell: shell.state(),
-    timers: timers.map(([name, ms]) => ({ name, ms })),
+    timers,
   };
   // Members that are undefined go, as they would in a file.
   return JSON.parse(JSON.stringify(state)) as PcState;

@@ -1,21 +1,62 @@
 /**
- * The PCs of the process. A link may name a PC before it exists: its port is connected while it does. A PC that has ended by itself stays
- * listed, with the reason, until it is removed: a server that was away reads it there.
+ * The PCs of the process, and their share of its event loop. A link may name a PC before it exists: its port is connected while it does. A
+ * PC that has ended by itself stays listed, with the reason, until it is removed: a server that was away reads it there.
  */
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { EventStream } from '../../lib/event-stream.ts';
 import type { PortOwner } from '../ports/port.ts';
 import type { PcReport, PcSpec } from '../protocol.ts';
-import { HostedPc, type HostedPcTools } from './hosted-pc.ts';
-import type { HostedState } from './hosted-state.ts';
+import { HostedPc, type HostedPcTools, type PcWork } from './hosted-pc.ts';
 import type { ProbeAnswer } from './pc-options.ts';
-import type { PcProbe } from './pc-shapes.ts';
-import { PcTurns } from './pc-turns.ts';
+import type { HostedState, PcProbe } from './pc-shapes.ts';
 import { PcPort } from './port-pc.ts';
 
 /** So many are made, or asked, before frames get their turn. */
 const pcsPerTurn = 8;
+/** PCs take so long of a turn of the loop, and one piece of work more. */
+const sliceMs = 1;
+
+/**
+ * The queue of PCs with something to do. In each turn of the loop one piece of work after the other is done for a moment: sockets, timers and
+ * switches have their turn in between, however much the PCs have to do.
+ */
+class PcTurns {
+  readonly #onTurn = () => this.#turn();
+  #waiting: PcWork[] = [];
+  #head = 0;
+  #isScheduled = false;
+
+  add(one: PcWork): void {
+    if (one.isWaiting) return;
+    one.isWaiting = true;
+    this.#waiting.push(one);
+    this.#schedule();
+  }
+
+  #turn(): void {
+    this.#isScheduled = false;
+    const limitMs = performance.now() + sliceMs;
+    while (this.#head < this.#waiting.length) {
+      const one = this.#waiting[this.#head++] as PcWork;
+      one.isWaiting = false;
+      if (one.work()) this.add(one);
+      if (performance.now() >= limitMs) break;
+    }
+    // What is done leaves the queue when it is the larger part: constant work for each.
+    if (this.#head * 2 >= this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#head);
+      this.#head = 0;
+    }
+    if (this.#waiting.length > this.#head) this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(this.#onTurn);
+  }
+}
 
 export class Pcs {
   /** Settings that have changed, and ends. */
@@ -62,8 +103,8 @@ export class Pcs {
   }
 
   plug(id: string, owner: PortOwner): PcPort {
-    const port = new PcPort(owner, () => {
-      if (this.#ports.get(id) === port) this.#ports.delete(id);
+    const port = new PcPort(owner, (closed) => {
+      if (this.#ports.get(id) === closed) this.#ports.delete(id);
     });
     this.#ports.set(id, port);
     this.#pcs.get(id)?.plug(port);
@@ -90,7 +131,7 @@ export class Pcs {
   /** The connection is to the console of a PC from now on; closed where it does not run. `typed` was received already. */
   watch(id: string, watcher: Socket, typed: Buffer): void {
     const pc = this.#pcs.get(id);
-    if (pc && !pc.end) pc.console.watch(watcher, typed);
+    if (pc && !pc.report.end) pc.console.watch(watcher, typed);
     else watcher.destroy();
   }
 

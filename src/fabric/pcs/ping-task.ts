@@ -192,7 +192,7 @@ export class PingTask extends TargetTask<PingEvent> implements TcpUser {
     this.sentAt = this.host.timers.now() - position.sentAgoMs;
     this.#stage = position.stage;
     this.#connection = position.connection;
-    this.host.tasks.set(this.key, this);
+    this.host.setTask(this.key, this);
     if (this.#connection !== undefined) this.host.tcp.attach(this.#connection, this);
   }
 

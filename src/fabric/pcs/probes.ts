@@ -17,7 +17,7 @@ const usual: Omit<PingSpec, 'to'> = {
 export class Probes {
   readonly #host: PcHost;
   #count = 0;
-  readonly #ends = new Set<() => void>();
+  #ends = new Set<() => void>();
 
   constructor(host: PcHost) {
     this.#host = host;
@@ -82,12 +82,11 @@ export class Probes {
   }
 
   #resolve({ name }: Extract<PcProbe, { type: 'resolve' }>, key: string, resolve: (answer: ProbeAnswer) => void): void {
-    const { tasks } = this.#host;
     const lookup = new Lookup(this.#host, name, `task ${key} lookup`, (addresses) => {
-      tasks.delete(key);
+      this.#host.clearTask(key);
       resolve({ type: 'resolve', addresses, ...(addresses.length ? {} : { failure: 'unresolved' as const }) });
     });
-    tasks.set(key, { onTimer: () => lookup.onTimer(), onPacket: (packet) => lookup.onPacket(packet) });
+    this.#host.setTask(key, { onTimer: () => lookup.onTimer(), onPacket: (packet) => lookup.onPacket(packet) });
     lookup.onTimer();
   }
 

@@ -28,13 +28,14 @@ export const rlogin: PcCommand = (shell, words) => {
 
 /** The job of the session. `connection`: of a restored PC. */
 export function inSession(shell: PcShell, to: { readonly address: string; readonly port: number }, connection?: string): void {
-  const { tcp, tasks } = shell.host;
+  const { host } = shell;
+  const { tcp } = host;
   let key = connection;
   let isEnded = false;
   const finish = () => {
     if (isEnded) return;
     isEnded = true;
-    tasks.delete(shellTimer);
+    host.clearTask(shellTimer);
     shell.print(`\nDisconnected from ${to.address}:${to.port}\n`);
     shell.finish();
   };
@@ -46,7 +47,7 @@ export function inSession(shell: PcShell, to: { readonly address: string; readon
   };
   const interrupt = () => {
     isEnded = true;
-    tasks.delete(shellTimer);
+    host.clearTask(shellTimer);
     if (key !== undefined) tcp.abort(key);
   };
   const quit = () => {
@@ -63,7 +64,7 @@ export function inSession(shell: PcShell, to: { readonly address: string; readon
     takesCtrlC: true,
     state: () => ({ kind: 'rlogin', ...to, ...(key === undefined ? {} : { connection: key }) }),
   });
-  tasks.set(shellTimer, { onTimer: () => undefined, onUnreachable: ({ dst }) => dst === to.address && quit() });
+  host.setTask(shellTimer, { onTimer: () => undefined, onUnreachable: ({ dst }) => dst === to.address && quit() });
   if (connection !== undefined) tcp.attach(connection, user);
   else key = shell.host.findFailure(to.address) ? undefined : tcp.connect(to.address, to.port, user);
   if (key === undefined) finish();

@@ -26,19 +26,19 @@ export const set: PcCommand = (shell, words) => {
   return 'done';
 };
 
-function setName({ host, print }: PcShell, name: string): void {
-  if (name.length > mostName) print(`Hostname is too long. (should be at most ${mostName})\n`);
+function setName({ host }: PcShell, name: string): void {
+  if (name.length > mostName) host.print(`Hostname is too long. (should be at most ${mostName})\n`);
   else host.change({ name });
 }
 
-function setDump({ host, print }: PcShell, words: readonly string[]): void {
+function setDump({ host }: PcShell, words: readonly string[]): void {
   if (words.length === 0) return;
   if (!words.every((word) => [...dumpFlags, 'off'].includes(word))) {
-    print('Invalid options\n');
+    host.print('Invalid options\n');
     return;
   }
   const before = words.includes('off') ? [] : (host.settings.dump ?? []);
   const flags = dumpFlags.filter((flag) => before.includes(flag) || words.includes(flag));
   host.change({ dump: flags.length ? flags : undefined });
-  print(`\ndump flags: ${flags.join(' ') || '(none)'}\n`);
+  host.print(`\ndump flags: ${flags.join(' ') || '(none)'}\n`);
 }

@@ -28,29 +28,25 @@ export interface PcJob {
 export type CommandOutcome = 'done' | 'silent' | 'started';
 export type RunLine = (shell: PcShell, line: string, isScript: boolean) => CommandOutcome;
 
-export interface ShellParts {
-  readonly host: PcHost;
-  readonly options: PcOptions;
-  print(text: string): void;
-  /** Ends the PC. */
-  quit(): void;
-  /** Runs what an asynchronous answer causes as an event of the PC. */
-  enter(run: () => void): void;
-  readonly run: RunLine;
-}
-
 interface Script {
   readonly text: string;
   at: number;
 }
 
-export class PcShell {
+/** The PC, as far as its command line knows it. */
+export interface ShellOwner {
   readonly host: PcHost;
   readonly options: PcOptions;
+  /** Runs what an asynchronous answer causes as an event of the PC. */
+  enter(run: () => void): void;
+  /** Ends the PC. */
+  quit(): void;
+}
+
+export class PcShell {
+  readonly host: PcHost;
+  readonly pc: ShellOwner;
   readonly editor: LineEditor;
-  readonly print: (text: string) => void;
-  readonly quit: () => void;
-  readonly enter: (run: () => void) => void;
   readonly #run: RunLine;
   #scripts: Script[] = [];
   #job: PcJob | undefined;
@@ -58,14 +54,16 @@ export class PcShell {
   #typed = '';
   #hasPrompt = false;
 
-  constructor({ host, options, print, quit, enter, run }: ShellParts) {
-    this.host = host;
-    this.options = options;
-    this.print = print;
-    this.quit = quit;
-    this.enter = enter;
+  /** `run`: the commands, which need the shell themselves. */
+  constructor(pc: ShellOwner, run: RunLine) {
+    this.pc = pc;
+    this.host = pc.host;
     this.#run = run;
-    this.editor = new LineEditor(print);
+    this.editor = new LineEditor(pc.host);
+  }
+
+  print(text: string): void {
+    this.host.print(text);
   }
 
   input(bytes: Uint8Array): void {

@@ -50,26 +50,26 @@ export const clear: PcCommand = (shell, [what]) => {
   return 'done';
 };
 
-function showAll({ host, print }: PcShell): void {
+function showAll({ host }: PcShell): void {
   const { name, ip4, ip6 } = host.settings;
   const address = `${ip4?.address ?? '0.0.0.0'}/${ip4?.prefix ?? 0}`;
   const row = (cells: readonly string[]) =>
     `${[7, 21, 18, 19, 7].map((width, at) => (cells[at] ?? '').padEnd(width - 1)).join(' ')} ${cells[5] ?? ''}\n`;
-  print(
+  host.print(
     `\n${row(['NAME', 'IP/MASK', 'GATEWAY', 'MAC', 'LPORT', 'RHOST:PORT'])}` +
       row([name, address, ip4?.gateway ?? '0.0.0.0', host.mac, ports.local, ports.remote]) +
       `       ${host.linkLocal}/64\n${ip6 ? `       ${ip6.address}/${ip6.prefix} ${ip6.auto ? 'eui-64' : ''}\n` : ''}`,
   );
 }
 
-function showIp({ host, print }: PcShell, isTable: boolean): void {
+function showIp({ host }: PcShell, isTable: boolean): void {
   const { name, ip4, dns, domain, lease, mtu } = host.settings;
   const address = `${ip4?.address ?? '0.0.0.0'}/${ip4?.prefix ?? 0}`;
   const gateway = ip4?.gateway ?? '0.0.0.0';
   if (isTable) {
     const row = (cells: readonly string[]) =>
       `${[7, 21, 18, 19].map((width, at) => (cells[at] ?? '').padEnd(width - 1)).join(' ')} ${cells[4] ?? ''}\n`;
-    print(`\n${row(['NAME', 'IP/MASK', 'GATEWAY', 'MAC', 'DNS'])}${row([name, address, gateway, host.mac, dns.join('  ')])}`);
+    host.print(`\n${row(['NAME', 'IP/MASK', 'GATEWAY', 'MAC', 'DNS'])}${row([name, address, gateway, host.mac, dns.join('  ')])}`);
     return;
   }
   const rows: [string, string | undefined][] = [
@@ -84,10 +84,10 @@ function showIp({ host, print }: PcShell, isTable: boolean): void {
     ['RHOST:PORT', ports.remote],
     ['MTU:', String(mtu)],
   ];
-  print(`\n${linesOf(rows, 12)}`);
+  host.print(`\n${linesOf(rows, 12)}`);
 }
 
-function showIp6({ host, print }: PcShell, isTable: boolean): void {
+function showIp6({ host }: PcShell, isTable: boolean): void {
   const { name, ip6, router6, mtu6, dns6 } = host.settings;
   const own = ip6 ? `${ip6.address}/${ip6.prefix}` : '';
   const mtu = mtu6 === undefined ? '' : String(mtu6);
@@ -95,7 +95,7 @@ function showIp6({ host, print }: PcShell, isTable: boolean): void {
     const width = Math.max(own.length, 7) + 2;
     const first = `${name.padEnd(6)} ${host.linkLocal}/64\n`;
     const second = ip6 ? `       ${own.padEnd(width)}${(router6?.mac ?? '').padEnd(19)}${mtu}\n` : '';
-    print(`\nNAME   ${'IP/MASK'.padEnd(width)}ROUTER LINK-LAYER  MTU\n${first}${second}`);
+    host.print(`\nNAME   ${'IP/MASK'.padEnd(width)}ROUTER LINK-LAYER  MTU\n${first}${second}`);
     return;
   }
   const rows: [string, string | undefined][] = [
@@ -110,7 +110,7 @@ function showIp6({ host, print }: PcShell, isTable: boolean): void {
     ['RHOST:PORT', ports.remote],
     ['MTU:', mtu],
   ];
-  print(`\n${linesOf(rows, 18)}`);
+  host.print(`\n${linesOf(rows, 18)}`);
 }
 
 /** Rows without a value are left out. */
@@ -118,27 +118,27 @@ function linesOf(rows: readonly [string, string | undefined][], width: number): 
   return rows.flatMap(([title, value]) => (value === undefined ? [] : [`${title.padEnd(width)}: ${value}\n`])).join('');
 }
 
-function showArp({ host, print }: PcShell, isTable: boolean): void {
+function showArp({ host }: PcShell, isTable: boolean): void {
   const entries = host.neighbours.entries().filter(({ address }) => !isIp6(address));
   const lines = entries.map(
     ({ address, mac, remainingMs }) => `${mac}  ${address} expires in ${Math.floor(remainingMs / 1000)} seconds \n`,
   );
-  print(`\n${isTable ? `${host.settings.name}[1]:\n` : ''}${lines.join('') || 'arp table is empty\n'}`);
+  host.print(`\n${isTable ? `${host.settings.name}[1]:\n` : ''}${lines.join('') || 'arp table is empty\n'}`);
 }
 
-function showDump({ host, print }: PcShell, isTable: boolean): void {
+function showDump({ host }: PcShell, isTable: boolean): void {
   const flags = host.settings.dump?.join(' ') ?? '(none)';
-  print(isTable ? `\n${host.settings.name}[1] dumpflag: ${flags}\n` : `\ndump flags: ${flags}\n`);
+  host.print(isTable ? `\n${host.settings.name}[1] dumpflag: ${flags}\n` : `\ndump flags: ${flags}\n`);
 }
 
-function showEcho({ host, print }: PcShell): void {
-  print(`\nEcho ${host.settings.echo ? 'On' : 'Off'}\n`);
+function showEcho({ host }: PcShell): void {
+  host.print(`\nEcho ${host.settings.echo ? 'On' : 'Off'}\n`);
 }
 
-function showHistory({ editor, print }: PcShell): void {
-  print(editor.history.map((line) => `${line}\n`).join(''));
+function showHistory({ host, editor }: PcShell): void {
+  host.print(editor.history.map((line) => `${line}\n`).join(''));
 }
 
-function showVersion({ print }: PcShell): void {
-  print(version);
+function showVersion({ host }: PcShell): void {
+  host.print(version);
 }

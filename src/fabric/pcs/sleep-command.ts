@@ -19,13 +19,13 @@ export const sleep: PcCommand = (shell, words) => {
 export function sleeping(shell: PcShell): void {
   const { host } = shell;
   const interrupt = () => {
-    host.tasks.delete(shellTimer);
+    host.clearTask(shellTimer);
     host.timers.clear(`task ${shellTimer} next`);
   };
   const end = () => {
     interrupt();
     shell.finish();
   };
-  host.tasks.set(shellTimer, { onTimer: end });
+  host.setTask(shellTimer, { onTimer: end });
   shell.setJob({ interrupt, onKey: end, state: () => ({ kind: 'sleep' }) });
 }

@@ -29,7 +29,7 @@ export abstract class TargetTask<Event> implements PcTask {
   }
 
   start(target: string): void {
-    this.host.tasks.set(this.key, this);
+    this.host.setTask(this.key, this);
     const address = readAddress(target);
     if (address !== undefined) {
       this.to = address;
@@ -83,7 +83,7 @@ export abstract class TargetTask<Event> implements PcTask {
   }
 
   close(): void {
-    this.host.tasks.delete(this.key);
+    this.host.clearTask(this.key);
     for (const name of ['lookup', 'timeout', 'next']) this.host.timers.clear(this.timer(name));
   }
 }

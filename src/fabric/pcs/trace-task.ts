@@ -121,7 +121,7 @@ export class TraceTask extends TargetTask<TraceEvent> {
     this.#hasArrived = position.hasArrived;
     this.#port = position.port;
     this.sentAt = this.host.timers.now() - position.sentAgoMs;
-    this.host.tasks.set(this.key, this);
+    this.host.setTask(this.key, this);
   }
 
   get #hop(): number {

@@ -50,7 +50,7 @@ export function receiveUdp(host: PcHost, packet: ReceivedPacket): void {
     host.discovery.receiveDhcp6(data);
     return;
   }
-  for (const task of host.tasks.values()) if (task.onPacket?.(datagram)) return;
+  if (host.offer(datagram)) return;
   if (!host.isOwn(dst) || isMulticast(src) || src === '0.0.0.0' || sport === ports.echo || host.usedPorts.has(dport)) return;
   // So vpcs ends a trace, whose last packet arrives with its last hop.
   if (ttl === 1) sendPortUnreachable(host, packet);

@@ -36,7 +36,7 @@ export interface FabricPort {
   /** How frames get to the other compute now, where the port leads to one of ours; `path`: of the stream, while there is one. */
   readonly peer?: { readonly carrier: PeerCarrier; readonly path: PeerPath | undefined };
   /** Frames of those it was given to send that were lost at once, by cause, since the port was made. */
-  readonly refused?: Readonly<Record<string, number>>;
+  readonly refused?: Readonly<Record<string, number>> | undefined;
   /** Of a port on a TAP interface. */
   readonly tap?: TapLosses;
   /** Settles after the first attempt; never rejects. */

@@ -20,9 +20,11 @@ export function openSwitchPort(spec: SwitchPortSpec, owner: PortOwner, switches:
   return switches.plug(spec, owner);
 }
 
+const opened = Promise.resolve();
+
 export class SwitchPort implements FabricPort {
   readonly problem = undefined;
-  readonly opened = Promise.resolve();
+  readonly opened = opened;
   connected = true;
   /** Lost frames are counted here, by cause. */
   oversized = 0;
@@ -30,7 +32,7 @@ export class SwitchPort implements FabricPort {
   readonly queue: EgressQueue;
   settings: SwitchPortSettings;
   readonly #switch: ForwardingSwitch;
-  readonly #dropped: Record<string, number> = {};
+  #dropped: Record<string, number> | undefined;
   #received = 0;
   #receivedBytes = 0;
 
@@ -62,6 +64,7 @@ export class SwitchPort implements FabricPort {
 
   /** Frames that came in here and go nowhere. */
   drop(cause: string, frames: number): void {
+    this.#dropped ??= {};
     this.#dropped[cause] = (this.#dropped[cause] ?? 0) + frames;
   }
 
