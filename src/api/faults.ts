@@ -337,7 +337,7 @@ const table = {
   },
   confinement_failed: {
     status: 409,
-    says: '{program} cannot be confined on this compute: {reason}. Permit namespaces',
+    says: '{program} cannot be confined on this compute: {reason}. Install bubblewrap and permit namespaces',
     exception: 'NodeError',
   },
   iou_failed: { status: 409, says: '{reason}', exception: 'IOUError' },

@@ -1,9 +1,9 @@
-/** How emulators are confined on this machine with the default configuration: their namespaces, user, limits and filter of system calls. */
-import { namespaceObstacle } from '../emulators/host/confinement/namespaces.ts';
+/** How emulators are confined on this machine with the default configuration: their files, processes, user, limits and filters of system calls. */
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { kinds } from '../emulators/kinds.ts';
 import { qemuKind } from '../emulators/qemu/kind.ts';
 import { Sandboxes } from '../emulators/qemu/sandbox.ts';
+import { bubblewrapObstacle } from '../process/bubblewrap/usable.ts';
 import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
 import { defaultSettings } from '../schema/settings.ts';
@@ -13,18 +13,23 @@ const trialLimitMs = 5000;
 
 /** `emulator`: that of the host's own architecture, if there is one. */
 export async function lookAtConfinement(emulator: string | undefined): Promise<Finding[]> {
-  const [obstacle, user, filter] = await Promise.all([namespaceObstacle(), lookAtUser(), lookAtFilter(emulator)]);
-  const namespaces: Finding =
+  const [obstacle, user, filter] = await Promise.all([bubblewrapObstacle(), lookAtUser(), lookAtFilter(emulator)]);
+  const what = 'confinement of emulators';
+  const confinement: Finding =
     obstacle === undefined
-      ? { state: 'good', what: 'namespaces', found: 'usable: Dynamips and IOU are confined in network and mount namespaces' }
+      ? {
+          state: 'good',
+          what,
+          found: 'each has a root folder with its own files, its own processes, and a filter of system calls (bubblewrap)',
+        }
       : {
           state: 'note',
-          what: 'namespaces',
+          what,
           node_types: Object.values(kinds).flatMap(({ type, needsNamespaces }) => (needsNamespaces ? [type] : [])),
           required: true,
-          found: `not usable, so Dynamips and IOU do not start: ${obstacle}`,
+          found: `none, so machines see the files and processes that their user sees, and Dynamips and IOU do not start: ${obstacle}`,
         };
-  return [namespaces, ...user, filter];
+  return [confinement, ...user, filter];
 }
 
 /** Its user, tried by a program that does nothing, and its limits. */

@@ -20,7 +20,7 @@ const ofNoKind: readonly Program[] = [
   {
     name: 'bwrap',
     package: 'bubblewrap',
-    for: 'programs that unpack and compile what clients send, without files, processes and network of the host',
+    for: 'emulators, and programs that read what clients send, without files and processes of the host; Dynamips and IOU start',
     versionArgs: ['--version'],
     version: /bubblewrap (\S+)/,
     optional: true,

@@ -94,7 +94,6 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
     if (started instanceof Error || child.pid === undefined) {
       return stillborn(started instanceof Error ? started.message : 'it has no process id');
     }
-    if (spec.niceness !== undefined) prioritise(child.pid, spec.niceness);
     const ended = new Promise<Ended>((resolve) => {
       const settle = (code: number | null, signal: string | null) =>
         resolve({ ...(code !== null && { code }), ...(signal && { signal }) });
@@ -106,6 +105,7 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
       confined === undefined
         ? { pid: child.pid, startTime: started }
         : { pid: confined, startTime: processFacts(confined)?.startTime ?? 0 };
+    if (spec.niceness !== undefined) prioritise(facts.pid, spec.niceness);
     return supervise(
       { ...facts, logFile: spec.logFile, logOffset: size },
       {

@@ -5,12 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { hostPlatform } from '../../src/emulators/qemu/platforms.ts';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import { atPrompt, type } from '../support/ipxe.ts';
 import { processesOf } from '../support/leftovers.ts';
@@ -46,21 +45,15 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-const engine = { engine: 'qemu', ...(isRoot && { qemu_path: await qemuWithResolver() }) };
-const open = await withServer({ config: { NAT: { ...engine, host_access: true } } });
-const closed = await withServer({ config: { NAT: engine } });
+const launcher = isRoot ? await withResolver() : [];
+const open = await withServer({ launcher, config: { NAT: { engine: 'qemu', host_access: true } } });
+const closed = await withServer({ launcher, config: { NAT: { engine: 'qemu' } } });
 
-/** The emulator, on a host that uses our resolver. */
-async function qemuWithResolver(): Promise<string> {
+/** Words before a server, which make the host use our resolver. */
+async function withResolver(): Promise<string[]> {
   const settings = join(folder, 'resolv.conf');
-  const path = join(folder, 'qemu');
-  const inside = `mount --bind ${settings} /etc/resolv.conf && exec qemu-system-${hostPlatform()} "$@"`;
   await writeFile(settings, `nameserver ${resolver}\n`);
-  await writeFile(path, `#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c '${inside}' sh "$@"\n`);
-  // The user that emulators run as runs it, and mounts in a user namespace.
-  await chmod(path, 0o755);
-  await chmod(folder, 0o755);
-  return path;
+  return ['unshare', '--mount', 'sh', '-c', `mount --bind ${settings} /etc/resolv.conf && exec "$@"`, 'sh'];
 }
 
 /** A started VM with a link to `peer`. */

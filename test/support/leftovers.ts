@@ -28,6 +28,8 @@ export function processesOf(dataDir: string, runtimeDirectory: string): LeftProc
     // A zombie has no command line.
     const commandLine = read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim();
     if (commandLine === '') continue;
+    // bubblewrap only waits for the program that it confines, and ends with it.
+    if (/^\S*\bbwrap /.test(commandLine)) continue;
     const marked = read(`/proc/${pid}/environ`).split('\0').includes(`${runMarker}=${runtimeDirectory}`);
     if (marked || commandLine.includes(`${dataDir}/`) || commandLine.endsWith(dataDir)) found.push({ pid, commandLine });
   }

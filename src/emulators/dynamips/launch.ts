@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import { type Child, type Outcome, spawnChild } from '../../process/child.ts';
 import { isServed, whenListeningInside } from '../../process/listening.ts';
-import { childrenOf } from '../../process/proc.ts';
+import { processFacts } from '../../process/proc.ts';
 import type { Ending } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { whenReady } from '../port-processes/port-processes.ts';
@@ -32,8 +32,7 @@ export async function launchHypervisor(host: Host, confined: ConfinedDynamips, l
     const hypervisor = await Hypervisor.connect(socketOf(confined.runtimeDirectory, 'control'));
     await requireVersion(hypervisor);
     await hypervisor.ask('hypervisor', 'working_dir', '/work');
-    const relays = await childrenOf(child.pid);
-    return { child, hypervisor, namespacePid: relays[0]?.pid ?? child.pid };
+    return { child, hypervisor, namespacePid: processFacts(child.pid)?.group ?? child.pid };
   } catch (error) {
     await child.stop({ graceMs: 0 });
     throw asFault(error);
@@ -45,7 +44,7 @@ async function requireListening(child: Child): Promise<void> {
   if (found === 'timeout') throw failed(`Dynamips did not open its control port in time: ${await child.tail()}`);
   if (found !== 'listening') {
     // Said by the programs that come before it, in their own words.
-    if (/^(unshare|mount|setpriv|prlimit|RTNETLINK)\b/m.test(found.tail))
+    if (/^(bwrap|unshare|setpriv|prlimit|RTNETLINK)\b/m.test(found.tail))
       throw failed(
         `Dynamips cannot be confined on this compute, so it is not started. Permit network and mount namespaces: ${found.tail}`,
       );

@@ -1,13 +1,13 @@
 /**
  * Small programs that read what guests and strangers made (qemu-img, mtools): on a server that is root they run as the user of emulators, and
- * a file that is closed to it belongs to it meanwhile.
+ * a file that is closed to it belongs to it meanwhile. Where bubblewrap can be used, they see the files that they are given, and no network.
  */
 import { join } from 'node:path';
 import { runTool, type ToolResult } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
-import { openFolders, withOpenFolders } from './confinement/open-folders.ts';
+import { confine, confinedCommand } from './confinement/confine.ts';
 import { LentFiles } from './lent-files.ts';
-import { commandAs, findRunAs, own, type RunAs } from './run-as.ts';
+import { findRunAs, own, type RunAs } from './run-as.ts';
 
 export interface ConfinedToolOptions {
   /** Files that it reads, and files and folders that it writes; absolute. */
@@ -20,7 +20,7 @@ export interface ConfinedToolOptions {
 }
 
 /** Far more than an image needs: a header can ask for any amount. */
-const addressSpaceBytes = 8 * 2 ** 30;
+const limits = [`--as=${8 * 2 ** 30}`];
 
 export class ConfinedTools {
   readonly #settings: () => Settings;
@@ -52,15 +52,15 @@ export class ConfinedTools {
     const { runtimeDirectory } = this.#settings();
     const options = { timeoutMs, ...(env && { env }), ...(isLong && { runDirectory: runtimeDirectory }) };
     const runAs = await this.#user();
-    if (runAs === undefined) return runTool(program, args, options);
-    const limited = commandAs(runAs, program, args, [`--as=${addressSpaceBytes}`]);
     const lent = [...reads.map((path) => ({ path, need: 0o4 })), ...writes.map((path) => ({ path, need: 0o6 }))];
     const ids: (string | undefined)[] = [];
     await this.recover();
     try {
-      for (const { path, need } of lent) ids.push(await this.#lent.lend(runAs, path, need));
-      const command = withOpenFolders(await openFolders(runAs, [program, ...reads, ...writes], runtimeDirectory), limited);
-      return await runTool(command.program, command.args, options);
+      if (runAs) for (const { path, need } of lent) ids.push(await this.#lent.lend(runAs, path, need));
+      const confinement = await confine({ program, runAs, reads, writes, runDirectory: runtimeDirectory });
+      const place = { limits, workingFolder: '/', ends: 'parent', hasOwnNetwork: true } as const;
+      const command = confinedCommand(confinement, program, args, place);
+      return await runTool(command.program, command.args, { ...options, filter: command.filter });
     } finally {
       for (const id of ids) if (id !== undefined) await this.#lent.restoreOwner(id);
     }

@@ -10,14 +10,13 @@ import { isBelow } from '../../lib/inside.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { NodeView } from '../driver.ts';
-import { withOpenFolders } from './confinement/open-folders.ts';
 
 export interface RunAs {
   /** For people: a name, or the number of a user without one. */
   readonly user: string;
   readonly uid: string;
   readonly gid: string;
-  /** Numbers of its further groups, comma-separated; absent: those that the system's databases give the user. */
+  /** Numbers of its groups, comma-separated: a confined program has no databases of the system. Absent in records of earlier versions: none. */
   readonly groups?: string;
   /** Arguments of `prlimit` for each of its processes. */
   readonly limits: readonly string[];
@@ -31,8 +30,6 @@ const fileLimit = 65_536;
 const processLimit = 30_000;
 
 const toolLimitMs = 30_000;
-/** Its arguments are pairs of `-r` or `-w` and a path; prints the first path that cannot be read or written. */
-const tryFiles = 'while [ $# -gt 0 ]; do test "$1" "$2" || { printf %s "$2"; exit 1; }; shift 2; done';
 
 /** What a package would name its user. */
 const packagedUser = 'patchbay';
@@ -49,9 +46,11 @@ export async function findRunAs({ Server: { run_as } }: Pick<Settings, 'Server'>
   if (user === '') {
     return { user: ownId, uid: ownId, gid: ownId, groups: await groupOfKvm(), limits: await findLimits() };
   }
-  const [uid, gid] = await Promise.all(['-u', '-g'].map((what) => runTool('id', [what, '--', user], { timeoutMs: toolLimitMs })));
-  if (uid?.code === 0 && gid?.code === 0) {
-    return { user, uid: uid.stdout.trim(), gid: gid.stdout.trim(), limits: await findLimits() };
+  const answers = ['-u', '-g', '-G'].map((what) => runTool('id', [what, '--', user], { timeoutMs: toolLimitMs }));
+  const [uid, gid, all] = await Promise.all(answers);
+  if (uid?.code === 0 && gid?.code === 0 && all?.code === 0) {
+    const groups = all.stdout.trim().replaceAll(' ', ',');
+    return { user, uid: uid.stdout.trim(), gid: gid.stdout.trim(), groups, limits: await findLimits() };
   }
   throw fault('run_as_failed', { reason: `there is no user "${user}" on this compute` });
 }
@@ -82,8 +81,8 @@ export function commandAs(
   further: readonly string[] = [],
 ): { program: string; args: string[] } {
   if (runAs === undefined) return { program, args: [...args] };
-  const { uid, gid, groups, limits } = runAs;
-  const groupWord = groups === undefined ? '--init-groups' : groups === '' ? '--clear-groups' : `--groups=${groups}`;
+  const { uid, gid, groups = '', limits } = runAs;
+  const groupWord = groups === '' ? '--clear-groups' : `--groups=${groups}`;
   return {
     program: 'setpriv',
     args: [
@@ -111,27 +110,6 @@ export async function giveFolders(
   await own(runAs, [directory, runtimeDirectory]);
   // Others may pass through them, not look into them.
   for (let path = dirname(runtimeDirectory); isBelow(dirname(runDirectory), path); path = dirname(path)) await chmod(path, 0o711);
-}
-
-export interface WantedReach {
-  readonly written: readonly string[];
-  readonly read: readonly string[];
-  /** Of `openFolders`. */
-  readonly table?: string | undefined;
-}
-
-/** @throws run_as_failed with the first path that the user cannot write or read */
-export async function requireReach(runAs: RunAs, { written, read, table }: WantedReach): Promise<void> {
-  const tests = [...written.flatMap((path) => ['-w', path]), ...read.flatMap((path) => ['-r', path])];
-  const { program, args } = withOpenFolders(table, commandAs(runAs, 'sh', ['-c', tryFiles, 'sh', ...tests]));
-  const { code, stdout, reason } = await runTool(program, args, { timeoutMs: toolLimitMs });
-  if (code === 0) return;
-  throw fault('run_as_failed', {
-    reason:
-      stdout === ''
-        ? `a program cannot be run as the user ${runAs.user}: ${reason}`
-        : `the user ${runAs.user} cannot reach ${stdout}: let it pass through the folders above and use it`,
-  });
 }
 
 /** Links are changed themselves, never what they lead to. @throws run_as_failed */

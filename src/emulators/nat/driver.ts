@@ -6,9 +6,9 @@ import { rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { Driver, Emulator, NodeView } from '../driver.ts';
-import { openFolders, withOpenFolders } from '../host/confinement/open-folders.ts';
+import { confine, confinedCommand } from '../host/confinement/confine.ts';
 import type { Host } from '../host/host.ts';
-import { commandAs, findRunAs, giveFolders, type RunAs } from '../host/run-as.ts';
+import { findRunAs, giveFolders, type RunAs } from '../host/run-as.ts';
 import { type KeptPort, PortProcesses, type PortService, whenReady } from '../port-processes/port-processes.ts';
 import { portsEmulator } from '../port-processes/ports-emulator.ts';
 import { chooseLaunch, type Launch } from './engine.ts';
@@ -57,9 +57,11 @@ function natService(host: Host, node: NodeView): PortService<NatFacts> {
       // One that was killed leaves its socket, which would be taken for the new one's.
       await rm(socket, { force: true });
       if (runAs) await giveFolders(runAs, node, host.settings.runtimeDirectory);
-      const table =
-        runAs && (await openFolders(runAs, [node.directory, node.runtimeDirectory, program], host.settings.runtimeDirectory));
-      return { ...withOpenFolders(table, commandAs(runAs, program, args)), logFile };
+      const writes = [node.directory, node.runtimeDirectory];
+      const confinement = await confine({ program, runAs, reads: [], writes, runDirectory: host.settings.runtimeDirectory });
+      // passt makes namespaces itself; QEMU has a sandbox.
+      const place = { workingFolder: node.directory, isolatesItself: !args.includes('-sandbox') };
+      return { ...confinedCommand(confinement, program, args, place), logFile };
     },
     ready: ({ socket }, child) =>
       whenReady(child, () =>

@@ -29,6 +29,8 @@ export interface PortCommand {
   readonly program: string;
   readonly args: readonly string[];
   readonly logFile: string;
+  /** Of system calls, where bubblewrap is the program. */
+  readonly filter?: Buffer | undefined;
 }
 
 /** What is kept of a port. Without a process `pid` and `startTime` are 0. */

@@ -1,12 +1,13 @@
 /** Machines with a filter of system calls, and as another user, with the real QEMU: everything that is done with them still works. */
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { type Bench, contractHost } from '../../../test/support/contract-bench.ts';
 import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from '../../../test/support/ipxe-guest.ts';
 import { emulatorUser } from '../../../test/support/other-user.ts';
+import { bubblewrapObstacle } from '../../process/bubblewrap/usable.ts';
 import { endMarked, listMarked } from '../../process/orphans.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Properties } from '../driver.ts';
@@ -115,7 +116,7 @@ test('no option lifts the sandbox or lets programs of the host run, whatever els
   await assert.rejects(start({ options: `${ipxe.options} -sandbox off` }), refused('qemu_failed', /-sandbox.*sandbox = False/));
   confined({ Qemu: { sandbox: false } });
   const { emulator } = await start();
-  assert.equal(await filters(emulator.record.pid), '0');
+  assert.doesNotMatch(emulator.commandLine, /-sandbox/);
   await emulator.stop();
 });
 
@@ -171,6 +172,86 @@ test('a disk that is no linked clone is written to, where it lies in the folder 
   const { emulator } = await start({ hda_disk_image: join(images_path, 'own.qcow2'), linked_clone: false });
   assert.equal((await stat(join(images_path, 'own.qcow2'))).uid, await emulatorUser());
   await emulator.stop();
+});
+
+const obstacle = await bubblewrapObstacle();
+const needsBubblewrap = obstacle === undefined ? false : `bubblewrap cannot be used: ${obstacle}`;
+
+/** Filters of system calls; QEMU's own sandbox is one. */
+const filterCount = async (pid: unknown) => Number((await processField(pid, 'Seccomp_filters'))[0]);
+
+test('a machine has its own processes and files, and no other node, project or file of the host', {
+  skip: needsBubblewrap,
+}, async () => {
+  confined({});
+  await chmod(folder, 0o711);
+  await writeFile(join(folder, 'secret'), 'of another node', { mode: 0o644 });
+  const { emulator, view } = await start(await disk());
+  const { pid } = emulator.record;
+  for (const name of ['pid', 'mnt', 'ipc'])
+    assert.notEqual(await readlink(`/proc/${pid}/ns/${name}`), await readlink(`/proc/self/ns/${name}`), name);
+  assert.match(await readlink(`/proc/${pid}/exe`), /qemu-system/);
+  const inside = (path: string) => join(`/proc/${pid}/root`, path);
+  const seen = await readdir(inside(folder));
+  assert.ok(seen.includes('base.qcow2') && !seen.includes('secret'), seen.join(' '));
+  assert.deepEqual(await readdir(inside(join(view.directory, '..'))), [basename(view.directory)]);
+  for (const path of ['/etc/passwd', '/root', '/home', '/sys']) await assert.rejects(stat(inside(path)), { code: 'ENOENT' }, path);
+  assert.equal(await filterCount(pid), 2);
+  await emulator.stop();
+});
+
+test('a machine whose options an administrator lets users choose sees the host, and is filtered all the same', {
+  skip: needsBubblewrap,
+}, async () => {
+  confined({ Qemu: { allow_unsafe_options: true } });
+  await chmod(folder, 0o777);
+  const { emulator } = await start({ options: `${ipxe.options} -chardev file,id=f0,path=${join(folder, 'out')}` });
+  const { pid } = emulator.record;
+  assert.ok((await stat(`/proc/${pid}/root/etc/passwd`)).isFile());
+  assert.ok((await stat(join(folder, 'out'))).isFile());
+  assert.equal((await processField(pid, 'NSpid')).at(-1), '1');
+  assert.equal(await filterCount(pid), 2);
+  await emulator.stop();
+});
+
+/** An emulator that does as a guest's code would that broke out of QEMU, when it is started as a machine. */
+async function escaped(script: string): Promise<string> {
+  const program = join(folder, 'qemu-system-x86_64');
+  const asked = 'case "$*" in *-version*|*"-machine none"*) exec /usr/bin/qemu-system-x86_64 "$@";; esac';
+  await writeFile(program, `#!/bin/sh\n${asked}\n${script}\n`, { mode: 0o755 });
+  return program;
+}
+
+test('what broke out of one machine signals no other and opens neither its disk nor a file of the host', {
+  skip: needsBubblewrap,
+}, async () => {
+  confined({});
+  await chmod(folder, 0o711);
+  const victim = await start(await disk());
+  const taken = join(victim.view.directory, 'hda_disk.qcow2');
+  assert.ok((await stat(taken)).isFile());
+  const secret = join(folder, 'secret');
+  await writeFile(secret, 'of the host', { mode: 0o644 });
+  const attack = [
+    `kill -TERM ${victim.emulator.record.pid} && echo signalled`,
+    `head -c 4 ${taken} && echo opened`,
+    `cat ${secret}`,
+    `cat /proc/${victim.emulator.record.pid}/cmdline && echo seen`,
+    'echo own $(ls -d /proc/[0-9]* | wc -l); exit 1',
+  ].join('\n');
+  const directory = join(folder, 'attacker');
+  const runtimeDirectory = join(bench.runtimeDirectory, 'attacker');
+  for (const path of [directory, runtimeDirectory]) await mkdir(path);
+  const view = { ...victim.view, directory, runtimeDirectory };
+  const properties = { ...ipxe, ...(await bench.create({ qemu_path: await escaped(attack) })) };
+  const words = await bench.driver.start({ ...view, properties }).then(
+    () => assert.fail('it started'),
+    (error: Error) => error.message,
+  );
+  assert.match(words, /own [1-4]\b/);
+  assert.doesNotMatch(words, /signalled|opened|of the host|seen/);
+  await victim.emulator.suspend();
+  await victim.emulator.stop({ now: true });
 });
 
 test('what that user cannot reach is named, and so is one that does not exist', { skip: needsRoot }, async () => {

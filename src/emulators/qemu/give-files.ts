@@ -3,68 +3,70 @@ import { isAbsolute } from 'node:path';
 import { isReallyBelow } from '../../lib/inside.ts';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
-import { openFolders } from '../host/confinement/open-folders.ts';
+import { type Confinement, type ConfinementWish, confine, confinedCommand } from '../host/confinement/confine.ts';
+import { requireReach } from '../host/confinement/require-reach.ts';
 import type { Host } from '../host/host.ts';
-import { giveFolders, type RunAs, requireReach } from '../host/run-as.ts';
+import { giveFolders } from '../host/run-as.ts';
 import type { AdapterPort } from './adapters.ts';
 import type { CheckedMachine } from './check-machine.ts';
 import type { QemuFacilities } from './facilities.ts';
 import type { MachineFiles } from './find-files.ts';
-import { qemuImages } from './kind.ts';
-import { asQemu, slots } from './properties.ts';
+import { areListed } from './options-check.ts';
 
-/** Whom the processes of a machine run as. */
-export interface Identity {
+/** How the processes of a machine are confined. */
+export interface Identity extends Confinement {
   readonly runDirectory: string;
-  readonly runAs: RunAs | undefined;
-  /** Of `openFolders`. */
-  readonly table: string | undefined;
-  /** Words before the command of a machine with these ports, which is to run in this folder; none where it stays in the host's network. */
-  enter(ports: readonly AdapterPort[], directory: string): readonly string[];
+  /** Words before the command of a machine that runs in this folder; none where it stays in the host's network. */
+  enter(folder: string): readonly string[];
 }
 
-export function enterWith({ linkNamespace }: Pick<Host, 'linkNamespace'>): Identity['enter'] {
-  return (ports, directory) => (ports.some(({ type }) => type === 'tap') ? linkNamespace.enter(directory) : []);
+interface ConfinedMachine extends Pick<ConfinementWish, 'program' | 'runAs' | 'reads' | 'writes'> {
+  readonly options: readonly string[];
+  readonly ports: readonly AdapterPort[];
 }
 
-/** A command behind other words. */
-export function behind(words: readonly string[], command: { readonly program: string; readonly args: readonly string[] }) {
-  const [program = command.program, ...args] = [...words, command.program, ...command.args];
-  return { program, args };
+/** The confinement of a machine, or of another process with its arguments. */
+export async function identityOf(machine: ConfinedMachine, { settings, linkNamespace }: Host): Promise<Identity> {
+  const { options, ports } = machine;
+  const hasTaps = ports.some(({ type }) => type === 'tap');
+  const devices = hasTaps ? [...hostDevices, '/dev/net/tun', '/dev/vhost-net'] : hostDevices;
+  const runDirectory = settings.runtimeDirectory;
+  // Options beyond the table, on a server that permits them, may name any file of the host.
+  const wanted = { ...machine, devices, runDirectory, seesHost: !areListed(options), isOpen: !settings.Qemu.sandbox };
+  const enter = (folder: string) => (hasTaps ? linkNamespace.enter(folder) : []);
+  return { ...(await confine(wanted)), runDirectory, enter };
 }
+
+/** The command of a machine that runs in this folder. */
+export function commandOf({ enter, ...confinement }: Identity, program: string, args: readonly string[], workingFolder: string) {
+  const { filter, ...command } = confinedCommand(confinement, program, args, { workingFolder });
+  const [first = command.program, ...words] = [...enter(workingFolder), command.program, ...command.args];
+  return { program: first, args: words, filter };
+}
+
+const hostDevices = ['/dev/kvm'];
 
 /** @throws run_as_failed with what of the machine's files its user cannot reach */
 export async function giveFiles(
   node: NodeView,
-  checked: CheckedMachine,
-  files: MachineFiles,
-  facilities: QemuFacilities,
+  { program, options, runAs }: CheckedMachine,
+  { disks, cdrom, bios, kernel, initrd, uefi }: MachineFiles,
+  { ports, facilities: { host, tools } }: { readonly ports: readonly AdapterPort[]; readonly facilities: QemuFacilities },
 ): Promise<Identity> {
-  const { host } = facilities;
-  const { runAs } = checked;
-  const table = runAs && (await openFiles(runAs, node, { ...files, ...checked }, facilities));
-  return { runDirectory: host.settings.runtimeDirectory, runAs, table, enter: enterWith(host) };
-}
-
-/** @returns the table of `openFolders`. @throws run_as_failed with what of the machine's files its user cannot reach */
-async function openFiles(
-  runAs: RunAs,
-  node: NodeView,
-  { disks, program, swtpm, cdrom, bios, kernel, initrd, uefi }: MachineFiles & CheckedMachine,
-  { host, tools }: QemuFacilities,
-): Promise<string | undefined> {
   const { directory, projectDirectory, runtimeDirectory } = node;
   const { images_path, additional_images_path } = host.settings.Server;
-  await giveFolders(runAs, node, host.settings.runtimeDirectory);
-  const read = [program, swtpm, cdrom, bios, kernel, initrd, uefi?.code].filter((path) => path !== undefined);
-  const written = disks.map(({ file }) => file);
   const imageFolders = [images_path, ...additional_images_path.split(';').filter(isAbsolute)];
-  await giveDisks(tools, written, [...imageFolders, projectDirectory]);
-  const backing = await backingFiles(node, host);
-  const folders = [directory, runtimeDirectory, ...imageFolders];
-  const table = await openFolders(runAs, [...folders, ...written, ...read, ...backing], host.settings.runtimeDirectory);
-  await requireReach(runAs, { written: [directory, runtimeDirectory, ...written], read: [...read, ...backing], table });
-  return table;
+  const written = disks.map(({ file }) => file);
+  if (runAs) await giveFolders(runAs, node, host.settings.runtimeDirectory);
+  if (runAs) await giveDisks(tools, written, [...imageFolders, projectDirectory]);
+  const backing = disks.flatMap((disk) => disk.backing.map(({ file }) => file));
+  const read = [program, cdrom, bios, kernel, initrd, uefi?.code, ...backing].filter((path) => path !== undefined);
+  const writes = [directory, runtimeDirectory, ...written];
+  // The folders of images as a whole: another CD-ROM may be inserted while the machine runs.
+  const machine = { program, options, ports, runAs, writes, reads: [...imageFolders, ...read] };
+  const identity = await identityOf(machine, host);
+  if (runAs) await requireReach({ ...identity, runAs }, { written: writes, read });
+  return identity;
 }
 
 /** A disk that is no linked clone is written to where it is. One elsewhere is not ours to give away. */
@@ -73,14 +75,4 @@ async function giveDisks(tools: ConfinedTools, disks: readonly string[], folders
     const ours = await Promise.all(folders.map((folder) => isReallyBelow(folder, disk)));
     if (ours.some(Boolean)) await tools.giveFile(disk);
   }
-}
-
-/** The images that linked clones are made from. */
-async function backingFiles({ properties, projectDirectory }: NodeView, host: QemuFacilities['host']): Promise<string[]> {
-  const qemu = asQemu(properties);
-  if (!qemu.linked_clone) return [];
-  const references = slots.map((slot) => qemu[`${slot}_disk_image`]).filter((reference) => reference !== '');
-  const images = host.images.of(qemuImages);
-  const found = references.map((reference) => images.resolve(reference, projectDirectory).catch(() => undefined));
-  return (await Promise.all(found)).filter((path) => path !== undefined);
 }

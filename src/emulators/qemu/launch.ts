@@ -57,7 +57,7 @@ export async function launch(
   // Its config disk was left as the memory knows it.
   if (found && !saved) await findFiles(node, checked, facilities);
   if (arrival) await requireOffered(arrival.offer, { ...now, arguments: commandArguments(plan) }, { node, host });
-  const identity = await giveFiles(node, checked, files, facilities);
+  const identity = await giveFiles(node, checked, files, { ports, facilities });
   const tpm = checked.swtpm === undefined ? undefined : await startTpm(checked.swtpm, node, identity);
   taken.defer(async () => void (await tpm?.stop({ graceMs: 0 })));
   const { child, record } = await spawning.run(() => spawnMachine(node, checked.program, plan, identity));

@@ -1,5 +1,5 @@
 /** Which of QEMU's options a user may write: by a list on a shared server, all but a few on a server of one's own. */
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { fillPlaceholders, type Placeholders, splitOptions } from './options.ts';
 import { globalVariants } from './options-devices.ts';
@@ -39,6 +39,17 @@ export function checkOptions(words: readonly string[], policy: OptionPolicy): vo
     if (policy === 'local' && unsafe.has(name)) throw refusal([word], 'it can reach files and networks of the host');
   }
   if (policy === 'listed') for (const { option, value } of pairs(words)) checkListed(option, value);
+}
+
+/** Whether all of them stand in the table, so that they name no file of the host. */
+export function areListed(words: readonly string[]): boolean {
+  try {
+    checkOptions(words, 'listed');
+    return true;
+  } catch (error) {
+    if (isFault(error)) return false;
+    throw error;
+  }
 }
 
 /** As `checkOptions`, of options as they are stored, with placeholders. @throws qemu_option_unsafe, qemu_failed */

@@ -3,10 +3,8 @@ import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
 import { beginLog } from '../../process/open-log.ts';
 import type { NodeView } from '../driver.ts';
-import { withOpenFolders } from '../host/confinement/open-folders.ts';
-import { commandAs } from '../host/run-as.ts';
 import { commandArguments, type Plan } from './command.ts';
-import { behind, type Identity } from './give-files.ts';
+import { commandOf, type Identity } from './give-files.ts';
 import { incomingArguments, memoryArguments } from './memory/arguments.ts';
 import { memoryFiles } from './memory/manifest.ts';
 import { placesOf } from './places.ts';
@@ -35,12 +33,7 @@ function continuingArguments({ memory }: Plan): string[] {
   return memoryArguments(memory.facts, { path: memoryFiles(memory.folder).ram, isShared: false });
 }
 
-export async function spawnMachine(
-  node: NodeView,
-  program: string,
-  plan: Plan,
-  { runDirectory, runAs, table, enter }: Identity,
-): Promise<Spawned> {
+export async function spawnMachine(node: NodeView, program: string, plan: Plan, identity: Identity): Promise<Spawned> {
   const base = commandArguments(plan);
   const args = [...base, ...continuingArguments(plan)];
   const commandLine = [program, ...args].join(' ');
@@ -51,17 +44,11 @@ export async function spawnMachine(
   });
   const priority = plan.properties.process_priority;
   const child = await spawnChild({
-    ...behind(
-      enter(
-        plan.adapters.map(({ port }) => port),
-        node.directory,
-      ),
-      withOpenFolders(table, commandAs(runAs, program, args)),
-    ),
+    ...commandOf(identity, program, args, node.directory),
     cwd: node.directory,
     logFile,
     append: true,
-    runDirectory,
+    runDirectory: identity.runDirectory,
     ...(priority !== 'normal' && { niceness: niceness[priority] }),
   });
   const record = {

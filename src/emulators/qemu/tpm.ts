@@ -5,8 +5,8 @@ import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
-import { withOpenFolders } from '../host/confinement/open-folders.ts';
-import { commandAs, own } from '../host/run-as.ts';
+import { confine, confinedCommand } from '../host/confinement/confine.ts';
+import { own } from '../host/run-as.ts';
 import type { Binaries } from './binaries.ts';
 import type { Identity } from './give-files.ts';
 import { atLeast, parseVersion, versionWord } from './version.ts';
@@ -30,7 +30,7 @@ export async function findTpm(binaries: Binaries): Promise<string> {
 export async function startTpm(
   program: string,
   node: Pick<NodeView, 'directory' | 'runtimeDirectory'>,
-  { runDirectory, runAs, table }: Identity,
+  { runDirectory, runAs }: Identity,
 ): Promise<Child> {
   const state = join(node.directory, 'tpm');
   await mkdir(state, { recursive: true });
@@ -38,8 +38,10 @@ export async function startTpm(
   const socket = tpmSocket(node);
   // `--terminate` is older than the same word of `--ctrl`, which needs 0.8.
   const args = ['socket', '--tpm2', '--tpmstate', `dir=${state}`, '--ctrl', `type=unixio,path=${socket}`, '--terminate'];
+  // Not even the files of its machine.
+  const confinement = await confine({ program, runAs, writes: [state, node.runtimeDirectory], reads: [], runDirectory });
   const child = await spawnChild({
-    ...withOpenFolders(table, commandAs(runAs, program, args)),
+    ...confinedCommand(confinement, program, args, { workingFolder: state, hasOwnNetwork: true }),
     cwd: node.directory,
     logFile: join(node.directory, 'swtpm.log'),
     runDirectory,

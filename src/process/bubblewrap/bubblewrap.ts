@@ -4,6 +4,7 @@
  */
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isBelow } from '../../lib/inside.ts';
 
 /** Descriptors that the program which starts bubblewrap opens: it reads the filter from one, and writes the pid to the other. */
 export const filterDescriptor = 3;
@@ -15,14 +16,16 @@ export interface RootFolder {
   readonly reads: readonly string[];
   /** Device files; one that does not exist is left out. Default: those of each `/dev` of bubblewrap. */
   readonly devices?: readonly string[];
+  /** All other files of the host are there, too, and these folders of it are covered by the files and folders above. Default: no others. */
+  readonly coversHost?: readonly string[] | undefined;
 }
 
 export interface BubblewrapSpec {
-  /** `host`: the whole of the host's files, for what an administrator lets users name. Words of bubblewrap: a root folder with nothing else. */
-  readonly root: RootFolder | 'host' | readonly string[];
+  /** Words of bubblewrap: a root folder with nothing else. */
+  readonly root: RootFolder | readonly string[];
   /** Of the program. */
   readonly workingFolder: string;
-  /** `parent`: with the process that starts it. `alone`: it outlives that one, and its pid is reported. `shell`: a script waits for it. */
+  /** `parent`: with the process that starts it. `alone`: it outlives that one. `shell`: a script waits for it. */
   readonly ends: 'parent' | 'alone' | 'shell';
   /** No network but a loopback. Default: that of the process that starts it. */
   readonly hasOwnNetwork?: boolean;
@@ -42,34 +45,52 @@ export function bubblewrapWords({ root, workingFolder, ends, hasOwnNetwork = fal
     '--unshare-pid',
     '--unshare-ipc',
     ...(hasOwnNetwork ? ['--unshare-net'] : []),
-    ...(root === 'host' ? ['--dev-bind', '/', '/', '--proc', '/proc'] : 'writes' in root ? mountWords(root) : root),
+    ...('writes' in root ? mountWords(root) : root),
     ...['--seccomp', String(filterDescriptor)],
     // As the first process of its namespace the program gets the signals that it handles.
     ...(ends === 'parent' ? ['--die-with-parent'] : []),
-    ...(ends === 'alone' ? ['--as-pid-1', '--json-status-fd', String(statusDescriptor)] : []),
+    ...(ends === 'alone' ? ['--as-pid-1'] : []),
+    ...(ends === 'parent' ? [] : ['--json-status-fd', String(statusDescriptor)]),
     ...['--chdir', workingFolder],
     '--',
   ];
 }
 
-function mountWords({ writes, reads, devices = [] }: RootFolder): string[] {
+function mountWords({ writes, reads, devices = [], coversHost }: RootFolder): string[] {
   const binds = [...reads.map((path) => ({ path, word: '--ro-bind' })), ...writes.map((path) => ({ path, word: '--bind' }))]
-    .filter(({ path, word }) => word === '--bind' || !systemFolders.some((folder) => path.startsWith(`${folder}/`)))
     // A folder comes before what lies in it; of one path, the right to write comes last.
     .toSorted((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : one.word < other.word ? 1 : -1));
+  if (coversHost) {
+    return [
+      ...['--dev-bind', '/', '/', '--proc', '/proc'],
+      ...coversHost.flatMap((path) => ['--perms', '0755', '--tmpfs', path]),
+      ...bindWords(
+        binds.filter(({ path }) => coversHost.some((folder) => isBelow(folder, path))),
+        [],
+      ),
+    ];
+  }
   return [
     ...systemFolders.flatMap(systemWords),
     ...['/etc', '/run', '/var'].flatMap((path) => ['--dir', path]),
     ...systemFiles.flatMap((path) => ['--ro-bind-try', path, path]),
     ...['--proc', '/proc', '--dev', '/dev'],
-    ...devices.flatMap((path) => ['--dev-bind-try', path, path]),
+    ...devices.flatMap((path) => [...(dirname(path) === '/dev' ? [] : ['--dir', dirname(path)]), '--dev-bind-try', path, path]),
     ...['--perms', '1777', '--tmpfs', '/tmp'],
     ...['--symlink', '../tmp', '/var/tmp'],
-    ...binds.flatMap(({ path, word }, index) => {
-      const before = [...systemFolders, ...binds.slice(0, index).map((bind) => bind.path)];
-      return [...foldersAbove(path, before).flatMap((folder) => ['--dir', folder]), word, path, path];
-    }),
+    ...bindWords(
+      binds.filter(({ path, word }) => word === '--bind' || !systemFolders.some((folder) => isBelow(folder, path))),
+      systemFolders,
+    ),
   ];
+}
+
+/** `bound`: folders that are there. */
+function bindWords(binds: readonly { readonly path: string; readonly word: string }[], bound: readonly string[]): string[] {
+  return binds.flatMap(({ path, word }, index) => {
+    const before = [...bound, ...binds.slice(0, index).map((bind) => bind.path)];
+    return [...foldersAbove(path, before).flatMap((folder) => ['--dir', folder]), word, path, path];
+  });
 }
 
 /** Folders of the new root that must be made, from the top; bubblewrap would close them to other users. */
@@ -85,10 +106,4 @@ function systemWords(path: string): string[] {
   const facts = lstatSync(path, { throwIfNoEntry: false });
   if (facts === undefined) return [];
   return facts.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
-}
-
-/** The folder that a program of another place brings with it: what it was installed to, or its own. */
-export function folderOfProgram(program: string): string {
-  const folder = dirname(program);
-  return folder.endsWith('/bin') && dirname(folder) !== '/' ? dirname(folder) : folder;
 }

@@ -23,16 +23,26 @@ const ofHost: Readonly<Record<string, readonly Architecture[]>> = { x64: ['x86_6
 export interface FilterOptions {
   /** For machines whose options an administrator let users choose: `aio=io_uring`. Default false. */
   readonly allowsIoUring?: boolean;
+  /** For a program that makes a root folder and namespaces of its own once it has started (passt). Default false. */
+  readonly isolatesItself?: boolean;
 }
 
+/** What such a program calls, beside `clone` with any flags. */
+const isolatingCalls: ReadonlySet<string> = new Set(['unshare', 'mount', 'umount2', 'pivot_root']);
+
 /** @returns undefined for a host of another architecture */
-export function systemCallFilter({ allowsIoUring = false }: FilterOptions = {}, host: string = process.arch): Buffer | undefined {
+export function systemCallFilter(
+  { allowsIoUring = false, isolatesItself = false }: FilterOptions = {},
+  host: string = process.arch,
+): Buffer | undefined {
   const known = ofHost[host];
   if (known === undefined) return undefined;
-  const names = Object.keys(deniedCalls).filter((name) => !(allowsIoUring && name.startsWith('io_uring_')));
+  const names = Object.keys(deniedCalls).filter((name) => {
+    return !(allowsIoUring && name.startsWith('io_uring_')) && !(isolatesItself && isolatingCalls.has(name));
+  });
   const code: FilterStep[] = [[op.load, 0, 0, field.architecture]];
   for (const architecture of known) {
-    const part = partOf(architecture, names);
+    const part = partOf(architecture, names, isolatesItself ? 0 : namespaceFlags);
     code.push([op.jumpIfEqual, 0, part.length, architectures[architecture].audit], ...part);
   }
   code.push([op.answer, 0, 0, answer.unknown]);
@@ -42,13 +52,13 @@ export function systemCallFilter({ allowsIoUring = false }: FilterOptions = {}, 
 type FilterStep = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
 /** Ends with an answer in each case, so that nothing jumps further than a byte can say. */
-function partOf(architecture: Architecture, names: readonly string[]): FilterStep[] {
+function partOf(architecture: Architecture, names: readonly string[], deniedFlags: number): FilterStep[] {
   const { column } = architectures[architecture];
   const denied = names.map((name) => deniedCalls[name]?.[column] ?? none).filter((number) => number !== none);
   /** Behind the tests: what `clone` asks, then the three answers. */
   const tail: FilterStep[] = [
     [op.load, 0, 0, field.firstArgument],
-    [op.jumpIfBits, 1, 0, namespaceFlags],
+    [op.jumpIfBits, 1, 0, deniedFlags],
     [op.answer, 0, 0, answer.allow],
     [op.answer, 0, 0, answer.denied],
     [op.answer, 0, 0, answer.unknown],

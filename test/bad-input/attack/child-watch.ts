@@ -4,12 +4,10 @@ import { readFileSync, readlinkSync } from 'node:fs';
 const everyMs = 15;
 /** Programs that a server starts: itself, emulators, the programs that confine them, tools that copy and convert. */
 const expected =
-  /\/(?:node|qemu-system-[\w-]+|qemu-img|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|env|ip|mknod|nft|nsenter|sleep|tc|chrt|ld-linux[^/]*) /;
-/** What makes the mount points of a program's own namespace; mkdir ends its words at a slash while it makes the folder up to there. */
-const expectedMountPoints = /\/(?:mkdir mkdir -p -m 0755|touch touch) -- .+[/ ]run[/ ]mounts[/ ]cover/;
+  /\/(?:node|qemu-system-[\w-]+|qemu-img|bwrap|true|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|env|ip|mknod|nft|nsenter|sleep|tc|chrt|ld-linux[^/]*) /;
 /** Shells with our own scripts. */
 const expectedShells =
-  /\/(?:dash|bash|sh) (?:sh launch |sh -e -c mount -t sysfs |sh -c : <> \/dev\/net\/tun|sh -c (?:while :; do 'setpriv'|while \[ \$# -gt 0|mount -t tmpfs|mount --all|"\$0" link )|\/bin\/(?:ba)?sh \S*\/ldd )/;
+  /\/(?:dash|bash|sh) (?:sh launch |sh -e -c mount -t sysfs |sh -c : <> \/dev\/net\/tun|sh -c (?:while :; do 'setpriv'|while \[ \$# -gt 0)|\/bin\/(?:ba)?sh \S*\/ldd )/;
 
 export class ChildWatch {
   readonly #pid: () => number;
@@ -51,7 +49,7 @@ export class ChildWatch {
       // A process that begins or ends has no program or no command line; one that becomes another program, the file of one and the words of the other.
       if (!/^\/\S+ \S/.test(program) || target(`/proc/${child}/exe`) !== file) continue;
       if (expected.test(program)) this.#known.set(child, file);
-      else if (!expectedShells.test(program) && !expectedMountPoints.test(program)) this.#foreign.add(program);
+      else if (!expectedShells.test(program)) this.#foreign.add(program);
     }
   }
 }

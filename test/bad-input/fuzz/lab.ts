@@ -12,7 +12,20 @@ import type { World } from './world.ts';
  * Programs that confine others, and the one that copies folders. A server under random requests finds no others, so that nothing takes the
  * memory, the disk or the network of this host.
  */
-export const harmlessPrograms = ['cp', 'chown', 'ip', 'ldd', 'mount', 'prlimit', 'setpriv', 'sh', 'sleep', 'socat', 'unshare'];
+export const harmlessPrograms = [
+  'bwrap',
+  'cp',
+  'chown',
+  'ip',
+  'ldd',
+  'mount',
+  'prlimit',
+  'setpriv',
+  'sh',
+  'sleep',
+  'socat',
+  'unshare',
+];
 
 /** A project with running nodes, and one that only the compute knows. */
 export async function setUp({ client }: Bench, world: World): Promise<void> {

@@ -1,60 +1,66 @@
 /**
- * A root folder with one program, its libraries, one writable folder and terminals, and nothing else: a program in it finds no shell and no
- * file of the host. The folder is only mount points; the mounts exist in the program's mount namespace alone.
+ * A root folder with one program, its libraries and the files that it is given, and nothing else, as words of bubblewrap: a program in it finds
+ * no shell and no file of the host, and has no capability.
  */
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, normalize } from 'node:path';
+import { dirname, normalize } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import { runTool } from '../../../process/tool.ts';
-import type { Mount } from './mount-table.ts';
+import { requireProgram } from '../find-program.ts';
+import type { RunAs } from '../run-as.ts';
+
+/** Paths of a file or folder on the host and below the new root. */
+export type BoundPath = readonly [source: string, inside: string];
 
 export interface PrivateRoot {
-  /** The mount points; must not exist. */
-  readonly folder: string;
-  readonly program: string;
-  /** The program's name below the new root. Default: its own. */
-  readonly innerName?: string;
-  /** Absolute paths of what the dynamic linker loads. */
+  readonly reads: readonly BoundPath[];
+  readonly writes: readonly BoundPath[];
+  /** Absolute paths of libraries, the same inside. */
   readonly libraries: readonly string[];
-  /** The writable folder, on the host. */
-  readonly work: string;
+  readonly tmpBytes: number;
+  readonly runAs: RunAs | undefined;
 }
 
-/** Where program and folder are below the new root. */
-export const innerProgram = (program: string) => `/${basename(program)}`;
+/** Where the writable folder is below the new root. */
 export const innerWork = '/work';
+/** Changes the user, then becomes the program. */
+const innerSetpriv = '/setpriv';
 
-const readOnly = 'bind,ro,nosuid,nodev';
+export interface PrivateRootWords {
+  /** Of bubblewrap. */
+  readonly root: readonly string[];
+  /** Before the program. */
+  readonly identity: readonly string[];
+}
 
-/** Makes the mount points. @returns the mounts that fill them */
-export async function makePrivateRoot({ folder, program, innerName, libraries, work }: PrivateRoot): Promise<Mount[]> {
-  const files = [
-    { source: program, inside: innerProgram(innerName ?? program) },
-    // A program says where its libraries are: with "..", root would write outside of the folder.
-    ...libraries.map((path) => ({ source: path, inside: normalize(path) })),
+export async function privateRoot({ reads, writes, libraries, tmpBytes, runAs }: PrivateRoot): Promise<PrivateRootWords> {
+  const setpriv = runAs && (await requireProgram('setpriv', 'util-linux'));
+  const needed = [...libraries, ...(setpriv === undefined ? [] : await librariesOf(setpriv))];
+  const read: BoundPath[] = [
+    ...reads,
+    // A program says where its libraries are: with "..", they would come to lie elsewhere.
+    ...[...new Set(needed)].map((path): BoundPath => [path, normalize(path)]),
+    ...(setpriv === undefined ? [] : [[setpriv, innerSetpriv] as const]),
   ];
-  await mkdir(join(folder, innerWork), { recursive: true });
-  await mkdir(join(folder, 'dev/pts'), { recursive: true });
-  await symlink('pts/ptmx', join(folder, 'dev/ptmx'));
-  for (const { inside } of files) {
-    await mkdir(dirname(join(folder, inside)), { recursive: true });
-    await writeFile(join(folder, inside), '');
-  }
-  return [
-    ...files.map(({ source, inside }) => ({ source, target: join(folder, inside), options: readOnly })),
-    { source: work, target: join(folder, innerWork), options: 'bind,nosuid,nodev,noexec' },
-    {
-      source: 'devpts',
-      target: join(folder, 'dev/pts'),
-      type: 'devpts',
-      options: 'newinstance,ptmxmode=0666,mode=620,nosuid,noexec',
-    },
+  const above = new Set([...read, ...writes].flatMap(([, inside]) => foldersAbove(inside)));
+  const root = [
+    ...['--dev', '/dev', '--perms', '1777', '--size', String(tmpBytes), '--tmpfs', '/tmp'],
+    ...[...above].flatMap((folder) => ['--dir', folder]),
+    ...writes.flatMap(([source, inside]) => ['--bind', source, inside]),
+    ...read.flatMap(([source, inside]) => ['--ro-bind', source, inside]),
+    ...(runAs ? [] : ['--cap-drop', 'ALL']),
   ];
+  const ids = runAs && [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups'];
+  return { root, identity: ids ? [innerSetpriv, ...ids, '--bounding-set=-all', '--inh-caps=-all', '--'] : [] };
+}
+
+function foldersAbove(path: string): string[] {
+  const folder = dirname(path);
+  return folder === '/' ? [] : [...foldersAbove(folder), folder];
 }
 
 const listLimitMs = 5000;
 
-/** Libraries of a program, and its dynamic linker; none for a static one. @see ldd(1) */
+/** Libraries of a program of the host, and its dynamic linker; none for a static one. @see ldd(1) */
 export async function librariesOf(program: string): Promise<string[]> {
   const { code, stdout, stderr, reason } = await runTool('ldd', [program], { timeoutMs: listLimitMs });
   if (/not a dynamic executable|statically linked/.test(`${stdout}${stderr}`)) return [];

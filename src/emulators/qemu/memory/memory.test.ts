@@ -7,6 +7,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Bench } from '../../../../test/support/contract-bench.ts';
 import { type Changes, ipxe, qemuBench, refused, startNode, Terminal } from '../../../../test/support/ipxe-guest.ts';
 import { endMarked, listMarked } from '../../../process/orphans.ts';
+import { processFacts } from '../../../process/proc.ts';
 import { runTool } from '../../../process/tool.ts';
 import { savedMemoryName } from '../../../schema/folders.ts';
 import type { Emulator, MemorySaver, NodeView, Properties } from '../../driver.ts';
@@ -190,8 +191,9 @@ test('the machine runs on when what receives its memory is killed, and so does o
   const terminal = await remembering(emulator);
   const saved = join(folder, 'lost');
   const kill = async (work: () => Promise<unknown>) => {
-    const shadows = (await listMarked(bench.host.settings.runtimeDirectory)).filter(({ pid }) => pid !== emulator.record.pid);
-    assert.equal(shadows.length, 1);
+    const own = processFacts(Number(emulator.record.pid))?.session;
+    const shadows = (await listMarked(bench.host.settings.runtimeDirectory)).filter(({ sid }) => sid !== own);
+    assert.equal(new Set(shadows.map(({ sid }) => sid)).size, 1);
     for (const { pid } of shadows) process.kill(pid, 'SIGKILL');
     await assert.rejects(work());
   };

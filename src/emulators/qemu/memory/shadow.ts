@@ -11,11 +11,10 @@ import { type Child, spawnChild } from '../../../process/child.ts';
 import { beginLog } from '../../../process/open-log.ts';
 import { runTool } from '../../../process/tool.ts';
 import type { NodeView } from '../../driver.ts';
-import { openFolders, withOpenFolders } from '../../host/confinement/open-folders.ts';
 import type { Host } from '../../host/host.ts';
-import { commandAs, findRunAs, giveFolders, own, type RunAs } from '../../host/run-as.ts';
+import { findRunAs, giveFolders, own, type RunAs } from '../../host/run-as.ts';
 import { makePlainTaps } from '../../port-processes/machine-taps.ts';
-import { behind, enterWith, type Identity } from '../give-files.ts';
+import { commandOf, type Identity, identityOf } from '../give-files.ts';
 import { Monitor } from '../monitor.ts';
 import { placesOf } from '../places.ts';
 import type { QemuRecord } from '../record.ts';
@@ -90,7 +89,7 @@ export class Shadow {
     const runAs = await findRunAs(host.settings);
     await (await open(memoryFiles(folder).ram, 'wx', 0o600)).close();
     if (runAs) await giveFolders(runAs, { directory: folder, runtimeDirectory: runtime }, runtimeDirectory);
-    const identity = await identityOf(parts, runtime, runAs);
+    const identity = await shadowIdentity(parts, runtime, runAs);
     const place = { directory: join(runtime, 'state'), runtimeDirectory: runtime };
     const tpm = parts.swtpm === undefined ? undefined : await startTpm(parts.swtpm, place, identity);
     made.defer(async () => void (await tpm?.stop({ graceMs: 0 })));
@@ -151,21 +150,20 @@ export class Shadow {
   }
 }
 
-async function identityOf(
-  { node, host, record, folder, swtpm }: ShadowParts,
+async function shadowIdentity(
+  { node, host, record, folder }: ShadowParts,
   runtime: string,
   runAs: RunAs | undefined,
 ): Promise<Identity> {
-  const { runtimeDirectory: runDirectory } = host.settings;
-  const { program = '', args = [] } = record;
-  const reached = [program, ...filesOf(args), folder, runtime, node.runtimeDirectory, ...(swtpm === undefined ? [] : [swtpm])];
-  return { runDirectory, runAs, table: runAs && (await openFolders(runAs, reached, runDirectory)), enter: enterWith(host) };
+  const { program = '', args = [], options = [], ports } = record;
+  const writes = [folder, runtime, node.runtimeDirectory];
+  return identityOf({ program, options, ports, runAs, writes, reads: filesOf(args) }, host);
 }
 
 async function spawnShadow(
   { node, record, inspected, folder }: ShadowParts,
   { runtime, taps }: Pick<Started, 'runtime' | 'taps'>,
-  { runDirectory, runAs, table, enter }: Identity,
+  identity: Identity,
 ): Promise<Child> {
   const { program = '', args = [] } = record;
   const { directory, runtimeDirectory } = node;
@@ -173,8 +171,12 @@ async function spawnShadow(
   const all = [...own, ...memoryArguments(inspected.facts, { path: memoryFiles(folder).ram, isShared: true })];
   const logFile = join(runtime, 'qemu.log');
   await beginLog(logFile, '');
-  const command = behind(enter(record.ports, runtime), withOpenFolders(table, commandAs(runAs, program, all)));
-  return spawnChild({ ...command, cwd: runtime, logFile, runDirectory });
+  return spawnChild({
+    ...commandOf(identity, program, all, runtime),
+    cwd: runtime,
+    logFile,
+    runDirectory: identity.runDirectory,
+  });
 }
 
 async function removeTaps({ linkNamespace }: Host, names: readonly string[]): Promise<void> {
