@@ -15,7 +15,7 @@ import { LinkMirrors, type MirrorTools } from './link-mirrors.ts';
 import { openPort } from './open-port.ts';
 import type { Pacing } from './pacing.ts';
 import type { Programs } from './programs.ts';
-import { type DirectionFilters, noFilters } from './stages.ts';
+import type { DirectionFilters } from './stages.ts';
 
 type LinkSide = 'a' | 'b';
 
@@ -58,7 +58,7 @@ export interface LinkTools extends DirectionTools, MirrorTools {
   readonly kernelPaths: Readonly<Record<PlaceName, KernelPaths>>;
 }
 
-const nothingFixed: Fixed = { ab: noFilters, ba: noFilters };
+const nothingFixed: Fixed = { ab: { before: [], after: [] }, ba: { before: [], after: [] } };
 const fixedOf = ({ a, b }: LinkSpec): Fixed => ({
   ab: { before: directLeases(a), after: admission(b) },
   ba: { before: directLeases(b), after: admission(a) },
