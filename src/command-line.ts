@@ -1,11 +1,11 @@
-/** The command line of `patchbay`: what it takes and what `--help` says. */
+/** Parses the command line of `patchbay` and prints `--help`. */
 import { parseArgs } from 'node:util';
 import { settingsTable } from './schema/settings.ts';
 
 export interface Option {
-  /** What the option takes, in capitals; absent: it takes nothing. */
+  /** The option's value, in capitals; absent: the option has none. */
   readonly value?: string;
-  /** One sentence for people, in Markdown. */
+  /** Description for `--help` and the documents: one sentence in Markdown. */
   readonly description: string;
 }
 
@@ -89,12 +89,12 @@ ${Object.entries(settingsTable)
 When the server answers it prints its address, and who may use it and its consoles. SIGTERM and SIGINT (Ctrl-C) end it; SIGHUP
 makes it scan the projects folder again, as POST /v2/reload does.`;
 
-/** As it is typed. */
+/** Formats an option as the user types it. */
 export function optionUsage(name: string, { value }: Option): string {
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 }
 
-/** A term and what it means, wrapped beside it. */
+/** Formats a term and its description, wrapped beside it. */
 function helpRow(term: string, description: string): string {
   const indent = 22;
   const lines: string[] = [];
@@ -123,13 +123,13 @@ export interface Invocation extends TlsOptions {
   configFile?: string | undefined;
   local?: boolean | undefined;
   stopNodes: boolean;
-  /** The program that started it has its standard input, and ends it so, however it ends itself. */
+  /** Ends the server when its standard input ends, which happens however the parent program ends. */
   untilStdinEnds?: boolean | undefined;
   /** The controller with which this compute registers itself. */
   join?: string | undefined;
   advertise?: string | undefined;
   logLevel: string;
-  /** What comes behind the command, for commands that read it themselves. */
+  /** Arguments after the command, for commands that parse them. */
   rest: string[];
 }
 
@@ -140,10 +140,10 @@ export class UsageError extends Error {
 const cliWords: ReadonlySet<string> = new Set(['lab', 'slices', 'test', 'bisect', 'mcp', 'completion']);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
-/** @throws UsageError with a sentence for people */
+/** @throws UsageError with a sentence for users */
 export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
-  // These read their own arguments, from the first word on.
+  // These commands parse their own arguments, from the first word.
   if (first !== undefined && cliWords.has(first)) return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
   if (first === 'images' || first === 'doctor' || first === 'openapi' || first === 'configuration')
     return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
@@ -208,7 +208,7 @@ function portNumber(text: string): number {
   return Number(text);
 }
 
-/** Address for people and clients. */
+/** Formats a server's address for users and clients. */
 export function urlOf(host: string, port: number, isSecure = false): string {
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http${isSecure ? 's' : ''}://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;

@@ -1,10 +1,9 @@
-/** `docs/configuration.md`: every option and setting with its default, from the tables that the program reads. */
+/** Writes `docs/configuration.md`: every option and setting with its default, from the tables that the program reads. */
 import { type Option, optionUsage, serveOptions } from './command-line.ts';
 import { type Setting, settingsTable } from './schema/settings.ts';
 
 const foldersOfDataDirectory = 'below the data directory';
 
-/** The page as Markdown. */
 export function configurationPage(): string {
   return `# Configuration
 

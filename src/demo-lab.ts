@@ -1,4 +1,4 @@
-/** The demo's guest for the page: made by a process of its own, for that takes seconds of one processor. */
+/** Builds the demo's guest for the page, in a separate process because it takes seconds of processor time. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fault } from './api/faults.ts';
@@ -21,7 +21,7 @@ export function demoLabRoute({ Server }: Pick<Settings, 'Server'>): Route {
         stdio: ['ignore', 'pipe', 'inherit'],
         signal,
       });
-      // A client that disconnects aborts the process: that is no error.
+      // A client that disconnects aborts the process, which is not an error.
       child.on('error', () => undefined);
       return new Stream('application/x-ndjson', child.stdout);
     },

@@ -1,8 +1,8 @@
-/** What a server that starts says of who may use it. */
+/** Describes at the start who may use the server. */
 import { consoleHostOf, consolesAreRestricted, isLoopback } from './schema/console-access.ts';
 import type { Settings } from './schema/settings.ts';
 
-/** One or two sentences. */
+/** Returns one or two sentences. */
 export function describeAccess(server: Settings['Server']): string {
   const { auth, host, console_users } = server;
   const everybody = (address: string) => (isLoopback(address) ? 'every user of this machine' : `everybody who reaches ${address}`);

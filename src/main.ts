@@ -7,12 +7,12 @@ import { help, parseCommandLine, UsageError } from './command-line.ts';
 import { SettingsError } from './settings.ts';
 import { version } from './version.ts';
 
-// What is imported from here on is compiled once and kept: the second start takes half the time.
+// Modules imported from here on are compiled once and cached: the second start takes half the time.
 enableCompileCache();
 
 /**
- * What a start leaves behind would grow V8's space for new objects from 2 to 32 MB, and an idle server would keep them: it may grow when
- * there are requests.
+ * Keeps V8's space for new objects small during the start: garbage of the start would grow it from 2 to 32 MB, which an idle server
+ * would keep. Requests may grow it later.
  */
 async function withSmallHeap<T>(start: () => Promise<T>): Promise<T> {
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -24,11 +24,14 @@ async function withSmallHeap<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** V8 collects what a start left some ten seconds after it, where nothing happens. */
+/** Delay until V8 has collected the start's garbage, which takes it some ten seconds without load. Ms. */
 const settlingMs = 30_000;
 const firstRequest = 'http.server.request.start';
 
-/** Until the first request, V8 returns unused memory and discards code that ran once: 15 MB less. It would slow down a busy server. */
+/**
+ * Lets V8 return unused memory and discard code that ran once, until the first request: saves 15 MB. It would slow down a busy
+ * server.
+ */
 function saveMemoryWhileIdle(): void {
   const end = () => {
     unsubscribe(firstRequest, end);
@@ -62,7 +65,7 @@ async function main(): Promise<number | undefined> {
       process.stdout.write((await import('./configuration-page.ts')).configurationPage());
       return 0;
     case 'serve':
-      // Returns while the server runs; the process ends when it is stopped.
+      // `serve` returns while the server runs; the process ends when the server is stopped.
       return withSmallHeap(async () => (await import('./serve.ts')).serve(invocation));
   }
 }

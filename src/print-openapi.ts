@@ -1,4 +1,4 @@
-/** Prints the OpenAPI document: of a server that is put together on an empty folder, never listens, and leaves nothing. */
+/** Prints the OpenAPI document of a server that is built on an empty folder, never listens, and leaves nothing. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ export async function printOpenApi(): Promise<void> {
   }
 }
 
-/** A reader that has enough, as `head`, is no error. */
+/** A reader such as `head` may close the pipe early, which is not an error. */
 async function print(text: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     process.stdout.on('error', (error: NodeJS.ErrnoException) => (error.code === 'EPIPE' ? resolve() : reject(error)));

@@ -1,4 +1,4 @@
-/** Puts the parts together and keeps them until a signal comes. */
+/** Builds the server of its parts and runs it until a signal. */
 import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -29,21 +29,21 @@ import { readSettings } from './settings.ts';
 import type { Slice, SliceParts } from './slice/slice.ts';
 import { apiVersion, version } from './version.ts';
 
-/** A clean end takes at most this long; then the process ends anyway, which loses nothing that was acknowledged. */
+/** Longest clean shutdown, ms; then the process ends anyway, which loses no acknowledged change. */
 const endWithinMs = 1800;
-/** One that stops its nodes may take longer: guests have time to shut down. */
+/** Longest shutdown that stops nodes, because guests need time to shut down. Ms. */
 const stopNodesWithinMs = 120_000;
-/** A start that fails: the fabric may be starting on a busy machine, and ends then. */
+/** Longest shutdown after a failed start: the fabric may still be starting on a busy machine. Ms. */
 const giveUpWithinMs = 45_000;
-/** Until then the first page or client has what it asked for; its first change need not wait for the validator. */
+/** Delay until the validator is loaded, so that the first change need not wait for it. The first page has loaded by then. Ms. */
 const warmUpAfterMs = 1000;
-/** Made by `scripts/build-page.mjs`. */
+/** Built by `scripts/build-page.mjs`. */
 const pageFolder = join(import.meta.dirname, '../.cache/page');
 const appliancesFolder = join(import.meta.dirname, '../appliances');
 
 export async function serve(invocation: Invocation): Promise<undefined> {
   const { join: joinUrl } = invocation;
-  // The address of a slice is known to its controller only: it may be any.
+  // Only the controller uses a slice's address, so a slice may listen on any.
   const place =
     joinUrl === undefined ? invocation : { ...invocation, host: invocation.host ?? '0.0.0.0', port: invocation.port ?? 0 };
   const given = await readSettings(place);
@@ -51,7 +51,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const log = pino({ level: invocation.logLevel }, pino.destination({ dest: 2, sync: false }));
   await prepareFolders(given);
   const lock = await lockDataDirectory(given);
-  // Loaded with the first request for it: most servers never get one.
+  // Loaded on the first request, which most servers never get.
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor(compute.host.fabric));
   const slice = joinUrl === undefined ? undefined : await openSlice(joinUrl, given, log);
   const settings = slice ? slice.withCredentials(given) : given;
@@ -80,7 +80,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     ...(tls && { tls }),
     ...(auth && { credentials: { user: user.trim(), password: password.trim(), tickets, openConsoles } }),
   });
-  // Compiled code, now rather than at the end, which may come without notice: 4 ms when all of it was stored before.
+  // Stores compiled code now, because the process may end without notice: 4 ms when everything was stored before.
   flushCompileCache();
   const url = await listen(app, settings).catch(async (error: unknown) => {
     endCompilation();
@@ -102,7 +102,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   return undefined;
 }
 
-/** @throws UsageError when another server has it */
+/** Locks the data directory. @throws UsageError when another server holds it */
 async function lockDataDirectory({ dataDirectory }: Settings): Promise<InstanceLock> {
   const lock = await lockInstance(await realpath(dataDirectory));
   if (typeof lock !== 'number') return lock;
@@ -110,7 +110,7 @@ async function lockDataDirectory({ dataDirectory }: Settings): Promise<InstanceL
   throw new UsageError(`The data directory ${dataDirectory} is in use by ${holder}: end it, or choose another with --data-dir`);
 }
 
-/** A slice that is refused ends with exit code 1. */
+/** Joins the controller. A refused slice ends with exit code 1. */
 async function joinController(slice: Slice, parts: SliceParts, advertised: string | undefined): Promise<void> {
   try {
     process.stdout.write(`Joined as ${await slice.begin(parts, advertised)}\n`);
@@ -145,7 +145,10 @@ function limitsOf({ Server, dataDirectory }: Settings): HttpLimits {
   };
 }
 
-/** @throws UsageError when a folder cannot be made, or the runtime folder belongs to another user: sockets in it could be theirs */
+/**
+ * Creates the folders. @throws UsageError when one cannot be made, or another user owns the runtime folder, and so perhaps its
+ * sockets
+ */
 async function prepareFolders(settings: Settings): Promise<void> {
   const { dataDirectory, runtimeDirectory, Server } = settings;
   for (const folder of [dataDirectory, Server.projects_path, Server.images_path, runtimeDirectory]) {
@@ -159,7 +162,7 @@ async function prepareFolders(settings: Settings): Promise<void> {
   await chmod(runtimeDirectory, 0o700);
 }
 
-/** Key and certificate of the files that are configured. @throws UsageError */
+/** Reads the configured key and certificate. @throws UsageError */
 async function readCertificate({
   Server: { ssl, certfile, certkey },
 }: Settings): Promise<{ key: Buffer; cert: Buffer } | undefined> {
@@ -198,7 +201,7 @@ async function listen(app: FastifyInstance, settings: Settings): Promise<string>
   return urlOf(host, (app.server.address() as AddressInfo).port, settings.Server.ssl);
 }
 
-/** The data of a server that ends with another program goes with it: nothing is frozen. */
+/** Decides how the server ends. A server that ends with its parent program loses its data with it, so nothing is frozen. */
 function endingOf({ stopNodes, untilStdinEnds = false }: Invocation, slice: Slice | undefined) {
   return { stopNodes: stopNodes || slice !== undefined, freezes: !untilStdinEnds };
 }
@@ -210,18 +213,18 @@ interface ServerParts {
   lock: InstanceLock;
   slice: Slice | undefined;
   stopNodes: boolean;
-  /** Projects with `on_close: freeze`. */
+  /** Freezes the projects with `on_close: freeze`. */
   freezes: boolean;
 }
 
-/** By a signal, through the API, or by the end of standard input. */
+/** Ends the server on a signal, on an API request, or when standard input ends. */
 function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   let ending = false;
   const end = (): void => {
     if (ending) return;
     ending = true;
     void (parts.freezes ? parts.controller.keep(parts.stopNodes) : Promise.resolve())
-      // Its nodes are being moved, for as long as its engine allows for.
+      // The controller moves the slice's nodes to other slices first, within the time that the engine allows.
       .then(() => parts.slice?.stop())
       .then(() => {
         endCompilation();
@@ -234,7 +237,7 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
       );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, end);
-  // As `POST /v2/reload`.
+  // SIGHUP does the same as `POST /v2/reload`.
   process.on('SIGHUP', () => void parts.controller.projects.reload().catch((error: unknown) => parts.app.log.error(error)));
   void asked.then(end);
 }

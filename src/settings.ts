@@ -18,7 +18,7 @@ export interface CommandLine {
   ssl?: boolean | undefined;
   certfile?: string | undefined;
   certkey?: string | undefined;
-  /** Of the controller of a slice. */
+  /** Address of the slice's controller. */
   join?: string | undefined;
 }
 
@@ -27,12 +27,12 @@ export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }
 
-/** Of `[Cluster]`; the first one: none. */
+/** Values of `engine` in `[Cluster]`; the first one means none. */
 const engineNames = ['', 'process', 'kubernetes', 'slurm'];
-/** The longest path of a folder in which sockets can stand: 107 bytes less `/<node id>/<name>`. */
+/** Longest path of a folder that holds sockets: 107 bytes less `/<node id>/<name>`. */
 const longestRuntimeFolder = 60;
 
-/** @throws SettingsError naming file, section and key */
+/** Reads the settings. @throws SettingsError naming file, section and key */
 export async function readSettings(line: CommandLine): Promise<Settings> {
   const sections = defaultSettings();
   const given = line.configFile === undefined ? new Set<string>() : await readConfigFile(line.configFile, sections);
@@ -65,8 +65,9 @@ export function defaultDataDirectory(): string {
 }
 
 /**
- * The same data directory always gets the same runtime folder, so that a server that comes back finds the sockets of its VMs. That of a slice is
- * on its host: hosts may share the data, and one that was cut off still has its sockets and the deadline of its lease.
+ * Returns the runtime folder of a data directory, always the same, so that a restarted server finds the sockets of its VMs. The
+ * folder of a slice is on its host: hosts may share the data, and a host that lost contact still has its sockets and lease
+ * deadline.
  */
 function runtimeDirectoryFor(dataDirectory: string, isSlice: boolean): string {
   const inside = join(dataDirectory, 'run');
@@ -75,7 +76,7 @@ function runtimeDirectoryFor(dataDirectory: string, isSlice: boolean): string {
   return join(tmpdir(), `patchbay-${userInfo().uid}-${hash}`);
 }
 
-/** Fills `sections` and returns the keys that the file gives. Sections and keys we do not know belong to others and are passed over. */
+/** Fills `sections` and returns the keys that the file sets. Unknown sections and keys belong to other programs and are ignored. */
 async function readConfigFile(path: string, sections: SettingsSections): Promise<Set<string>> {
   let text: string;
   try {
@@ -156,7 +157,7 @@ function checkImageHosts(text: string): void {
   }
 }
 
-/** An empty one would be the first guess. */
+/** Refuses empty credentials, which would be the first guess. */
 function checkCredentials({ auth, user, password }: SettingsSections['Server']): void {
   if (!auth) return;
   for (const [key, value] of Object.entries({ user, password })) {

@@ -1,4 +1,4 @@
-/** Our own version, and that of the GNS3 API we speak (what clients compare themselves with). */
+/** Version of this program, and the GNS3 API version that it speaks, with which clients compare themselves. */
 import packageJson from '../package.json' with { type: 'json' };
 
 export const version: string = packageJson.version;

@@ -1,11 +1,14 @@
 /**
- * The types of a client, derived from the routes it calls: `ApiOf` is a table from each route's key to what it takes and answers. Types
- * only: a caller needs no schema and nothing of the handlers.
+ * Derives the types of a client from the routes it calls: `ApiOf` maps each route's key to its parameters, body and reply. Types
+ * only: a caller needs neither schemas nor handlers.
  */
 import type { Static, TSchema } from '../schema/type.ts';
 import type { Bare, ParamNames, RouteKey, TypedRoute } from './route.ts';
 
-/** `body` is unknown, and may be left out, where the route has no schema of it; `reply` is undefined where it answers with nothing. */
+/**
+ * Types of one route. `body` is unknown and optional where the route has no schema for it; `reply` is undefined where the answer is
+ * empty.
+ */
 interface ApiEntry {
   readonly body: unknown;
   readonly reply: unknown;
@@ -13,19 +16,19 @@ interface ApiEntry {
 
 type AnyRoute = TypedRoute<RouteKey, TSchema | undefined, TSchema | undefined>;
 
-/** `{name:expression}` as `{name}`. */
+/** Removes the expressions of a key's parameters: `{name:expression}` → `{name}`. */
 type Plain<Key extends string> = Key extends `${infer Before}{${infer Parameter}}${infer After}`
   ? `${Before}{${Bare<Parameter>}}${Plain<After>}`
   : Key;
 
-/** A body may be given with parts that are read only. */
+/** Makes a body's type read-only, so that callers may pass read-only values. */
 type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]: Given<T[Key]> }
     : T;
 
-/** The API that a union of routes makes: they by their keys, without the regular expressions of parameters. */
+/** The API of a union of routes: entries by key, without the regular expressions of parameters. */
 export type ApiOf<R extends AnyRoute> = {
   readonly [One in R as Plain<One['key']>]: {
     readonly body: One['spec'] extends { readonly body?: infer B extends TSchema } ? Given<Static<B>> : unknown;
@@ -51,8 +54,8 @@ type BodyPart<Body> = undefined extends Body
     ? { readonly body?: Body }
     : { readonly body: Body };
 
-/** What a call gives: values of the key's parameters, not percent-encoded, and the body, where the route has them. */
+/** Argument of a call: the values of the key's parameters, not percent-encoded, and the body, where the route has them. */
 export type ApiCall<A, K extends KeyOf<A>> = CallOptions & PathPart<ParamNames<K>> & BodyPart<BodyOfKey<A, K>>;
-/** The arguments after the key; none are needed where nothing must be given. */
+/** Arguments after the key; optional where the route requires none. */
 export type CallArguments<A, K extends KeyOf<A>> =
   Record<never, never> extends ApiCall<A, K> ? [call?: ApiCall<A, K>] : [call: ApiCall<A, K>];

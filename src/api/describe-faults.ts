@@ -1,24 +1,23 @@
 /**
- * Says in words where a value does not follow its schema. The search takes short turns of the event loop and ends at the first few faults;
- * keys that the schema does not name are never walked. A request's body may hold 50,000 values, and the validator's own list of errors
- * visits each of them, and all keys, in one turn.
+ * Describes in words where a value does not match its schema. The search runs in short turns and ends at the first few faults;
+ * unknown keys are never walked. The validator's own error list visits every value and key (50,000 in a body) in one turn.
  */
 
 import { Turns } from '../lib/turns.ts';
 import type { TSchema } from '../schema/type.ts';
 
-/** Places that are named. */
+/** Most faults that are named. */
 const mostClauses = 3;
-/** Unknown keys of one object that are named. */
+/** Most unknown keys that are named for one object. */
 const mostUnknownKeys = 5;
-/** Values of a part that several schemas may describe; only so many are explained by all of them. */
+/** Most values of a part that is compared with several schemas. */
 const mostExplained = 200;
-/** Levels of such a part. */
+/** Deepest level of such a part. */
 const deepestExplained = 8;
 
 type ValidatorFunctions = Pick<typeof import('typebox/schema'), 'Check' | 'Errors'>;
 
-/** The keywords that the search follows. */
+/** Schema keywords that the search follows. */
 interface SearchedSchema {
   readonly type?: string;
   readonly anyOf?: readonly SearchedSchema[];
@@ -37,7 +36,7 @@ interface ValidationProblem {
   readonly message: string;
 }
 
-/** `value` was found not to follow `schema`. The result has a clause for each of the first places that are wrong. */
+/** Describes the faults of a `value` that does not match `schema`: a clause for each of the first places. */
 export async function describeFaults(validation: ValidatorFunctions, schema: TSchema, value: unknown): Promise<string> {
   const turns = new Turns();
   const clauses = new Map<string, string>();
@@ -77,7 +76,7 @@ class FaultSearch {
 
   *#walkObject(schema: SearchedSchema, value: Record<string, unknown>, place: string): Generator<ValidationProblem | undefined> {
     const { properties = {}, patternProperties, required = [], additionalProperties, ...rest } = schema;
-    // Records are the only schemas with patterns, and theirs fits every key.
+    // Only schemas of records have patterns, and a record's pattern matches every key.
     const [others] = Object.values(patternProperties ?? {});
     const unknown: string[] = [];
     if (others || additionalProperties === false) {
@@ -96,7 +95,7 @@ class FaultSearch {
     if (missing.length > 0) yield problemAt(place, 'required', { requiredProperties: missing });
   }
 
-  /** Yields the faults of a value that need no further walk, or that one of several schemas describes. */
+  /** Yields the faults of a value without children, or of a value for which several schemas are possible. */
   *#explain(schema: SearchedSchema, value: unknown, place: string): Generator<ValidationProblem> {
     const { Check, Errors } = this.#validation;
     if (Check(schema as TSchema, value)) return;
@@ -115,7 +114,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the type of the value is one that the schema permits. */
+/** Whether the schema permits the value's type. */
 function mayDescribe({ type, anyOf }: SearchedSchema, value: unknown): boolean {
   if (anyOf) return anyOf.some((option) => mayDescribe(option, value));
   switch (type) {
@@ -134,7 +133,7 @@ function mayDescribe({ type, anyOf }: SearchedSchema, value: unknown): boolean {
   }
 }
 
-/** The first values of a value, in its form: an array or object ends where `left` does. */
+/** Copies the first values of an array or object; the copy ends when `budget.left` is used up. */
 function excerpt(value: unknown, budget: { left: number }, depth = 0): unknown {
   budget.left -= 1;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,11 +1,11 @@
 /**
- * Every failure a client can see: a code for programs, an HTTP status, a sentence for users. Thrown by domain code, turned into
- * an answer only by `http/reply-errors.ts`. `docs/errors.md` explains each; a test compares the two lists.
+ * Lists every failure that clients see: a code for programs, an HTTP status, a sentence for users. Domain code throws them; only
+ * `http/reply-errors.ts` turns them into answers. `docs/errors.md` explains each; a test compares the two lists.
  */
 
 interface Row {
   readonly status: number;
-  /** The sentence; `{name}` is a field of the fault. */
+  /** The sentence; `{name}` stands for a field of the fault. */
   readonly says: string;
   /** Value of the key `exception` in answers of the compute API, which controllers act on. */
   readonly exception?: string;
@@ -355,7 +355,7 @@ export type FaultCode = keyof FaultTable;
 type FieldNames<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | FieldNames<Rest> : never;
 export type FaultFields<C extends FaultCode> = Record<FieldNames<FaultTable[C]['says']>, string | number>;
 
-/** A failure of the table, with its fields filled in. `message` is the sentence for users. */
+/** A failure of the table with its fields filled in. `message` is the sentence for users. */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly status: number;
@@ -389,12 +389,12 @@ export function isFault(error: unknown, code?: FaultCode): error is Fault {
   return error instanceof Fault && (code === undefined || error.code === code);
 }
 
-/** Rows of the table, for documents and tests. */
+/** Lists the table's rows, for documents and tests. */
 export function faultRows(): { code: FaultCode; status: number; says: string }[] {
   return Object.entries(table).map(([code, row]) => ({ code: code as FaultCode, status: row.status, says: row.says }));
 }
 
-/** Reasons carry the last 4 KiB of an emulator's output; names that a client sent must not fill the screen. */
+/** Limits a field: reasons contain the last 4 KiB of an emulator's output, but a name from a client must not fill the screen. */
 function shorten(text: string): string {
   return text.length <= 5000 ? text : `${text.slice(0, 5000)}…`;
 }

@@ -1,4 +1,4 @@
-/** Files of a folder as answers, and what went wrong with them as faults; alike in controller and compute. */
+/** Answers with files of a folder and turns file errors into faults, the same way in the controller and the compute. */
 import type { Readable } from 'node:stream';
 import { type Fault, fault, isFault } from './faults.ts';
 import { Stream } from './route.ts';
@@ -10,7 +10,7 @@ interface OpenFile {
   readonly source: Readable;
 }
 
-/** Files come from any source: a browser must not treat them as pages of this server. */
+/** Prevents browsers from treating a user's file as a page of this server. */
 const harmless = { 'content-security-policy': 'sandbox', 'x-content-type-options': 'nosniff' };
 
 export function fileAnswer({ contentType, modified, sizeBytes, source }: OpenFile): Stream {
@@ -18,7 +18,7 @@ export function fileAnswer({ contentType, modified, sizeBytes, source }: OpenFil
   return new Stream(contentType, source, headers);
 }
 
-/** `path` as the client gave it. A fault stays what it is. */
+/** Turns a file error into a fault; a fault is returned unchanged. `path`: as the client gave it. */
 export function fileFault(path: string, cause: NodeJS.ErrnoException): Fault {
   if (isFault(cause)) return cause;
   if (cause.code === 'ENOENT' || cause.code === 'ENOTDIR') return fault('file_not_found', { path }, { cause });
@@ -28,7 +28,7 @@ export function fileFault(path: string, cause: NodeJS.ErrnoException): Fault {
   return fault('path_forbidden', { path: path.replaceAll('\0', '?'), reason }, { cause });
 }
 
-/** Messages of the system name the whole path on this host. */
+/** Reasons by error code; the system's messages would reveal the full path on this host. */
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'the server may not use it',
   EISDIR: 'it is a folder',

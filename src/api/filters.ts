@@ -1,18 +1,18 @@
-/** Filters as the controller's and the compute's API take them: checked here, and again only by the fabric. */
+/** Checks filters and schedules of the controller's and the compute's API; only the fabric checks them again. */
 import { type Filters, knownFilters, normaliseFilters } from '../schema/filter.ts';
 import type { LinkSchedule, LinkScheduleInput } from '../schema/schedule.ts';
 import { checkSchedule } from '../schema/schedule-rules.ts';
 import { parseTrace } from '../schema/trace-text.ts';
 import { fault } from './faults.ts';
 
-/** In stored form. @throws `filter_invalid` */
+/** Returns the filters in stored form. @throws `filter_invalid` */
 export function checkFilters(given: Readonly<Record<string, unknown>>): Filters {
   const checked = normaliseFilters(given);
   if (checked.ok) return checked.filters;
   throw fault('filter_invalid', { name: checked.name.slice(0, 100), reason: checked.reason, known: knownFilters });
 }
 
-/** In stored form: traces as samples, and a start, by default now. @throws `schedule_invalid` */
+/** Returns the schedule in stored form: traces as samples, the start now by default. @throws `schedule_invalid` */
 export function scheduleOf({ started_at = Date.now(), steps = [], traces = [], ...timing }: LinkScheduleInput): LinkSchedule {
   const parsed = traces.map((trace, index) => {
     if (!('format' in trace)) return trace;

@@ -1,15 +1,15 @@
 /**
- * Accepts two habits of GNS3's clients that its schemas do not name: keys that begin with two underscores, which old versions of gns3fy put into every
- * body, are left out; fractions of pixels, which layout libraries compute, are rounded.
+ * Accepts two habits of GNS3's clients that its schemas do not allow. Keys with two leading underscores, which old gns3fy versions
+ * add to every body, are removed. Fractions of pixels, which layout libraries compute, are rounded.
  */
 import type { TSchema } from '../schema/type.ts';
 
-/** Integers in pixels, where a schema names them. */
+/** Integer properties in pixels. */
 const pixelKeys: ReadonlySet<string> = new Set(['x', 'y', 'z', 'width', 'height', 'scene_width', 'scene_height']);
 
 type JsonObject = Record<string, unknown>;
 
-/** The body, changed only in these two ways. Walks no further than its schema does. */
+/** Returns the body with only these two changes. Walks no further than the schema does. */
 export function lenient(schema: TSchema, body: unknown): unknown {
   if (!isObject(body)) return body;
   const keys = Object.keys(body);
@@ -18,7 +18,7 @@ export function lenient(schema: TSchema, body: unknown): unknown {
   return roundPixels(schema as JsonObject, kept);
 }
 
-/** `__proto__` is no key of a client's library: it is refused like others that no schema names. */
+/** No client library adds `__proto__`: it is refused like other unknown keys. */
 const isPassedOver = (key: string) => key.startsWith('__') && key !== '__proto__';
 
 function roundPixels(schema: JsonObject, value: unknown): unknown {
@@ -41,7 +41,7 @@ function roundPixels(schema: JsonObject, value: unknown): unknown {
   return changed ?? value;
 }
 
-/** The schema, or the one of its alternatives that describes objects or lists. */
+/** Returns the schema itself or its first alternative with `keyword`. */
 function formOf(schema: JsonObject, keyword: 'items' | 'properties'): JsonObject | undefined {
   if (keyword in schema) return schema;
   return alternatives(schema).find((one) => keyword in one);

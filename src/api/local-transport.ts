@@ -1,4 +1,4 @@
-/** The compute of this process, called by its routes without a socket: bodies are validated and faults are thrown unchanged. */
+/** Calls the compute of this process through its routes, without a socket: bodies are validated, faults are thrown unchanged. */
 import { Readable } from 'node:stream';
 import { hasMoreValues } from '../lib/json-depth.ts';
 import { mapInTurns } from '../lib/turns.ts';
@@ -19,7 +19,7 @@ export interface LocalTransportOptions {
   readonly capabilities: Static<typeof Capabilities>;
 }
 
-/** Bodies of parsed routes are limited as over HTTP. */
+/** Limits of parsed bodies, the same as over HTTP. */
 const bodyLimitBytes = 1024 * 1024;
 const mostValues = 50_000;
 const userAgent = ownAgent('local');
@@ -43,13 +43,13 @@ export class LocalTransport<A> implements Transport<A> {
       this.#routes.set(withoutExpressions(route.key), route);
       this.#patterns.push(pattern);
     }
-    // As in the router: words come before parameters, parameters before whole tails.
+    // Literal segments match before parameters, and parameters before tails, as in the router.
     this.#patterns.sort((one, other) => (rank(one.route.template) < rank(other.route.template) ? -1 : 1));
   }
 
   async connect(): Promise<void> {}
 
-  /** Handlers give what their routes declare: the reply is not validated again. */
+  /** Calls a route. The reply is not validated: a handler's type is that of its route. */
   async call<K extends KeyOf<A>>(key: K, ...[call]: CallArguments<A, K>): Promise<ReplyOfKey<A, K>> {
     return (await this.#call(key, call)) as ReplyOfKey<A, K>;
   }
@@ -81,7 +81,7 @@ export class LocalTransport<A> implements Transport<A> {
     return { status: answer.status, headers: { 'content-type': 'application/json' }, body: await jsonOf(answer.body) };
   }
 
-  /** The compute serves the client's own socket: nothing is in between. */
+  /** Joins the client's own socket to the route directly. */
   async socket(path: string, signal: AbortSignal): Promise<Join> {
     const { route, params } = match(this.#sockets, 'GET', path);
     const call: Call = { path: params, body: {}, query: {}, signal, userAgent };
@@ -116,7 +116,7 @@ interface Pattern {
   readonly route: Route;
 }
 
-/** @throws compute_route_missing */
+/** Finds the route of a path. @throws compute_route_missing */
 function match(patterns: readonly Pattern[], method: Method, path: string): { route: Route; params: Record<string, string> } {
   for (const { template, route } of patterns) {
     const params = route.method === method ? template.match(encoded(path)) : undefined;
@@ -125,24 +125,24 @@ function match(patterns: readonly Pattern[], method: Method, path: string): { ro
   throw fault('compute_route_missing', { request: shorten(`${method} ${path}`) });
 }
 
-/** Schemas of the JSON replies of routes, by their keys without regular expressions. */
+/** Schemas of the routes' JSON replies, by key without regular expressions. */
 export function replySchemas(routes: readonly Route[]): ReadonlyMap<string, TSchema> {
   const withReply = routes.filter(({ spec }) => spec.status !== 204 && spec.replyType === undefined);
   return new Map(withReply.flatMap(({ key, spec }) => (spec.reply ? [[withoutExpressions(key), spec.reply]] : [])));
 }
 
-/** `{name:expression}` as `{name}`: what a key means does not depend on how its parameters are matched. */
+/** Removes the expressions of a key's parameters: `{name:expression}` → `{name}`. */
 export function withoutExpressions(key: string): string {
   return key.replace(/\{(\w+):[^}]*\}/g, '{$1}');
 }
 
-/** The path of a key with its parameters filled in, percent-encoded. */
+/** Fills in the parameters of a key's path, percent-encoded. */
 export function fill(key: RouteKey, path: Readonly<Record<string, string | number>>): string {
   const template = withoutExpressions(key.slice(key.indexOf(' ') + 1));
   return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name] ?? '')));
 }
 
-/** A request as messages name it: method and path below `/v2/compute`. */
+/** Formats a request for messages: method and path below `/v2/compute`. */
 export function requestOf(key: RouteKey, path: Readonly<Record<string, string | number>>): string {
   return shorten(`${key.slice(0, key.indexOf(' '))} ${fill(key, path)}`);
 }
@@ -151,7 +151,7 @@ function shorten(request: string): string {
   return request.replace(' /v2/compute/', ' /');
 }
 
-/** Templates match what stands in a request line. */
+/** Percent-encodes a path, because templates match encoded paths. */
 function encoded(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
@@ -160,7 +160,7 @@ function rank(template: string): string {
   return template.replace(/\{\w+:\.\+\}/g, '\u{10ffff}').replace(/\{[^}]*\}/g, '\u{10fffe}');
 }
 
-/** A list of thousands is written in turns. */
+/** Serializes a body; a long list is serialized in several turns. */
 async function jsonOf(body: unknown): Promise<Buffer> {
   if (body === undefined) return Buffer.alloc(0);
   if (!Array.isArray(body)) return Buffer.from(JSON.stringify(body));

@@ -1,32 +1,35 @@
 /**
- * The feeds of notifications, of controller and compute: a listener is sent a ping at once, every notice of its source, and a ping after a
- * silence; as text frames of a WebSocket, or over HTTP as one JSON document per line. What waits for the listeners of a client that do not
- * read is limited for all of them together; one that ends so is sent the reason, and the number of its last change.
+ * Serves the notification feeds of controller and compute: a ping at once, every notice of the source, and a ping after each
+ * silence. The format is text frames of a WebSocket, or one JSON document per line over HTTP. Bytes that wait for the listeners of
+ * one client are limited together. A feed that exceeds the limit ends with the reason and the number of its last change.
  */
 import { PassThrough } from 'node:stream';
 import { endedAction, type StreamEnded } from '../schema/notification.ts';
 import { type Call, type Socket, Stream } from './route.ts';
 import { type BudgetedStream, streamBudgets } from './stream-budgets.ts';
 
-/** So much of a feed is given to its connection at a time; the rest waits here, where it can be dropped. */
+/** Bytes of a feed that its connection queues at a time; the rest waits in the feed, where it can be dropped. */
 const connectionBytes = 64 * 1024;
-/** Longer notices, as of a drawing of an imported project, count as this: else a listener that reads could not be sent them. */
+/**
+ * Longer notices, such as a drawing of an imported project, count as this size, so that they cannot exhaust the budget of a
+ * listener that reads.
+ */
 const mostCountedBytes = 1024 * 1024;
-/** A client that does not read is cut off so long after its feed has ended. */
+/** A client that does not read is disconnected this long after the end of its feed. */
 const endLimitMs = 5_000;
-/** RFC 6455 §7.4.1: the server goes away; the server is overloaded. */
+/** RFC 6455 §7.4.1: 1001 means that the server goes away, 1013 that it is overloaded. */
 const goingAwayCode = 1001;
 const overloadCode = 1013;
 
 export interface FeedOptions<N> {
-  /** A ping follows so long after the last message. */
+  /** A ping follows this long after the last message. */
   readonly silenceMs: number;
   /** The `event` of a ping. */
   readonly ping: () => object | Promise<object>;
   readonly textOf: (notice: N) => string;
 }
 
-/** What a listener is sent beside pings. */
+/** Where a feed's notices come from. */
 export interface FeedSource<N> {
   /** Registers a listener; returns the function that unregisters it. */
   readonly listen: (listener: (notice: N) => void) => () => void;
@@ -37,14 +40,14 @@ export interface FeedSource<N> {
 export class NotificationFeeds<N extends object> {
   readonly #options: FeedOptions<N>;
   readonly #open = new Set<() => void>();
-  /** The notice that was sent last, as text: it is written once for all listeners. */
+  /** The last notice with its text, which is serialized once for all listeners. */
   #last: { notice: N; text: string } | undefined;
 
   constructor(options: FeedOptions<N>) {
     this.#options = options;
   }
 
-  /** One JSON document per line, without end. */
+  /** Streams a feed over HTTP: one JSON document per line, without end. */
   stream(source: FeedSource<N>, { signal, client }: Pick<Call, 'signal' | 'client'>): Stream {
     const body = new PassThrough({ highWaterMark: connectionBytes });
     const destroy = () => body.destroy();
@@ -61,7 +64,7 @@ export class NotificationFeeds<N extends object> {
     return new Stream('application/json', body);
   }
 
-  /** One JSON document per text frame. */
+  /** Serves a feed on a WebSocket: one JSON document per text frame. */
   serve(source: FeedSource<N>, socket: Socket, client: Call['client']): void {
     const feed = new Feed(client, {
       write: (text, written) => socket.send(text, written),
@@ -108,11 +111,11 @@ export class NotificationFeeds<N extends object> {
 interface FeedConnection {
   /** `written` is called when the text has left. */
   write(text: string, written: () => void): void;
-  /** Ends after what was written. */
+  /** Ends the connection after the queued bytes. */
   endSlow(): void;
 }
 
-/** Texts on their way to one listener. */
+/** The queue of texts for one listener. */
 class Feed implements BudgetedStream {
   readonly #client: string;
   readonly #connection: FeedConnection;

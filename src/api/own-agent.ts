@@ -1,10 +1,10 @@
 /**
- * Servers of ours recognize each other by the `User-Agent` header. GNS3 checks what its computes answer against closed schemas, so an
- * answer has keys and events of our own only for a requester with this header.
+ * Patchbay servers recognize each other by the `User-Agent` header. GNS3 validates its computes' answers against closed schemas, so
+ * answers have Patchbay's own keys and events only for requesters with this header.
  */
 const product = 'Patchbay';
 
-/** The header's value for a server that speaks this version of the GNS3 API. */
+/** Returns the header's value for a server that speaks `apiVersion` of the GNS3 API. */
 export function ownAgent(apiVersion: string): string {
   return `${product}/${apiVersion}`;
 }

@@ -1,11 +1,11 @@
 /**
- * The requester of what is being done now. It follows a request through everything that is awaited for it, so that a change can be put
- * down to a requester without passing it through every call.
+ * Stores the requester of the current asynchronous call chain, so that a change can be attributed to it without a parameter in
+ * every call.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface Requester {
-  /** A person or a program, as far as it is known. */
+  /** A person or a program; null when unknown. */
   readonly by: string | null;
   /** The request reverts this step of a project's history. */
   readonly inverts?: number;
@@ -17,7 +17,7 @@ export function asRequester<T>(requester: Requester, fn: () => T): T {
   return current.run(requester, fn);
 }
 
-/** Undefined for what has no requester. One object for all that is done for one request. */
+/** Returns the requester, the same object for the whole request; undefined for work that no request started. */
 export function findRequester(): Requester | undefined {
   return current.getStore();
 }

@@ -1,6 +1,6 @@
 /**
- * A route is declared once: its key, in brace form, is its only spelling. From the key and the schemas come the router path, the
- * validation, the `X-Route` header and the calls between controller and compute. Nothing here knows how HTTP is served.
+ * Declares routes. A route's key in brace form is its only spelling: the router path, the validation, the `X-Route` header and the
+ * calls between controller and compute derive from it and the schemas. Nothing here knows HTTP.
  */
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '../schema/type.ts';
@@ -8,7 +8,7 @@ import type { Static, TSchema } from '../schema/type.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type RouteKey = `${Method} /${string}`;
 
-/** Names of the parameters in a key or template. */
+/** Parameter names of a key or template. */
 export type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Bare<Name> | ParamNames<Rest>
   : never;
@@ -31,11 +31,11 @@ export interface Call<Key extends string = string, Body = unknown> {
   readonly host?: string;
   /** The `User-Agent` header. */
   readonly userAgent?: string;
-  /** Made in this process by its controller, which keeps what it creates in a log of its own before it answers its client. */
+  /** The call comes from this process's controller, which logs the created objects before it answers its client. */
   readonly isInProcess?: boolean;
-  /** Made by the controller of this process for itself; what it forwards for a client is not. */
+  /** The controller of this process makes the call for itself, not for a client. */
   readonly isOfController?: boolean;
-  /** Whom limits of a client count as one: its address, or the first 64 bits of it. */
+  /** Identity of the client for limits: its address, or the first 64 bits of an IPv6 address. */
   readonly client?: string;
   /** The user of the login, where one is required. */
   readonly user?: string | undefined;
@@ -53,11 +53,11 @@ export class Stream {
   }
 }
 
-/** An answer whose status is only known at run time (proxied answers), or after which something is to happen. */
+/** An answer whose status is known only at run time (proxied answers), or that calls `sent` afterwards. */
 export class Answer {
   readonly status: number;
   readonly body: unknown;
-  /** Called when the answer has left, or its client has. */
+  /** Called when the answer was sent, or the client disconnected. */
   readonly sent: (() => void) | undefined;
   constructor(status: number, body?: unknown, sent?: () => void) {
     this.status = status;
@@ -66,7 +66,7 @@ export class Answer {
   }
 }
 
-/** A JSON answer with an `ETag` of its text; a client that has this text already is answered 304 without it. */
+/** A JSON answer with an `ETag` of its text; a client that has the same text gets 304 without it. */
 export class Tagged {
   readonly body: unknown;
   constructor(body: unknown) {
@@ -76,7 +76,10 @@ export class Tagged {
 
 /** The two directions of a WebSocket, without its library. */
 export interface Socket {
-  /** `sent` is called when the data has been given to the network; its sender counts what waits. Else the connection does, and ends when too much does. */
+  /**
+   * Sends a message. With `sent`, which is called when the network has the data, the sender limits the queue; otherwise the
+   * connection does, and ends when it is full.
+   */
   send(data: string | Uint8Array, sent?: () => void): void;
   /** Bytes queued for a client that does not read. */
   readonly bufferedAmount: number;
@@ -89,11 +92,11 @@ export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | un
   readonly summary: string;
   /** Schema of the JSON body; undefined: body and query are ignored. */
   readonly body?: B;
-  /** The body is a byte stream without limit and is not parsed. `file`: it is a file, sent by itself or in a form. */
+  /** The body is an unlimited byte stream and is not parsed. `file`: it is a file, alone or in a form. */
   readonly raw?: true | 'file';
-  /** A raw body that stands still when there is nothing to send. */
+  /** A raw body may stand still when its client has nothing to send. */
   readonly mayPause?: true;
-  /** It writes files that may be large: refused while the disk has less space than is kept free. Raw routes are refused so anyway. */
+  /** The route writes large files and is refused while the disk has too little free space. Raw routes are always refused then. */
   readonly fillsDisk?: true;
   /** Success status; 204 answers have no body. Default 200. */
   readonly status?: number;
@@ -102,11 +105,11 @@ export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | un
   readonly empty?: true;
   /** Content type of an answer that is not JSON. */
   readonly replyType?: string;
-  /** Query parameters of routes whose body is not looked at; the handler checks them. */
+  /** Query parameters of routes without a body schema; the handler checks them. */
   readonly query?: Readonly<Record<string, TSchema>>;
-  /** It checks a token or a secret of its body: neither the server's credentials nor its name in `Host` matter. */
+  /** The route checks a token or secret in its body: the server's credentials and the `Host` name are not checked. */
   readonly hasOwnCredentials?: true;
-  /** Not of the GNS3 API; `docs/api.md` explains it. */
+  /** Patchbay's own route, not in the GNS3 API; `docs/api.md` explains it. */
   readonly own?: true;
 }
 
@@ -119,18 +122,19 @@ export interface Route {
   readonly template: string;
   readonly spec: RouteSpec<TSchema | undefined>;
   readonly handle: (call: Call) => unknown;
-  /** For WebSocket routes: called after the upgrade. `handle` then runs before it and may refuse. */
+  /** Serves a WebSocket after the upgrade. `handle` runs before the upgrade and may refuse it. */
   readonly socket?: (call: Call, socket: Socket, accepted: unknown) => void;
 }
 
-/** A route whose type keeps its key and schemas: what callers of it are derived from (`client.ts`). */
+/** A route whose type keeps its key and schemas, from which callers' types derive (`client.ts`). */
 export interface TypedRoute<Key extends RouteKey, B extends TSchema | undefined, R extends TSchema | undefined> extends Route {
   readonly key: Key;
   readonly spec: RouteSpec<B, R>;
 }
 
 /**
- * Declares a route. The handler returns the JSON value, a `Tagged` one, a `Stream`, an `Answer`, or nothing (an empty answer); it throws faults.
+ * Declares a route. The handler returns a JSON value, a `Tagged`, a `Stream`, an `Answer`, or nothing for an empty answer; it
+ * throws faults.
  */
 export function route<Key extends RouteKey, B extends TSchema | undefined = undefined, R extends TSchema | undefined = undefined>(
   key: Key,

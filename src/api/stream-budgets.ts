@@ -1,17 +1,17 @@
 /**
- * Bytes that wait for clients which do not read. All streams of a client share one budget: beyond it the stream for which most waits ends,
- * and those of the client that are read continue.
+ * Limits the bytes that wait for clients that do not read. All streams of a client share one budget: above it, the stream with the
+ * most waiting bytes ends and the others continue.
  */
 export interface BudgetedStream {
   /** Bytes that wait for the client. */
   readonly waitingBytes: number;
-  /** Drops them, tells the client the reason, and ends. */
+  /** Drops the waiting bytes, tells the client the reason, and ends. */
   endSlow(): void;
 }
 
 interface ClientStreams {
   readonly bytes: Map<BudgetedStream, number>;
-  /** The sum of `bytes`. It still counts what was read since a stream's last message. */
+  /** Sum of `bytes`. It includes bytes that were read since a stream's last message. */
   total: number;
 }
 
@@ -23,7 +23,7 @@ export class StreamBudgets {
     this.#limitBytes = limitBytes;
   }
 
-  /** More waits in a stream of the client. */
+  /** Must be called when `stream` has more waiting bytes; ends the client's slowest stream above the budget. */
   grown(client: string, stream: BudgetedStream): void {
     const streams = this.#clients.get(client) ?? { bytes: new Map<BudgetedStream, number>(), total: 0 };
     this.#clients.set(client, streams);

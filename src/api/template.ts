@@ -1,7 +1,7 @@
-/** Route templates in brace form: `{name}` is one path segment, `{name:regex}` what the expression matches. */
+/** Compiles route templates in brace form: `{name}` matches one path segment, `{name:regex}` a text that matches the expression. */
 
 export interface PathTemplate {
-  /** Percent-decoded parameters when the path (without query) matches. */
+  /** Returns percent-decoded parameters when the path (without query) matches. */
   match(path: string): Record<string, string> | undefined;
 }
 
@@ -24,8 +24,8 @@ export function compileTemplate(template: string): PathTemplate {
 }
 
 /**
- * The form in which the router takes it: `:name`, `:name(^regex$)`, and `*` for a last `{name:.+}`. Where something comes after
- * `{name:.+}` the router cannot match it: `joinSlashes` makes one segment of it before.
+ * Converts a template for the router: `:name`, `:name(^regex$)`, and `*` for a final `{name:.+}`. The router cannot match a
+ * `{name:.+}` before the end, so `joinSlashes` encodes it as one segment first.
  */
 export function routerPath(template: string): string {
   return template.replace(parameter, (whole, name: string, expression?: string) => {
@@ -36,8 +36,8 @@ export function routerPath(template: string): string {
 }
 
 /**
- * For the templates that have a `{name:.+}` before their end: encodes the slashes of that parameter in an address, so that it is one
- * segment. Other addresses come back as they are.
+ * Returns a function that encodes the slashes of a `{name:.+}` parameter before the end of a path, so that it is one segment. Paths
+ * of other templates are returned unchanged.
  */
 export function joinSlashes(templates: Iterable<string>): (url: string) => string {
   const expressions = [...new Set(templates)].flatMap((template) => {
@@ -57,7 +57,7 @@ export function joinSlashes(templates: Iterable<string>): (url: string) => strin
   };
 }
 
-/** A regular expression's text; `write` puts the parameters' own expressions into it. */
+/** Converts a template to a regular expression's source; `write` formats the parameters' own expressions. */
 function sourceOf(template: string, write: (expression: string) => string): string {
   let source = '';
   let last = 0;

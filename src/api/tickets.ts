@@ -1,13 +1,13 @@
 /**
- * A browser cannot send credentials with a WebSocket. It requests a ticket with them, and passes it as `?ticket=…` when it connects:
- * good once, for a short while, for one WebSocket route and nothing else.
+ * Issues tickets for WebSockets, because a browser cannot send credentials with one. It requests a ticket with its credentials and
+ * connects with `?ticket=…`. A ticket is valid once, for a short time, for one WebSocket route.
  */
 import { randomBytes } from 'node:crypto';
 import { Type } from '../schema/type.ts';
 import { type Route, route } from './route.ts';
 
 const lifeMs = 30_000;
-/** More at a time are not needed; the oldest goes. */
+/** Most tickets at a time; the oldest is dropped. */
 const most = 1000;
 
 const Ticket = Type.Object(
@@ -52,14 +52,14 @@ export class Tickets {
     );
   }
 
-  /** True once for each ticket that has not expired, at the path that it was issued for. */
+  /** Uses a ticket up. True once for each ticket that has not expired, at the path for which it was issued. */
   redeem(ticket: string, path: string): boolean {
     const issued = this.#issued.get(ticket);
     this.#issued.delete(ticket);
     return issued !== undefined && performance.now() < issued.expiresAt && issued.path === path;
   }
 
-  /** Makes all tickets that were not redeemed invalid. */
+  /** Revokes all unused tickets. */
   revokeAll(): void {
     this.#issued.clear();
   }

@@ -1,6 +1,6 @@
 /**
- * How the controller reaches a compute: by the routes of the compute's API and nothing else. The same calls go to the compute in this
- * process (`local-transport.ts`, no socket) and to a remote one (HTTP). Faults are thrown; an answer is always a success.
+ * Defines how the controller calls a compute: through the routes of the compute's API only. Calls go to the compute of this process
+ * (`local-transport.ts`, no socket) or to a remote one (HTTP). Faults are thrown; an answer is always a success.
  */
 import type { Readable } from 'node:stream';
 import type { Capabilities } from '../schema/compute.ts';
@@ -9,7 +9,7 @@ import type { Static } from '../schema/type.ts';
 import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
 import type { Method, Socket } from './route.ts';
 
-/** A call without the types of its route: what transports make of `ApiCall`. */
+/** A call without its route's types, which transports derive from `ApiCall`. */
 export interface ComputeCall {
   /** Values of the key's path parameters, not percent-encoded. */
   readonly path?: Readonly<Record<string, string | number>> | undefined;
@@ -19,57 +19,60 @@ export interface ComputeCall {
 
 export interface RawAnswer {
   readonly status: number;
-  /** Lower-case names. */
+  /** Headers of the answer, names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readable | Uint8Array;
 }
 
-/** What a compute notifies of. */
+/** A notification of a compute. */
 export interface ComputeEvent {
   readonly action: string;
   readonly event: unknown;
   readonly project_id?: string | undefined;
-  /** Facts of the node's run, with `node.updated`. Stock computes send none. */
+  /** State of the node's run, with `node.updated`. Stock GNS3 computes send none. */
   readonly run?: RunFacts | undefined;
 }
 
 export interface TransportState {
   readonly connected: boolean;
-  /** Known since the last connection. */
+  /** Capabilities from the last connection. */
   readonly capabilities: Static<typeof Capabilities>;
   readonly lastError: string | null;
 }
 
-/** Joins a client's socket to that of a compute: frames pass both ways, and when one ends the other does. */
+/** Joins a client's socket to a compute's: frames pass both ways, and each end closes the other. */
 export type Join = (client: Socket) => void;
 
-/** `A`: the API that is called, derived from its routes. */
+/** A connection to a compute. `A`: the API, derived from its routes. */
 export interface Transport<A> {
   readonly state: TransportState;
-  /** Connects when it is not connected; returns at once when it is. @throws the reason why the compute cannot be used */
+  /** Connects; returns at once when connected. @throws the reason why the compute cannot be used */
   connect(): Promise<void>;
   /**
-   * Calls a route and resolves with its reply, which has the form of the route's schema.
-   * @throws what the compute answers; `compute_reply_invalid` when a remote compute's reply has another form
+   * Calls a route and returns its reply, which matches the route's schema.
+   * @throws the compute's fault; `compute_reply_invalid` when a remote compute's reply does not match
    */
   call<K extends KeyOf<A>>(key: K, ...args: CallArguments<A, K>): Promise<ReplyOfKey<A, K>>;
-  /** Calls a route whose reply does not matter: it is not read. @throws what the compute answers */
+  /** Calls a route whose reply is not read. @throws the compute's fault */
   send<K extends KeyOf<A>>(key: K, ...args: CallArguments<A, K>): Promise<void>;
-  /** A request by its path (`/v2/compute/…`), for proxies: bodies are passed on unchanged. `signal` ends it while it has no answer. */
+  /**
+   * Requests a path (`/v2/compute/…`) for proxies: bodies are passed on unchanged. `signal` aborts the request until it is
+   * answered.
+   */
   raw(method: Method, path: string, body?: Readable | Uint8Array, signal?: AbortSignal): Promise<RawAnswer>;
   /**
-   * Opens a WebSocket by its path (`/v2/compute/…`). Resolves when the compute has accepted it, with the function that joins a client's
-   * socket to it. `signal` aborts when that client disconnects.
-   * @throws why the compute refuses
+   * Opens a WebSocket by its path (`/v2/compute/…`). Resolves when the compute has accepted it, with the function that joins a
+   * client's socket to it. `signal` aborts when the client disconnects.
+   * @throws the compute's refusal
    */
   socket(path: string, signal: AbortSignal): Promise<Join>;
-  /** Returns the function that ends the subscription. */
+  /** Subscribes to the compute's events; returns the function that unsubscribes. */
   events(listener: (event: ComputeEvent) => void): () => void;
-  /** Calls back after every change of `state`. */
+  /** Calls the listener after every change of `state`. */
   onState(listener: (state: TransportState) => void): () => void;
   /**
-   * Of a remote compute: ends all of its connections, and makes none until it is called with null. The reason is that of the refusal of
-   * requests meanwhile.
+   * Ends all connections to a remote compute and makes none until it is called with null. Requests meanwhile are refused with the
+   * reason.
    */
   hold?(reason: string | null): void;
   close(): Promise<void>;

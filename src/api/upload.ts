@@ -1,9 +1,9 @@
-/** The body of routes that take a file (`raw: 'file'`), over HTTP and within the process. */
+/** Reads the body of routes that take a file (`raw: 'file'`), over HTTP and in-process. */
 import { Readable } from 'node:stream';
 import { FormError, fileOf } from '../lib/form-upload.ts';
 import { fault } from './faults.ts';
 
-/** The uploaded file, which was sent by itself or in a form. @throws form_invalid, from the stream */
+/** Returns the uploaded file, from a plain body or a form. The stream throws form_invalid. */
 export function uploadOf(body: Readable): Readable {
   return Readable.from(withFormFaults(fileOf(body)), { objectMode: false });
 }

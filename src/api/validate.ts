@@ -1,6 +1,6 @@
 /**
- * Checks a request's body against its route's schema. Validators are made at first use, and the compiler that makes them is loaded
- * then: a server that starts answers before it needs either.
+ * Validates a request's body against its route's schema. The compiler is loaded and validators are made on first use, because a
+ * starting server answers requests that need neither.
  */
 
 import type { Validator } from 'typebox/schema';
@@ -11,13 +11,13 @@ import type { Route } from './route.ts';
 
 const validators = new WeakMap<TSchema, Validator>();
 
-/** Body of a request that was already parsed; query parameters are merged in by HTTP. @throws fault invalid_request */
+/** Validates a parsed body; HTTP has merged the query parameters into it. @throws fault invalid_request */
 export async function validateBody(route: Route, body: unknown): Promise<unknown> {
   if (route.spec.body) await checkValue(route.spec.body, body);
   return body;
 }
 
-/** @throws fault invalid_request, naming the first things that are wrong */
+/** Validates a value. @throws fault invalid_request, naming the first faults */
 export async function checkValue(schema: TSchema, value: unknown): Promise<void> {
   const reason = await problemsOf(schema, value);
   if (reason !== undefined) throw fault('invalid_request', { reason });
@@ -25,12 +25,12 @@ export async function checkValue(schema: TSchema, value: unknown): Promise<void>
 
 const loosened = new WeakMap<TSchema, TSchema>();
 
-/** The same for a reply of another program, which may have more keys than the schema: newer versions and GNS3 add some. */
+/** Describes the faults of another program's reply, which may have extra keys: newer versions and GNS3 add some. */
 export async function problemsOfReply(schema: TSchema, value: unknown): Promise<string | undefined> {
   return problemsOf(loose(schema), value);
 }
 
-/** As `problemsOfReply`, without words and at once when it is loaded. */
+/** Returns a synchronous check for replies, without a description. */
 export async function replyCheck(schema: TSchema): Promise<(value: unknown) => boolean> {
   const validator = await validatorOf(loose(schema));
   return (value) => validator.Check(value);
@@ -46,13 +46,16 @@ function withMoreKeys(schema: TSchema): TSchema {
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) => (key === 'additionalProperties' ? undefined : value));
 }
 
-/** What is wrong with a value, in words; undefined when nothing is. */
+/** Describes the faults of a value; undefined: the value matches. */
 export async function problemsOf(schema: TSchema, value: unknown): Promise<string | undefined> {
   const validator = await validatorOf(schema);
   return validator.Check(value) ? undefined : describeFaults(await loadCompiler(), schema, value);
 }
 
-/** Takes some 50 ms once. `typebox/compile` would load twice as many modules, for values that are not JSON. */
+/**
+ * Loads the compiler, which takes some 50 ms once. `typebox/compile` would load twice as many modules, for values that are not
+ * JSON.
+ */
 export function loadCompiler(): Promise<typeof import('typebox/schema')> {
   return import('typebox/schema');
 }

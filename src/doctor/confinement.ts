@@ -1,4 +1,4 @@
-/** How emulators are confined on this machine with the default configuration: their files, processes, user, limits and filters of system calls. */
+/** Finds how emulators are confined here with the default configuration: files, processes, user, limits and filters of system calls. */
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { kinds } from '../emulators/kinds.ts';
 import { qemuKind } from '../emulators/qemu/kind.ts';
@@ -11,7 +11,7 @@ import { defaultSettings } from '../schema/settings.ts';
 const limitsName = 'limits of emulators';
 const trialLimitMs = 5000;
 
-/** `emulator`: that of the host's own architecture, if there is one. */
+/** Inspects the confinement. `emulator`: path of the emulator for the host's own architecture, if it is installed. */
 export async function lookAtConfinement(emulator: string | undefined): Promise<Finding[]> {
   const [obstacle, user, filter] = await Promise.all([bubblewrapObstacle(), lookAtUser(), lookAtFilter(emulator)]);
   const what = 'confinement of emulators';
@@ -32,7 +32,7 @@ export async function lookAtConfinement(emulator: string | undefined): Promise<F
   return [confinement, ...user, filter];
 }
 
-/** Its user, tried by a program that does nothing, and its limits. */
+/** Tries the user of emulators with a program that does nothing, and lists its limits. */
 async function lookAtUser(): Promise<Finding[]> {
   const what = 'user of emulators';
   const runAs = await findRunAs(defaultSettings());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { printFindings } from './report.ts';
+import { printFindings } from './doctor.ts';
 
 test('what is missing is one command away', () => {
   const text = printFindings('Patchbay', [

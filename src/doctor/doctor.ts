@@ -1,26 +1,29 @@
-/** `patchbay doctor`: what of this machine Patchbay can use, which versions, and how to get what is missing. Changes nothing. */
+/**
+ * `patchbay doctor`: lists what Patchbay can use on this machine, the versions, and how to install missing parts. Changes nothing.
+ */
 import { access, constants } from 'node:fs/promises';
-import { release } from 'node:os';
+import { availableParallelism, release } from 'node:os';
 import { probe } from '../emulators/qemu/acceleration.ts';
 import { Binaries } from '../emulators/qemu/binaries.ts';
 import { qemuKind } from '../emulators/qemu/kind.ts';
 import { hostPlatform } from '../emulators/qemu/platforms.ts';
+import { probeCapabilities } from '../fabric/client.ts';
 import type { FabricCapabilities } from '../fabric/protocol.ts';
 import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
 import { version } from '../version.ts';
 import { lookAtConfinement } from './confinement.ts';
-import { lookAtKernelLinks } from './kernel-links.ts';
 import { type Program, programs } from './programs.ts';
-import { lookAtRealTime } from './real-time.ts';
-import { printFindings } from './report.ts';
 
-/** Node that runs TypeScript directly, with what we use of it. */
+/** First Node version that runs TypeScript directly, with the features we use. */
 const neededNodeMajor = 24;
-const versionTimeoutMs = 5000;
+const toolTimeoutMs = 5000;
 const programsAtOnce = 3;
 
-/** Looks at everything at once; the slowest look, the trial of KVM, takes at most two seconds and a little. `fabric`: that of this server. */
+/**
+ * Examines everything at once; the slowest part, the trial of KVM, takes little more than two seconds. `fabric`: the running
+ * server's fabric.
+ */
 export async function doctor(fabric?: { capabilities(): Promise<FabricCapabilities> }): Promise<Finding[]> {
   const binaries = new Binaries();
   const [found, emulators, kvm, kernelLinks, realTime, confinement] = await Promise.all([
@@ -50,7 +53,7 @@ export async function doctor(fabric?: { capabilities(): Promise<FabricCapabiliti
   ];
 }
 
-/** The command. Exit code 1 when something is missing that most projects need. */
+/** Runs the command. Returns exit code 1 when something is missing that most projects need. */
 export async function runDoctor(argv: readonly string[]): Promise<number> {
   if (argv.some((arg) => arg !== '--json')) {
     process.stdout.write('Usage: patchbay doctor [--json]\n');
@@ -71,7 +74,7 @@ function lookAtNode(): Finding {
     : { state: 'missing', what: 'node', found: `${place} is too old: start through npm, which brings Node ${neededNodeMajor}` };
 }
 
-/** Asks a few programs at a time for their versions: a server's event loop is held for 5 ms by each program that it starts. */
+/** Finds the programs' versions, a few at a time: each program that a server starts blocks its event loop for 5 ms. */
 async function lookAtAll(all: readonly Program[], binaries: Binaries): Promise<Finding[]> {
   const findings: Finding[] = [];
   const waiting = [...all.entries()];
@@ -93,12 +96,12 @@ async function lookAt(program: Program, binaries: Binaries): Promise<Finding> {
       ...(program.nodeTypes && { node_types: [...program.nodeTypes], required: true }),
     };
   }
-  const { stdout, stderr } = await runTool(path, program.versionArgs, { timeoutMs: versionTimeoutMs });
+  const { stdout, stderr } = await runTool(path, program.versionArgs, { timeoutMs: toolTimeoutMs });
   const text = program.version.exec(`${stdout}\n${stderr}`)?.[1];
   return { state: 'good', what: program.name, found: `${text ?? 'version unknown'} (${path})` };
 }
 
-/** Tries KVM anew, whatever a server found out earlier: a device that opens proves nothing. */
+/** Tries KVM with a guest, regardless of a server's earlier result: a device that opens proves nothing. */
 async function lookAtKvm(binaries: Binaries): Promise<Finding> {
   const notUsable = (reason: string): Finding => ({
     state: 'note',
@@ -119,4 +122,63 @@ async function lookAtKvm(binaries: Binaries): Promise<Finding> {
     return notUsable('there is no probe guest for this architecture: set acceleration = on in [Qemu] if KVM works');
   const { usable, reason } = await probe(emulator, 'kvm');
   return usable ? { state: 'good', what: 'KVM', found: reason } : notUsable(reason);
+}
+
+/** Finds whether the kernel can carry links of containers and of machines. `ask`: queries a running fabric; starting another one takes half a second of processor time. */
+async function lookAtKernelLinks(ask?: () => Promise<FabricCapabilities>): Promise<Finding[]> {
+  const capabilities = (await ask?.().catch(() => undefined)) ?? (await probeCapabilities());
+  return [linksOfContainers(capabilities), linksOfMachines(capabilities)];
+}
+
+function linksOfContainers({ taps, kernelObstacle }: FabricCapabilities): Finding {
+  const what = 'links of containers';
+  if (kernelObstacle === null) {
+    return {
+      state: 'good',
+      what,
+      found: 'carried by the kernel while they have no filter and no capture, otherwise by the fabric',
+    };
+  }
+  const holder = taps ? 'the fabric' : 'the fabric and a socat for each adapter';
+  return { state: 'note', what, found: `carried by ${holder}, which is slower: ${kernelObstacle}` };
+}
+
+/** Examines the links of machines. Obstacles that appear only when the namespace is created are in the server's log. */
+function linksOfMachines({ taps, kernelObstacle }: FabricCapabilities): Finding {
+  const what = 'links of QEMU machines';
+  const ofServer = process.geteuid?.() === 0 ? undefined : 'they take a server that runs as root';
+  const obstacle = ofServer ?? (taps ? kernelObstacle : 'koffi cannot be loaded');
+  return obstacle === null
+    ? { state: 'good', what, found: 'TAP interfaces, carried by the kernel while they have no filter and no capture' }
+    : { state: 'note', what, found: `stream sockets, which are slower than TAP interfaces: ${obstacle}` };
+}
+
+/** Tries the fabric's real-time policy (`fabric/control/priority.ts`) as the same user. @see chrt(1), sched(7): CAP_SYS_NICE, or RLIMIT_RTPRIO of 1 */
+async function lookAtRealTime(): Promise<Finding> {
+  const what = 'real time';
+  const without = (reason: string): Finding => ({
+    state: 'note',
+    what,
+    found: `not used, frames may be some milliseconds late on a busy host: ${reason}`,
+  });
+  if (availableParallelism() < 2) return without('this host has one CPU, and emulators need it too');
+  const { code, reason } = await runTool('chrt', ['--rr', '1', 'true'], { timeoutMs: toolTimeoutMs });
+  if (code === 0) return { state: 'good', what, found: 'the fabric takes a CPU as soon as frames arrive' };
+  return without(`permit it by LimitRTPRIO=1 in a unit of systemd, or "ulimit -r 1" (${reason.split('\n')[0]})`);
+}
+
+const marks = { good: '✔', note: '•', missing: '✖' } as const;
+
+/** Formats the findings for users: one line each, and one command that installs the missing packages. */
+export function printFindings(title: string, findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ what }) => what.length));
+  const lines = findings.map(({ state, what, found }) => `  ${marks[state]} ${what.padEnd(width)}  ${found}`);
+  const packages = [...new Set(findings.flatMap((finding) => finding.package ?? []))];
+  const advice =
+    packages.length > 0
+      ? [
+          `\nTo get what is not there, as root:\n  apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`,
+        ]
+      : ['\nEverything is there.'];
+  return `${[title, ...lines, ...advice].join('\n')}\n`;
 }

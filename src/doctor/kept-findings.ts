@@ -1,9 +1,9 @@
 import type { Finding } from '../schema/finding.ts';
 
-/** What was found is good for this long: the user may install what is missing. */
+/** How long findings are reused, ms; the user may install missing parts meanwhile. */
 const keptMs = 60_000;
 
-/** Findings that several clients ask for: examined on request, and kept for a while. */
+/** Examines the machine on request and reuses the findings for a while, because several clients request them. */
 export function keepFindings(
   look: () => Promise<Finding[]>,
   now: () => number = () => performance.now(),

@@ -1,14 +1,14 @@
-/** The programs that Patchbay works with: what for, how they print their version, and which Debian package has them. */
+/** Lists the programs that Patchbay uses: their purpose, version output and Debian package. */
 import type { ProgramFacts } from '../emulators/kind.ts';
 import { kinds } from '../emulators/kinds.ts';
 import type { NodeType } from '../schema/node.ts';
 
 export interface Program extends ProgramFacts {
-  /** Nodes of these types do not start without it. */
+  /** Nodes of these types do not start without the program. */
   readonly nodeTypes?: readonly NodeType[];
 }
 
-/** Programs that no kind of node needs. */
+/** Programs that no node type needs. */
 const ofNoKind: readonly Program[] = [
   {
     name: 'tcpdump',
@@ -53,7 +53,7 @@ for (const { type, programs: own = [] } of Object.values(kinds)) {
   }
 }
 
-/** Those that most projects need come first. */
+/** All programs, the ones that most projects need first. */
 export const programs: readonly Program[] = [...ofKinds.values(), ...ofNoKind].sort(
   (one, other) => Number(one.optional ?? false) - Number(other.optional ?? false),
 );

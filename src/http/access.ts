@@ -1,9 +1,9 @@
-/** Which pages may use the server: names it may be addressed by, and origins of other pages. */
+/** Decides which pages may use the server: by the host names that address it, and by the origins of other servers' pages. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
 import type { IsKnownHost } from '../lib/known-hosts.ts';
 
-/** For a server without credentials: what is addressed by another name comes from a page that was rebound to it. */
+/** Checks the `Host` header of a server without credentials: an unknown name means that a page used DNS rebinding. */
 export function addHostCheck(app: FastifyInstance, isKnownHost: IsKnownHost): void {
   app.addHook('onRequest', async ({ headers, routeOptions }) => {
     if (!routeOptions.config?.hasOwnCredentials) refuseUnknownHost(headers.host, isKnownHost);
@@ -20,7 +20,8 @@ export function addCors(app: FastifyInstance, allowedOrigins: readonly string[])
   app.addHook('onRequest', async (request, reply) => {
     const origin = request.headers.origin;
     if (request.method === 'OPTIONS') return preflight(request, reply, allowedOrigins);
-    // A browser asks on behalf of any page it shows, and says which; bodies are JSON whatever they are called, so it need not ask first.
+    // Browsers send requests on behalf of any page, with its origin. There is no preflight, because every Content-Type is read as
+    // JSON.
     const changesSomething = request.method !== 'GET' || request.headers.upgrade !== undefined;
     const isAllowed = origin !== undefined && allowedOrigins.includes(origin);
     if (origin !== undefined && changesSomething && !isAllowed && !isOwn(origin, request))
@@ -37,7 +38,10 @@ export function addCors(app: FastifyInstance, allowedOrigins: readonly string[])
   });
 }
 
-/** Behind a proxy with a certificate this server is asked over HTTP. Asked over HTTPS, its own page came that way, too. */
+/**
+ * Whether the origin is this server's own page. A proxy with a certificate forwards HTTPS pages over HTTP; a server with TLS only
+ * has HTTPS pages.
+ */
 function isOwn(origin: string, { headers: { host }, protocol }: FastifyRequest): boolean {
   return origin === `https://${host}` || (protocol === 'http' && origin === `http://${host}`);
 }

@@ -1,4 +1,4 @@
-/** What is no request of HTTP, or cannot become one: the answer is written on the bare connection, in the form of every error. */
+/** Answers connections whose bytes are not a valid HTTP request: writes an error in the usual form to the bare socket. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -11,7 +11,7 @@ const faults: Readonly<Record<string, readonly [status: number, message: string]
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come in time'],
 };
 
-/** For Fastify's `clientErrorHandler`. */
+/** Handler for Fastify's `clientErrorHandler`. */
 export function replyBroken(serverHeader: string) {
   return ({ code }: ConnectionError, socket: Socket): void => {
     if (code === 'ECONNRESET' || socket.destroyed) return;
@@ -21,7 +21,7 @@ export function replyBroken(serverHeader: string) {
   };
 }
 
-/** Requests that Node hands over apart from others, and would refuse without the body of an error. */
+/** Answers requests that Node emits as separate events and would refuse without an error body. */
 export function refuseOddRequests(server: NodeJS.EventEmitter, serverHeader: string): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = new JsonText().encode({ message: 'No expectation but 100-continue is known', status: 417 });
@@ -45,7 +45,7 @@ export interface BareAnswer {
   readonly serverHeader: string;
 }
 
-/** An answer in bytes, after which the connection ends. */
+/** Formats a complete HTTP answer, after which the connection ends. */
 export function bareAnswer({ status, message, serverHeader }: BareAnswer): string {
   const body = new JsonText().encode({ message, status });
   const lines = [

@@ -1,11 +1,14 @@
-/** What identifies a client for limits. */
+/** Identifies clients for limits, by address. */
 import type { FastifyRequest } from 'fastify';
 
 export function clientOf({ raw }: FastifyRequest): string {
   return clientKey(raw.socket.remoteAddress);
 }
 
-/** An IPv4 address, also one mapped into IPv6; the first 64 bits of an IPv6 address, as one host has all of those. */
+/**
+ * Returns an IPv4 address, also one mapped into IPv6, or the first 64 bits of an IPv6 address, because one host may use that whole
+ * prefix.
+ */
 export function clientKey(address = ''): string {
   const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address;

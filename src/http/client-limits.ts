@@ -1,11 +1,11 @@
-/** How much one client may have at a time: connections, requests that are being answered, uploads. A client is an address. */
+/** Limits what one client (an address) may have at a time: connections, requests in progress, uploads. */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
 import { bareAnswer } from './broken-requests.ts';
 import { clientKey, clientOf } from './client-address.ts';
 
-/** Each by client, 0: without a limit. */
+/** Limits per client; 0: no limit. */
 export interface ClientLimits {
   readonly connections: number;
   readonly requests: number;
@@ -14,14 +14,14 @@ export interface ClientLimits {
 
 type RequestKind = keyof ClientLimits;
 
-/** The setting that sets a limit, for the message. */
+/** Names the setting that holds a limit, for the message. */
 const settings: Record<RequestKind, string> = {
   connections: 'max_connections_per_client',
   requests: 'max_requests_per_client',
   uploads: 'max_uploads_per_client',
 };
 
-/** Counts by client; one that has nothing takes no memory. */
+/** Counts per client; a client with a count of 0 takes no memory. */
 class Counts {
   readonly #counts = new Map<string, number>();
   readonly #limit: number;
@@ -30,7 +30,7 @@ class Counts {
     this.#limit = limit;
   }
 
-  /** What gives it back, once; undefined at the limit. */
+  /** Adds one and returns the function that releases it, once; undefined at the limit. */
   take(client: string): (() => void) | undefined {
     const count = this.#counts.get(client) ?? 0;
     if (this.#limit > 0 && count >= this.#limit) return undefined;
@@ -46,23 +46,25 @@ class Counts {
   }
 }
 
-/** `serverHeader` is for connections that are refused before they ask anything. */
+/**
+ * Refuses connections, requests and uploads above the limits. `serverHeader` is for connections that are refused before a request.
+ */
 export function limitClients(app: FastifyInstance, limits: ClientLimits, serverHeader: string): void {
   const connections = new Counts(limits.connections);
   const requests = new Counts(limits.requests);
   const uploads = new Counts(limits.uploads);
   app.server.on('connection', (socket: Socket) => {
-    const giveBack = connections.take(clientKey(socket.remoteAddress));
-    if (giveBack) socket.once('close', giveBack);
+    const release = connections.take(clientKey(socket.remoteAddress));
+    if (release) socket.once('close', release);
     else refuse(socket, app, { serverHeader, limit: limits.connections });
   });
   app.addHook('onRequest', async (request, reply) => {
     const client = clientOf(request);
-    const giveBack = requests.take(client);
-    if (!giveBack) throw tooMany('requests', limits);
-    // A WebSocket is answered when its connection ends.
-    if (request.headers.upgrade !== undefined) request.raw.socket.once('close', giveBack);
-    reply.raw.once('close', giveBack);
+    const release = requests.take(client);
+    if (!release) throw tooMany('requests', limits);
+    // The request of a WebSocket counts until its connection ends.
+    if (request.headers.upgrade !== undefined) request.raw.socket.once('close', release);
+    reply.raw.once('close', release);
     if (!isUpload(request)) return;
     const endUpload = uploads.take(client);
     if (!endUpload) throw tooMany('uploads', limits);
@@ -79,7 +81,7 @@ function tooMany(kind: RequestKind, limits: ClientLimits): Error {
   return fault('too_many_at_once', { what: kind, limit: limits[kind], setting: settings[kind] });
 }
 
-/** A connection of TLS has not been agreed on yet, and is only closed. */
+/** Answers 503 on a plain connection and closes it. A TLS connection has no session yet, so it is only closed. */
 function refuse(socket: Socket, app: FastifyInstance, { serverHeader, limit }: { serverHeader: string; limit: number }): void {
   const { status, message } = fault('too_many_at_once', { what: 'connections', limit, setting: settings.connections });
   socket.on('error', () => undefined);

@@ -3,14 +3,14 @@ import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** In the thread pool of libuv: the event loop stays free. */
+/** Runs in libuv's thread pool, so that the event loop stays free. */
 const compress = promisify(gzip);
-/** Shorter answers fit into one packet, compressed or not. */
+/** Answers up to this size are not compressed: they fit into one packet anyway. Bytes. */
 const smallestBytes = 1024;
-/** Indented JSON is a tenth already at the fastest level. */
+/** The fastest level already reduces indented JSON to a tenth. */
 const level = constants.Z_BEST_SPEED;
 
-/** Streams, and what is compressed already, are sent as they are. */
+/** Compresses JSON answers. Streams and encoded answers are sent unchanged. */
 export function compressJson(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!Buffer.isBuffer(payload) || payload.length <= smallestBytes || !isPlainJson(reply)) {
@@ -25,7 +25,7 @@ export function compressJson(app: FastifyInstance): void {
     compress(payload, { level }).then(
       (bytes) => {
         reply.header('Content-Encoding', 'gzip');
-        // RFC 9110, §8.8.3.3: other bytes need another strong tag; a weak one stands for both.
+        // RFC 9110, §8.8.3.3: another encoding needs another strong tag; a weak tag is valid for both.
         const tag = reply.getHeader('etag');
         if (typeof tag === 'string' && !tag.startsWith('W/')) reply.header('ETag', `W/${tag}`);
         done(null, bytes);
@@ -39,7 +39,9 @@ function isPlainJson(reply: FastifyReply): boolean {
   return reply.getHeader('content-type') === 'application/json' && !reply.hasHeader('content-encoding');
 }
 
-/** RFC 9110, §12.5.3: the last word on gzip is its own weight, else that of `*`. Absent: the client did not ask for it. */
+/**
+ * Whether the client accepts gzip. The weight of gzip itself wins over the weight of `*` (RFC 9110, §12.5.3); no header means no.
+ */
 export function acceptsGzip(header: string | undefined): boolean {
   const weights = new Map(
     (header ?? '').split(',').map((part) => {

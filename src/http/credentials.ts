@@ -1,4 +1,4 @@
-/** HTTP Basic, and what stands for it: the session of a browser, and tickets of WebSockets. */
+/** Authenticates requests: HTTP Basic, the session of a browser, or the ticket of a WebSocket. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
@@ -13,9 +13,9 @@ import { Sessions } from './sessions.ts';
 export interface Credentials {
   readonly user: string;
   readonly password: string;
-  /** Stand for the credentials on WebSockets. */
+  /** Tickets that replace the credentials on WebSockets. */
   readonly tickets: Tickets;
-  /** WebSockets of consoles need neither: GNS3's clients send none. */
+  /** Consoles' WebSockets need no credentials, because GNS3's clients send none. */
   readonly openConsoles: boolean;
 }
 
@@ -23,13 +23,13 @@ export interface CredentialParts {
   readonly credentials: Credentials;
   readonly isKnownHost: IsKnownHost;
   readonly pageFolder: string | undefined;
-  /** For the body of a login. */
+  /** Time limit for the body of a login, ms. */
   readonly limitMs: number;
 }
 
 /**
- * Every request needs the credentials, compared in constant time, or the session of a browser that gave them. Its `Host` does not matter
- * then: browsers keep both by origin, so a page of another name has none. Where no credentials are required, on open consoles, it does.
+ * Requires credentials (compared in constant time) or a browser's session on every request. `Host` is not checked then: browsers
+ * store both by origin, so a page of another name has neither. It is checked on open consoles, which require no credentials.
  */
 export async function addCredentials(app: FastifyInstance, parts: CredentialParts): Promise<void> {
   const { credentials, isKnownHost, pageFolder, limitMs } = parts;
@@ -61,7 +61,7 @@ export async function addCredentials(app: FastifyInstance, parts: CredentialPart
   await addLogin(app, { user, sessions, tickets, check, limitMs });
 }
 
-/** `expected` and what it is given: user and password as HTTP Basic encodes them. */
+/** Returns the check of a login. Both arguments are user and password as HTTP Basic encodes them. */
 function checkLogin(expected: string): CheckLogin {
   const right = digest(expected);
   const delays = new LoginDelays();
@@ -75,7 +75,7 @@ function checkLogin(expected: string): CheckLogin {
   };
 }
 
-/** Tickets open WebSockets and nothing else, whatever a request says of itself. */
+/** Whether a ticket may authenticate the request: tickets open routes of WebSockets only. */
 function isSocketRequest({ method, headers, routeOptions }: FastifyRequest): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && routeOptions.config?.isSocket === true;
 }

@@ -1,13 +1,15 @@
-/** Who a request comes from, for the history of projects: what the client says, else the user that it signed in as, else its program. */
+/**
+ * Names the requester of a change in a project's history: the client's own header, else the user of the login, else the User-Agent.
+ */
 import type { FastifyRequest } from 'fastify';
 import type { Requester } from '../api/requester.ts';
 
-/** Longer ones are cut. Characters. */
+/** Longer names are cut. Characters. */
 const longest = 100;
-/** A page or a script says with it for whom it asks. */
+/** Header in which a page or a script names the person for whom it sends the request. */
 const header = 'x-patchbay-client';
 
-/** Worked out when a change is made, which most requests do not do. */
+/** Computes the name on demand, because most requests change nothing. */
 export function identityOf({ headers, signedInAs }: FastifyRequest): Requester {
   return {
     get by() {
@@ -23,7 +25,7 @@ export function identityOf({ headers, signedInAs }: FastifyRequest): Requester {
   };
 }
 
-/** The name in HTTP Basic; its password was checked before. */
+/** The user name of HTTP Basic; its password was checked before. */
 function userOf(authorization: string | undefined): string | undefined {
   const encoded = /^Basic (\S+)$/i.exec(authorization ?? '')?.[1];
   return encoded && Buffer.from(encoded, 'base64').toString('utf8').split(':', 1)[0];

@@ -5,24 +5,26 @@ import { fault } from '../api/faults.ts';
 import { hasMoreKeys, hasMoreValues, isDeeper } from '../lib/json-depth.ts';
 
 export const bodyLimitBytes = 1_048_576;
-/** Levels; requests of GNS3's clients have six at most. */
+/** Deepest nesting of a body; requests of GNS3's clients have six levels at most. */
 const mostLevels = 100;
-/** As of a node of a project file. The largest requests of the page have a tenth of it; a million take 0.3 s to read, check and store. */
+/**
+ * Most values in a body, the limit of a node in a project file too. The page's largest requests have a tenth; a million take 0.3 s.
+ */
 const mostValues = 50_000;
-/** Keys of one object. An object of 50,000 keys takes up to 40 ms each time that it is listed or copied. */
+/** Most keys of one object: listing or copying an object of 50,000 keys takes up to 40 ms. */
 const mostKeys = 10_000;
-/** Longer bodies are parsed in a turn of their own: one with as many values as may be takes 45 ms. */
+/** Longer bodies are parsed in a separate turn: one with `mostValues` values takes 45 ms. */
 const longBytes = 64 * 1024;
 
 export function parseJson(app: FastifyInstance, limitMs: number): void {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  // Every body of this context is read here: the framework's own limit would answer in its own words.
+  // This parser reads every body of the context: the framework's own limit would send an error in another form.
   app.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, async (request: FastifyRequest, payload: Readable) =>
     parse(await readBody(request, payload, limitMs), decoder),
   );
 }
 
-/** @throws body_too_large, body_late, why the client went */
+/** Reads a whole body. @throws body_too_large, body_late, or the error with which the client disconnected */
 function readBody({ headers }: FastifyRequest, payload: Readable, limitMs: number): Promise<Buffer> {
   const tooLarge = () => fault('body_too_large', { limit: bodyLimitBytes });
   if (Number(headers['content-length'] ?? 0) > bodyLimitBytes) return Promise.reject(tooLarge());
@@ -32,7 +34,7 @@ function readBody({ headers }: FastifyRequest, payload: Readable, limitMs: numbe
     const settle = (error?: Error): void => {
       clearTimeout(timer);
       payload.off('data', take).off('end', settle).off('error', settle).off('aborted', gone);
-      // The rest is dropped.
+      // Later bytes are dropped.
       payload.on('error', () => undefined);
       if (error) reject(error);
       else resolve(Buffer.concat(chunks));
@@ -66,7 +68,7 @@ async function parse(bytes: Buffer, decoder: InstanceType<typeof TextDecoder>): 
     if (bytes.length > longBytes) await new Promise(setImmediate);
     return parsed;
   } catch (error) {
-    // Answers show what came; what looks like a password they must not, and the parser's words quote it.
+    // The answer quotes the body; a text that may hold a password must not be quoted, not even by the parser's message.
     const isSecret = /pass/i.test(text);
     const request = { malformed_json: isSecret ? '' : text.slice(0, 4096) };
     const reason = isSecret ? 'it cannot be read' : (error as Error).message;

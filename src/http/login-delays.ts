@@ -1,37 +1,37 @@
 /**
- * Slows down guesses of the password. Failures are answered one after the other, each later than the one before, in two queues: that of the
- * client, which is an address (the first 64 bits of an IPv6 one), and that of the account, which all clients share. While as many failures
- * wait as may, no further attempt is looked at. So a client has one guess a `longestMs` however many connections it opens, and so have all
- * clients together however many addresses they have, beside the first guess of each: a client that never failed is always looked at, for
- * it may be the user. Credentials that were refused a moment ago are no new guess: a program with an old password delays no one.
+ * Slows down guesses of the password. A failed login waits in two queues: the client's (an address, or the first 64 bits of an IPv6
+ * address) and the account's, which all clients share. Each failure is answered later than the one before. While a queue is full,
+ * further attempts are refused without a check. So a client, and all clients together, have one guess per `longestMs`, however many
+ * connections or addresses they use. A client that never failed is always checked, because it may be the user. Credentials that
+ * were refused a moment ago do not count again: a program with an old password delays nobody else.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const firstMs = 200;
 const longestMs = 10_000;
-/** A queue that was quiet so long starts anew. */
+/** A queue without failures for this long starts again from the first delay. */
 const forgetMs = 15 * 60_000;
-/** Clients whose failures are remembered: those that failed last. */
+/** Most clients whose failures are remembered; the ones that failed last are kept. */
 const mostClients = 50_000;
-/** Refused credentials that are remembered of each queue. */
+/** Most refused credentials that each queue remembers. */
 const mostRefused = 8;
 
 interface QueueLimits {
-  /** Failures that are answered at once: typing errors. */
+  /** Failures that are answered without a delay, for typing errors. */
   readonly free: number;
-  /** Failures that wait for their answer. */
+  /** Failures that may wait for their answer at a time. */
   readonly waiting: number;
 }
 
 const ofClient: QueueLimits = { free: 5, waiting: 8 };
-/** A class of 30 may mistype; the guesses of many addresses soon wait. */
+/** Fifty failures are free, so that a class of 30 may mistype; guesses from many addresses soon have to wait. */
 const ofAccount: QueueLimits = { free: 50, waiting: 64 };
 
 export class LoginDelays {
   readonly #clients = new Map<string, FailureQueue>();
   #account = new FailureQueue(ofAccount);
 
-  /** False while too many failures wait: the client's credentials must not be looked at. */
+  /** Whether the client's credentials may be checked; false while too many failures wait. */
   accepts(client: string): boolean {
     const own = this.#clients.get(client);
     return own === undefined || (!own.isFull && !this.#account.isFull);
@@ -60,13 +60,13 @@ export class LoginDelays {
   }
 }
 
-/** Failures that are answered one after the other. */
+/** A queue whose failures are answered one after the other. */
 class FailureQueue {
   readonly #limits: QueueLimits;
   readonly #refused: string[] = [];
   #count = 0;
   #waiting = 0;
-  /** When the last failure is, or was, answered. Ms of `performance.now()`. */
+  /** When the last failure was answered, or will be. Ms of `performance.now()`. */
   #answeredAt = performance.now();
 
   constructor(limits: QueueLimits) {

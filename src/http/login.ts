@@ -1,6 +1,6 @@
 /**
- * Signing in with a browser: the page that asks for user and password, and the cookie that stands for them. A cookie is sent by the browser
- * whatever page causes a request, so it counts less than credentials: only the server's own page may change something with it.
+ * Signs browsers in: the login page and the session cookie. A browser sends the cookie with requests of any page, so a cookie
+ * proves less than credentials: only the server's own page may change something with it.
  */
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -18,23 +18,25 @@ declare module 'fastify' {
   }
 }
 
-/** Longer ones are no session's. */
+/** Longest text that is looked up as a session token. Characters. */
 const longestToken = 100;
-/** No browser shows a dialog for this scheme. Source: draft-broyer-http-cookie-auth. */
+/** Browsers show no dialog for this scheme. Source: draft-broyer-http-cookie-auth. */
 const cookieChallenge = 'Cookie realm="Patchbay"';
 const basicChallenge = 'Basic realm="GNS3 server"';
 
-/** Whether these are the user and password, as HTTP Basic encodes them. Wrong ones are answered later and later. @throws too_many_logins */
+/**
+ * Checks user and password, as HTTP Basic encodes them. Each failure is answered later than the one before. @throws too_many_logins
+ */
 export type CheckLogin = (request: FastifyRequest, reply: FastifyReply, pair: string) => Promise<boolean>;
 
 interface LoginParts {
-  /** Of this server. */
+  /** The user name of this server's credentials. */
   readonly user: string;
   readonly sessions: Sessions;
-  /** Sessions may have requested some. */
+  /** Tickets, which are revoked when the sessions end: a session may have requested some. */
   readonly tickets: Tickets;
   readonly check: CheckLogin;
-  /** For the body of a request. */
+  /** Time limit for the body of a request, ms. */
   readonly limitMs: number;
 }
 
@@ -66,7 +68,7 @@ export async function addLogin(
         throw fault('wrong_login', {});
       }
       endSession(request, sessions);
-      // A colon of the password may have been given with the user: they are one text to HTTP Basic.
+      // The user name may contain the password's part up to a colon: HTTP Basic has both in one text.
       return reply
         .code(204)
         .headers({ 'set-cookie': cookieOf(request, sessions.open(owner)), 'cache-control': 'no-store' })
@@ -85,8 +87,8 @@ export async function addLogin(
 }
 
 /**
- * Whether the request belongs to a session. Browsers send `Origin` with all that changes something, and with WebSockets; that it is this
- * server's or an allowed one was checked before. @throws origin_refused when it is missing
+ * Whether the request belongs to a session. Browsers send `Origin` with every request that changes something and with WebSockets.
+ * An earlier hook has checked that it is this server's or an allowed origin. @throws origin_refused when it is missing
  */
 export function hasSession(request: FastifyRequest, reply: FastifyReply, sessions: Sessions): boolean {
   const { method, headers } = request;
@@ -96,14 +98,14 @@ export function hasSession(request: FastifyRequest, reply: FastifyReply, session
   if ((method !== 'GET' || isUpgrade) && headers.origin === undefined)
     throw fault('origin_refused', { origin: 'an unknown origin' });
   request.signedInAs = user;
-  // The page learns from it that it can sign out.
+  // The page reads this header to know that it can sign out.
   reply.header('X-Patchbay-User', encodeURIComponent(user));
   return true;
 }
 
 /**
- * A request without credentials. A browser that opens the page gets one that asks for them. A browser whose session has ended is not
- * asked by a dialog of its own. All others, such as GNS3's clients, get the challenge of HTTP Basic.
+ * Answers a request without credentials. A browser that opens the page gets the login page. A browser whose session has ended gets
+ * no challenge that opens a dialog. Other clients, such as GNS3's, get the challenge of HTTP Basic.
  */
 export async function refuse(request: FastifyRequest, reply: FastifyReply, pageFolder: string | undefined): Promise<FastifyReply> {
   const { method, headers, routeOptions } = request;
@@ -131,8 +133,8 @@ function endSession(request: FastifyRequest, sessions: Sessions): void {
 }
 
 /**
- * Browsers keep cookies by name of the host, for all its ports. The port is the one in the address that the browser shows: servers behind
- * a proxy may have the same port of their own.
+ * Names the session cookie after the port in the browser's address bar, because browsers share cookies among all ports of a host.
+ * The listening port would not do: several servers behind proxies may have the same one.
  */
 function cookieName({ headers, raw }: FastifyRequest, isSecure: boolean): string {
   const [, port = raw.socket.localPort ?? 0] = /:(\d{1,5})$/.exec(headers.host ?? '') ?? [];
@@ -140,7 +142,7 @@ function cookieName({ headers, raw }: FastifyRequest, isSecure: boolean): string
 }
 
 function tokensOf(request: FastifyRequest): string[] {
-  // Behind a proxy with a certificate, the browser's connection is secure and this one is not.
+  // Behind a proxy with a certificate, the browser's connection is secure although this one is not.
   const names =
     request.protocol === 'https' ? [cookieName(request, true)] : [cookieName(request, true), cookieName(request, false)];
   return (request.headers.cookie ?? '').split(';').flatMap((pair) => {
@@ -150,8 +152,8 @@ function tokensOf(request: FastifyRequest): string[] {
 }
 
 /**
- * It ends with the browser. Undefined: for one that signed out. The cookie stays, without a session, so that the browser shows no dialog
- * of its own in other tabs: credentials that it got there it would keep.
+ * Formats the session cookie, which lasts until the browser ends. Without a token it signs out: the cookie stays, without a
+ * session, so that other tabs show no login dialog, whose credentials the browser would store.
  */
 function cookieOf(request: FastifyRequest, token: string | undefined): string {
   const isSecure = request.protocol === 'https' || (request.headers.origin ?? '').startsWith('https:');

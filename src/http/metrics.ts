@@ -1,6 +1,6 @@
 /**
- * `GET /metrics`: for monitoring systems, in Prometheus' text format. The library is loaded, and the event loop watched,
- * with the first request: a server without monitoring pays nothing.
+ * Serves `GET /metrics` in Prometheus' text format. The first request loads the library and starts to watch the event loop: a
+ * server without monitoring pays nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
@@ -8,7 +8,7 @@ import type { Metric as LibraryMetric, Registry } from 'prom-client';
 import { type Route, route, Stream } from '../api/route.ts';
 import type { CollectMetrics, Metric } from '../lib/metric.ts';
 
-/** Who scrapes waits ten seconds; a part that has not answered by then is left out, so that the others arrive. */
+/** Prometheus waits ten seconds; a collector without an answer by then is left out, so that the others arrive. Ms. */
 const collectLimitMs = 5000;
 
 export function metricsRoute(collectors: readonly CollectMetrics[], log: FastifyBaseLogger): Route {
@@ -23,7 +23,7 @@ export function metricsRoute(collectors: readonly CollectMetrics[], log: Fastify
 class MetricsPage {
   readonly #collectors: readonly CollectMetrics[];
   readonly #log: FastifyBaseLogger;
-  /** What the library itself knows of this process. */
+  /** The library's default metrics of this process. */
   #process: Promise<Registry> | undefined;
 
   constructor(collectors: readonly CollectMetrics[], log: FastifyBaseLogger) {
@@ -64,11 +64,11 @@ async function watchProcess(): Promise<Registry> {
   return registry;
 }
 
-/** Values that become text in one turn of the event loop. */
+/** Most values that become text in one turn of the event loop. */
 const valuesAtOnce = 1000;
 const head = /^(?:#.*\n)+/;
 
-/** The text of a metric, in pieces. */
+/** Formats a metric, in pieces. */
 async function textsOf(metric: Metric): Promise<Buffer[]> {
   const { Registry } = await import('prom-client');
   const texts = [];
@@ -82,7 +82,9 @@ async function textsOf(metric: Metric): Promise<Buffer[]> {
   return texts;
 }
 
-/** All that the registry asks of a metric is `name` and `get`; the library's own classes count, ours are counted by their owners. */
+/**
+ * Presents our metric as one of the library's: its registry uses only `name` and `get`. Our metrics are counted by their owners.
+ */
 function served(metric: Metric): LibraryMetric {
   return { name: metric.name, get: () => Promise.resolve(metric) } as unknown as LibraryMetric;
 }

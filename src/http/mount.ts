@@ -1,4 +1,4 @@
-/** Puts declared routes onto the HTTP server: the only place that knows both. */
+/** Mounts declared routes onto the HTTP server: the only file that knows both. */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -24,21 +24,21 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Value of `X-Route`. */
     template?: string;
-    /** It is a WebSocket's. */
+    /** The route serves a WebSocket. */
     isSocket?: true;
-    /** It checks credentials of its own. */
+    /** The route checks credentials of its own. */
     hasOwnCredentials?: true;
-    /** Needs no credentials: a part of the page that is the same on every server, or how a browser signs in. */
+    /** The route needs no credentials: a static part of the page, or the login. */
     isPublic?: true;
-    /** Its body is a stream of any length. */
+    /** The body is a stream of any length. */
     isUpload?: true;
-    /** Its body may stand still. */
+    /** The body may stand still. */
     mayPause?: true;
   }
   interface FastifyRequest {
-    /** Whose credentials, session or ticket were accepted. */
+    /** The user whose credentials, session or ticket were accepted. */
     user?: string;
-    /** What a WebSocket route decided before the upgrade. */
+    /** The value that a WebSocket route's `accept` returned before the upgrade. */
     accepted?: { call: Call; value: unknown };
   }
 }
@@ -66,12 +66,12 @@ function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountP
       ...(route.spec.mayPause && { mayPause: true }),
       ...(route.spec.hasOwnCredentials && { hasOwnCredentials: true }),
     },
-    // Else the connection would be upgraded, to be closed at once.
+    // Without this check the connection would be upgraded and closed at once.
     preHandler: async (request) => {
       if (request.ws) throw fault('invalid_request', { reason: 'this address answers no WebSocket connections' });
     },
     handler: async (request, reply) => {
-      // The router takes `/links/` for a link with an empty name.
+      // The router matches `/links/` as a link with an empty name.
       if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
       const call = await callOf(route, request, reply.raw);
       if (route.spec.fillsDisk) await floor.check();
@@ -101,7 +101,7 @@ function mountSocket(app: FastifyInstance, route: Route): void {
   });
 }
 
-/** Sends what a handler returned. Exported for answers of other files in this folder. */
+/** Sends a handler's result. Exported for other files of this folder. */
 export async function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): Promise<FastifyReply> {
   if (value instanceof Answer) {
     if (value.sent) reply.raw.once('close', value.sent);
@@ -110,7 +110,7 @@ export async function send(reply: FastifyReply, status: number, value: unknown, 
   if (value instanceof Tagged) return sendTagged(reply, status, value, texts);
   if (value instanceof Stream) {
     reply.code(status).headers(value.headers).type(value.contentType);
-    // Headers leave at once, although the first byte of the stream may be long in coming.
+    // The headers leave at once: the first byte of the stream may take long.
     reply.raw.once('pipe', () => reply.raw.flushHeaders());
     const { source } = value;
     return reply.send(source instanceof Uint8Array ? Buffer.from(source.buffer, source.byteOffset, source.byteLength) : source);
@@ -130,7 +130,7 @@ async function sendTagged(reply: FastifyReply, status: number, { body }: Tagged,
   return known.includes(tag) || known.includes('*') ? reply.code(304).send() : send(reply, status, body, texts);
 }
 
-/** `response`: of a request that is no WebSocket's. */
+/** Builds the call of a request. `response` is absent for WebSockets. */
 async function callOf(route: Route, request: FastifyRequest, response?: ServerResponse): Promise<Call> {
   const query = firstValues(request.query);
   const call = {
@@ -149,7 +149,7 @@ async function callOf(route: Route, request: FastifyRequest, response?: ServerRe
   return call as Call;
 }
 
-/** The router names the rest of a path `*`. */
+/** Returns the path parameters; the router names the rest of a path `*`. */
 function pathOf(route: Route, request: FastifyRequest): Record<string, string> {
   const params = request.params as Record<string, string>;
   const rest = params['*'];
@@ -161,7 +161,7 @@ async function bodyOf(route: Route, request: FastifyRequest, query: Record<strin
   const body = request.body === undefined ? {} : request.body;
   if (!route.spec.body) return body;
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  // Kept where answers to bad requests find what was understood.
+  // The error handler reads the parsed body from the request, to quote it in the answer.
   if (isObject && Object.keys(query).length > 0) request.body = { ...body, ...query };
   return validateBody(route, lenient(route.spec.body, request.body ?? body));
 }
@@ -183,10 +183,10 @@ function signalOf(request: FastifyRequest, response: ServerResponse | undefined)
   const controller = new AbortController();
   const { socket } = request.raw;
   const abort = () => controller.abort();
-  // The client may have gone while its body was checked.
+  // The client may have disconnected while its body was checked.
   if (socket.destroyed) abort();
   else socket.once('close', abort);
-  // A connection serves many requests.
+  // A connection serves many requests, so the listener must not stay.
   response?.once('close', () => socket.off('close', abort));
   return controller.signal;
 }

@@ -1,13 +1,12 @@
 /**
- * Serves the page that `scripts/build-page.mjs` made. Files are read on request: a server that starts reads none of
- * them, and a page that is built while it runs is served at once. By hand, because loading a library for it takes a tenth of the
- * server's start.
+ * Serves the page that `scripts/build-page.mjs` built. Files are read on request, so a start reads none and a page built meanwhile
+ * is served at once. Written by hand, because loading a library takes a tenth of the server's start.
  */
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-/** Addresses that are the page's own: what they show is decided in the browser (`web/router.ts`). */
+/** Addresses of the page; the browser decides what they show (`web/router.ts`). */
 export const pagePaths = [
   '/',
   '/projects',
@@ -29,8 +28,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Scripts are files of ours and nothing else; terminals write style sheets, hence their exception. Pictures of projects are shown
- * from `blob:` and `data:`, as pictures, in which no script runs.
+ * Content security policy: scripts are our files only. Style attributes are allowed because the terminals write them. Projects'
+ * pictures come from `blob:` and `data:`, as images, in which no script runs.
  */
 const policy = [
   "default-src 'none'",
@@ -50,7 +49,7 @@ const notBuilt = `<!doctype html><meta charset="utf-8"><title>Patchbay</title>
 folder, and load this again; <code>npm start</code> does so before each start.</p>
 `;
 
-/** Encodings in which files lie beside the plain ones, the best first. */
+/** Encodings of the compressed files beside the plain ones, the best first. */
 const encodings = [
   { name: 'br', ending: '.br' },
   { name: 'gzip', ending: '.gz' },
@@ -63,12 +62,12 @@ export function addPage(app: FastifyInstance, folder: string): void {
       return reply;
     });
   }
-  // The addresses of GNS3's pages, which users have bookmarked.
+  // Addresses of GNS3's pages, which users have bookmarked.
   for (const url of ['/controller', '/static/web-ui/*']) app.get(url, async (_request, reply) => reply.redirect('/'));
-  // They are part of the program, the same on every server, and the page that asks for credentials needs some of them.
+  // The assets are public: the same on every server, and the login page needs some of them.
   app.get('/assets/:name', { config: { isPublic: true } }, async (request, reply) => {
     const { name } = request.params as { name: string };
-    // Their names change with their content.
+    // Asset names contain a hash of their content.
     reply.header('cache-control', 'public, max-age=31536000, immutable');
     if (/^[\w-][\w.-]*$/.test(name) && (await sendFile(request, reply, join(folder, 'assets', name)))) return reply;
     reply.removeHeader('cache-control');
@@ -76,13 +75,13 @@ export function addPage(app: FastifyInstance, folder: string): void {
   });
 }
 
-/** Sends a document of the page. False when there is no such file. */
+/** Sends an HTML document of the page; false when the file does not exist. */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, path: string): Promise<boolean> {
   reply.headers({ 'cache-control': 'no-cache', 'content-security-policy': policy });
   return sendFile(request, reply, path);
 }
 
-/** False when there is no such file. */
+/** Sends a file in the best encoding that the client accepts; false when it does not exist. */
 async function sendFile(request: FastifyRequest, reply: FastifyReply, path: string): Promise<boolean> {
   const accepted = request.headers['accept-encoding'] ?? '';
   for (const { name, ending } of [...encodings, { name: '', ending: '' }]) {

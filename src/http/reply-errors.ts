@@ -1,4 +1,4 @@
-/** Turns whatever was thrown into an answer: the only place that knows the wire shape of errors. */
+/** Turns every thrown error into an answer: the only file that knows the wire format of errors. */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -6,10 +6,10 @@ import { type Fault, fault, isFault } from '../api/faults.ts';
 import { DiskFloorError } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
 
-/** Characters of a parameter in a path. */
+/** Longest parameter in a path. Characters. */
 export const longestPathPart = 8192;
 
-/** For Fastify's `setErrorHandler`. */
+/** Handler for Fastify's `setErrorHandler`. */
 export function replyErrors(texts: JsonText) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const known = faultOf(error);
@@ -19,7 +19,10 @@ export function replyErrors(texts: JsonText) {
   };
 }
 
-/** `exception` and what belongs to it is said by computes, to controllers; a controller's own answers never had it. */
+/**
+ * Formats the answer's body. `exception` and its fields are for the compute API: controllers read them. GNS3's controller API has
+ * none.
+ */
 function bodyOf(known: Fault, request: FastifyRequest): Record<string, unknown> {
   const template = request.routeOptions.config?.template;
   const { request: understood, ...extra } = known.extra;
@@ -36,12 +39,12 @@ function bodyOf(known: Fault, request: FastifyRequest): Record<string, unknown> 
   return body;
 }
 
-/** What the system lacks, else what was thrown, else what the HTTP layer says of a request. */
+/** Finds the fault of an error: a lack of the system, else the thrown fault, else Fastify's own error about the request. */
 function faultOf(error: unknown): Fault | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === 'EMFILE' || code === 'ENFILE') return fault('files_exhausted', { code }, { cause: error });
-    // Readers of an upload wrap what ends it.
+    // Readers of an upload wrap the error that ends it.
     if (isFault(cause, 'upload_idle')) return cause;
     if (cause instanceof DiskFloorError) return fault('disk_floor', { reason: cause.message }, { cause: error });
   }
@@ -52,7 +55,7 @@ function faultOf(error: unknown): Fault | undefined {
   return fault('invalid_request', { reason: message });
 }
 
-/** A bug: the client gets a number to look for in the log, never the cause. */
+/** Answers an unexpected error, which is a bug: the client gets an id to look up in the log, never the cause. */
 function replyUnknown(error: unknown, request: FastifyRequest, reply: FastifyReply, texts: JsonText): FastifyReply {
   const id = randomUUID().slice(0, 8);
   request.log.error({ err: error, id, method: request.method, url: request.url }, 'unexpected error');
@@ -63,10 +66,10 @@ function sendJson(reply: FastifyReply, status: number, body: unknown, texts: Jso
   return reply.code(status).header('Content-Type', 'application/json').send(texts.encode(body));
 }
 
-/** Characters, of which each value takes one at least. */
+/** Most characters of the request that an answer quotes; each value counts as one at least. */
 const mostShown = 4096;
 
-/** 400 answers show what was understood of the request, without what must not be shown, and not at any length. */
+/** Shortens the request that a 400 answer quotes, and removes its secrets. */
 function redact(body: unknown): unknown {
   if (body === undefined || body instanceof Readable) return {};
   let left = mostShown;

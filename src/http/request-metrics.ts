@@ -1,26 +1,26 @@
-/** How many requests there were and how long their answers took, by route and status. A request costs a look into a map. */
+/** Counts requests and measures their durations, by route and status. A request costs one look-up in a map. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Metric, MetricValue } from '../lib/metric.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its answer is a stream: it was counted when that began, as some have no end. */
+    /** The request is counted already: the answer is a stream, which may never end, so it is counted when it begins. */
     isCounted?: boolean;
-    /** It is accepted as a WebSocket: the framework knows of no answer to it. */
+    /** Counts a request that is upgraded to a WebSocket, for which the framework emits no answer. */
     noteUpgrade(reply: FastifyReply): void;
   }
 }
 
-/** Upper bounds of the classes of durations, seconds. */
+/** Upper bounds of the histogram's buckets, seconds. */
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** Stands for paths that are no route: clients choose them, so they must not become labels. */
+/** Label of all paths without a route: clients choose them, so the paths themselves must not become labels. */
 const unknownRoute = 'unknown';
 
 interface Series {
   readonly route: string;
   readonly status: number;
-  /** By class, not cumulative; the last is what took longer than all bounds. */
+  /** Count per bucket, not cumulative; the last one is for durations above all bounds. */
   readonly counts: number[];
   seconds: number;
 }

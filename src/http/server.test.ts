@@ -13,8 +13,7 @@ import { fault } from '../api/faults.ts';
 import { Answer, type Route, route, Stream, socketRoute } from '../api/route.ts';
 import { Tickets } from '../api/tickets.ts';
 import { Type } from '../schema/type.ts';
-import { capitalized } from './header-names.ts';
-import { createHttpServer } from './server.ts';
+import { capitalized, createHttpServer } from './server.ts';
 
 const Body = Type.Object(
   { name: Type.Optional(Type.String()), count: Type.Optional(Type.Integer()) },

@@ -1,6 +1,6 @@
-/** The HTTP server: how bytes become calls of routes and answers become bytes. Fastify is known in this folder and nowhere else. */
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
+/** Runs the HTTP server: turns bytes into calls of routes, and results into bytes. Only this folder knows Fastify. */
+import type { IncomingHttpHeaders, OutgoingHttpHeader, OutgoingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import websocket, { type WebSocket } from '@fastify/websocket';
 import fastify, {
   type FastifyBaseLogger,
@@ -19,15 +19,13 @@ import { DiskFloor } from '../lib/disk-floor.ts';
 import { JsonText } from '../lib/json-text.ts';
 import { knownHosts } from '../lib/known-hosts.ts';
 import type { CollectMetrics } from '../lib/metric.ts';
+import { ServerResponse } from '../lib/node-http.ts';
 import { addCors, addHostCheck } from './access.ts';
 import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
 import { addCredentials, type Credentials } from './credentials.ts';
-import { CapitalizedResponse } from './header-names.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
-import { endSilentSockets } from './keep-sockets.ts';
-import { sendLargeInPieces } from './large-answers.ts';
 import { metricsRoute } from './metrics.ts';
 import { mount } from './mount.ts';
 import { addPage } from './page.ts';
@@ -35,7 +33,10 @@ import { longestPathPart, replyErrors } from './reply-errors.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { limitUpload, type UploadLimits } from './upload-body.ts';
 
-/** A client that is asked to close and does not answer is cut off soon: what waits for it takes memory. `closeTimeout` is new in ws 8.19. */
+/**
+ * A client that does not answer a WebSocket's close frame is cut off after 5 s, because queued data takes memory. `closeTimeout` is
+ * new in ws 8.19.
+ */
 const webSockets: { maxPayload: number; closeTimeout: number } = { maxPayload: bodyLimitBytes, closeTimeout: 5_000 };
 
 export interface HttpOptions {
@@ -48,20 +49,20 @@ export interface HttpOptions {
   allowedOrigins: readonly string[];
   /** Names of this server beside the machine's own. Default none. */
   allowedHosts?: readonly string[];
-  /** Default: those of requests, and none of clients and disks. */
+  /** Default: 30 s per request, 60 s of silence in uploads, no limit per client or of the disk. */
   limits?: HttpLimits;
-  /** PEM; absent: plain HTTP. */
+  /** Key and certificate as PEM; absent: plain HTTP. */
   tls?: { key: Buffer; cert: Buffer };
-  /** Given: the routes are described at `/openapi.json`. */
+  /** Versions for `/openapi.json`, which is served only when they are given. */
   versions?: ApiVersions;
-  /** Where the page for browsers was built; without it none is served. */
+  /** Folder of the built page; absent: no page is served. */
   pageFolder?: string;
   /** Metrics beside those of the requests and the process. */
   collectors?: readonly CollectMetrics[];
 }
 
 export interface HttpLimits {
-  /** For the headers of a request, and again for a body in JSON. */
+  /** Limit for the headers of a request, and again for a JSON body. */
   readonly requestMs: number;
   readonly uploads: UploadLimits;
   readonly clients: ClientLimits;
@@ -72,19 +73,19 @@ const plainLimits: HttpLimits = {
   uploads: { idleMs: 60_000, floor: new DiskFloor([], 0) },
   clients: { connections: 0, requests: 0, uploads: 0 },
 };
-/** Other protocols are not offered: a request for one is answered as if it did not ask (RFC 9110, §7.8). */
+/** Accepts upgrades to WebSocket only: a request for another protocol is answered as plain HTTP (RFC 9110, §7.8). */
 function isWebSocket({ headers }: { headers: IncomingHttpHeaders }): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/** Proxies commonly end a connection that is silent for a minute. */
+/** Interval of pings: proxies commonly end a connection that is silent for a minute. */
 const pingMs = 30_000;
-/** How often connections whose headers are late are looked for. */
+/** Interval of the search for connections whose headers are late. */
 const lookForLateMs = 1_000;
-/** A client that was answered before all of its body came may send on for so long; what comes is dropped. */
+/** How long a client that was answered early may continue to send its body, which is dropped. */
 const lingerMs = 5_000;
 
-/** Routes check requests by `api/validate.ts`. Without these, Fastify loads Ajv and fast-json-stringify: 120 modules that nothing uses. */
+/** Prevents Fastify from loading Ajv and fast-json-stringify (120 modules): `api/validate.ts` checks requests. */
 const compilersFactory = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema(): never {
@@ -149,11 +150,11 @@ function fastifyOptions(
     rewriteUrl: (request) => rewrite(request.url ?? '/'),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: longestPathPart },
-    // Uploads of images take as long as they take; headers and bodies in JSON have limits of their own.
+    // Uploads of images may take any time; headers and JSON bodies have limits of their own.
     requestTimeout: 0,
     clientErrorHandler: replyBroken(serverHeader),
     frameworkErrors: (error, request, reply) => {
-      // No hook sees these.
+      // No hook runs for these errors.
       reply.headers({ Server: serverHeader, Connection: 'close' });
       reply.raw.once('finish', () => request.raw.socket.destroySoon());
       replyErrors(texts)(error, request as FastifyRequest, reply as FastifyReply);
@@ -161,18 +162,18 @@ function fastifyOptions(
   };
 }
 
-/** Set before anything can fail, so that errors have these headers too. */
+/** Sets the answer's headers before anything can fail, so that errors have them too. */
 function describeAnswers(app: FastifyInstance, serverHeader: string): void {
   app.addHook('onRequest', async (request, reply) => {
     const template = request.routeOptions.config?.template;
     reply.header('Server', serverHeader);
     if (template !== undefined) reply.header('X-Route', template);
-    // The Content-Type of a request is ignored; one that is no media type would be refused before the body is read.
+    // The Content-Type of a request is ignored; Fastify would refuse an invalid media type before it reads the body.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/octet-stream';
   });
 }
 
-/** RFC 9112, §3.2. */
+/** Requires the Host header of HTTP/1.1 (RFC 9112, §3.2). */
 function requireHost(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ headers, raw }) => {
     if (headers.host === undefined && raw.httpVersion === '1.1')
@@ -180,13 +181,13 @@ function requireHost(app: FastifyInstance): void {
   });
 }
 
-/** Routes with a body in JSON, and those that take their body as a stream: each with the parser of their own. */
+/** Mounts the routes in two contexts, each with its own parser: routes with a JSON body, and routes that read a stream. */
 async function mountRoutes(
   app: FastifyInstance,
   { routes, texts, limits }: Mounted & { readonly limits: HttpLimits },
 ): Promise<void> {
   const { uploads, requestMs } = limits;
-  const mountThose = (context: FastifyInstance, isRaw: boolean) =>
+  const mountKind = (context: FastifyInstance, isRaw: boolean) =>
     mount(
       context,
       routes.filter((route) => Boolean(route.spec.raw) === isRaw),
@@ -194,7 +195,7 @@ async function mountRoutes(
     );
   await app.register(async (context) => {
     parseJson(context, requestMs);
-    mountThose(context, false);
+    mountKind(context, false);
   });
   await app.register(async (context) => {
     const parse = async (request: FastifyRequest, payload: Readable) => {
@@ -202,13 +203,13 @@ async function mountRoutes(
       return limitUpload(payload, request.routeOptions.config.mayPause ? { ...uploads, idleMs: 0 } : uploads);
     };
     context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, parse);
-    mountThose(context, true);
+    mountKind(context, true);
   });
 }
 
 /**
- * Node hands a connection over with its first `Upgrade`. One that comes to nothing is ours to end: left alone it stays half open, and
- * the server could not end before it. Clients must not send their next request on it either.
+ * Ends connections whose `Upgrade` was refused. Node leaves such a connection to us, half open, and the server could not end before
+ * it. Clients must not send their next request on it either.
  */
 function endRefusedUpgrades(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -220,8 +221,8 @@ function endRefusedUpgrades(app: FastifyInstance): void {
 }
 
 /**
- * The connection of an answer that left before its request had come whole ends soon, and not at once: bytes that arrive at a closed connection
- * reset it, and the client may lose the answer.
+ * Ends the connection of an answer that left before its request was complete, after a delay: bytes that arrive at a closed
+ * connection reset it, and the client could lose the answer.
  */
 function lingerAfterEarlyAnswers(app: FastifyInstance): void {
   app.addHook('onResponse', async ({ raw }) => {
@@ -234,7 +235,7 @@ function lingerAfterEarlyAnswers(app: FastifyInstance): void {
   });
 }
 
-/** Unknown paths and methods are answered in plain text, as GNS3's clients expect. */
+/** Answers unknown paths and methods in plain text, as GNS3's clients expect. */
 function replyNotFound(routes: readonly Route[]) {
   const known = routes.map((route) => ({ method: route.method, template: compileTemplate(route.template) }));
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -247,9 +248,117 @@ function replyNotFound(routes: readonly Route[]) {
   };
 }
 
-/** A frame against the protocol, or a client that has gone, is no error of the server. */
+/** Ends a failed WebSocket. A protocol violation or a disconnect is the client's error: it is logged as info. */
 function endSocket(error: NodeJS.ErrnoException, socket: WebSocket, request: FastifyRequest): void {
   const isClients = /^(?:WS_ERR_|ECONNRESET$|EPIPE$)/.test(error.code ?? '');
   request.log[isClients ? 'info' : 'error'](error);
   socket.terminate();
+}
+
+const pieceBytes = 256 * 1024;
+/** Answers up to this size are sent whole. Bytes. */
+const largeBytes = 4 * pieceBytes;
+
+/**
+ * Sends large answers in pieces, each in a separate turn: the kernel may accept 50 MB at once, and copying it blocks the event loop.
+ * Must be added after the hooks that change an answer.
+ */
+function sendLargeInPieces(app: FastifyInstance): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    if (!Buffer.isBuffer(payload) || payload.length <= largeBytes) {
+      done(null, payload);
+      return;
+    }
+    reply.header('Content-Length', payload.length);
+    done(null, Readable.from(pieces(payload)));
+  });
+}
+
+async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    yield bytes.subarray(at, at + pieceBytes);
+    await new Promise(setImmediate);
+  }
+}
+
+/** Pings sent without an answer before the client counts as vanished. */
+const mostUnanswered = 2;
+/** Rounds for which a ping may wait behind data that the client has not read: ten minutes, at half a minute each. */
+const mostWaiting = 20;
+
+/** State of the pings to one client. */
+interface Pings {
+  unanswered: number;
+  /** Rounds since the last ping was queued; 0 when it has been sent. */
+  waiting: number;
+}
+
+/**
+ * Ends WebSockets whose clients vanished, for example by a power or network failure. Without pings such a connection would hold a
+ * session, a console or a feed for a quarter of an hour, or for ever where nothing is sent. WebSocket libraries answer pings by
+ * themselves (RFC 6455, §5.5.2). A client is pinged each `everyMs` and has twice that time to answer a ping that was sent. A client
+ * that reads a long backlog slowly stays connected: its ping is sent after the backlog.
+ */
+function endSilentSockets(app: FastifyInstance, everyMs: number): void {
+  const pingsOf = new WeakMap<WebSocket, Pings>();
+  app.websocketServer.on('connection', (socket) => {
+    const pings: Pings = { unanswered: 0, waiting: 0 };
+    pingsOf.set(socket, pings);
+    const answered = () => {
+      pings.unanswered = 0;
+    };
+    socket.on('pong', answered).on('message', answered);
+  });
+  const timer = setInterval(() => {
+    for (const socket of app.websocketServer.clients) {
+      const pings = pingsOf.get(socket);
+      if (!pings) continue;
+      if (pings.unanswered >= mostUnanswered || pings.waiting >= mostWaiting) socket.terminate();
+      else if (pings.waiting > 0) pings.waiting += 1;
+      else sendPing(socket, pings);
+    }
+  }, everyMs).unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+}
+
+function sendPing(socket: WebSocket, pings: Pings): void {
+  pings.waiting = 1;
+  socket.ping(undefined, undefined, () => {
+    // The client has read the data that was queued before the ping.
+    if (pings.waiting > 1) pings.unanswered = 0;
+    pings.waiting = 0;
+    pings.unanswered += 1;
+  });
+}
+
+/** Header names with other capitals than the first letter of each word. */
+const special = new Map(
+  ['ETag', 'WWW-Authenticate', 'Sec-WebSocket-Accept', 'Sec-WebSocket-Protocol', 'X-Content-Type-Options'].map((name) => [
+    name.toLowerCase(),
+    name,
+  ]),
+);
+
+export function capitalized(name: string): string {
+  return special.get(name) ?? name.replace(/(?<![a-zA-Z0-9])[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+/** Writes header names in the capitals that HTTP/1.1 servers usually send: gns3-proxy compares them literally, against RFC 9110, §5.1. */
+class CapitalizedResponse extends ServerResponse {
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    return super.setHeader(capitalized(name), value);
+  }
+
+  override writeHead(status: number, ...rest: readonly unknown[]): this {
+    const renamed = rest.map((part) => (isHeaders(part) ? renameKeys(part) : part));
+    return super.writeHead(status, ...(renamed as [string, OutgoingHttpHeaders]));
+  }
+}
+
+function isHeaders(part: unknown): part is OutgoingHttpHeaders {
+  return typeof part === 'object' && part !== null && !Array.isArray(part);
+}
+
+function renameKeys(headers: OutgoingHttpHeaders): Record<string, OutgoingHttpHeader | undefined> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [capitalized(name), value]));
 }

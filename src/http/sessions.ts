@@ -1,18 +1,18 @@
 /**
- * Sessions of browsers that signed in. A session is 256 random bits in a cookie; the server keeps a hash of it, in memory: a
- * restart ends all sessions. It expires a day after its last use, and a week after the sign-in; an open WebSocket is a use.
+ * Sessions of browsers that signed in. The cookie holds 256 random bits; the server keeps their hash in memory, so a restart ends
+ * all sessions. A session expires a day after its last use and a week after the login; an open WebSocket counts as use.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 
 const idleMs = 24 * 3_600_000;
 const longestMs = 7 * idleMs;
-/** The least recently used one ends for a new one. */
+/** Most sessions; the least recently used one ends for a new one. */
 const most = 1_000;
 
 interface Session {
   readonly user: string;
-  /** Connections of its WebSockets. They end with it. */
+  /** Connections of the session's WebSockets, which end with it. */
   readonly sockets: Set<Socket>;
   readonly expiry: NodeJS.Timeout;
   /** Ms of `performance.now()`. */
@@ -20,10 +20,10 @@ interface Session {
 }
 
 export class Sessions {
-  /** By the hash of their token; the least recently used first. */
+  /** Sessions by the hash of their token; the least recently used first. */
   readonly #sessions = new Map<string, Session>();
 
-  /** The token of a new session. */
+  /** Opens a session and returns its token. */
   open(user: string): string {
     const oldest = this.#sessions.size >= most ? this.#sessions.keys().next().value : undefined;
     if (oldest !== undefined) this.#end(oldest);
@@ -34,7 +34,10 @@ export class Sessions {
     return token;
   }
 
-  /** The user of a session, which counts as used; undefined when it does not exist or has expired. `socket`: the connection of a WebSocket. */
+  /**
+   * Returns the user of a session and counts as its use; undefined when unknown or expired. `socket`: the connection of a
+   * WebSocket.
+   */
   use(token: string, socket?: Socket): string | undefined {
     const key = hashOf(token);
     const session = this.#sessions.get(key);
@@ -75,5 +78,5 @@ function keepUntilClosed(session: Session, socket: Socket): void {
   });
 }
 
-/** Sessions are looked up by hash, so that the time of a look-up says nothing about tokens. */
+/** Sessions are looked up by hash, so that the time of a look-up reveals nothing about tokens. */
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64');

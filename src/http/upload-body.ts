@@ -1,21 +1,23 @@
 /**
- * The body of an upload as its route reads it. It may be of any length and take any time, but not stand still, nor fill the disk. What ends it
- * early leaves the connection alone, so that the client receives the reason.
+ * Reads the body of an upload within limits. It may have any length and take any time, but not stand still or fill the disk. An
+ * error leaves the connection open, so that the client receives the reason.
  */
 import { Readable } from 'node:stream';
 import { fault } from '../api/faults.ts';
 import type { DiskFloor } from '../lib/disk-floor.ts';
 
-/** The disk is looked at again after so many bytes. */
+/** Bytes between two checks of the free disk space. */
 const lookEveryBytes = 16 * 1024 * 1024;
 
 export interface UploadLimits {
-  /** The longest time without a byte, while one is waited for; 0: without a limit. */
+  /** Longest wait for the next byte, ms; 0: no limit. */
   readonly idleMs: number;
   readonly floor: DiskFloor;
 }
 
-/** @throws upload_idle, disk_floor, why the client went: from the stream */
+/**
+ * Passes the body on within the limits. The stream throws upload_idle, disk_floor, or the error with which the client disconnected.
+ */
 export function limitUpload(body: Readable, limits: UploadLimits): Readable {
   body.on('error', () => undefined);
   return Readable.from(limited(body, limits), { objectMode: false });
@@ -40,7 +42,7 @@ async function* limited(body: Readable, { idleMs, floor }: UploadLimits): AsyncG
 async function withinIdle<T>(next: Promise<T>, idleMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(fault('upload_idle', { seconds: idleMs / 1000 })), idleMs);
-  // The client may disconnect later, when nothing waits for it any more.
+  // The client may disconnect later, when nothing awaits the read any more.
   next.catch(() => undefined);
   try {
     return await Promise.race([next, promise]);

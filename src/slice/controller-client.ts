@@ -1,14 +1,14 @@
-/** The requests of a slice to its controller. */
+/** Sends the requests of a slice to its controller. */
 import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { isPrivate } from '../lib/private-address.ts';
 import { isUuid } from '../schema/common.ts';
 import type { SliceJoin, SliceLease, SliceRenew } from '../schema/slice.ts';
 
-/** The controller answered, and refused. */
+/** The controller's refusal of a request. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
-  /** Trying again is of no use. */
+  /** A retry is useless. */
   readonly isFinal: boolean;
 
   constructor(message: string, isFinal: boolean) {
@@ -17,15 +17,15 @@ export class RefusedError extends Error {
   }
 }
 
-/** Bytes of an answer. */
+/** Longest answer that is read. Bytes. */
 const longestAnswer = 65_536;
-/** Seconds of a lease that `[Cluster] lease_seconds` allows for. */
+/** Longest lease that `[Cluster] lease_seconds` allows. Seconds. */
 const longestLease = 3600;
 
 export class ControllerClient {
   readonly url: URL;
 
-  /** @throws Error for an address that is none */
+  /** @throws Error when the address is invalid */
   constructor(joinUrl: string) {
     const url = URL.parse(joinUrl);
     if (!url || !/^https?:$/.test(url.protocol))
@@ -35,8 +35,8 @@ export class ControllerClient {
   }
 
   /**
-   * The address of this host from which the controller is reached. @throws Error also when a token would cross a network in the clear that
-   * is not private
+   * Returns the local address that reaches the controller. @throws Error when there is none, or when a token would cross a public
+   * network in clear text
    */
   async localAddress({ clearCredentials }: { clearCredentials: boolean }): Promise<string> {
     const { protocol, hostname, port } = this.url;
@@ -93,19 +93,19 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** A proxy before the controller may answer in its place, for a while: only the controller's own word is final. */
+/** Parses a refusal. It is final only when it comes from the controller: a proxy may answer in its place for a while. */
 function refusal(httpStatus: number, text: string): RefusedError {
   try {
     const { message, status } = JSON.parse(text) as { message?: unknown; status?: unknown };
     const isFinal = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408 && httpStatus !== 429;
     if (typeof message === 'string' && status === httpStatus) return new RefusedError(plain(message), isFinal);
   } catch {
-    // Not an answer of Patchbay.
+    // The answer is not Patchbay's.
   }
   return new RefusedError(`the controller answered with status ${httpStatus}`, false);
 }
 
-/** It is shown on a terminal. */
+/** Removes control characters, because the text is shown on a terminal. */
 function plain(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ').slice(0, 1000);
 }

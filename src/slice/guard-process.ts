@@ -1,4 +1,4 @@
-/** Keeps the guard of a slice running while the server does; it outlives the server. */
+/** Keeps a slice's guard process running while the server runs. The guard outlives the server. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,20 +13,20 @@ export class GuardProcess {
   #child: ChildProcess | undefined;
   #deadline: number | undefined;
 
-  /** `engineSocket`: of the engine that runs containers; there need not be one. */
+  /** `engineSocket`: socket of the container engine, which may be absent. */
   constructor(runtimeDirectory: string, engineSocket: string) {
     this.#runtimeDirectory = runtimeDirectory;
     this.#engineSocket = engineSocket;
   }
 
-  /** Resolves when the guard finds the deadline. */
+  /** Stores the deadline; resolves when the guard can read it. */
   async setDeadline(deadline: number): Promise<void> {
     this.#deadline = deadline;
     if (this.#child) await this.#write(deadline);
     else await this.#start(deadline);
   }
 
-  /** Nothing runs any more: the guard ends. */
+  /** Ends the guard, because no machine runs any more. */
   async close(): Promise<void> {
     this.#deadline = undefined;
     await removeDeadline(leaseFileOf(this.#runtimeDirectory));
@@ -38,7 +38,7 @@ export class GuardProcess {
 
   async #start(deadline: number): Promise<void> {
     const { [runMarker]: _marker, ...env } = process.env;
-    // The marker would make it one of the processes that it ends. Until the lease file names it, the guard before it looks.
+    // The guard must not have the marker of processes that it ends. An earlier guard continues until the lease file names this one.
     const child = spawn(process.execPath, [program, this.#runtimeDirectory, this.#engineSocket], {
       detached: true,
       stdio: 'ignore',
@@ -53,7 +53,7 @@ export class GuardProcess {
 
   #ended(child: ChildProcess): void {
     if (this.#child === child) this.#child = undefined;
-    // The next renewal starts another one.
+    // The next renewal of the lease starts another guard.
   }
 
   #write(deadline: number): Promise<void> {

@@ -1,7 +1,7 @@
 /**
- * A process of its own that ends the machines of a slice when the lease is over and the server of the slice cannot: it was killed, stopped,
- * or hangs. It ends itself when another guard took its place, or when the deadline was removed. `argv`: the runtime folder, and
- * the socket of the container engine.
+ * Ends the machines of a slice when the lease is over and the server does not: it was killed, stopped, or hangs. Runs as a separate
+ * process, and exits when another guard took over or the deadline was removed. `argv`: the runtime folder, and the socket of the
+ * container engine.
  */
 import { bootId, bootMs } from '../lib/boot-clock.ts';
 import { killContainers } from '../process/containers.ts';
@@ -9,7 +9,7 @@ import { endMarked, listMarked } from '../process/orphans.ts';
 import { leaseFileOf, readDeadline } from './lease-file.ts';
 
 const lookMs = 500;
-/** The server of the slice ends its machines by itself at the deadline: it has so long. */
+/** How long the slice's server has after the deadline to end the machines itself. Ms. */
 const graceMs = 1_000;
 const namedWithinMs = 20_000;
 
@@ -17,15 +17,18 @@ const [, , runtimeDirectory = '', engineSocket = ''] = process.argv;
 
 const since = bootMs();
 
-/** Undefined: another guard took its place, or the deadline was removed. */
+/** Whether the lease is over; undefined: another guard took over, or the deadline was removed. */
 async function isOver(): Promise<boolean | undefined> {
   const found = await readDeadline(leaseFileOf(runtimeDirectory));
-  // It is started before the file can name it.
+  // The guard starts before the file can name it.
   if (found?.guard !== process.pid) return bootMs() < since + namedWithinMs ? false : undefined;
   return found.boot === bootId() ? bootMs() >= found.deadline + graceMs : undefined;
 }
 
-/** Whether it is to look again. The deadline is read once more after each list: what has started under a new lease is not in it. */
+/**
+ * Returns whether the guard should continue. The deadline is read again after each list, so that machines started under a new lease
+ * are spared.
+ */
 async function look(): Promise<boolean> {
   const over = await isOver();
   if (!over) return over !== undefined;
@@ -33,7 +36,7 @@ async function look(): Promise<boolean> {
     const listed = await listMarked(runtimeDirectory);
     if (await isOver()) await endMarked(listed, 0);
   };
-  // Asked again at the next look: an engine that does not answer must not keep the processes alive.
+  // A container engine that does not answer must not keep the processes alive; the next look asks it again.
   await Promise.all([endProcesses(), killContainers(engineSocket, runtimeDirectory, isOver).catch(() => undefined)]);
   return true;
 }

@@ -1,15 +1,15 @@
-/** When the machines of a slice have to end, for its guard: in the runtime folder, by the clock of this boot. */
+/** Stores for the guard when a slice's machines must end: in the runtime folder, by the clock of this boot. */
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeFileAtomic } from '../lib/atomic-file.ts';
 import { bootId } from '../lib/boot-clock.ts';
 
 export interface LeaseDeadline {
-  /** `bootMs()`. */
+  /** Ms of `bootMs()`. */
   readonly deadline: number;
-  /** Of another boot: nothing of that one runs any more. */
+  /** Id of the boot; machines of another boot have ended with it. */
   readonly boot: string;
-  /** Of the guard that has to look; any other one ends. */
+  /** Process id of the current guard; every other guard exits. */
   readonly guard: number;
 }
 
@@ -22,7 +22,7 @@ export async function writeDeadline(path: string, deadline: number, guard: numbe
   await writeFileAtomic(path, `${JSON.stringify(content)}\n`, 0o600);
 }
 
-/** Undefined: there is none, or it is damaged. */
+/** Reads the deadline; undefined when the file is absent or damaged. */
 export async function readDeadline(path: string): Promise<LeaseDeadline | undefined> {
   try {
     const { deadline, boot, guard } = JSON.parse(await readFile(path, 'utf8')) as Partial<LeaseDeadline>;

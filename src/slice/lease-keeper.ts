@@ -1,39 +1,39 @@
 /**
- * The lease of a slice: renews it, and fences the slice when it cannot.
+ * Renews the lease of a slice, and fences the slice when it cannot.
  *
- * Theory of operation. A lease is valid for T from the moment at which the request for it was sent, by a clock that counts while the machine
- * sleeps. Held → (T is over) → paused: links are down, machines pause, nothing starts → (2T) → ended: every machine is stopped. A renewal
- * in the state paused resumes the machines; what was ended is started again by the controller. It answers `fenced` to an
- * epoch that is over: the machines are ended first, and the next request names the new epoch. The deadline of the end is also in a file, by which
- * a process of its own ends the machines when this one cannot (`guard.ts`).
+ * Theory of operation. A lease is valid for T from the moment at which the request for it was sent, by a clock that counts during
+ * suspend. Held → (after T) → paused: links are down, machines pause, nothing starts → (after 2T) → ended: every machine is
+ * stopped. A renewal in the state paused resumes the machines; the controller restarts ended ones. The controller answers `fenced`
+ * to an epoch that is over: the machines are ended first, and the next request names the new epoch. The deadline of the end is also
+ * in a file, by which a separate process ends the machines when this one cannot (`guard.ts`).
  */
 import { bootMs } from '../lib/boot-clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { SliceLease } from '../schema/slice.ts';
 
-/** What runs here. */
+/** The machines and links of the slice. */
 export interface Machines {
-  /** Links go down, machines pause, and nothing starts. */
+  /** Takes links down and pauses machines; nothing starts meanwhile. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Every machine is stopped; nothing starts until `resume`. */
+  /** Stops every machine; nothing starts until `resume`. */
   end(): Promise<void>;
 }
 
 export interface LeaseKeeperOptions {
   readonly machines: Machines;
   readonly log: Log;
-  /** Asks the controller. @throws why not */
+  /** Renews the lease at the controller. @throws the refusal or the connection error */
   readonly renew: (epoch: number, signal: AbortSignal) => Promise<SliceLease>;
-  /** Stores when the machines have to end; resolves when the guard can read it. */
+  /** Stores when the machines must end; resolves when the guard can read it. */
   readonly setDeadline: (bootMs: number) => Promise<void>;
-  /** The controller does not know this slice any more: its machines have been ended. */
+  /** Called when the controller does not know this slice any more; the machines have been ended. */
   readonly onRemoved: (reason: string) => void;
   readonly isRemoval: (error: unknown) => boolean;
 }
 
 const tickMs = 200;
-/** Shortest time between two requests. */
+/** Shortest time between two requests, ms. */
 const shortestMs = 250;
 
 export class LeaseKeeper {
@@ -42,7 +42,7 @@ export class LeaseKeeper {
   #leaseMs: number;
   #validUntil: number;
   #state: 'held' | 'paused' | 'ended' = 'held';
-  /** One change of the machines after the other. */
+  /** Serializes changes of the machines. */
   #changing: Promise<void> = Promise.resolve();
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -98,7 +98,7 @@ export class LeaseKeeper {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        // Machines that are being paused or ended are so before the controller is asked again.
+        // A pause or end in progress completes before the next request.
         await this.#changing;
         const sentAt = bootMs();
         await this.#renewed(await this.#request(signal), sentAt);
@@ -124,7 +124,7 @@ export class LeaseKeeper {
       return;
     }
     this.#leaseMs = seconds * 1000;
-    // What began while the request was under way is completed first.
+    // A change that began during the request completes first.
     await this.#changing;
     const validUntil = sentAt + this.#leaseMs;
     if (validUntil <= bootMs()) return;
@@ -144,7 +144,7 @@ export class LeaseKeeper {
   }
 }
 
-/** Over at once when the signal aborts. */
+/** Waits, or returns at once when the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,4 +1,4 @@
-/** What a slice keeps of itself: who it is, and for whom. In its data folder, so that a restart is the same compute. */
+/** Stores the identity of a slice in its data folder, so that a restarted slice is the same compute. */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,15 +7,15 @@ import type { Log } from '../lib/log.ts';
 import { readOwnJson } from '../lib/set-aside.ts';
 
 export interface SliceIdentity {
-  /** Null: it has not joined yet. */
+  /** Id at the controller; null: the slice has not joined yet. */
   readonly computeId: string | null;
-  /** Chosen before the first request: a request that is repeated is recognized by it. 64 hexadecimal digits. */
+  /** Secret chosen before the first request, by which the controller recognizes a repeated request. 64 hexadecimal digits. */
   readonly secret: string;
-  /** Of its lease. */
+  /** Epoch of the lease. */
   readonly epoch: number;
-  /** T of its lease. */
+  /** Duration T of the lease, seconds. */
   readonly seconds: number;
-  /** SHA-256 of the token with which it joined. */
+  /** SHA-256 of the token with which the slice joined. */
   readonly joinedWith: string;
 }
 
@@ -28,7 +28,7 @@ export class SliceFile {
     this.#identity = identity;
   }
 
-  /** Resolves when the identity is on disk. */
+  /** Reads or creates the identity; resolves when it is on disk. */
   static async open(stateDirectory: string, log: Log): Promise<SliceFile> {
     await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
     const path = join(stateDirectory, 'slice.json');

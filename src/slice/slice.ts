@@ -1,4 +1,4 @@
-/** A compute that registers itself with a controller: `patchbay compute --join URL`. */
+/** Registers a compute with a controller: `patchbay compute --join URL`. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,18 +14,18 @@ import { leaseFileOf, readDeadline } from './lease-file.ts';
 import { LeaseKeeper, type Machines } from './lease-keeper.ts';
 import { newSecret, SliceFile } from './slice-file.ts';
 
-/** Of the environment: the one-time token. */
+/** Environment variable with the one-time token. */
 const tokenVariable = 'PATCHBAY_JOIN';
-/** The user of its compute. */
+/** User name of the slice's own server. */
 const user = 'patchbay';
 const leaveLimitMs = 3_000;
-/** While its nodes are moved to other slices. */
+/** Polling interval while the controller moves the slice's nodes to other slices. */
 const movingPollMs = 500;
 
 export interface SliceParts {
   readonly machines: Machines & { setDeadline(deadline: number): void; ending(): void };
   readonly findings: () => Promise<readonly Finding[]>;
-  /** Where this server listens: `http(s)://host:port`. */
+  /** Address of this server: `http(s)://host:port`. */
   readonly url: string;
   /** Ends the server. */
   readonly end: () => void;
@@ -57,10 +57,10 @@ export class Slice {
     this.#guard = new GuardProcess(parts.settings.runtimeDirectory, parts.settings.Docker.socket_path);
   }
 
-  /** Before the server starts. @throws Error with a sentence for people */
+  /** Opens the slice's identity before the server starts. @throws Error with a sentence for users */
   static async open(joinUrl: string, settings: Settings, log: Log): Promise<Slice> {
     const token = process.env[tokenVariable]?.trim() || undefined;
-    // Children of this process must not have it.
+    // Child processes must not inherit the token.
     delete process.env[tokenVariable];
     const client = new ControllerClient(joinUrl);
     const file = await SliceFile.open(join(settings.dataDirectory, 'state'), log);
@@ -72,17 +72,17 @@ export class Slice {
     return new Slice({ client, file, settings, log, token });
   }
 
-  /** Requests to this server need what its controller has from the join. */
+  /** Requires the secret, which the controller knows from the join, on every request to this server. */
   withCredentials(settings: Settings): Settings {
     const Server = { ...settings.Server, auth: true, user, password: this.#file.identity.secret };
-    // The configuration may be that of its controller, which orders slices.
+    // The configuration file may be the controller's, which orders slices.
     const Cluster = { ...settings.Cluster, engine: '' };
     return Object.freeze({ ...settings, Server: Object.freeze(Server), Cluster: Object.freeze(Cluster) });
   }
 
-  /** Resolves when it has joined. @throws Error when the controller refuses it */
+  /** Joins the controller. @throws Error when the controller refuses */
   async begin(parts: SliceParts, advertised: string | undefined): Promise<string> {
-    // The controller may speak to it already, and not be reached itself: nothing runs for longer than the old lease.
+    // The controller may use this slice already although the slice cannot reach it: the guard ends the machines with the old lease.
     if (this.#file.identity.computeId !== null) await this.#guard.setDeadline(await this.deadline());
     await this.#findAddress(parts.url, advertised);
     const resumed = await this.#resume();
@@ -108,18 +108,18 @@ export class Slice {
     return lease.compute_id;
   }
 
-  /** Resolves when the controller moves no more of what runs; no lease is renewed any more then. Never rejects. */
+  /** Announces the end; resolves when the controller has moved the nodes. The lease is not renewed any more then. Never rejects. */
   async stop(): Promise<void> {
     const keeper = this.#keeper;
     if (!keeper) return;
-    // Slurm sends SIGTERM to all processes of a job: machines that end by it ran, and are started elsewhere.
+    // Slurm sends SIGTERM to all processes of a job. Machines that it ends count as running, and are started elsewhere.
     this.#machines?.ending();
     const ask = () => this.#say({ ending: true }).catch(() => undefined);
     for (let answer = await ask(); answer?.moving === true; answer = await ask()) await wait(movingPollMs);
     await keeper.close();
   }
 
-  /** Its machines have been stopped: the controller need not wait for the lease. Never rejects. */
+  /** Tells the controller that the machines have been stopped, so that it need not wait for the lease. Never rejects. */
   async leave(): Promise<void> {
     if (this.#keeper)
       await this.#say({ leaving: true }).catch((error: unknown) => {
@@ -146,14 +146,14 @@ export class Slice {
     };
   }
 
-  /** The lease that it had before it was started again, as far as it is not over. Undefined: it has to join. */
+  /** Renews the lease from before the restart; undefined: it is over, and the slice has to join. */
   async #resume(): Promise<{ lease: SliceLease; sentAt: number } | undefined> {
     const { computeId, epoch, seconds } = this.#file.identity;
     if (computeId === null) return undefined;
     const deadline = await this.deadline();
     const lease: SliceLease = { compute_id: computeId, epoch, seconds, fenced: false };
     if (this.#token === undefined) return { lease, sentAt: deadline - 2000 * seconds };
-    // A new token may be for another controller, which does not know it.
+    // A new token may be for another controller, which does not know the slice.
     try {
       await this.#renew(epoch, AbortSignal.timeout(10_000));
     } catch (error) {
@@ -162,7 +162,7 @@ export class Slice {
     return { lease, sentAt: deadline - 2000 * seconds };
   }
 
-  /** When the machines of an earlier server of this slice have to end. `bootMs()`; 0: none runs. */
+  /** When the machines of this slice's earlier server must end, ms of `bootMs()`; 0: none runs. */
   async deadline(): Promise<number> {
     const found = await readDeadline(leaseFileOf(this.#settings.runtimeDirectory));
     return found?.boot === bootId() ? found.deadline : 0;
@@ -183,13 +183,13 @@ export class Slice {
   async #renew(epoch: number, signal: AbortSignal): Promise<SliceLease> {
     const { computeId, secret, ...known } = this.#file.identity;
     const lease = await this.#client.renew(computeId ?? '', { secret, epoch, address: this.#address }, signal);
-    // A next epoch is stored when it was confirmed: a server that starts again before has machines to end.
+    // A new epoch is stored once it is confirmed: a server that restarts before must end its machines.
     if (!lease.fenced && (lease.epoch !== known.epoch || lease.seconds !== known.seconds))
       await this.#file.set({ epoch: lease.epoch, seconds: lease.seconds });
     return lease;
   }
 
-  /** The controller may start later than this. @throws what it refuses for */
+  /** Retries until the controller answers, because it may start later than the slice. @throws the controller's refusal */
   async #untilAnswered<T>(attempt: () => Promise<T>): Promise<T> {
     const retry = new Retry({ firstMs: 500, longestMs: 10_000 });
     for (;;) {
@@ -206,25 +206,26 @@ export class Slice {
   }
 }
 
-/** A token names its compute. One that was used may still be in the environment. */
+/** Whether the token belongs to another start of the slice: it names this compute, but the slice joined with a different one. */
 function isForAnotherStart(token: string, { identity: { computeId, joinedWith } }: SliceFile): boolean {
   return computeId !== null && token.endsWith(computeId) && hashOf(token) !== joinedWith;
 }
 
 /**
- * A slice that an engine placed again finds its folder where hosts share it, and so may the one before it, on a host that was cut off: when the
- * old lease is over it joins with another secret, and the old one is refused. Else the controller would take both for the same.
+ * Replaces the secret of a slice that an engine placed again. On a shared disk the new slice and the old one, on a host that lost
+ * contact, have the same folder. After the old lease, the new one joins with another secret and the controller refuses the old one.
+ * With one secret the controller would take both for the same slice.
  */
 async function renewSecret(client: ControllerClient, file: SliceFile, { Server }: Settings): Promise<void> {
   const { computeId, secret, epoch } = file.identity;
   try {
     await client.localAddress({ clearCredentials: Server.clear_credentials });
-    // No lease has this epoch: nothing is renewed, and the answer names the one that counts.
+    // No lease has this epoch: nothing is renewed, and the answer contains the current epoch.
     const question = { secret, epoch: Number.MAX_SAFE_INTEGER, address: { protocol: 'http' as const, host: '127.0.0.1', port: 1 } };
     const lease = await client.renew(computeId ?? '', question, AbortSignal.timeout(10_000));
     if (lease.epoch !== epoch) await file.set({ computeId: null, secret: newSecret() });
   } catch {
-    // It is asked again when it joins.
+    // The slice asks again when it joins.
   }
 }
 

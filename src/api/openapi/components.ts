@@ -1,4 +1,4 @@
-/** Schemas with a `title` become named components of the document, each once; users refer to them. */
+/** Turns schemas with a `title` into named components of the document, each once; users of a schema refer to its component. */
 import { isDeepStrictEqual } from 'node:util';
 
 export type Json = Record<string, unknown>;
@@ -9,7 +9,9 @@ const dataKeywords = new Set(['const', 'default', 'enum', 'examples', 'required'
 export class Components {
   readonly schemas: Record<string, Json> = {};
 
-  /** The schema with references in place of named ones. @throws when two different schemas have the same title: a bug */
+  /**
+   * Returns the schema with references instead of named schemas. @throws when two different schemas share a title, which is a bug
+   */
   take(schema: object): Json {
     const copy: Json = {};
     for (const [key, value] of Object.entries(schema)) copy[key] = dataKeywords.has(key) ? value : this.#inner(value);

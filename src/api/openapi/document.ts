@@ -1,4 +1,7 @@
-/** The OpenAPI 3.1 document of declared routes: from their keys and validating schemas, so it cannot say anything else than they do. */
+/**
+ * Builds the OpenAPI 3.1 document from the routes' keys and validating schemas, so that it cannot differ from the server's
+ * behaviour.
+ */
 import { Type } from '../../schema/type.ts';
 import type { Route } from '../route.ts';
 import { Components, type Json } from './components.ts';
@@ -6,7 +9,7 @@ import { Components, type Json } from './components.ts';
 export interface ApiVersions {
   /** Version of this program. */
   readonly program: string;
-  /** Version of the GNS3 API that it speaks. */
+  /** Version of the GNS3 API that this program speaks. */
   readonly api: string;
 }
 
@@ -110,7 +113,7 @@ function operationOf(route: Route, path: string, components: Components): Operat
 const json = (schema: Json) => ({ 'application/json': { schema } });
 const bytes = { 'application/octet-stream': { schema: {} } };
 
-/** Of a body whose schema has no name of its own. */
+/** Names a body whose schema has no title. */
 function bodyName(operationId: string): string {
   return `${operationId.replace(/(?:^|_)(\w)/g, (_, first: string) => first.toUpperCase())}Body`;
 }
@@ -135,10 +138,10 @@ function responsesOf({ method, spec, socket }: Route, hasPath: boolean, componen
   return { [status]: { description, content }, ...failures };
 }
 
-/** Parts of a project that have a chapter of their own. */
+/** Parts of a project with a chapter of their own. */
 const parts = new Set(['nodes', 'links', 'drawings', 'snapshots', 'files', 'notifications']);
 
-/** The chapter of a route follows from its path. */
+/** Derives a route's chapter from its path. */
 function tagOf({ template }: Route): string {
   const [, root, area = '', , part = ''] = template.split('/');
   if (root !== 'v2') return 'server';

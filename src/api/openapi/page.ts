@@ -1,4 +1,4 @@
-/** The document as a page for people: plain HTML without scripts and without resources of other servers. */
+/** Renders the document as plain HTML, without scripts or resources of other servers. */
 import type { Json } from './components.ts';
 import type { ApiDocument, Operation } from './document.ts';
 

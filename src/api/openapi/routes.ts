@@ -1,4 +1,4 @@
-/** The server describes its routes. Nothing of it is made or even loaded before the first request for it. */
+/** Serves the description of the routes, which is built and loaded on the first request. */
 import { type Route, route, Stream } from '../route.ts';
 import type { ApiDocument, ApiVersions } from './document.ts';
 
@@ -8,7 +8,7 @@ const headers = {
   'x-content-type-options': 'nosniff',
 };
 
-/** `described` and these. */
+/** Returns `described` with the routes that describe them. */
 export function withDocument(described: readonly Route[], versions: ApiVersions): readonly Route[] {
   let made: Promise<ApiDocument> | undefined;
   const document = () => {
