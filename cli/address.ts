@@ -1,4 +1,4 @@
-/** The server that the command line talks to, and the credentials for it. A password comes from the environment or a file, never from an option. */
+/** Finds the command line's server and its credentials. A password comes from the environment or a file, never from an option. */
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import type { ServerAddress } from './server-client.ts';
 
 export const defaultUrl = 'http://127.0.0.1:3080';
 
-/** @throws CliUsageError for an address that is none */
+/** Returns the server's address. @throws CliUsageError for an invalid address */
 export async function serverAddress(given: { url?: string | undefined; user?: string | undefined }): Promise<ServerAddress> {
   const { PATCHBAY_URL, PATCHBAY_USER, PATCHBAY_PASSWORD } = process.env;
   const url = parseUrl(given.url ?? (PATCHBAY_URL || defaultUrl));
@@ -35,13 +35,13 @@ interface NetrcEntry {
   readonly password: string | undefined;
 }
 
-/** Of the file that `NETRC` names, or `~/.netrc`. */
+/** Reads the entry from the file in `NETRC`, or from `~/.netrc`. */
 async function netrcEntry(host: string, user: string | undefined): Promise<NetrcEntry | undefined> {
   const text = await readFile(process.env.NETRC || join(homedir(), '.netrc'), 'utf8').catch(() => '');
   return findEntry(text, host, user);
 }
 
-/** The first entry for the host, and for the user where one is given; `default` comes last. */
+/** Returns the first entry for the host, and for the user if given; a `default` entry comes last. */
 export function findEntry(netrc: string, host: string, user?: string): NetrcEntry | undefined {
   const words = netrc
     .replaceAll(/^\s*#.*$/gm, '')

@@ -1,14 +1,14 @@
-/** What a command of the command line is: its declaration, from which parsing, help and completion follow. */
+/** Declares a command of the command line; parsing, help and completion derive from the declaration. */
 import type { ServerClient } from './server-client.ts';
 
 export interface CliOption {
-  /** What it takes, in capitals; absent: it is a flag. */
+  /** Name of the option's value, in capitals; absent: the option is a flag. */
   readonly value?: string;
   readonly short?: string;
-  /** May be given several times. */
+  /** The option may be given several times. */
   readonly multiple?: true;
   readonly description: string;
-  /** Completed by names of files. */
+  /** The shell completes the value with file names. */
   readonly isFile?: true;
 }
 
@@ -18,31 +18,31 @@ export interface CliExample {
 }
 
 export interface CliCommand {
-  /** As it is typed: `lab apply`. */
+  /** The command as typed: `lab apply`. */
   readonly name: string;
-  /** Arguments for help: `[FILE]`. */
+  /** Arguments, as help shows them: `[FILE]`. */
   readonly args: string;
   readonly summary: string;
   readonly options: Readonly<Record<string, CliOption>>;
   readonly examples: readonly CliExample[];
-  /** Its arguments are names of files. */
+  /** The arguments are file names. */
   readonly takesFiles?: true;
-  /** What follows `--` is its own. */
+  /** The command parses the words after `--`. */
   readonly takesRest?: true;
-  /** Needs no server. */
+  /** The command needs no server. */
   readonly isLocal?: true;
-  /** Exit code of a mistake in what was typed; default 1. */
+  /** Exit code of a usage error; default 1. */
   readonly mistakeCode?: number;
-  /** A tool of `patchbay mcp`; absent: agents do not have it. */
+  /** The command is a tool of `patchbay mcp`; absent: agents cannot use it. */
   readonly agent?: AgentUse;
-  /** @returns the exit code */
+  /** Runs the command. @returns the exit code */
   readonly run: (call: CliCall) => Promise<number>;
 }
 
 /** How agents may use a command. */
 export interface AgentUse {
   readonly effect: 'reads' | 'changes';
-  /** The options that they may give. */
+  /** Options that agents may give. */
   readonly options: readonly string[];
   /** Exit codes besides 0 that are results, not errors. */
   readonly results?: readonly number[];
@@ -50,34 +50,34 @@ export interface AgentUse {
 
 export interface CliCall {
   readonly args: readonly string[];
-  /** Behind `--`. */
+  /** Words after `--`. */
   readonly rest: readonly string[];
-  /** A lab file that stands in no file: what it names is in the current folder. */
+  /** Text of a lab file that an agent sent; its relative paths refer to the current folder. */
   readonly labText?: string;
   readonly options: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
-  /** Of the server that the command talks to; for local commands, none. */
+  /** Client of the server; local commands do not use it. */
   readonly api: ServerClient;
   readonly out: CliOutput;
-  /** Aborts at Ctrl-C. */
+  /** Aborts on Ctrl-C. */
   readonly signal: AbortSignal;
 }
 
 export interface CliOutput {
-  /** `--json` was given: results are one JSON document on standard output. */
+  /** Whether `--json` was given: the result is one JSON document on standard output. */
   readonly isJson: boolean;
-  /** A line of the result. */
+  /** Prints a line of the result. */
   print(line: string): void;
-  /** A part of the result as it is, without a line end. */
+  /** Writes a part of the result, without a line end. */
   write(text: string): void;
-  /** The result for programs. */
+  /** Prints the result as JSON. */
   json(value: unknown): void;
-  /** A remark for people, on standard error. */
+  /** Prints a remark for the user on standard error. */
   note(line: string): void;
   style(style: 'red' | 'green' | 'yellow' | 'dim' | 'bold', text: string): string;
   table(columns: readonly string[], rows: readonly (readonly string[])[]): void;
 }
 
-/** A mistake in what was typed. */
+/** A usage error of the command line. */
 export class CliUsageError extends Error {
   override readonly name = 'CliUsageError';
 }

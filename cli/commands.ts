@@ -1,4 +1,4 @@
-/** All commands of the command line but those of the server itself. */
+/** Lists all commands of the command line except those of the server itself. */
 
 import { fieldTables } from '../lab/field-tables.ts';
 import { type CliCommand, CliUsageError } from './command.ts';
@@ -16,7 +16,7 @@ import { slicesCommands } from './slices-commands.ts';
 import { bisectCommand } from './test/bisect-command.ts';
 import { testCommand } from './test/test-command.ts';
 
-/** What may follow `patchbay`. */
+/** Words that may follow `patchbay`. */
 const firstWords = [
   ...['serve', 'compute', 'slices', 'images', 'doctor', 'openapi', 'configuration'],
   ...['lab', 'test', 'bisect', 'mcp', 'completion'],
@@ -70,7 +70,7 @@ export const cliCommands: readonly CliCommand[] = [
   completionCommand,
 ];
 
-/** The command that a line begins with. */
+/** Finds the command with which a line begins. */
 export function findCommand(argv: readonly string[]): CliCommand | undefined {
   return cliCommands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));
 }

@@ -1,10 +1,10 @@
-/** Completion for shells, from the declarations of the commands. */
+/** Generates shell completion from the declarations of the commands. */
 import type { CliCommand, CliOption } from './command.ts';
 
 export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
-/** The script that a shell reads. `first`: the words that may follow `patchbay`. */
+/** Returns the completion script of a shell. `first`: words that may follow `patchbay`. */
 export function completionScript(shell: Shell, commands: readonly CliCommand[], first: readonly string[]): string {
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](commands, first);
 }

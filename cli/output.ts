@@ -1,4 +1,4 @@
-/** What the command line prints: tables and colours for people, JSON for programs. */
+/** Prints the output of the command line: tables and colours for users, JSON for programs. */
 import { styleText } from 'node:util';
 import type { CliOutput } from './command.ts';
 
@@ -21,7 +21,7 @@ export function terminalOutput(isJson: boolean): CliOutput {
   };
 }
 
-/** Columns as wide as their longest text. Control characters of names are shown as dots. */
+/** Formats columns as wide as their longest text. Control characters in names become dots. */
 export function tableLines(rows: readonly (readonly string[])[]): string[] {
   const clean = rows.map((row) => row.map((text) => text.replaceAll(/\p{Cc}/gu, '·')));
   const widths = clean.reduce<number[]>((most, row) => row.map((text, index) => Math.max(most[index] ?? 0, text.length)), []);

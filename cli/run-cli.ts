@@ -2,13 +2,12 @@
 import { parseArgs } from 'node:util';
 import { LabError } from '../lab/file/lab-error.ts';
 import { serverAddress } from './address.ts';
-import { type CliCall, type CliCommand, CliUsageError } from './command.ts';
+import { type CliCall, type CliCommand, type CliOption, CliUsageError } from './command.ts';
 import { cliCommands, findCommand } from './commands.ts';
-import { commandHelp, groupHelp } from './help.ts';
-import { terminalOutput } from './output.ts';
+import { tableLines, terminalOutput } from './output.ts';
 import { RequestError, ServerClient } from './server-client.ts';
 
-/** `argv`: from the first word on, such as `lab`. */
+/** Runs a command line. `argv`: from the first word on, such as `lab`. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   const words = argv.filter((word) => word !== '--help' && word !== '-h');
   const command = findCommand(argv);
@@ -25,7 +24,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   }
   const aborter = new AbortController();
   const stop = (): void => {
-    // A second Ctrl-C ends at once.
+    // A second Ctrl-C ends the process at once.
     if (aborter.signal.aborted) process.exit(130);
     aborter.abort(new Error('interrupted'));
   };
@@ -35,7 +34,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     return await command.run(await callOf(command, given, aborter.signal));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EPIPE') return 0;
-    // A question takes Ctrl-C for itself.
+    // A question handles Ctrl-C itself.
     if (aborter.signal.aborted || (error as Error).name === 'AbortError') {
       process.stderr.write('patchbay: interrupted; what is done stays. Run the command again to continue\n');
       return 130;
@@ -46,7 +45,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** A reader that has enough, as `head`, is no error, and what is being done continues. */
+/** Ignores EPIPE: a reader such as `head` may close its end early, and the command continues. */
 function ignoreClosed(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
@@ -88,7 +87,7 @@ function parse({ name, options }: CliCommand, args: readonly string[]) {
   }
 }
 
-/** In one line where the user can do something about it. */
+/** Prints an error: on one line where the user can fix it. */
 function report(error: unknown, { name, mistakeCode = 1 }: CliCommand): number {
   if (error instanceof CliUsageError) {
     process.stderr.write(`patchbay ${name}: ${error.message}\n`);
@@ -98,4 +97,33 @@ function report(error: unknown, { name, mistakeCode = 1 }: CliCommand): number {
     error instanceof LabError || error instanceof RequestError || (error as NodeJS.ErrnoException).code !== undefined;
   process.stderr.write(`patchbay ${name}: ${isExpected ? (error as Error).message : (error as Error).stack}\n`);
   return 1;
+}
+
+/** Formats the help of a group: usage and commands. */
+function groupHelp(group: string, commands: readonly CliCommand[]): string {
+  const own = commands.filter(({ name }) => name.startsWith(`${group} `) || name === group);
+  const rows = own.map(({ name, args, summary }) => [`  ${name} ${args}`.trimEnd(), summary]);
+  return [
+    `Usage: patchbay ${group} COMMAND [options]`,
+    '',
+    ...tableLines(rows),
+    '',
+    `patchbay ${group} COMMAND --help shows the options of a command and examples.`,
+  ].join('\n');
+}
+
+/** Formats the help of a command: usage, options, examples. */
+function commandHelp({ name, args, summary, options, examples }: CliCommand): string {
+  const rows = Object.entries<CliOption>(options).map(([key, option]) => [`  ${optionText(key, option)}`, option.description]);
+  return [
+    `Usage: patchbay ${name} ${args}${args ? ' ' : ''}[options]`,
+    '',
+    `${summary}.`,
+    ...(rows.length > 0 ? ['', 'Options', ...tableLines(rows)] : []),
+    ...(examples.length > 0 ? ['', 'Examples', ...examples.flatMap(({ line, does }) => [`  ${line}`, `      ${does}`])] : []),
+  ].join('\n');
+}
+
+function optionText(key: string, { value, short }: CliOption): string {
+  return `${short ? `-${short}, ` : ''}--${key}${value ? ` ${value}` : ''}`;
 }

@@ -1,12 +1,12 @@
-/** A server over HTTP or HTTPS, near or far. */
+/** A client of a local or remote server over HTTP or HTTPS. */
 
 import type { LabApi } from '../lab/state/lab-api.ts';
 import type { Method } from '../src/api/route.ts';
 
-/** An answer that is no success, in the words of the server. */
+/** An unsuccessful answer, with the server's message. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 without an answer. */
   readonly status: number;
 
   constructor(status: number, message: string, options?: ErrorOptions) {
@@ -20,11 +20,11 @@ export interface ServerAddress {
   readonly url: string;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
-  /** Who changes something, for the history of projects. Default: the user. */
+  /** Name of the requester, for the history of projects. Default: the user. */
   readonly client?: string;
 }
 
-/** Nodes may boot, and images be copied, before an answer comes. Milliseconds. */
+/** Longest wait for an answer: nodes may boot, or images be copied, first. Milliseconds. */
 const answerLimitMs = 1_200_000;
 
 export class ServerClient implements LabApi {
@@ -47,7 +47,7 @@ export class ServerClient implements LabApi {
     };
   }
 
-  /** For what must happen after Ctrl-C. */
+  /** Returns a client without the signal, for requests that must be made after Ctrl-C. */
   withoutSignal(): ServerClient {
     return new ServerClient(this.#address);
   }
@@ -71,7 +71,7 @@ export class ServerClient implements LabApi {
     await (await this.send('POST', path, text)).arrayBuffer();
   }
 
-  /** The answer to a request, unread. @throws RequestError */
+  /** Sends a request and returns the unread answer. @throws RequestError */
   async send(method: Method, path: string, body?: string): Promise<Response> {
     const answer = await this.#fetch(method, path, body);
     if (answer.ok) return answer;
@@ -103,7 +103,7 @@ export class ServerClient implements LabApi {
       const { message } = JSON.parse(text) as { message?: unknown };
       if (typeof message === 'string') return message;
     } catch {
-      // Not an answer of Patchbay.
+      // The answer is not Patchbay's.
     }
     return `${this.url} answered with status ${status}`;
   }

@@ -1,4 +1,4 @@
-/** `patchbay slices`: computes that register themselves. */
+/** `patchbay slices`: manages computes that register themselves. */
 import type { SliceInvitation, SliceObject } from '../src/schema/slice.ts';
 import { type CliCommand, CliUsageError, serverOptions, textOption } from './command.ts';
 

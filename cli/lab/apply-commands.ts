@@ -20,7 +20,7 @@ const fileOptions = {
 };
 const yes = { yes: { short: 'y', description: 'Do not ask before nodes are deleted or made anew' } };
 
-/** There are changes. */
+/** Exit code when there are changes. */
 const changesCode = 2;
 
 const planCommand: CliCommand = {
@@ -133,12 +133,12 @@ const destroyCommand: CliCommand = {
 
 export const applyCommands = [planCommand, applyCommand, diffCommand, exportCommand, destroyCommand];
 
-/** A closed project is opened where `open` is given. */
+/** Plans a lab. `open` opens a closed project first. */
 export async function planOf({ api, options }: CliCall, lab: Lab, open = false): Promise<LabPlan> {
   return planOn(api, lab, { ...(typeof options.project === 'string' && { project: options.project }), open });
 }
 
-/** Shows the plan, asks where something would be lost, and carries it out. @returns the exit code */
+/** Shows the plan, asks before something is lost, and applies the plan. @returns the exit code */
 export async function applyLab(call: CliCall, lab: Lab, plan: LabPlan): Promise<number> {
   const { api, out, signal } = call;
   const lines = linesOf(plan);
@@ -163,7 +163,7 @@ export async function applyLab(call: CliCall, lab: Lab, plan: LabPlan): Promise<
   return 0;
 }
 
-/** @throws CliUsageError unless the answer is yes */
+/** Asks a question. @throws CliUsageError unless the answer is yes */
 async function confirm({ options, signal }: CliCall, question: string): Promise<void> {
   if (options.yes === true) return;
   if (!process.stdin.isTTY) throw new CliUsageError(`${question} Confirm with --yes`);

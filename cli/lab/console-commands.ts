@@ -1,4 +1,4 @@
-/** Commands that talk to nodes and links: console, exec, capture. */
+/** Commands for consoles and captures: console, exec, capture. */
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,7 +13,7 @@ import { getLink, getNode, linkName, readParts } from './find-parts.ts';
 import { projectOf } from './lab-source.ts';
 
 const options = { ...projectOption, ...serverOptions };
-/** Ctrl-] leaves, as in telnet. */
+/** Ctrl-] ends the console, as in telnet. */
 const leave = 0x1d;
 
 const consoleCommand: CliCommand = {
@@ -79,7 +79,7 @@ const execCommand: CliCommand = {
     try {
       const dialogue = new PromptDialogue(socket, AbortSignal.any([call.signal, AbortSignal.timeout(limitMs)]));
       const answer = await dialogue.ask(command);
-      // Before its exit code is asked for, which may come too late.
+      // The output is printed first, because the request for the exit code may time out.
       if (!call.out.isJson && answer !== '') call.out.print(answer);
       const { code, late } = await exitCodeOf(answer, dialogue, platform).then(
         (found) => ({ code: found, late: undefined }),
@@ -95,10 +95,12 @@ const execCommand: CliCommand = {
   },
 };
 
-/** As shells show it: `$`, `/ #`, `root@vm:~#`, `sh-5.2#`. Routers have a name and `#` or `>`; for them `?` asks for help. */
+/** Prompts of shells: `$`, `/ #`, `root@vm:~#`, `sh-5.2#`. Routers have a name and `#` or `>`; for them `?` shows help. */
 const shellPrompt = /[$%]$|^#$|[@/~:\]].*#$|^(ba|da|a)?sh-[\d.]+#$/;
 
-/** That of the command at a shell; 1 for a line that another command line refused. Undefined where neither is known. */
+/**
+ * Returns the exit code of a command at a shell, or 1 when a router's command line refused it; undefined where neither is known.
+ */
 async function exitCodeOf(answer: string, dialogue: PromptDialogue, platform: ConsolePlatform | undefined) {
   if (platform?.patterns.error) return platform.patterns.error.test(answer) ? 1 : 0;
   if (platform?.shell === undefined || !shellPrompt.test(dialogue.prompt)) return undefined;
@@ -106,7 +108,7 @@ async function exitCodeOf(answer: string, dialogue: PromptDialogue, platform: Co
   return code === undefined ? undefined : Number(code);
 }
 
-/** Output that has not grown for so long is complete, where it ends with a prompt. Milliseconds. */
+/** Output that ends with a prompt and has not grown for this long is complete. Milliseconds. */
 const quietMs = 400;
 
 class PromptDialogue {
@@ -114,7 +116,7 @@ class PromptDialogue {
   readonly #reader: ConsoleReader;
   #prompt: string | undefined;
 
-  /** Empty until it was seen. */
+  /** The prompt; empty until it was seen. */
   get prompt(): string {
     return this.#prompt ?? '';
   }
@@ -124,7 +126,7 @@ class PromptDialogue {
     this.#reader = new ConsoleReader(socket, signal);
   }
 
-  /** Types a line when the prompt stands, and returns what follows it up to the same prompt. @throws LabError at the limit */
+  /** Types a line at the prompt, and returns the output up to the next prompt. @throws LabError at the time limit */
   async ask(command: string): Promise<string> {
     this.#prompt ??= await this.#findPrompt();
     this.#reader.forget();
@@ -141,7 +143,7 @@ class PromptDialogue {
 }
 
 function lastLine(text: string): string {
-  // Shells ask for the place of the cursor behind their prompt.
+  // Shells request the cursor position after their prompt.
   return stripVTControlCharacters(text.split(/[\r\n]/).at(-1) ?? '').trimEnd();
 }
 
@@ -163,7 +165,7 @@ class ConsoleReader {
     this.#text = '';
   }
 
-  /** The output when `isDone` holds and nothing more comes. @throws LabError at the limit */
+  /** Returns the output once `isDone` holds and no more arrives. @throws LabError at the time limit */
   untilQuiet(isDone: (text: string) => boolean): Promise<string> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -179,7 +181,7 @@ class ConsoleReader {
       };
       this.#signal.addEventListener('abort', stop, { once: true });
       check();
-      // An aborted signal sends no event any more.
+      // An aborted signal emits no further event.
       if (this.#signal.aborted) stop();
     });
   }
@@ -222,7 +224,7 @@ const captureCommand: CliCommand = {
       ...(max_bytes !== undefined && { max_bytes }),
       ...(call.options.before === true && { side: 'before' }),
     });
-    // Its own end completes the file: the request for the stream is not aborted.
+    // Ctrl-C ends the capture at the server, which completes the file: the request for the stream is not aborted.
     const stop = () =>
       api
         .withoutSignal()

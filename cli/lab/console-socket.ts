@@ -1,16 +1,16 @@
-/** The console of a node over its WebSocket: bytes as a serial line has them, without telnet's commands. */
+/** Opens a node's console over its WebSocket: bytes of a serial line, without telnet commands. */
 import { TelnetStripper } from '../../src/lib/telnet.ts';
 import type { ServerClient } from '../server-client.ts';
 
 export interface ConsoleSocket {
   send(data: string | Uint8Array<ArrayBuffer>): void;
   onData(listener: (data: Uint8Array) => void): void;
-  /** Resolves with the reason when it is closed. */
+  /** Resolves with the reason when the console is closed. */
   readonly closed: Promise<string>;
   close(): void;
 }
 
-/** @throws why it cannot be opened */
+/** Opens the console. @throws the reason why it cannot be opened */
 export async function openConsole(
   api: ServerClient,
   projectPath: string,

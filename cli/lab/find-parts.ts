@@ -1,4 +1,4 @@
-/** Nodes and links by the words of people. */
+/** Finds nodes and links by their names on the command line. */
 import { LabError, suggestion } from '../../lab/file/lab-error.ts';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
@@ -18,7 +18,7 @@ export async function readParts(api: ServerClient, project: Project): Promise<Pr
   return { project, path, nodes, links };
 }
 
-/** By name or id. @throws LabError */
+/** Finds a node by name or id. @throws LabError */
 export function getNode({ nodes, project }: ProjectParts, word: string): Node {
   const node = nodes.find(({ name, node_id }) => name === word || node_id === word);
   if (!node)
@@ -31,7 +31,7 @@ export function getNode({ nodes, project }: ProjectParts, word: string): Node {
   return node;
 }
 
-/** `R1:eth0`, `R1-R2`, `R1:eth0-R2:eth1`, or its id. @throws LabError when there is none, or several */
+/** Finds a link by `R1:eth0`, `R1-R2`, `R1:eth0-R2:eth1`, or its id. @throws LabError when no link matches, or several do */
 export function getLink(parts: ProjectParts, word: string): Link {
   const found = parts.links.filter((link) => link.link_id === word || isLink(parts, link, word));
   const [link] = found;
@@ -41,7 +41,7 @@ export function getLink(parts: ProjectParts, word: string): Link {
   throw new LabError(`"${word}" ${problem}. Name one of: ${known.slice(0, 20).join(', ') || 'none'}`);
 }
 
-/** `R1:eth0-R2:eth1`. */
+/** Returns a link's name, such as `R1:eth0-R2:eth1`. */
 export function linkName(parts: ProjectParts, link: Link): string {
   return endNames(parts, link)
     .map(({ node, port }) => `${node}:${port}`)

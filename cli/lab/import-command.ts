@@ -1,4 +1,4 @@
-/** `lab import`: labs of other programs to lab files. */
+/** `lab import`: converts labs of other programs to lab files. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { NodeReport } from '../../lab/import/foreign-lab.ts';

@@ -1,4 +1,4 @@
-/** The lab file and the project that a command means. */
+/** Finds the lab file and the project to which a command refers. */
 import { readFile, stat } from 'node:fs/promises';
 import { basename, dirname, extname } from 'node:path';
 import type { Lab } from '../../lab/file/lab.ts';
@@ -12,7 +12,7 @@ import { type CliCall, CliUsageError, textOption } from '../command.ts';
 
 export const defaultFile = 'lab.yaml';
 
-/** The lab of the file that was given, or of `lab.yaml`. */
+/** Loads the lab of the given file, or of `lab.yaml`. */
 export async function labOf(call: CliCall): Promise<Lab> {
   return loadLab(await labSourceOf(call));
 }
@@ -50,8 +50,8 @@ function variablesOf({ options }: CliCall): Variables {
 }
 
 /**
- * As in a lab file: a number, true or false, a text in quotes, or the text itself. A number that would be shown otherwise than it is
- * written (`1.10`, `007`) is a text: it may be a part of one.
+ * Parses a value like a lab file does: a number, true or false, a text in quotes, or a plain text. A number whose text would change
+ * (`1.10`, `007`) is a text, because it may be part of one.
  */
 export function readValue(text: string): string | number | boolean {
   try {
@@ -59,12 +59,12 @@ export function readValue(text: string): string | number | boolean {
     if (typeof value === 'boolean' || (typeof value === 'number' && String(value) === text)) return value;
     if (typeof value === 'string' && /^["']/.test(text)) return value;
   } catch {
-    // Not YAML: a text.
+    // A text that is not valid YAML is used as it is.
   }
   return text;
 }
 
-/** By `--project`, `PATCHBAY_PROJECT`, the lab file of this folder, or because it is the only open one. */
+/** Finds the project by `--project`, `PATCHBAY_PROJECT`, or the lab file of this folder; else the only open project. */
 export async function projectOf(call: CliCall): Promise<Project> {
   const named = textOption(call, 'project') ?? (process.env.PATCHBAY_PROJECT || undefined);
   if (named !== undefined) return namedProject(call, named);
@@ -78,7 +78,7 @@ export async function projectOf(call: CliCall): Promise<Project> {
   );
 }
 
-/** A lab file stands for the project of its name. */
+/** Finds a project by name; a lab file means the project of the lab's name. */
 export async function namedProject({ api }: CliCall, named: string): Promise<Project> {
   const isLab = ['.yaml', '.yml', '.json'].includes(extname(named)) && (await isFile(named));
   return getProject(api, isLab ? (await readLab(named)).name : named);

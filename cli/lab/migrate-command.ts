@@ -1,4 +1,4 @@
-/** `patchbay lab migrate`: a node goes to another compute. */
+/** `patchbay lab migrate`: moves a node to another compute. */
 import { LabError, suggestion } from '../../lab/file/lab-error.ts';
 import type { ComputeObject } from '../../src/schema/compute.ts';
 import type { NodeMigration } from '../../src/schema/move.ts';
@@ -26,7 +26,7 @@ export const migrateCommand: CliCommand = {
   },
 };
 
-/** By name or id. @throws LabError */
+/** Finds a compute by name or id. @throws LabError */
 async function findCompute({ api }: CliCall, word: string): Promise<ComputeObject> {
   const all = await api.json<ComputeObject[]>('GET', '/v2/computes');
   const found = all.find(({ name, compute_id }) => name === word || compute_id === word);

@@ -1,4 +1,4 @@
-/** A server of one's own for the time of a command: on a free port, with its own state, which goes with it. */
+/** Starts a temporary server for one command: on a free port, with its own state, which is removed afterwards. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
@@ -7,22 +7,22 @@ import { createInterface } from 'node:readline';
 
 export interface OwnServer {
   readonly url: string;
-  /** Ends it with its nodes, and removes its state. */
+  /** Stops the server with its nodes, and removes its state. */
   end(): Promise<void>;
 }
 
 const program = resolve(import.meta.dirname, '../../src/main.ts');
-/** For one that hangs. Milliseconds. */
+/** Time limits for a server that hangs. Milliseconds. */
 const startLimitMs = 60_000;
 const endLimitMs = 30_000;
 
-/** @throws what it wrote when it did not start */
+/** Starts the server. @throws its error output when it did not start */
 export async function startOwnServer(): Promise<OwnServer> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-lab-'));
   const config = join(folder, 'lab.ini');
   await writeFile(config, `[Server]\n${await imagesSetting()}`);
-  // In a group of its own: Ctrl-C in the terminal ends this command, which ends the server in its own order.
-  // When this command is killed, the pipe to the server's standard input ends, and so does the server.
+  // The server has its own process group: Ctrl-C in the terminal ends this command, which then ends the server in order. If this
+  // command is killed, the server's standard input ends, and so does the server.
   const options = ['--port', '0', '--data-dir', join(folder, 'data'), '--config', config, '--stop-nodes', '--until-stdin-ends'];
   const child = spawn(process.execPath, [program, 'serve', ...options], { stdio: 'pipe', detached: true });
   let errors = '';
@@ -45,7 +45,7 @@ export async function startOwnServer(): Promise<OwnServer> {
   }
 }
 
-/** The images of this user's other servers are used. */
+/** Uses the image folder of this user's other servers. */
 async function imagesSetting(): Promise<string> {
   const folder = join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'patchbay', 'images');
   const isFolder = (await stat(folder).catch(() => undefined))?.isDirectory() ?? false;

@@ -1,4 +1,4 @@
-/** `lab run`: a lab for the time of a command, on a server of its own. */
+/** `lab run`: runs a lab on a temporary server for the duration of a command. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { CliCall, CliCommand } from '../command.ts';
@@ -42,7 +42,7 @@ export const runCommand: CliCommand = {
   },
 };
 
-/** The exit code of the user's command; Ctrl-C reaches it by the terminal, or from here. */
+/** Runs the user's command and returns its exit code. Ctrl-C reaches it through the terminal, or from here. */
 async function runUser({ rest: [command = '', ...args], signal }: CliCall, { url }: OwnServer, project: string): Promise<number> {
   const env = userEnvironment({ PATCHBAY_URL: url, PATCHBAY_PROJECT: project });
   const child = spawn(command, args, { stdio: 'inherit', env });
@@ -53,9 +53,9 @@ async function runUser({ rest: [command = '', ...args], signal }: CliCall, { url
   });
 }
 
-/** Of a command of the user, with what is set for it. */
+/** Returns the environment of a user's command, with the variables in `set`. */
 export function userEnvironment(set: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  // Of an installed package, `scripts/patchbay.mjs` gives Node options that are for this program alone.
+  // In an installed package, `scripts/patchbay.mjs` sets Node options that are for this program alone.
   const nodeOptions = (process.env.NODE_OPTIONS ?? '').replace(
     /--import=\S*strip-types\.mjs --disable-warning=ExperimentalWarning/,
     '',

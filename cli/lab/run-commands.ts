@@ -1,4 +1,4 @@
-/** Commands about a project that exists: list, start, stop, impair, graph. */
+/** Commands for an existing project: list, start, stop, impair, graph. */
 
 import { readFilters } from '../../lab/file/filter-values.ts';
 import { openProject } from '../../lab/open-lab.ts';
@@ -11,7 +11,7 @@ import { endNames, getLink, getNode, linkName, type ProjectParts, readParts } fr
 import { namedProject, projectOf } from './lab-source.ts';
 
 const options = { ...projectOption, ...serverOptions };
-/** Nodes that are started or stopped at a time. */
+/** Nodes that are started or stopped at the same time. */
 const atOnce = 8;
 
 const listCommand: CliCommand = {
@@ -133,7 +133,7 @@ const impairCommand: CliCommand = {
   },
 };
 
-/** What `lab impair` means: the link, and the fields that change. @throws CliUsageError, LabError */
+/** Parses the arguments of `lab impair`: the link, and the fields that change. @throws CliUsageError, LabError */
 export async function impairmentOf(
   call: CliCall,
 ): Promise<{ parts: ProjectParts; link: Link; body: { filters?: Link['filters']; suspend?: boolean } }> {
@@ -152,7 +152,7 @@ export function impairmentText(parts: ProjectParts, link: Link): string {
   return `${linkName(parts, link)}: ${filterText(link) || 'no impairments'}${link.suspend ? ', suspended' : ''}`;
 }
 
-/** `delay=20ms`, `ab.loss=1%` as a lab file has them. */
+/** Parses settings in the form of a lab file: `delay=20ms`, `ab.loss=1%`. */
 function settingsOf(words: readonly string[]): Record<string, unknown> {
   const settings: Record<string, unknown> = {};
   for (const word of words) {

@@ -1,10 +1,10 @@
-/** Plans and drift as people read them. */
+/** Prints plans and drift for users. */
 import type { DriftLine, PlanLine, WarmStart } from '../../lab/plan/lab-plan.ts';
 import type { CliOutput } from '../command.ts';
 
 const signs = { create: '+', update: '~', replace: '±', delete: '-' } as const;
 const styles = { create: 'green', update: 'yellow', replace: 'red', delete: 'red' } as const;
-/** Of a value in a line, in characters. */
+/** Longest value in a line, characters. */
 const longest = 60;
 
 export function showPlan(lines: readonly PlanLine[], out: CliOutput): void {

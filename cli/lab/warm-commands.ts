@@ -1,4 +1,4 @@
-/** Commands about the memory of a running lab: freeze, fork, rewind. */
+/** Commands for the memory of a running lab: freeze, fork, rewind. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LabError, suggestion } from '../../lab/file/lab-error.ts';
 import type { Node } from '../../src/schema/node.ts';
@@ -130,7 +130,7 @@ async function snapshotsOf(call: CliCall): Promise<Snapshot[]> {
   return call.api.json<Snapshot[]>('GET', await snapshotsPath(call));
 }
 
-/** By name or id. @throws LabError */
+/** Finds a snapshot by name or id. @throws LabError */
 export function findSnapshot(all: readonly Snapshot[], word: string): Snapshot {
   const found = all.find(({ name, snapshot_id }) => name === word || snapshot_id === word);
   if (found) return found;

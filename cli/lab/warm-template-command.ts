@@ -1,4 +1,4 @@
-/** `patchbay lab keep`: the booted machine of a running node becomes a template. */
+/** `patchbay lab keep`: turns the booted machine of a running node into a template. */
 import type { Template } from '../../src/schema/template.ts';
 import { type CliCommand, CliUsageError, projectOption, serverOptions } from '../command.ts';
 import { getNode, readParts } from './find-parts.ts';

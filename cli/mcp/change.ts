@@ -1,10 +1,10 @@
-/** A change that an agent makes: previewed, then made, then undone as one step. */
+/** Defines a change of an agent: it is previewed, then made, then undone as one step. */
 import type { CliCall } from '../command.ts';
 
 export interface AgentChange {
-  /** What it would do now. The change is refused when this text has changed since the agent read it. */
+  /** Effect of the change now. The change is refused when this text has changed since the agent read it. */
   readonly preview: string;
-  /** Whether, and how, it can be undone. */
+  /** Whether and how the change can be undone. */
   readonly undo: string;
   make(): Promise<MadeChange>;
 }
@@ -12,14 +12,14 @@ export interface AgentChange {
 export interface MadeChange {
   readonly text: string;
   readonly isError?: boolean;
-  /** Absent: there is nothing to undo, or it cannot be undone. */
+  /** Absent: there is nothing to undo, or undo is not possible. */
   readonly undo?: Undo;
 }
 
 export interface Undo {
-  /** What undoing does. */
+  /** Effect of the undo. */
   readonly does: string;
-  /** @throws the reason for which it cannot be undone any more */
+  /** Undoes the change. @throws the reason why it can no longer be undone */
   run(): Promise<string>;
 }
 

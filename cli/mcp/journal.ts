@@ -1,10 +1,10 @@
-/** The previews that an agent may confirm, and the changes that it may undo. Both end with the process. */
+/** Stores the previews that an agent may confirm, and the changes that it may undo. Both are lost when the process ends. */
 import { randomBytes } from 'node:crypto';
 import type { Undo } from './change.ts';
 
 const mostPreviews = 64;
 const mostChanges = 256;
-/** Of a preview. Milliseconds. */
+/** How long a preview is valid, ms. */
 const validMs = 900_000;
 
 export interface Preview {
@@ -17,7 +17,7 @@ export class ChangeJournal {
   readonly #previews = new Map<string, Preview & { readonly until: number }>();
   readonly #changes = new Map<string, { readonly what: string; readonly undo: Undo }>();
 
-  /** @returns the token that confirms it */
+  /** Stores a preview. @returns the token that confirms it */
   addPreview(preview: Preview): string {
     const token = randomBytes(6).toString('hex');
     this.#previews.set(token, { ...preview, until: performance.now() + validMs });
@@ -25,7 +25,7 @@ export class ChangeJournal {
     return token;
   }
 
-  /** Each confirms once; undefined for a token of another call, or one that is used or old. */
+  /** Uses up a token; undefined for a token of another call, or a used or expired one. */
   takePreview(token: string, call: string): Preview | undefined {
     const preview = this.#previews.get(token);
     if (preview?.call !== call) return undefined;
@@ -42,7 +42,7 @@ export class ChangeJournal {
     return this.#changes.get(id);
   }
 
-  /** The last one first. */
+  /** Lists the changes, the last one first. */
   listChanges(): string[] {
     return Array.from(this.#changes, ([id, { what }]) => `${id} (${what})`).toReversed();
   }

@@ -1,8 +1,8 @@
-/** `patchbay mcp`: tools for agents. */
+/** `patchbay mcp`: offers the commands as tools for agents. */
 import { serverAddress } from '../address.ts';
 import { type CliCommand, CliUsageError, serverOptions, textOption } from '../command.ts';
 
-/** `commands`: those that exist, when it is run. */
+/** `commands`: returns the existing commands when the command is run. */
 export function mcpCommand(commands: () => readonly CliCommand[]): CliCommand {
   return {
     name: 'mcp',

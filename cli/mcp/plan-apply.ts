@@ -1,4 +1,4 @@
-/** `lab apply` of an agent: by one request, so that it is one step in the history of the project. */
+/** Runs an agent's `lab apply` in one request, so that it is one step in the project's history. */
 import { LabError } from '../../lab/file/lab-error.ts';
 import type { LabFiles } from '../../lab/file/lab-files.ts';
 import { loadLab } from '../../lab/file/load-lab.ts';
@@ -39,7 +39,7 @@ export async function planApply(call: CliCall, client: string): Promise<AgentCha
   };
 }
 
-/** Keeps what was read: the server reads no files of this machine. */
+/** Records the content of every file that is read, because the server reads no files of this machine. */
 function recordingFiles(files: LabFiles, read: Record<string, string>): LabFiles {
   return {
     async read(path, place) {
@@ -64,12 +64,12 @@ async function apply(caller: ServerClient, { body, plan, state, client }: ApplyW
     const answer = await caller.send('POST', '/v2/labs/apply', JSON.stringify(body));
     last = JSON.parse((await answer.text()).trim().split('\n').at(-1) ?? '{}') as LabApplyLine;
   } catch (error) {
-    // Refused before anything was changed, or interrupted: the answer that was under way says what was done so far.
+    // The server refused the request before any change. An interruption differs: the last line says what was done.
     if (error instanceof RequestError && error.status !== 0) throw error;
     isInterrupted = true;
     last = { failure: `it was interrupted (${(error as Error).message})` };
   }
-  // The call may have been cancelled; what it changed is to be found all the same.
+  // The call may have been cancelled, but its changes must still be found.
   const api = caller.withoutSignal();
   const { failure, project_id } = last;
   const projectId = plan.project.id ?? project_id ?? (await findByName(api, plan.project.name));
@@ -87,14 +87,14 @@ async function apply(caller: ServerClient, { body, plan, state, client }: ApplyW
   return { text, ...(failure !== undefined && { isError: true }), ...(undo && { undo }) };
 }
 
-/** The call was interrupted before its project was found: the server may have created it since. */
+/** Returns the undo of a call that was interrupted before its project was found: the server may create the project later. */
 function undoOfLateProject(api: ServerClient, name: string, client: string): Undo {
   return {
     does: `delete the project ${name}, if the interrupted call has made it`,
     run: async () => {
       const projectId = await findByName(api, name);
       const path = `/v2/projects/${projectId}`;
-      // Another client may have made one of this name.
+      // Another client may have created a project of this name.
       const isOwn = projectId !== undefined && (await stepsOf(api, path, client)).length > 0;
       if (!isOwn) return `There is no project ${name} that the call has made nodes in.`;
       const undo = await undoOfSteps(api, { projectId, client, isNew: true });
@@ -103,13 +103,13 @@ function undoOfLateProject(api: ServerClient, name: string, client: string): Und
   };
 }
 
-/** Of a project that could not be made completely. */
+/** Finds a project that could not be created completely. */
 async function findByName(api: ServerClient, name: string): Promise<string | undefined> {
   const projects = await api.json<{ name: string; project_id: string }[]>('GET', '/v2/projects');
   return projects.find((project) => project.name === name)?.project_id;
 }
 
-/** What the history of the project does not restore: files of nodes that stay. */
+/** Reads the files that the project's history does not restore: files of nodes that stay. */
 function filesBefore({ nodes }: LabPlan, state: LabProjectState | undefined): FileBefore[] {
   if (!state) return [];
   const path = `/v2/projects/${state.project.project_id}`;
@@ -120,7 +120,7 @@ function filesBefore({ nodes }: LabPlan, state: LabProjectState | undefined): Fi
   });
 }
 
-/** @throws LabError: agents do not open projects by planning */
+/** Explains the error for a closed project, because agents do not open projects by planning. @throws LabError */
 export function explainClosed(error: unknown): unknown {
   if (error instanceof LabError && error.message.includes('is closed'))
     return new LabError(`${error.message.split('. ')[0]}. lab_start opens it, and starts its nodes`);

@@ -1,4 +1,4 @@
-/** `lab capture` of an agent: for some seconds, and the packets as text. */
+/** Runs an agent's `lab capture`: for some seconds, with the packets as text. */
 import { buffer } from 'node:stream/consumers';
 import { countPackets, printPackets } from '../../lab/checks/run/capture-packets.ts';
 import type { LinkCapture } from '../../src/schema/capture.ts';
@@ -10,7 +10,7 @@ import type { AgentChange, MadeChange } from './change.ts';
 
 const usualSeconds = 5;
 const mostSeconds = 300;
-/** Of a file. */
+/** Longest capture file, bytes. */
 const mostBytes = 16 * 1024 * 1024;
 const shownPackets = 200;
 
@@ -46,7 +46,7 @@ async function capture(api: ServerClient, project: string, captures: string, bod
     const { body: stream } = await api.send('GET', `${captures}/${capture_id}/pcap`);
     pcap = stream ? await buffer(stream) : Buffer.alloc(0);
   } finally {
-    // It has ended by itself, unless the call was cancelled.
+    // The capture has ended by itself, unless the call was cancelled.
     await api
       .withoutSignal()
       .json('DELETE', `${captures}/${capture_id}`)

@@ -1,4 +1,4 @@
-/** The changes of agents, by the name of their command. */
+/** Plans the changes of agents, by the name of their command. */
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
@@ -23,7 +23,7 @@ export const changePlans: Readonly<Record<string, (command: CliCommand) => PlanC
   test: (command) => planTest(command),
 };
 
-/** The output of a command, as a change. */
+/** Runs a command and returns its output as a change. */
 async function runCommand(command: CliCommand, call: CliCall): Promise<MadeChange> {
   const out = new TextOutput();
   const code = await command.run({ ...call, out });

@@ -1,4 +1,4 @@
-/** What agents read: documents, and projects as lab files and as diagrams. */
+/** Resources for agents: documents, and projects as lab files and as diagrams. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { exportFrom } from '../../lab/export.ts';
@@ -15,18 +15,18 @@ export interface ResourceEntry {
   readonly mimeType: string;
 }
 
-/** One family of resources. */
+/** A family of resources. */
 export interface ResourceKind {
   readonly name: string;
-  /** RFC 6570, with one variable. */
+  /** URI template (RFC 6570) with one variable. */
   readonly template: string;
   readonly variable: string;
   readonly description: string;
   readonly mimeType: string;
   list(): Promise<ResourceEntry[]>;
-  /** Values of the variable. */
+  /** Lists the values of the variable. */
   values(): Promise<string[]>;
-  /** @throws LabError when there is none */
+  /** Reads a resource. @throws LabError when it does not exist */
   read(value: string): Promise<string>;
 }
 
@@ -90,7 +90,7 @@ async function exported(api: ServerClient, id: string): Promise<string> {
 async function drawn(api: ServerClient, graph: CliCommand, id: string): Promise<string> {
   const out = new TextOutput();
   const signal = new AbortController().signal;
-  // An id, as the command takes the name of a file, too.
+  // The command accepts names of files as well, so it gets the project's id.
   const { project_id } = await getProject(api, id);
   await graph.run({ args: [project_id], rest: [], options: {}, api, out, signal });
   return out.text;

@@ -1,4 +1,4 @@
-/** `patchbay mcp`: a server of the Model Context Protocol over standard input and output. Its library is loaded here and nowhere else. */
+/** `patchbay mcp`: serves the Model Context Protocol over standard input and output. Only this file loads its library. */
 import { fromJsonSchema, McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { LabError } from '../../lab/file/lab-error.ts';
@@ -16,7 +16,7 @@ export interface McpOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves when the client has closed its end. */
+/** Runs the server; resolves when the client has closed its end. */
 export async function serveMcp({ address, commands, allowChanges, signal }: McpOptions): Promise<void> {
   const server = new McpServer({ name: 'patchbay', version }, { instructions: instructionsOf(address, allowChanges) });
   for (const tool of new AgentTools(address).all(commands, allowChanges)) addTool(server, tool);

@@ -1,14 +1,14 @@
-/** What a command prints, as the text of a tool's result: no colours, and never longer than an agent can read. */
+/** Collects a command's output as the text of a tool's result: without colours, and limited in length. */
 import type { CliOutput } from '../command.ts';
 import { tableLines } from '../output.ts';
 
-/** Of one result, in characters. */
+/** Longest result, characters. */
 export const longestResult = 50_000;
 
 export class TextOutput implements CliOutput {
   readonly isJson = false;
   #text = '';
-  /** Characters in all. */
+  /** Characters of all lines. */
   #length = 0;
 
   print(line: string): void {
@@ -44,7 +44,7 @@ export class TextOutput implements CliOutput {
   }
 }
 
-/** At most as long as a result may be. */
+/** Shortens a text to the longest result. */
 export function boundedText(text: string): string {
   const output = new TextOutput();
   output.write(text);

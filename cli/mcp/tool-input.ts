@@ -1,14 +1,14 @@
-/** The input of a tool, from the declaration of its command: a JSON Schema, and what a line with the same meaning would hold. */
+/** Derives a tool's input from the declaration of its command: a JSON Schema, and the conversion to a command line. */
 import type { CliCall, CliCommand } from '../command.ts';
 import { defaultFile } from '../lab/lab-source.ts';
 
-/** Of a lab file as text. Characters, as of a file. */
+/** Longest lab file as text, characters; the same as for a file. */
 const longestLab = 1_048_576;
 const longestText = 4_096;
 const mostItems = 1_000;
 
 interface Argument {
-  /** As a property of the input. */
+  /** Name of the argument in the input. */
   readonly property: string;
   readonly isRequired: boolean;
   readonly isList: boolean;
@@ -22,7 +22,7 @@ export interface ToolSchema {
   readonly additionalProperties: false;
 }
 
-/** `lab impair` is `lab_impair`. */
+/** Returns the tool's name: `lab impair` → `lab_impair`. */
 export function toolName({ name }: CliCommand): string {
   return name.replaceAll(' ', '_');
 }
@@ -51,7 +51,7 @@ export function toolSchema(command: CliCommand): ToolSchema {
 
 export type ToolInput = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** Checked by the schema before. */
+/** Converts an input that the schema has validated. */
 export function callParts(command: CliCommand, input: ToolInput): Pick<CliCall, 'args' | 'rest' | 'options' | 'labText'> {
   const args = argumentsOf(command).flatMap(({ property }) => input[property] ?? []);
   const options = Object.fromEntries(
@@ -69,8 +69,8 @@ export function callParts(command: CliCommand, input: ToolInput): Pick<CliCall, 
 }
 
 /**
- * The files that a call may read: the lab file, and the project, which may be named by its lab file, as an argument or as an option.
- * A call that names none reads the default file.
+ * Lists the files that a call may read: the lab file, and the project, which an argument or option may name by its lab file. A call
+ * that names none reads the default file.
  */
 export function filesOfCall(command: CliCommand, input: ToolInput): string[] {
   const known = [...argumentsOf(command).map(({ property }) => property), ...(command.agent?.options ?? [])];
@@ -82,7 +82,7 @@ export function filesOfCall(command: CliCommand, input: ToolInput): string[] {
   return alternatives.some((property) => input[property] !== undefined) ? named : [...named, defaultFile];
 }
 
-/** `[FILE]`, `NODE -- COMMAND`, `LINK [FILTER=VALUE...]` of the help. */
+/** Parses the arguments in the help: `[FILE]`, `NODE -- COMMAND`, `LINK [FILTER=VALUE...]`. */
 function argumentsOf({ name, args, takesRest }: CliCommand): Argument[] {
   const words = (takesRest ? (args.split(' --')[0] ?? '') : args).split(' ').filter(Boolean);
   return words.map((word) => {

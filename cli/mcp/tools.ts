@@ -1,4 +1,4 @@
-/** The tools of agents: one for each command that they may use, and `undo`. */
+/** Defines the tools of agents: one for each command that they may use, and `undo`. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { LabError } from '../../lab/file/lab-error.ts';
@@ -23,7 +23,7 @@ export interface AgentTool {
   readonly description: string;
   readonly schema: ToolSchema;
   readonly effect: 'reads' | 'changes';
-  /** `input` has been checked by the schema. Never rejects. */
+  /** Calls the tool. `input` has been validated by the schema. Never rejects. */
   call(input: ToolInput, signal: AbortSignal): Promise<AgentAnswer>;
 }
 
@@ -36,14 +36,14 @@ const confirmProperty = {
 export class AgentTools {
   readonly #address: ServerAddress;
   readonly #journal = new ChangeJournal();
-  /** One change at a time: its preview must still hold when it is made. */
+  /** Serializes changes, because a preview must still hold when its change is made. */
   readonly #changes = new Mutex();
 
   constructor(address: ServerAddress) {
     this.#address = address;
   }
 
-  /** Without `allowChanges`, those that read only. */
+  /** Returns all tools; without `allowChanges`, only those that read. */
   all(commands: readonly CliCommand[], allowChanges: boolean): AgentTool[] {
     const reading = commands.filter(({ agent }) => agent?.effect === 'reads').map((command) => this.#reader(command));
     if (!allowChanges) return reading;
@@ -109,7 +109,7 @@ export class AgentTools {
     });
   }
 
-  /** A tool that changes something only when the preview of the same call is confirmed. */
+  /** Returns a tool that changes something only when the preview of the same call is confirmed. */
   #previewed(
     { name, description, schema }: Pick<AgentTool, 'name' | 'description' | 'schema'>,
     plan: (input: ToolInput, signal: AbortSignal, client: string) => ReturnType<PlanChange>,
@@ -159,7 +159,7 @@ export class AgentTools {
     }
     const api = new ServerClient({ ...this.#address, ...(client !== undefined && { client }) }, signal);
     const { options, ...parts } = callParts(command, input);
-    // `test` would start a server of its own otherwise, when this one does not answer.
+    // Without the URL, `test` would start its own server when this one does not answer.
     return { ...parts, options: { ...options, url: this.#address.url }, api, out, signal };
   }
 }

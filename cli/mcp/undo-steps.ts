@@ -1,15 +1,15 @@
-/** Undoes what one client changed in a project, by the steps in the project's history. */
+/** Undoes the changes of one client in a project, by the steps in the project's history. */
 import type { History, HistoryEntry } from '../../src/schema/history.ts';
 import { RequestError, type ServerClient } from '../server-client.ts';
 import type { Undo } from './change.ts';
 
-/** Contents of a file of a node before it was changed; undefined: there was none. */
+/** Content of a node's file before it was changed; undefined: the file did not exist. */
 export interface FileBefore {
   readonly path: string;
   readonly text: string | undefined;
 }
 
-/** @returns undefined when the client changed nothing */
+/** Returns the undo of a client's steps; undefined when the client changed nothing. */
 export async function undoOfSteps(
   api: ServerClient,
   { projectId, client, isNew = false, isInterrupted = false, files = [] }: UndoWish,
@@ -22,7 +22,7 @@ export async function undoOfSteps(
   return {
     does: `undo ${count} in the history of the project${files.length > 0 ? `, and restore ${files.length} files` : ''}`,
     run: async () => {
-      // Of an interrupted call there may be more by now.
+      // An interrupted call may have made further steps by now.
       for (const step of await stepsOf(api, path, client)) await undoStep(api, path, step);
       for (const { path: file, text } of files) await (text === undefined ? removeFile(api, file) : api.upload(file, text));
       return 'Undone.';
@@ -33,21 +33,21 @@ export async function undoOfSteps(
 export interface UndoWish {
   readonly projectId: string;
   readonly client: string;
-  /** The client created the project. */
+  /** Whether the client created the project. */
   readonly isNew?: boolean;
-  /** The server may still carry out a request of the client. */
+  /** Whether the server may still be processing a request of the client. */
   readonly isInterrupted?: boolean;
   readonly files?: readonly FileBefore[];
 }
 
-/** The last one first. */
+/** Lists a client's steps, the last one first. */
 export async function stepsOf(api: ServerClient, path: string, client: string): Promise<number[]> {
   const { entries } = await api.json<History>('GET', `${path}/history?limit=1000`);
   const own = entries.filter(({ by, inverts, step }) => by === client && inverts === null && step !== null);
   return [...new Set(own.map(({ step }) => step ?? 0))].toSorted((a, b) => b - a);
 }
 
-/** It may have gone meanwhile. A node on a stock GNS3 compute keeps an empty file. */
+/** Removes a file, which may be gone already. On a stock GNS3 compute an empty file stays. */
 async function removeFile(api: ServerClient, path: string): Promise<void> {
   try {
     await api.json('DELETE', path);
@@ -76,7 +76,7 @@ async function deleteProject(api: ServerClient, path: string, client: string): P
   return 'Undone: the project is deleted.';
 }
 
-/** A change of another client that is still in effect. One without step and name is the server's own. */
+/** Finds a change of another client that is still in effect. An entry without step and name is the server's own. */
 function findForeign(entries: readonly HistoryEntry[], client: string): HistoryEntry | undefined {
   const inverses = new Map<number, number>();
   const reverted = new Set<number>();

@@ -1,4 +1,4 @@
-/** What decides in a bisection whether a fork is good: the checks of a lab file, or the exit code of a command. */
+/** Decides in a bisection whether a fork is good: by the checks of a lab file, or the exit code of a command. */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
@@ -17,20 +17,20 @@ import type { BisectVerdict } from './bisect-search.ts';
 import { checkApi } from './check-api.ts';
 
 export interface BisectCheck {
-  /** For people. */
+  /** Description of the check for users. */
   readonly text: string;
-  /** @throws what ends the bisection */
+  /** Judges a fork. @throws errors that end the bisection */
   judge(fork: Project, snapshot: Snapshot): Promise<BisectVerdict>;
 }
 
-/** As of `git bisect run`: 125 skips, other codes up to 127 are a failure of the check. */
+/** Exit codes of `git bisect run`: 125 skips, other codes up to 127 are a failure of the check. */
 const skipCode = 125;
-/** The shell's: cannot be executed, is not found. */
+/** Exit codes of the shell: cannot be executed, is not found. */
 const unusableCodes: ReadonlySet<number> = new Set([126, 127]);
-/** A command that ignores SIGTERM is killed then. Milliseconds. */
+/** Time after which a command that ignores SIGTERM is killed, ms. */
 const graceMs = 5_000;
 
-/** @throws CliUsageError, LabError */
+/** Reads the check from the command line. @throws CliUsageError, LabError */
 export async function readCheck(call: CliCall): Promise<BisectCheck> {
   const named = textOption(call, 'check');
   if ((named === undefined) === (call.rest.length === 0))
@@ -56,7 +56,7 @@ async function labCheck(call: CliCall, named: string): Promise<BisectCheck> {
   };
 }
 
-/** With the reasons, where it does not hold. */
+/** Formats a step, with the reasons for a failure. */
 function stepText(step: StepReport): string {
   return [stepLine(step), ...step.problems.map((problem) => `  ${plainText(problem)}`)].map((line) => `  ${line}`).join('\n');
 }
@@ -84,7 +84,10 @@ function commandCheck(call: CliCall): BisectCheck {
   };
 }
 
-/** Its output goes to standard error: the result is on standard output. @returns its exit code, as a shell reports it */
+/**
+ * Runs the command, with its output on standard error because the result is on standard output. @returns its exit code, as a shell
+ * reports it
+ */
 function runCommand({ rest: [program = '', ...args], signal }: CliCall, env: NodeJS.ProcessEnv): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const child = spawn(program, args, { env, stdio: ['inherit', process.stderr, process.stderr] });

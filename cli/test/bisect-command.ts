@@ -1,4 +1,6 @@
 /** `patchbay bisect`: finds the first checkpoint of a lab on which a check fails, on forks of its checkpoints. */
+
+import { randomBytes } from 'node:crypto';
 import type { History, HistoryEntry } from '../../src/schema/history.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
@@ -7,18 +9,17 @@ import { namedProject, projectOf } from '../lab/lab-source.ts';
 import { findSnapshot } from '../lab/warm-commands.ts';
 import { RequestError } from '../server-client.ts';
 import { type BisectCheck, readCheck } from './bisect-checks.ts';
-import { onFork } from './bisect-fork.ts';
 import { type BisectResult, type BisectVerdict, bisect } from './bisect-search.ts';
 
 const exitCodes = { found: 0, mistake: 2, allGood: 3, undecided: 4, interrupted: 130 } as const;
-/** Entries of one answer of the history. */
+/** Entries in one page of the history. */
 const historyPage = 1000;
 
 interface BisectRun {
   readonly snapshot_id: string;
   readonly name: string;
   readonly verdict: BisectVerdict;
-  /** Of fork and check. */
+  /** Time for the fork and the check. */
   readonly duration_ms: number;
 }
 
@@ -76,7 +77,7 @@ function bisectedProject(call: CliCall): Promise<Project> {
   return named === undefined ? projectOf(call) : namedProject(call, named);
 }
 
-/** Those whose memory is complete, the oldest first. */
+/** Lists the snapshots with complete memory, the oldest first. */
 async function rangeOf(call: CliCall, { project_id, name }: Project): Promise<Snapshot[]> {
   const path = `/v2/projects/${project_id}/snapshots`;
   const ready = (await call.api.json<Snapshot[]>('GET', path)).filter(({ memory }) => memory?.status === 'ready');
@@ -98,7 +99,7 @@ async function judgeFork(call: CliCall, check: BisectCheck, snapshot: Snapshot):
     const wanted = { snapshot, uplinks: call.options.uplinks === true };
     return await onFork(call, wanted, (fork) => check.judge(fork, snapshot));
   } catch (error) {
-    // It was deleted meanwhile, as the oldest checkpoints are, or its memory is damaged: others can be judged.
+    // The snapshot was deleted meanwhile, as the oldest checkpoints are, or its memory is damaged: the others can still be judged.
     if (!(error instanceof RequestError) || (error.status !== 404 && error.status !== 409)) throw error;
     call.out.note(`${snapshot.name} is skipped: ${error.message}`);
     return 'skip';
@@ -135,7 +136,9 @@ function textOf({ name, created_at }: Snapshot): string {
   return `${name} (${new Date(created_at * 1000).toISOString().slice(0, 19)}Z)`;
 }
 
-/** The oldest first. Times of snapshots are whole seconds: changes within those of the two count. */
+/**
+ * Lists the changes between two snapshots, the oldest first. Snapshots' times are whole seconds: changes within both seconds count.
+ */
 async function eventsBetween(
   { api, out }: CliCall,
   { project_id }: Project,
@@ -153,8 +156,46 @@ async function eventsBetween(
       before = `&before=${oldest.seq}`;
     }
   } catch (error) {
-    // The history of a closed project is not served.
+    // The history of a closed project is not available.
     out.note(`The history cannot be read: ${(error as Error).message}`);
     return [];
+  }
+}
+
+interface ForkWanted {
+  readonly snapshot: Snapshot;
+  readonly uplinks: boolean;
+}
+
+/**
+ * Runs `use` on a fork of a snapshot; the fork is deleted in any case, also after Ctrl-C.
+ * @throws RequestError when the fork cannot be created; the reason of the signal; errors of `use`
+ */
+async function onFork<T>(call: CliCall, { snapshot, uplinks }: ForkWanted, use: (fork: Project) => Promise<T>): Promise<T> {
+  const { project_id, snapshot_id } = snapshot;
+  // An aborted request would leave a fork behind: the request is completed, and the fork deleted.
+  const api = call.api.withoutSignal();
+  const name = `bisect ${randomBytes(4).toString('hex')}`;
+  try {
+    call.signal.throwIfAborted();
+    const forked = `/v2/projects/${project_id}/snapshots/${snapshot_id}/fork`;
+    const [fork] = await api.json<Project[]>('POST', forked, { name, uplinks });
+    if (!fork) throw new Error(`${forked} was answered without a project`);
+    call.signal.throwIfAborted();
+    return await use(fork);
+  } finally {
+    // The fork is found by its name: it may exist although the answer was an error or was lost.
+    await deleteProject(call, name);
+  }
+}
+
+async function deleteProject({ api, out }: CliCall, name: string): Promise<void> {
+  const client = api.withoutSignal();
+  try {
+    const all = await client.json<Project[]>('GET', '/v2/projects');
+    for (const project of all.filter((each) => each.name === name))
+      await client.json('DELETE', `/v2/projects/${project.project_id}`);
+  } catch (error) {
+    out.note(`The fork "${name}" could not be deleted: ${(error as Error).message}. Delete it when the server answers`);
   }
 }

@@ -1,16 +1,19 @@
-/** A binary search, as `git bisect`: the first item of an ordered list that is bad, where all before it are good. */
+/** Searches the first bad item of an ordered list in which all items before it are good, like `git bisect`. */
 
-/** `skip`: the item cannot be judged. */
+/** Verdict on an item; `skip`: the item cannot be judged. */
 export type BisectVerdict = 'good' | 'bad' | 'skip';
 
-/** `undecided`: between the two, all of them skipped. Without `firstBad` the newest item that could be judged is good. */
+/**
+ * Result of the search. `undecided`: skipped items between the two. Without `firstBad` the newest item that could be judged is
+ * good.
+ */
 export interface BisectResult<T> {
   readonly lastGood: T | undefined;
   readonly firstBad: T | undefined;
   readonly undecided: readonly T[];
 }
 
-/** Judges the newest, the oldest, and then about log2 of the number of items; no item twice. */
+/** Judges the newest item, the oldest one, and then about log2 of the number of items; each at most once. */
 export async function bisect<T>(items: readonly T[], judge: (item: T) => Promise<BisectVerdict>): Promise<BisectResult<T>> {
   const search = new BisectSearch(items, judge);
   await search.findBad();
@@ -25,7 +28,7 @@ class BisectSearch<T> {
   readonly #items: readonly T[];
   readonly #judge: (item: T) => Promise<BisectVerdict>;
   readonly #skipped = new Set<number>();
-  /** Indexes of the newest good and the oldest bad item that are known. */
+  /** Indexes of the newest good and the oldest bad item so far. */
   #good = -1;
   #bad: number;
 
@@ -39,12 +42,12 @@ class BisectSearch<T> {
     return this.#bad < this.#items.length;
   }
 
-  /** From the newest on, as far as items are skipped. */
+  /** Searches the newest item that is not skipped. */
   async findBad(): Promise<void> {
     for (let index = this.#items.length - 1; index >= 0; index--) if ((await this.#at(index)) !== 'skip') return;
   }
 
-  /** From the oldest on. */
+  /** Searches the oldest item that is not skipped. */
   async findGood(): Promise<void> {
     for (let index = 0; index < this.#bad; index++) if ((await this.#at(index)) !== 'skip') return;
   }

@@ -1,4 +1,4 @@
-/** The API for checks, out of the client of the command line. */
+/** Adapts the command line's client to the API of checks. */
 
 import type { CheckApi } from '../../lab/checks/api/check-api.ts';
 import type { ConsoleWire } from '../../lab/checks/console/console-connection.ts';

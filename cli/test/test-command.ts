@@ -17,7 +17,7 @@ import { RequestError, ServerClient } from '../server-client.ts';
 import { checkApi } from './check-api.ts';
 import { jsonReport, writeReport } from './write-report.ts';
 
-/** A mistake in the file or in what was typed is 2. */
+/** Exit codes; a mistake in the file or on the command line is 2. */
 const exitCodes: Readonly<Record<TestVerdict, number>> = { passed: 0, failed: 1, void: 3 };
 const mistakeCode = 2;
 const interruptedCode = 130;
@@ -92,7 +92,7 @@ async function runTest(call: CliCall, client: ServerClient, lab: Lab): Promise<n
   return exitCodes[report.verdict];
 }
 
-/** The server that was named, the one that runs at the default address, or one of its own. */
+/** Uses the server that was named, else the one at the default address, else a temporary one. */
 async function onServer(call: CliCall, use: (client: ServerClient) => Promise<number>): Promise<number> {
   const isNamed = textOption(call, 'url') !== undefined || Boolean(process.env.PATCHBAY_URL);
   if (!call.options.isolated && (isNamed || (await answers(call.api)))) return use(call.api);
@@ -112,7 +112,7 @@ async function answers(api: ServerClient): Promise<boolean> {
     await api.json('GET', '/v2/version');
     return true;
   } catch (error) {
-    // It may want a password: then it runs.
+    // A server that requires a password is running as well.
     return error instanceof RequestError && error.status !== 0;
   }
 }

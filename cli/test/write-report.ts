@@ -1,4 +1,4 @@
-/** Writes the report of a test where the options say. */
+/** Writes the report of a test to the files that the options name. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { htmlReport } from '../../lab/checks/report/html.ts';
@@ -10,7 +10,7 @@ import type { StepReport } from '../../lab/checks/run/step-report.ts';
 export interface ReportPlaces {
   readonly junit: string | undefined;
   readonly html: string | undefined;
-  /** Folder. */
+  /** Folder of the artifacts. */
   readonly artifacts: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export async function writeReport(report: TestReport, { junit, html, artifacts }
   }
 }
 
-/** For programs: captures and consoles are files of their own. */
+/** Returns the report for programs: captures and consoles are separate files. */
 export function jsonReport({ consoles: _consoles, topology: _topology, ...report }: TestReport): unknown {
   const plain = ({ capture, steps, ...step }: StepReport): unknown => ({
     ...step,

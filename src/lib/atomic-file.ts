@@ -1,10 +1,10 @@
-/** Files that are either the old or the new, never half: temporary file, sync, rename, sync of the folder. */
+/** Writes files atomically, so that a reader finds the old or the new content: temporary file, sync, rename, sync of the folder. */
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 const temporaryEnd = '.tmp';
 
-/** `data`: a list is written piece by piece. `mode`: of the file; default 0666 less the umask. */
+/** Replaces a file. `data`: a list is written piece by piece. `mode`: permissions of the file; default 0666 less the umask. */
 export async function writeFileAtomic(
   path: string,
   data: string | Uint8Array | readonly Uint8Array[],
@@ -27,7 +27,7 @@ export async function writeFileAtomic(
   await syncFolder(dirname(path));
 }
 
-/** Removes what a process that was killed left of `writeFileAtomic` directly in a folder, of names that begin with `prefix`. Never rejects. */
+/** Removes the temporary files of a killed process's `writeFileAtomic` from a folder, for names with `prefix`. Never rejects. */
 export async function removeHalfWritten(folder: string, prefix: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (name.startsWith(prefix) && name.endsWith(temporaryEnd)) await removeEarlier(join(folder, name));
@@ -40,7 +40,7 @@ export async function removeEarlier(path: string): Promise<void> {
   if (facts?.isFile() && facts.mtimeMs < performance.timeOrigin) await rm(path, { force: true }).catch(() => undefined);
 }
 
-/** What a crash left under this name, or a link that another user made of it, is replaced: nothing is written through it. */
+/** Creates the temporary file. A file of a crash, or another user's link, is replaced and never written through. */
 async function openAnew(path: string, mode: number | undefined): Promise<FileHandle> {
   try {
     return await open(path, 'wx', mode);

@@ -1,9 +1,9 @@
-/** Names of files without a folder. */
+/** Checks names of files without a folder. */
 
-/** Longest on common file systems, in bytes. */
+/** Longest name on common file systems, bytes. */
 const maxNameBytes = 255;
 
-/** Why a name cannot be that of a file in a given folder; undefined when it can. */
+/** Returns why a name cannot be a file's in a given folder; undefined when it can. */
 export function wrongWithBaseName(name: string): string | undefined {
   if (name === '.' || name === '..' || name.trim() === '') return 'it is no name of a file';
   if ([...name].some((char) => char === '/' || char === '\\' || char < ' ' || char === '\x7f')) {
@@ -12,10 +12,12 @@ export function wrongWithBaseName(name: string): string | undefined {
   return Buffer.byteLength(name) > maxNameBytes ? `it is longer than ${maxNameBytes} bytes` : undefined;
 }
 
-/** Files beside images that are none, and are not listed: checksums, and what has not arrived as a whole. */
+/** Files beside images that are not images and not listed: checksums and incomplete files. */
 export const besideImages = /^\.|\.(?:md5sum|tmp)$/;
 
-/** Why a new image may not have this name; programs would take a dash for an option, and people would not see what they choose. */
+/**
+ * Returns why a new image may not have this name. Programs would take a dash for an option, and control characters are invisible.
+ */
 export function refuseImageName(name: string): string | undefined {
   if (/\p{Cc}|\p{Cs}/u.test(name)) return 'it holds control characters';
   return /(?:^|\/)-/.test(name) ? 'it begins with a dash' : undefined;

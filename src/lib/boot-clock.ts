@@ -1,11 +1,11 @@
 /**
- * Time since the boot of this machine, the same for all of its processes. It counts while the machine sleeps, and no change of the date
- * moves it: leases are measured by it. @see proc(5): /proc/uptime; clock_gettime(2): CLOCK_BOOTTIME
+ * Measures the time since the boot, the same for all processes. The clock counts during suspend, and a change of the date does not
+ * affect it: leases are measured by it. @see proc(5): /proc/uptime; clock_gettime(2): CLOCK_BOOTTIME
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 
-/** Milliseconds, in steps of ten. */
+/** Returns the time since the boot, ms, in steps of ten. */
 export function bootMs(): number {
   return Math.round(uptimeSeconds() * 1000);
 }
@@ -18,7 +18,7 @@ function uptimeSeconds(): number {
   }
 }
 
-/** Differs from one boot to the next; empty where that is not known. */
+/** Returns an id of this boot; empty where the kernel has none. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

@@ -1,7 +1,8 @@
 import { Turns } from './turns.ts';
 
 /**
- * Runs `fn` for every item, at most `limit` at once, in short turns of the event loop; every item is attempted. Returns the errors.
+ * Runs `fn` for every item, at most `limit` at once, in short turns of the event loop. A failure does not end the others. Returns
+ * the errors.
  */
 export async function forEachBounded<T>(items: Iterable<T>, limit: number, fn: (item: T) => Promise<unknown>): Promise<unknown[]> {
   const errors: unknown[] = [];
@@ -29,10 +30,10 @@ export async function forEachBounded<T>(items: Iterable<T>, limit: number, fn: (
   return errors;
 }
 
-/** How many nodes or links are worked on at once. */
+/** Most nodes or links that are changed at the same time. */
 export const concurrency = 8;
 
-/** At most so many at once; others wait for their turn, in order. */
+/** Limits the number of concurrent calls; further ones wait in order. */
 export class Limit {
   readonly #limit: number;
   readonly #waiting: (() => void)[] = [];

@@ -1,7 +1,7 @@
-/** Space that stays free on the disks of some folders, whatever clients send. */
+/** Keeps a minimum of free disk space on the disks of some folders. */
 import { statfs } from 'node:fs/promises';
 
-/** As when the disk is full. */
+/** Error for too little free space, with the code of a full disk. */
 export class DiskFloorError extends Error {
   override readonly name = 'DiskFloorError';
   readonly code = 'ENOSPC';
@@ -21,17 +21,17 @@ export class DiskFloor {
   readonly #folders: readonly string[];
   readonly #floorBytes: number;
 
-  /** `floorBytes` 0: nothing is looked at. */
+  /** `floorBytes` 0 turns the check off. */
   constructor(folders: readonly string[], floorBytes: number) {
     this.#folders = folders;
     this.#floorBytes = floorBytes;
   }
 
-  /** `wantedBytes`: how much is to be written, where it is known. @throws DiskFloorError */
+  /** Checks the free space. `wantedBytes`: size of the data to be written, where known. @throws DiskFloorError */
   async check(wantedBytes = 0): Promise<void> {
     if (this.#floorBytes === 0) return;
     for (const folder of this.#folders) {
-      // A folder that was removed is made again by what writes to it.
+      // A writer creates a missing folder again.
       const found = await statfs(folder).catch(() => undefined);
       if (!found) continue;
       const freeBytes = found.bavail * found.bsize;

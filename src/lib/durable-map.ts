@@ -1,35 +1,35 @@
 /**
- * A map whose changes are on disk when they are acknowledged. Reads see a change at once; a change that cannot be written is rejected,
- * and reads then see the latest change of its key that was not. The journal behind it is rewritten when it holds far more records, or
- * bytes, than the map. A damaged one is reported, a copy of it is kept, and the entries that can be read are there.
+ * A map whose changes are on disk when they are acknowledged. Reads see a change at once. A change that cannot be written is
+ * rejected, and its key then has its latest change that was not rejected. The journal is rewritten when it holds far more records,
+ * or bytes, than the map. A damaged journal is reported and copied, and its readable entries are loaded.
  */
 import { Journal } from './journal.ts';
 import type { Warn } from './set-aside.ts';
 
 type MapChange<V> = { k: string; v: V } | { k: string };
 
-/** Undefined: deleted, or never set. */
+/** Value of a key; undefined: deleted, or never set. */
 interface StoredValue<V> {
   readonly value: V | undefined;
 }
 
-/** Of a key with changes that are not on disk yet. */
+/** State of a key with changes that are not on disk yet. */
 interface Unsettled<V> {
   onDisk: StoredValue<V>;
-  /** In the order of the journal. */
+  /** Changes in the order of the journal. */
   readonly changes: StoredValue<V>[];
 }
 
-/** Below this many records the journal is not worth rewriting. */
+/** Fewer records do not make a rewrite of the journal worthwhile. */
 const minimumRecords = 1000;
-/** As many bytes make it worth it with fewer records. */
+/** This many bytes do, even with fewer records. */
 const minimumBytes = 2 ** 24;
 
 export class DurableMap<V> {
   readonly #values: Map<string, V>;
   readonly #journal: Journal<MapChange<V>>;
   #records: number;
-  /** Of the journal when it held little else than the map, about. */
+  /** Approximate size of the journal when it was last rewritten, bytes. */
   #shortBytes: number;
   #restarting = false;
   readonly #unsettled = new Map<string, Unsettled<V>>();
@@ -41,7 +41,7 @@ export class DurableMap<V> {
     this.#shortBytes = records === 0 ? 0 : (journal.sizeBytes * values.size) / records;
   }
 
-  /** Values that `isValue` refuses are reported and left out; the journal keeps them until it is rewritten. */
+  /** Opens the map. Values that `isValue` refuses are reported and left out; the journal keeps them until it is rewritten. */
   static async open<V>(path: string, warn: Warn, isValue: (value: unknown) => boolean = () => true): Promise<DurableMap<V>> {
     const { journal, records } = await Journal.openSalvaged<MapChange<V>>(path, warn);
     const values = new Map<string, V>();
@@ -73,12 +73,15 @@ export class DurableMap<V> {
     return this.#values.entries();
   }
 
-  /** Resolves when on disk. The value must not be changed afterwards. */
+  /** Sets a value; resolves when it is on disk. The value must not be changed afterwards. */
   set(key: string, value: V): Promise<void> {
     return this.#change({ k: key, v: value }, { value });
   }
 
-  /** As `set`. A deletion that is not on disk yet may still be refused: another one is written too. */
+  /**
+   * Deletes a key; resolves when the deletion is on disk. A second deletion is written too, because the first one may still be
+   * refused.
+   */
   delete(key: string): Promise<void> {
     if (!this.#values.has(key) && !this.#unsettled.has(key)) return Promise.resolve();
     return this.#change({ k: key }, { value: undefined });

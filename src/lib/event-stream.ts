@@ -1,4 +1,4 @@
-/** Hands every event to every listener, in order. Listeners that are slow keep their own bounded queue. */
+/** Passes every event to every listener, in order. Slow listeners have their own bounded queue. */
 export class EventStream<T> {
   readonly #listeners = new Set<(event: T) => void>();
 
@@ -6,7 +6,7 @@ export class EventStream<T> {
     for (const listener of [...this.#listeners]) listener(event);
   }
 
-  /** Returns the function that ends the subscription. */
+  /** Subscribes; returns the function that unsubscribes. */
   subscribe(listener: (event: T) => void): () => void {
     this.#listeners.add(listener);
     return () => {

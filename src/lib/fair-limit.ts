@@ -1,4 +1,4 @@
-/** At most so many tasks at once, and fewer of one client; clients that wait take turns, so that one of them never fills the queue. */
+/** Limits concurrent tasks, in total and per client. Waiting clients take turns, so that one client never fills the queue. */
 interface Client {
   running: number;
   readonly waiting: (() => void)[];
@@ -7,7 +7,7 @@ interface Client {
 export class FairLimit {
   readonly #total: number;
   readonly #each: number;
-  /** In the order of their turns. */
+  /** Clients in the order of their turns. */
   readonly #clients = new Map<string, Client>();
   #running = 0;
 
@@ -25,7 +25,7 @@ export class FairLimit {
     }
   }
 
-  /** Resolves when the client may begin; it must `leave`. */
+  /** Resolves when the client may begin; it must call `leave` afterwards. */
   async enter(client: string): Promise<void> {
     const own = this.#clients.get(client) ?? { running: 0, waiting: [] };
     this.#clients.set(client, own);
@@ -43,7 +43,7 @@ export class FairLimit {
     this.#beginNext();
   }
 
-  /** Of the client with the fewest tasks; of several, the one whose last turn is longest ago. */
+  /** Starts a task of the client with the fewest running tasks; among several, of the one whose last turn is longest ago. */
   #beginNext(): void {
     if (this.#running >= this.#total) return;
     let next: [string, Client] | undefined;

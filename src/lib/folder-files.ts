@@ -1,4 +1,4 @@
-/** Files of a folder by the paths that clients give: nothing outside it, wherever symbolic links lead. */
+/** Reads and writes files of a folder by paths from clients: nothing outside the folder, wherever symbolic links lead. */
 import { mkdir, realpath, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
@@ -8,9 +8,9 @@ import { isOpenedBelow, openedPath, openFolderBelow } from './open-folder.ts';
 import { NotAFile, openRegular } from './regular-file.ts';
 import { type WriteOptions, writeStream } from './stream-file.ts';
 
-/** The path is none of the folder's. `message` says why, to follow "the path is not allowed:". */
+/** The path is outside the folder. `message` is the reason, to follow "the path is not allowed:". */
 export class OutsideError extends Error {
-  /** The path without characters that cannot be shown. */
+  /** The path with non-printable characters replaced. */
   readonly path: string;
   constructor(path: string, message: string) {
     super(message);
@@ -25,11 +25,11 @@ export interface FoundFile {
   readonly contentType: string;
   readonly modified: Date;
   readonly sizeBytes: number;
-  /** As many bytes as it had when it was opened. */
+  /** Stream of the bytes that the file had when it was opened. */
   readonly source: Readable;
 }
 
-/** The absolute path of what `path` names in the folder. @throws OutsideError */
+/** Resolves a path in the folder to an absolute one. @throws OutsideError */
 export async function pathInside(folder: string, path: string): Promise<string> {
   if (path.includes('\0')) throw new OutsideError(path.replaceAll('\0', '?'), 'it holds a NUL character');
   const file = normalize(join(folder, path));
@@ -37,7 +37,7 @@ export async function pathInside(folder: string, path: string): Promise<string> 
   throw new OutsideError(path, outside);
 }
 
-/** @throws OutsideError, and errors of the system */
+/** Opens a file for reading. @throws OutsideError, and errors of the system */
 export async function readInside(folder: string, path: string): Promise<FoundFile> {
   const file = await pathInside(folder, path);
   const { file: handle } = await openRegular(file).catch((error: unknown) => {
@@ -55,16 +55,17 @@ export async function readInside(folder: string, path: string): Promise<FoundFil
 }
 
 export interface WriteInside extends WriteOptions {
-  /** Why a file may not be written at a path, relative to the folder; undefined when it may. */
+  /** Returns why a path, relative to the folder, may not be written; undefined when it may. */
   readonly problemOf: (path: string) => string | undefined;
 }
 
 /**
- * An upload that breaks off changes nothing; folders are made. Disk images are examined, as nodes use files of the project.
+ * Writes a file and creates its folders; an upload that breaks off changes nothing. Disk images are checked, because nodes use
+ * files of the project.
  * @throws OutsideError, ForeignReferenceError, and errors of the system
  */
 export async function writeInside(folder: string, path: string, source: Readable, options: WriteInside): Promise<void> {
-  // A client that goes before its bytes are asked for.
+  // The client may disconnect before its bytes are read.
   source.on('error', () => undefined);
   const { file, realFolder } = await changeable(folder, path, options);
   const { whileThere = (fn) => fn() } = options;
@@ -79,10 +80,10 @@ export async function writeInside(folder: string, path: string, source: Readable
   }
 }
 
-/** Of a symbolic link only the link goes. @throws OutsideError, and errors of the system, such as for a folder */
+/** Removes a file; of a symbolic link, the link itself. @throws OutsideError, and errors of the system, such as for a folder */
 export async function removeInside(folder: string, path: string, options: Pick<WriteInside, 'problemOf'>): Promise<void> {
   const { file, realFolder } = await changeable(folder, path, options);
-  // A missing folder is not made.
+  // A missing folder is not created.
   const way = relative(realFolder, await realpath(dirname(file)));
   const above = await openFolderBelow(realFolder, way);
   try {
@@ -92,10 +93,10 @@ export async function removeInside(folder: string, path: string, options: Pick<W
   }
 }
 
-/** Where a file is that may be written. @throws OutsideError */
+/** Resolves a path that may be written. @throws OutsideError */
 async function changeable(folder: string, path: string, { problemOf }: Pick<WriteInside, 'problemOf'>) {
   const file = await pathInside(folder, path);
-  // By whatever links one gets there.
+  // The rules apply to the given path and to the real one.
   const [realFolder, realFile] = await Promise.all([realExisting(folder), realExisting(file)]);
   const problem = problemOf(relative(folder, file)) ?? problemOf(relative(realFolder, realFile));
   if (problem !== undefined) throw new OutsideError(path, problem);
@@ -103,7 +104,7 @@ async function changeable(folder: string, path: string, { problemOf }: Pick<Writ
   return { file, realFolder };
 }
 
-/** What nodes and projects keep; anything else is bytes. */
+/** Content types of files that nodes and projects have; other files are application/octet-stream. */
 const contentTypes: Readonly<Record<string, string>> = {
   '.gif': 'image/gif',
   '.html': 'text/html',

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { constants, copyFile, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A block, so that it is not kept within the inode. */
+/** Size of the probe file: a whole block, so that the file system cannot store it within the inode. */
 const probeBytes = 4096;
 
 /**
- * Blocks on disk of all files below a folder, or of one file, in bytes, by file: one of several names (hard links) is one file. A path
- * that does not exist has none.
+ * Returns the allocated bytes of all files below a folder, or of one file, by file: hard links count once. A path that does not
+ * exist has none.
  */
 export async function filesOnDisk(path: string): Promise<Map<string, number>> {
   const sizes = new Map<string, number>();
   const add = async (file: string): Promise<void> => {
-    // It may be deleted meanwhile.
+    // The file may be deleted meanwhile.
     const facts = await lstat(file).catch(() => undefined);
     if (facts?.isFile()) sizes.set(`${facts.dev}:${facts.ino}`, facts.blocks * 512);
   };
@@ -23,7 +23,7 @@ export async function filesOnDisk(path: string): Promise<Map<string, number>> {
   return sizes;
 }
 
-/** Blocks on disk of all files below a folder, not their lengths: images and memory of machines have holes. Bytes. */
+/** Returns the allocated bytes of all files below a folder, not their lengths: disk images and machines' memory are sparse. */
 export async function sizeOnDisk(folder: string): Promise<number> {
   return sumOf(await filesOnDisk(folder));
 }
@@ -35,8 +35,8 @@ export function sumOf(sizes: ReadonlyMap<string, number>): number {
 }
 
 /**
- * How much a copy of all files below `folder` takes in `target` by the copying of Node, which writes holes in full. 0 where the file system
- * shares the blocks of copies. Bytes.
+ * Returns the bytes that Node's copy of all files below `folder` takes in `target`, which fills holes. 0 where the file system
+ * shares blocks between copies.
  */
 export async function sizeOfCopy(folder: string, target: string): Promise<number> {
   if (await sharesBlocks(target)) return 0;
@@ -47,7 +47,7 @@ export async function sizeOfCopy(folder: string, target: string): Promise<number
   return bytes;
 }
 
-/** Found by trying: it depends on the file system and its options. */
+/** Whether copies share blocks, found by a trial: it depends on the file system and its options. */
 async function sharesBlocks(folder: string): Promise<boolean> {
   const [file, copy] = ['a', 'b'].map((end) => join(folder, `.patchbay-probe-${randomUUID()}-${end}`)) as [string, string];
   try {

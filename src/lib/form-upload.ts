@@ -1,26 +1,26 @@
 /**
- * An uploaded file, sent as it is or in a form. Scripts send the file itself; browsers and `curl -F` send a form that holds it. The
- * Content-Type is ignored, as clients that send plain bytes declare them a form too. A body is a form when it begins as all forms do (RFC
- * 7578), with a line of two dashes and a boundary, and a header `Content-…`; or when it is an empty form.
+ * Reads an uploaded file, sent alone or in a form. Scripts send the file itself; browsers and `curl -F` send a form. The
+ * Content-Type is ignored, because clients that send plain bytes declare a form too. A body is a form when it begins with two
+ * dashes, a boundary and a header `Content-…` (RFC 7578), or when it is an empty form.
  */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** RFC 2046 allows 70 characters for what separates the parts. */
+/** Longest boundary between the parts (RFC 2046). */
 const longestBoundary = 70;
 const headBytes = `--${'x'.repeat(longestBoundary)}--\r\nContent-`.length;
 
-/** A form without a file, or that is damaged. */
+/** The form has no file, or is damaged. */
 export class FormError extends Error {
   override readonly name = 'FormError';
 }
 
 /**
- * The file: the body, or the first file of the form. Nothing of the body is read before the file is. It fails with a FormError, also when
- * the form is damaged behind the file, and with the reason why the body broke off.
+ * Returns the body, or the first file of the form. The body is read only when the file is. The stream throws a FormError, also when
+ * the form is damaged after the file, and the error of the body.
  */
 export function fileOf(body: Readable): Readable {
-  // A client that goes before its bytes are asked for.
+  // The client may disconnect before its bytes are read.
   body.on('error', () => undefined);
   return Readable.from(fileChunks(body), { objectMode: false });
 }
@@ -49,7 +49,7 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 }
 
 async function* fileOfForm(source: Readable, boundary: string): AsyncGenerator<Buffer> {
-  // Scripts send no forms: they need not wait for this at the start.
+  // Loaded on demand, because scripts send no forms and the start need not wait for it.
   const { Busboy } = await import('@fastify/busboy');
   const form = new Busboy({
     headers: { 'content-type': `multipart/form-data; boundary="${boundary}"` },
@@ -71,9 +71,9 @@ async function* fileOfForm(source: Readable, boundary: string): AsyncGenerator<B
   try {
     if (file) yield* file;
   } catch {
-    // The parser's failure says more.
+    // The parser's error is more precise.
   } finally {
-    // The receiver may have had enough.
+    // The receiver may have stopped early.
     if (!file?.readableEnded) source.destroy();
   }
   const failure = (await parsed) ?? (file ? undefined : new FormError('it holds no file'));

@@ -1,4 +1,4 @@
-/** Changes pass in any number at once; who holds the gate waits until none is under way and keeps new ones waiting. */
+/** A shared-exclusive lock: any number of changes pass at once; a holder waits until all have ended and keeps new ones waiting. */
 export class Gate {
   #inside = 0;
   #held: Promise<void> | undefined;

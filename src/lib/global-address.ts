@@ -1,7 +1,9 @@
-/** Addresses of the Internet, as opposed to those of this machine, of private networks and of special purposes. */
+/** Recognizes addresses of the Internet, as opposed to those of this machine, of private networks and of special purposes. */
 import { BlockList, isIP } from 'node:net';
 
-/** IANA's special-purpose registry of IPv4 (RFC 6890), multicast, and what is reserved above it. All others are global unicast. */
+/**
+ * IANA's special-purpose registry of IPv4 (RFC 6890), multicast, and the reserved addresses above. All others are global unicast.
+ */
 const specialIpv4 = new BlockList();
 for (const [network, bits] of [
   ['0.0.0.0', 8],
@@ -21,7 +23,7 @@ for (const [network, bits] of [
 ] as const)
   specialIpv4.addSubnet(network, bits, 'ipv4');
 
-/** Global unicast of IPv6 (RFC 4291), and its blocks for protocols, 6to4 (which holds an IPv4 address) and documents. */
+/** Global unicast of IPv6 (RFC 4291), without its blocks for protocols, 6to4 (which embeds an IPv4 address) and documentation. */
 const globalIpv6 = new BlockList();
 globalIpv6.addSubnet('2000::', 3, 'ipv6');
 const specialIpv6 = new BlockList();
@@ -33,7 +35,7 @@ for (const [network, bits] of [
 ] as const)
   specialIpv6.addSubnet(network, bits, 'ipv6');
 
-/** False for anything but an address, with a zone as well. */
+/** Whether a text is a global unicast address; false for other texts, and for addresses with a zone. */
 export function isGlobalUnicast(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !specialIpv4.check(address, 'ipv4');

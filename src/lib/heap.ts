@@ -1,7 +1,7 @@
-/** A binary heap: the item that comes before all others is first. Each item knows its place, so that it can be moved. */
+/** A binary heap: the smallest item is first. Each item stores its position, so that it can be moved. */
 
 export interface Placed {
-  /** Position in the heap, or `outside`; written by the heap alone. */
+  /** Position in the heap, or `outside`; only the heap writes it. */
   place: number;
 }
 export const outside = -1;
@@ -26,7 +26,7 @@ export class Heap<T extends Placed> {
     this.#rise(item, this.#items.push(item) - 1);
   }
 
-  /** Takes out the first. */
+  /** Removes and returns the first item. */
   shift(): T | undefined {
     const first = this.#items[0];
     if (!first) return undefined;
@@ -36,12 +36,12 @@ export class Heap<T extends Placed> {
     return first;
   }
 
-  /** `item`, which is in the heap, now comes earlier than it did. */
+  /** Must be called when `item`, which is in the heap, now comes earlier. */
   advanced(item: T): void {
     this.#rise(item, item.place);
   }
 
-  /** All of them, in no order. What is changed in them must not change which comes first. */
+  /** Returns all items in no particular order. Changes to them must not change their order. */
   values(): Iterable<T> {
     return this.#items;
   }

@@ -1,6 +1,6 @@
-/** Width and height of a picture, from its first bytes: GIF, PNG, JPEG and SVG. */
+/** Finds the width and height of a GIF, PNG, JPEG or SVG picture from its first bytes. */
 
-/** So much of a file is enough. Bytes. */
+/** Bytes of a file that suffice. */
 export const imageHeadBytes = 256 * 1024;
 
 export interface ImageSize {
@@ -8,7 +8,7 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** 0 × 0 for what is no picture of these formats; undefined for one that is broken. */
+/** Returns 0 × 0 for other formats, undefined for a damaged picture. */
 export function imageSize(head: Buffer): ImageSize | undefined {
   if (head.subarray(0, 8).equals(pngSignature)) {
     return head.length < 24 ? undefined : { width: head.readUInt32BE(16), height: head.readUInt32BE(20) };
@@ -23,7 +23,7 @@ export function imageSize(head: Buffer): ImageSize | undefined {
 
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** The first frame header (ITU T.81, B.2.2): markers C0 to CF but C4, C8 and CC, which are tables. */
+/** Reads the first frame header (ITU T.81, B.2.2): markers C0 to CF except C4, C8 and CC, which are tables. */
 function jpegSize(head: Buffer): ImageSize | undefined {
   let at = 2;
   while (at + 9 <= head.length) {
@@ -40,7 +40,7 @@ function jpegSize(head: Buffer): ImageSize | undefined {
   return undefined;
 }
 
-/** Pixels of a unit, at 90 a inch. Source: GNS3's set, whose clients draw at that resolution. */
+/** Pixels per unit, at 90 an inch. Source: GNS3's symbols, which its clients draw at that resolution. */
 const units: Readonly<Record<string, number>> = { '': 1, px: 1, pt: 1.25, pc: 15, mm: 3.543307, cm: 35.43307, in: 90 };
 
 function svgSize(text: string): ImageSize | undefined {

@@ -1,6 +1,6 @@
 /**
- * At most one server on a data directory. The lock is an abstract Unix socket named after the directory: the kernel gives it to one
- * process and releases it when that process ends, however it ends. Where there are none (not Linux) a file with the process id serves.
+ * Allows one server per data directory. The lock is an abstract Unix socket named after the directory: the kernel gives it to one
+ * process and releases it however that process ends. Systems other than Linux use a file with the process id.
  */
 import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRegularFile } from './regular-file.ts';
 
-/** The lock of a holder that has ended is waited for so long. */
+/** How long the socket of a dead holder is awaited. */
 const deadHolderMs = 3_000;
 
 export interface InstanceLock {
   release(): Promise<void>;
 }
 
-/** Resolves to the lock, or to the id of the process that holds it (0 when that is unknown). */
+/** Resolves to the lock, or to the process id of its holder (0 when unknown). */
 export async function lockInstance(dataDirectory: string): Promise<InstanceLock | number> {
   const pidFile = join(dataDirectory, 'server.pid');
   const holder = Number(await readRegularFile(pidFile).then(String, () => '0')) || 0;
@@ -24,7 +24,7 @@ export async function lockInstance(dataDirectory: string): Promise<InstanceLock 
   const server =
     process.platform === 'linux' ? await take(`\0patchbay-${name}`, holder) : isAlive(holder) ? undefined : createServer();
   if (!server) return holder;
-  // Whatever lies in its place is not ours to write to. The file only names the holder of the lock: without it that is unknown.
+  // The file only names the holder. It is replaced, because another user's file or link must not be written through.
   await rm(pidFile, { recursive: true, force: true }).catch(() => undefined);
   await writeFile(pidFile, `${process.pid}\n`, { flag: 'wx' }).catch(() => undefined);
   return {
@@ -35,7 +35,7 @@ export async function lockInstance(dataDirectory: string): Promise<InstanceLock 
   };
 }
 
-/** A program that the holder was just starting when it was killed has its socket for a moment longer, until it runs. */
+/** Binds the socket, with retries: a child that the holder had forked when it was killed keeps the socket until it executes. */
 async function take(path: string, holder: number): Promise<Server | undefined> {
   const until = performance.now() + deadHolderMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** The lines of a journal: a checksum (CRC-32, 8 hexadecimal digits), a space, and a record as JSON. */
+/** Encodes the lines of a journal: a checksum (CRC-32, 8 hexadecimal digits), a space, and a record as JSON. */
 import { crc32 } from 'node:zlib';
 import { mapInTurns, Turns } from './turns.ts';
 
@@ -6,9 +6,9 @@ const newline = 10;
 const [opensList, quote, backslash, comma] = Buffer.from('["\\,');
 const opening: ReadonlySet<number | undefined> = new Set(Buffer.from('[{'));
 const closing: ReadonlySet<number | undefined> = new Set(Buffer.from(']}'));
-/** Before the record: the checksum and a space. */
+/** Length of the checksum and the space before the record. */
 const headLength = 9;
-/** Lists of more bytes become records in short turns. */
+/** Longer lists are parsed in short turns. Bytes. */
 const longList = 256 * 1024;
 
 export function encode(record: unknown): string {
@@ -18,7 +18,7 @@ export function encode(record: unknown): string {
 
 const hexOf = (sum: number) => sum.toString(16).padStart(8, '0');
 
-/** The lines of records, made in short turns: they may be those of a whole map. */
+/** Encodes records in short turns, because they may be a whole map's. */
 export async function encodeAll(records: readonly unknown[]): Promise<Buffer> {
   const turns = new Turns();
   const lines: Buffer[] = [];
@@ -29,7 +29,7 @@ export async function encodeAll(records: readonly unknown[]): Promise<Buffer> {
   return Buffer.concat(lines);
 }
 
-/** The line of a record, in pieces: a list becomes text in short turns, as the changes of one request may be thousands. */
+/** Encodes a record in pieces: a list in short turns, because one request may change thousands of objects. */
 async function encodeInTurns(record: unknown): Promise<Buffer[]> {
   if (!Array.isArray(record)) return [Buffer.from(encode(record))];
   const turns = new Turns();
@@ -50,13 +50,13 @@ async function encodeInTurns(record: unknown): Promise<Buffer[]> {
 
 export interface ReadRecords<R> {
   readonly records: R[];
-  /** Length of the records that could be read. */
+  /** Length of the readable records, bytes. */
   readonly goodBytes: number;
-  /** Nothing but a last line is not readable; false: there is damage in the middle. */
+  /** Whether only the last line is unreadable; false: the journal is damaged in the middle. */
   readonly isTorn: boolean;
 }
 
-/** Reads up to the first line that cannot be read. */
+/** Reads up to the first unreadable line. */
 export async function readRecords<R>(content: Buffer): Promise<ReadRecords<R>> {
   const records: R[] = [];
   const turns = new Turns();
@@ -72,7 +72,7 @@ export async function readRecords<R>(content: Buffer): Promise<ReadRecords<R>> {
   return { records, goodBytes: start, isTorn: true };
 }
 
-/** Every record that can be read; `lost`: how many lines hold none. */
+/** Reads every readable record; `lost`: number of lines without one. */
 export async function salvageRecords<R>(content: Buffer): Promise<{ records: R[]; lost: number }> {
   const records: R[] = [];
   const turns = new Turns();
@@ -89,7 +89,7 @@ export async function salvageRecords<R>(content: Buffer): Promise<{ records: R[]
   return { records, lost };
 }
 
-/** Of a line that is damaged: a changed line break makes one line of two, each of which is whole. */
+/** Reads the records of a damaged line: a changed line break joins two lines that are intact. */
 function recordsIn<R>(line: string): R[] {
   const whole = decode<R>(line);
   if (whole !== undefined) return [whole];
@@ -101,7 +101,7 @@ function recordsIn<R>(line: string): R[] {
   return [];
 }
 
-/** As `decode`; a list in short turns, as `encodeInTurns` has made it. */
+/** Decodes a line; a list that `encodeInTurns` wrote is decoded in short turns. */
 async function decodeInTurns<R>(line: Buffer): Promise<R | undefined> {
   const list = line.subarray(headLength);
   if (line.length < longList || list[0] !== opensList) return decode(line.toString());
@@ -113,7 +113,7 @@ async function decodeInTurns<R>(line: Buffer): Promise<R | undefined> {
   }
 }
 
-/** The texts of the items of a list in JSON. */
+/** Yields the texts of a JSON list's items. */
 function* itemsOf(list: Buffer): Generator<Buffer> {
   let depth = 0;
   let start = 1;

@@ -1,13 +1,12 @@
 /**
- * A file of JSON records, one a line, to which records are only ever appended; `append` resolves when the record is on disk.
+ * A file of JSON records, one per line, to which records are only appended; `append` resolves when the record is on disk.
  *
- * Theory of operation. Appends that come together share one write, which returns when it is on disk (O_DSYNC: one call instead of a
- * write and an `fdatasync`): while a group is being written the next one gathers, so the cost of durability is that of a group, not of
- * a record. A line holds a checksum and the record; a last line that was torn by a crash is cut off at opening, anything else that is
- * wrong is `JournalDamaged` and the file is left as it is, or, where each record stands for itself (`openSalvaged`), a copy is kept and
- * the records that can be read go into a new file. A group that cannot be written is cut off again, its appends are refused, and the
- * journal continues with the next group; nothing is written behind a group that could not be cut off. `restart` replaces the file
- * atomically by a shorter one.
+ * Theory of operation. Concurrent appends share one write, which returns when it is on disk (O_DSYNC: one call instead of a write
+ * and an `fdatasync`). The next group gathers while one is written, so durability costs one write per group, not per record. A line
+ * holds a checksum and the record. A last line that a crash tore is cut off at opening. Any other fault is `JournalDamaged` and
+ * leaves the file unchanged; where records are independent (`openSalvaged`), a copy is kept and the readable records go into a new
+ * file. A group that cannot be written is cut off again, its appends are refused, and the journal continues with the next group.
+ * Nothing is written after a group that could not be cut off. `restart` replaces the file atomically by a shorter one.
  */
 import { constants, type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -31,17 +30,17 @@ interface PendingRecord {
 export interface OpenedJournal<R> {
   journal: Journal<R>;
   records: R[];
-  /** Length of the torn last record that was cut off. */
+  /** Length of the torn last record that was cut off, bytes. */
   cutBytes: number;
 }
 
 export class Journal<R> {
   readonly path: string;
   #make: () => Promise<FileHandle>;
-  /** Undefined until the file is made. */
+  /** Undefined until the file is created. */
   #file: FileHandle | undefined;
   #size: number;
-  /** Records that were refused may lie in the file behind its first `#size` bytes. */
+  /** Whether refused records may lie in the file after its first `#size` bytes. */
   #hasRefused = false;
   #waiting: PendingRecord[] = [];
   readonly #tasks: (() => Promise<void>)[] = [];
@@ -72,8 +71,8 @@ export class Journal<R> {
   }
 
   /**
-   * A new journal, whose file is made when it is first needed. `settle` makes its name durable: no record is written before. What fails
-   * is tried again for the next record.
+   * Returns a new journal, whose file is created when first needed. `settle` makes its name durable: no record is written before. A
+   * failure is retried for the next record.
    */
   static create<R>(path: string, settle: () => Promise<void>): Journal<R> {
     const make = async () => {
@@ -95,8 +94,8 @@ export class Journal<R> {
   }
 
   /**
-   * As `open`, for records that stand for themselves: what cannot be read of them is reported and left out, and a copy of the damaged
-   * file is kept. What lies in the file's place and is no file is moved away.
+   * Opens a journal of independent records: unreadable ones are reported and left out, and a copy of the damaged file is kept.
+   * Anything but a file at the path is moved away.
    */
   static async openSalvaged<R>(path: string, warn: Warn): Promise<OpenedJournal<R>> {
     try {
@@ -120,7 +119,10 @@ export class Journal<R> {
     return this.#size;
   }
 
-  /** Resolves when the record, which must not change any more, is on disk; rejects when it could not be written, and then it is not in the file. */
+  /**
+   * Appends a record, which must not change afterwards. Resolves when it is on disk; rejects when it could not be written, and then
+   * it is not in the file.
+   */
   append(record: R): Promise<void> {
     if (this.#closed) return Promise.reject(new Error(`The journal ${this.path} is closed`));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -130,19 +132,19 @@ export class Journal<R> {
   }
 
   /**
-   * Replaces the file by what `records` returns. It is called when nothing is being written: every append that has resolved is in the
-   * old file, and those that wait will go into the new one; so it must return what is to be kept of the resolved ones.
+   * Replaces the file by the records that `records` returns. It is called between two writes: every append that has resolved is in
+   * the old file, and waiting ones go into the new one. So it must return what is to be kept of the resolved ones.
    */
   restart(records: () => readonly R[]): Promise<void> {
     return this.#between(async () => this.#replace(await encodeAll(records())));
   }
 
-  /** Makes the file of a new journal, if that was not done yet. */
+  /** Creates the file of a new journal unless it exists. */
   settle(): Promise<void> {
     return this.#between(() => this.#opened());
   }
 
-  /** Waits for what was appended and closes the file. */
+  /** Waits for all appends and closes the file. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -151,7 +153,7 @@ export class Journal<R> {
   }
 
   async #work(): Promise<void> {
-    // One turn of the loop lets appends of the same burst join the first group.
+    // A turn of the loop lets appends of the same burst join the first group.
     await new Promise(setImmediate);
     for (;;) {
       const task = this.#tasks.shift();
@@ -162,7 +164,7 @@ export class Journal<R> {
     this.#working = undefined;
   }
 
-  /** Runs it when nothing is being written; not at all when the journal is closed. */
+  /** Runs a function between two writes; not at all when the journal is closed. */
   async #between(run: () => Promise<unknown>): Promise<void> {
     if (this.#closed) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -211,7 +213,7 @@ export class Journal<R> {
       this.#file = await open(this.path, appendSynced);
       this.#size = content.length;
     } catch (error) {
-      // The new file may have the name already, and what is written to one without a name is lost.
+      // The new file may have the name already, and writes to the unlinked old file would be lost.
       this.#file = undefined;
       this.#make = () => this.#openAgain();
       throw error;
@@ -220,7 +222,7 @@ export class Journal<R> {
     }
   }
 
-  /** Whichever file has the name now. */
+  /** Opens the file that has the name now. */
   async #openAgain(): Promise<FileHandle> {
     const file = await open(this.path, appendSynced);
     try {
@@ -236,7 +238,7 @@ export class Journal<R> {
 
 async function readOrEmpty(path: string): Promise<Buffer> {
   try {
-    // A device (in a test) holds no records, and reading one may never end.
+    // A device (in a test) holds no records, and reading it may never end.
     return (await stat(path)).isCharacterDevice() ? Buffer.alloc(0) : await readRegularFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
@@ -245,7 +247,7 @@ async function readOrEmpty(path: string): Promise<Buffer> {
   }
 }
 
-/** @throws JournalDamaged */
+/** Reads all records of intact content. @throws JournalDamaged */
 async function readGood<R>(content: Buffer, path: string): Promise<{ records: R[]; goodBytes: number }> {
   const { records, goodBytes, isTorn } = await readRecords<R>(content);
   if (!isTorn) throw new JournalDamaged(`${path} cannot be read from byte ${goodBytes} on`);

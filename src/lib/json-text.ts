@@ -1,8 +1,9 @@
 /**
- * JSON as the GNS3 API writes it: keys sorted, indented by four spaces, a space behind each colon (clients search the bytes).
+ * Serializes JSON in the format of the GNS3 API: sorted keys, four spaces of indentation, a space after each colon (clients search
+ * the bytes).
  *
- * The text of a frozen object or array is made once and kept for as long as the value lives; so code that hands out frozen values that
- * are replaced on change pays for the text of what changed, not of everything.
+ * The text of a frozen object or array is cached for as long as the value lives. Callers that return frozen values and replace them
+ * on change pay only for the text of the changed ones.
  */
 import { Turns } from './turns.ts';
 
@@ -12,7 +13,7 @@ export class JsonText {
   readonly #texts = new WeakMap<object, string>();
   readonly #bytes = new WeakMap<object, Buffer>();
 
-  /** The whole answer; the bytes of a frozen value are kept as well. */
+  /** Serializes an answer; the bytes of a frozen value are cached as well. */
   encode(value: unknown): Buffer {
     if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return Buffer.from(this.#write(value, ''));
     const known = this.#bytes.get(value);
@@ -22,7 +23,7 @@ export class JsonText {
     return bytes;
   }
 
-  /** The same bytes, made in short turns: a list of 10,000 nodes takes a second the first time. */
+  /** Serializes in short turns: a list of 10,000 nodes takes a second the first time. */
   async encodeInTurns(value: unknown): Promise<Buffer> {
     const isKept = typeof value === 'object' && value !== null && Object.isFrozen(value);
     const known = isKept ? this.#bytes.get(value) : undefined;
@@ -42,7 +43,7 @@ export class JsonText {
     return bytes;
   }
 
-  /** The text of a value, cut between the items of its arrays and of objects that are not kept. */
+  /** Yields the text of a value, split between the items of arrays and of objects that are not cached. */
   *#pieces(value: unknown, indent: string): Generator<string> {
     const inner = indent + indentation;
     if (Array.isArray(value) && value.length > 0) {
@@ -73,7 +74,7 @@ export class JsonText {
       text = !Array.isArray(value) && isSorted(value) ? JSON.stringify(value, null, indentation) : this.#compose(value, '');
       this.#texts.set(value, text);
     }
-    // Strings in JSON hold no raw line feed, so every one of them is layout.
+    // Strings in JSON have no raw line feeds, so every line feed is layout.
     return indent === '' ? text : text.replaceAll('\n', `\n${indent}`);
   }
 
@@ -94,7 +95,7 @@ export class JsonText {
 }
 
 const byKey = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1);
-/** Whether `JSON.stringify` writes its keys in order: it does so in a fifth of the time. */
+/** Whether `JSON.stringify` already writes the keys in order; it takes a fifth of the time. */
 function isSorted(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) return value.every(isSorted);
@@ -106,5 +107,5 @@ function isSorted(value: unknown): boolean {
   }
   return true;
 }
-/** What is not a plain object with keys. */
+/** Whether a value is not a plain object with keys. */
 const isLeaf = (value: object) => Array.isArray(value) || value instanceof Date;

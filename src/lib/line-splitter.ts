@@ -1,6 +1,6 @@
-/** Cuts a byte stream into lines of UTF-8 text. */
+/** Splits a byte stream into lines of UTF-8 text. */
 
-/** Tens of thousands of links fit; what is longer is no line of ours. */
+/** Longest line; tens of thousands of links fit into it. */
 const maxLineBytes = 64 * 1024 * 1024;
 const newline = 10;
 
@@ -13,7 +13,9 @@ export class LineSplitter {
     this.#onLine = onLine;
   }
 
-  /** False when a line grows beyond all bounds: nothing more can be understood. Empty lines are left out. */
+  /**
+   * Adds bytes and emits the complete lines, except empty ones. Returns false when a line is too long: the rest cannot be parsed.
+   */
   add(chunk: Buffer): boolean {
     let from = 0;
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {

@@ -1,4 +1,4 @@
 import type { BaseLogger } from 'pino';
 
-/** The server's log, for those who run it. */
+/** The server's log, for administrators. */
 export type Log = Pick<BaseLogger, 'debug' | 'error' | 'info' | 'warn'>;

@@ -2,8 +2,8 @@ import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it; returns the outermost one that had to be made. Others may be making the same. (Node's own
- * recursive `mkdir` never ends where a file system answers ENOENT for a folder that is there, as `/proc` does.)
+ * Creates a folder and its parents; returns the outermost folder that was created. Other callers may create the same ones. (Node's
+ * own recursive `mkdir` never ends where a file system answers ENOENT for an existing folder, such as `/proc`.)
  */
 export async function makeFolders(path: string): Promise<string | undefined> {
   try {
@@ -17,7 +17,7 @@ export async function makeFolders(path: string): Promise<string | undefined> {
   }
 }
 
-/** Removes `folder` and those above it up to `outermost`, as `makeFolders` returned it, as far as nothing else was put into them. */
+/** Removes `folder` and its parents up to `outermost`, from `makeFolders`, as far as they are empty. */
 export async function removeFolders(folder: string, outermost: string): Promise<void> {
   for (let path = folder; ; path = dirname(path)) {
     const isRemoved = await rmdir(path).then(
@@ -28,7 +28,7 @@ export async function removeFolders(folder: string, outermost: string): Promise<
   }
 }
 
-/** Undefined when it was there. */
+/** Creates a folder; returns undefined when it existed. */
 async function makeFolder(path: string): Promise<string | undefined> {
   try {
     await mkdir(path);

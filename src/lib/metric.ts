@@ -1,6 +1,6 @@
-/** A figure for monitoring systems, in their terms (Prometheus' data model), however they are served. */
+/** A metric for monitoring systems in Prometheus' data model, independent of how it is served. */
 export interface Metric {
-  /** In base units: seconds, bytes. */
+  /** Name with its base unit: seconds, bytes. */
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -10,11 +10,11 @@ export interface Metric {
 export interface MetricValue {
   readonly labels?: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** Of one of a histogram's parts; default the metric's. */
+  /** Name of a histogram's part; default: the metric's name. */
   readonly metricName?: string;
 }
 
-/** Gathers figures when they are asked for. */
+/** Collects metrics on request. */
 export type CollectMetrics = () => Promise<Metric[]>;
 
 export function gauge(name: string, help: string, values: readonly MetricValue[]): Metric {

@@ -1,4 +1,4 @@
-/** Runs one function after the other. */
+/** Runs functions one after the other. */
 export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
@@ -9,11 +9,11 @@ export class Mutex {
   }
 }
 
-/** One mutex for each key; nothing is kept for a key without a waiter. */
+/** A mutex per key; a key without users takes no memory. */
 export class KeyedMutex {
   readonly #entries = new Map<string, { mutex: Mutex; users: number }>();
 
-  /** Holds all of them. Always taken in the same order: two who want the same never wait for each other. */
+  /** Runs `fn` while holding all keys. Keys are locked in sorted order, so that two callers never wait for each other. */
   runAll<T>(keys: Iterable<string>, fn: () => Promise<T> | T): Promise<T> {
     const sorted = [...new Set(keys)].sort();
     const from = (index: number): Promise<T> => {

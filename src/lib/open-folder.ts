@@ -1,23 +1,26 @@
 /**
- * Folders that stay the same ones while they are open, whatever their names lead to meanwhile: for trees in which programs of another user
- * make, rename and link as they like.
+ * Opens folders by descriptor, so that they stay the same folder whatever happens to their paths: for trees in which another user's
+ * programs create, rename and link files.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBelow } from './inside.ts';
 
-/** @throws errors of the system, also for a symbolic link */
+/** Opens a folder. @throws errors of the system, also for a symbolic link */
 export function openFolder(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY);
 }
 
-/** Its path for this process and for programs that it runs as the same user. */
+/** Returns an open folder's path for this process and for programs that it runs as the same user. */
 export function openedPath({ fd }: FileHandle): string {
   return `/proc/${process.pid}/fd/${fd}/.`;
 }
 
-/** Opens the folder at `way` (a relative path without `..`) below `folder`, and makes what is missing. @throws errors of the system, also for a symbolic link on the way */
+/**
+ * Opens the folder at `way` (a relative path without `..`) below `folder`, and creates missing folders. @throws errors of the
+ * system, also for a symbolic link in the path
+ */
 export async function openFolderBelow(folder: string, way: string): Promise<FileHandle> {
   let opened = await openFolder(folder);
   for (const name of way.split('/')) {
@@ -44,7 +47,7 @@ async function openOrMake(path: string): Promise<FileHandle> {
   return openFolder(path);
 }
 
-/** Whether an open file is below a folder now: its path when it was opened may have led through a link that another user put there. */
+/** Whether an open file is below a folder now. Its path may have led through another user's link when it was opened. */
 export async function isOpenedBelow(folder: string, { fd }: FileHandle): Promise<boolean> {
   const [root, path] = await Promise.all([realpath(folder), readlink(`/proc/self/fd/${fd}`)]);
   return isBelow(root, path);

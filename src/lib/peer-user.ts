@@ -1,4 +1,4 @@
-/** Proves whose process is at the other end of a TCP connection from this machine. Linux only. */
+/** Finds the user whose process is at the other end of a local TCP connection. Linux only. */
 import { readFile, readlink } from 'node:fs/promises';
 import { isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
@@ -8,16 +8,16 @@ interface TcpEnd {
   readonly port: number;
 }
 
-/** ESTABLISHED, and FIN_WAIT1 and FIN_WAIT2 of a peer that sends no more but still reads. */
+/** ESTABLISHED, and FIN_WAIT1 and FIN_WAIT2 of a peer that only reads. */
 const peerStates = new Set(['01', '04', '05']);
 /** ESTABLISHED and CLOSE_WAIT. */
 const ownStates = new Set(['01', '08']);
 
 /**
- * Returns the user id that owns the other end of `socket`, an accepted connection; undefined when that cannot be proved: the peer is not on
- * this machine, or has closed. The kernel shows ends that no process holds (TIME_WAIT, and FIN_WAIT after `close`) as those of root.
- * The table is read twice, each read takes as long as this machine has connections. As `socket` is still connected at the second read, no
- * other connection had its addresses at the first.
+ * Returns the user id that owns the other end of `socket`, an accepted connection; undefined when that cannot be proved: the peer
+ * is on another machine, or has closed. The kernel shows ends without a process (TIME_WAIT, and FIN_WAIT after `close`) as root's.
+ * The table is read twice; each read takes time proportional to this machine's connections. As `socket` is still connected at the
+ * second read, no other connection had its addresses at the first.
  * @see proc(5), /proc/net/tcp
  */
 export async function peerUser(socket: Socket): Promise<number | undefined> {
@@ -26,9 +26,9 @@ export async function peerUser(socket: Socket): Promise<number | undefined> {
     return undefined;
   const own = { address: localAddress, port: localPort };
   const peer = { address: remoteAddress, port: remotePort };
-  // A peer of an IPv6 socket may be a socket of IPv4.
+  // The peer of an IPv6 socket may be an IPv4 socket.
   const found = (await rowOf(plain(peer), plain(own))) ?? (await rowOf(peer, own));
-  // An end that no process holds has no inode.
+  // An end without a process has no inode.
   if (!found || found.inode === '0' || !peerStates.has(found.state)) return undefined;
   const mine = await rowOf(own, peer);
   if (!mine || !ownStates.has(mine.state) || mine.inode !== (await inodeOf(socket))) return undefined;
@@ -36,7 +36,7 @@ export async function peerUser(socket: Socket): Promise<number | undefined> {
 }
 
 interface ConnectionRow {
-  /** Two hexadecimal digits. */
+  /** TCP state, two hexadecimal digits. */
   readonly state: string;
   readonly uid: number;
   readonly inode: string;
@@ -53,14 +53,14 @@ async function rowOf(end: TcpEnd, other: TcpEnd): Promise<ConnectionRow | undefi
   return { state, uid: Number(uid), inode };
 }
 
-/** Undefined once the socket is closed. Node has no other way to a socket's descriptor. */
+/** Returns a socket's inode; undefined once it is closed. Node has no public access to a socket's descriptor. */
 async function inodeOf(socket: Socket): Promise<string | undefined> {
   const { _handle } = socket as Socket & { _handle?: { fd?: number } | null };
   const link = await readlink(`/proc/self/fd/${_handle?.fd ?? -1}`).catch(() => '');
   return /^socket:\[(\d+)\]$/.exec(link)?.[1];
 }
 
-/** As the table has it: words of 32 bits as this machine stores them, in hexadecimal. */
+/** Formats an address like the table: 32-bit words in the machine's byte order, hexadecimal. */
 function tableEnd({ address, port }: TcpEnd): string {
   const bytes = addressBytes(address);
   const words = endianness() === 'LE' ? bytes.swap32() : bytes;
@@ -69,7 +69,7 @@ function tableEnd({ address, port }: TcpEnd): string {
 
 const mapped = /^::ffff:(?=\d+\.)/;
 
-/** Without the prefix of an IPv4 address that is mapped into IPv6. */
+/** Removes the prefix of an IPv4 address that is mapped into IPv6. */
 function plain({ address, port }: TcpEnd): TcpEnd {
   return { address: address.replace(mapped, ''), port };
 }

@@ -1,21 +1,21 @@
 /**
- * TCP or UDP ports of a range, each given to one owner at a time. A port is given only when it can be bound, alone, on the given
- * host and on every address. Which port is tried next goes round the range, so that the cost of taking one does not grow with
- * how many are taken, and a port that was just given back is not the next to be given.
+ * Assigns TCP or UDP ports of a range to one owner each. A port is assigned only when it can be bound exclusively, on the given
+ * host and on every address. The next port to try rotates through the range. So the cost does not grow with the number of assigned
+ * ports, and a port that was just released is not the next one.
  */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-/** Ports that browsers refuse to open (WHATWG Fetch, "bad port"), as far as they may lie in a configured range. */
+/** Ports that browsers refuse to open (WHATWG Fetch, "bad port"), within possible ranges. */
 const browserBlocked = new Set([5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080]);
 
 export interface PortRange {
   readonly first: number;
   readonly last: number;
   readonly protocol: 'tcp' | 'udp';
-  /** Address on which the port will be listened on. */
+  /** Address of the future listener. */
   readonly host: string;
-  /** How many ports of the range are passed over at first. */
+  /** Number of ports at the start of the range that are skipped at first. */
   readonly offset?: number;
 }
 
@@ -29,7 +29,7 @@ export class PortPool {
     this.#next = range.first + ((range.offset ?? 0) % (range.last - range.first + 1));
   }
 
-  /** Ports that have an owner, ascending. */
+  /** Returns the assigned ports, ascending. */
   taken(): number[] {
     return [...this.#taken].sort((a, b) => a - b);
   }
@@ -38,7 +38,10 @@ export class PortPool {
     return this.#taken.has(port);
   }
 
-  /** The wanted port if it is free and within the range, else another; undefined when none is left. @throws when no file can be opened */
+  /**
+   * Assigns the wanted port if it is free and within the range, else another; undefined when none is left. @throws when no file can
+   * be opened
+   */
   async take(wanted?: number | null): Promise<number | undefined> {
     if (wanted && this.#inRange(wanted) && (await this.#claim(wanted))) return wanted;
     const count = this.range.last - this.range.first + 1;
@@ -50,7 +53,7 @@ export class PortPool {
     return undefined;
   }
 
-  /** Notes a port as taken by a process that listens on it already. False when it has an owner. */
+  /** Marks a port as assigned to a process that already listens on it. False when the port has an owner. */
   reserve(port: number): boolean {
     if (this.#taken.has(port)) return false;
     this.#taken.add(port);
@@ -65,7 +68,7 @@ export class PortPool {
     return port >= this.range.first && port <= this.range.last;
   }
 
-  /** Noted before the test, so that two callers never get the same port. */
+  /** Marks the port before the test, so that two callers never get the same one. */
   async #claim(port: number): Promise<boolean> {
     if (!this.reserve(port)) return false;
     const { protocol, host } = this.range;
@@ -87,7 +90,10 @@ function canListen(port: number, host: string): Promise<boolean> {
   });
 }
 
-/** On every address: datagram sockets of emulators listen there, and a narrower one of another program would steal frames. */
+/**
+ * Whether a port can be bound on every address: emulators' datagram sockets bind there, and another program's narrower socket would
+ * take frames.
+ */
 function canBind(port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = createSocket({ type: 'udp4', reuseAddr: false });
@@ -100,7 +106,7 @@ function canBind(port: number): Promise<boolean> {
   });
 }
 
-/** It says nothing of the port. */
+/** Whether the process has no file descriptors left, which says nothing about the port. */
 function hasNoFiles({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EMFILE' || code === 'ENFILE';
 }

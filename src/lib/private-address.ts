@@ -1,4 +1,4 @@
-/** Addresses of this machine and of private networks. */
+/** Recognizes addresses of this machine and of private networks. */
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 const privateNetworks = new BlockList();

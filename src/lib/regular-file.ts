@@ -1,4 +1,4 @@
-/** Reading files that may be anything by now: a named pipe is not waited for, a folder or socket is refused, the size is bounded. */
+/** Reads regular files safely: a named pipe does not block, a folder or socket is refused, the size is limited. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
@@ -7,7 +7,7 @@ export class NotAFile extends Error {
 }
 
 export interface OpenOptions {
-  /** Not through a symbolic link in place of the file: for folders in which another user can make one. */
+  /** Refuses a symbolic link, for folders in which another user can create one. */
   readonly noFollow?: boolean;
 }
 
@@ -16,7 +16,7 @@ export async function openRegular(
   path: string,
   { noFollow = false }: OpenOptions = {},
 ): Promise<{ file: FileHandle; sizeBytes: number }> {
-  // Without O_NONBLOCK a named pipe holds a thread of the pool until a process writes to it. For files it makes no difference.
+  // Without O_NONBLOCK a named pipe blocks a thread of the pool until a process writes to it. Regular files ignore the flag.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (noFollow ? constants.O_NOFOLLOW : 0);
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENXIO') throw new NotAFile(`${path} is a socket, not a file`);
@@ -28,7 +28,7 @@ export async function openRegular(
   throw new NotAFile(`${path} is ${facts.isDirectory() ? 'a folder' : 'a device or a pipe'}, not a file`);
 }
 
-/** @throws NotAFile, RangeError for a file of more than `maxBytes`, and errors of the system */
+/** Reads a whole file. @throws NotAFile, RangeError for a file of more than `maxBytes`, and errors of the system */
 export async function readRegularFile(
   path: string,
   maxBytes = Number.POSITIVE_INFINITY,

@@ -1,17 +1,17 @@
-/** How the ends of a link introduce themselves at a relay: magic (8 bytes), role (1), ticket (32). */
+/** Encodes the first message of a link's end to a relay: magic (8 bytes), role (1), ticket (32). */
 
-/** The last character is the version. */
+/** Magic; the last character is the version. */
 const magic = 'pbrelay1';
 export const relayTicketBytes = 32;
 export const relayHelloBytes = magic.length + 1 + relayTicketBytes;
 export type RelayRole = 'accept' | 'connect';
 
-/** `ticket`: hexadecimal. */
+/** Encodes the message. `ticket`: hexadecimal. */
 export function relayHello(role: RelayRole, ticket: string): Buffer {
   return Buffer.concat([Buffer.from(`${magic}${role.charAt(0)}`), Buffer.from(ticket, 'hex')]);
 }
 
-/** Undefined: it is none. */
+/** Decodes the message; undefined when it is invalid. */
 export function readRelayHello(bytes: Buffer): { role: RelayRole; ticket: string } | undefined {
   if (bytes.length !== relayHelloBytes) return undefined;
   const head = bytes.toString('latin1', 0, magic.length + 1);

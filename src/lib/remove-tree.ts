@@ -1,6 +1,6 @@
 /**
- * Removes folders that may hold any number of files. Node's own `rm` begins the removal of all files of a folder in one turn of the event
- * loop, which takes 0.4 s for 60,000 of them, and follows a link that another user puts in the place of a folder meanwhile.
+ * Removes folders with any number of files. Node's own `rm` starts the removal of all files of a folder in one turn of the event
+ * loop, 0.4 s for 60,000. It also follows a link with which another user replaces a folder meanwhile.
  */
 import type { Dirent } from 'node:fs';
 import { opendir, rmdir, unlink } from 'node:fs/promises';
@@ -9,10 +9,10 @@ import { openedPath, openFolder } from './open-folder.ts';
 
 /** Files that are removed at the same time. */
 const parallel = 32;
-/** Another process may write to the folder while it is removed. */
+/** Most attempts, because another process may write to the folder meanwhile. */
 const mostPasses = 5;
 
-/** Removes a folder with all that is in it, or a file; of a symbolic link only the link. A path that names nothing is no error. */
+/** Removes a folder with its content, or a file; of a symbolic link, the link itself. A path that does not exist is no error. */
 export async function removeTree(path: string): Promise<void> {
   for (let pass = 1; ; pass++) {
     const isFolder = await removeContent(path);
@@ -27,13 +27,13 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-/** Returns whether the path names a folder, which is empty then. Anything else is removed. */
+/** Empties a folder and returns true; removes anything else and returns false. */
 async function removeContent(path: string): Promise<boolean> {
   const folder = await openFolder(path).catch(async (error: unknown) => {
     const code = codeOf(error);
     if (code === 'ENOENT') return undefined;
     if (code === 'ENOTDIR' || code === 'ELOOP') return unlink(path).catch(unlessMissing);
-    // A folder that may not be read can be removed when it is empty.
+    // An unreadable folder can be removed when it is empty.
     if (
       code === 'EACCES' &&
       (await rmdir(path).then(
@@ -67,7 +67,7 @@ async function removeFile(folder: string, { name }: Dirent): Promise<void> {
   try {
     await unlink(path);
   } catch (error) {
-    // Some file systems do not say in a listing what is a folder.
+    // Some file systems do not report in a listing which entries are folders.
     const code = codeOf(error);
     if (code === 'EISDIR' || code === 'EPERM') return removeTree(path);
     unlessMissing(error);

@@ -1,11 +1,11 @@
-/** Tries something again until it succeeds: soon at first, then less and less often (exponential backoff). The page uses it, too. */
+/** Retries an action with exponential backoff until it succeeds. The page uses this file, too. */
 
 export interface RetryTimes {
-  /** Before the second attempt. */
+  /** Wait before the second attempt, ms. */
   readonly firstMs: number;
-  /** Waits grow up to this. */
+  /** Longest wait, ms. */
   readonly longestMs: number;
-  /** Each wait is so many times the one before it. Default 2. */
+  /** Factor from one wait to the next. Default 2. */
   readonly growth?: number;
 }
 
@@ -15,20 +15,20 @@ export class Retry {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #waitMs: number;
 
-  /** `attempt` is called when a wait is over; loops that `pause()` need none. */
+  /** `attempt` is called after each wait; loops that call `pause()` need none. */
   constructor(times: RetryTimes, attempt: () => void = () => undefined) {
     this.#times = { growth: 2, ...times };
     this.#attempt = attempt;
     this.#waitMs = times.firstMs;
   }
 
-  /** The attempt failed: makes another one after the next wait, or after `leastMs` when that is longer. No effect while it waits. */
+  /** Schedules another attempt after the next wait, or after `leastMs` when that is longer. No effect while one is scheduled. */
   failed(leastMs = 0): void {
     if (this.#timer) return;
     this.#timer = setTimeout(() => this.#now(), Math.max(leastMs, this.#nextMs()));
   }
 
-  /** The next wait as a promise, which is over at once when the signal aborts. Never rejects. */
+  /** Returns the next wait as a promise, which resolves at once when the signal aborts. Never rejects. */
   pause(signal?: AbortSignal): Promise<void> {
     const waitMs = this.#nextMs();
     if (signal?.aborted) return Promise.resolve();
@@ -43,18 +43,18 @@ export class Retry {
     });
   }
 
-  /** Ends the wait, if there is one, and starts over with short waits. */
+  /** Ends the current wait, if any, and starts over with the first wait. */
   nudge(): void {
     this.succeeded();
     if (this.#timer) this.#now();
   }
 
-  /** The next failure begins with the first wait. */
+  /** Resets the waits: the next failure begins with the first one. */
   succeeded(): void {
     this.#waitMs = this.#times.firstMs;
   }
 
-  /** No attempt follows; a later `failed()` starts one again. */
+  /** Cancels the scheduled attempt; a later `failed()` schedules one again. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

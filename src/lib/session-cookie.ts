@@ -1,2 +1,2 @@
-/** Names of the cookies of browsers that signed in begin so; a port follows. */
+/** Prefix of the session cookies' names; a port follows. */
 export const sessionCookiePrefix = 'patchbay-';

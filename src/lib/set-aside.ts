@@ -1,15 +1,15 @@
-/** Damaged files of the server's own state: kept under another name for a person to look at, so that the server can do without them. */
+/** Keeps damaged files of the server's state under another name for the administrator, so that the server can run without them. */
 import { readdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { readRegularFile } from './regular-file.ts';
 import { addName } from './take-name.ts';
 
-/** Gets in words what was damaged, and where its copy is. */
+/** Receives a sentence that names the damage and the copy's path. */
 export type Warn = (message: string) => void;
 
 const asideMark = '.damaged-';
 
-/** Other errors say something of this process or the machine, not of the file. */
+/** Error codes of a passing shortage in this process or machine, which do not mean that the file is damaged. */
 const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']);
 
 /** Whether an error of reading a file means that the file cannot be used. */
@@ -17,21 +17,24 @@ export function isDamage(error: unknown): boolean {
   return !passing.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Moves a file, or whatever lies in its place, to `<path>.damaged-<time>`, which it returns. */
+/** Moves whatever is at a path to `<path>.damaged-<time>`, and returns that path. */
 export async function setAside(path: string): Promise<string> {
   const aside = asideOf(path);
   await rename(path, aside);
   return aside;
 }
 
-/** The same while the file keeps its name until it is replaced. */
+/** Copies a damaged file to `<path>.damaged-<time>`, and returns that path. The file keeps its name until it is replaced. */
 export async function keepCopy(path: string): Promise<string> {
   const aside = asideOf(path);
   await addName(path, aside);
   return aside;
 }
 
-/** A JSON file of ours through `take`, which throws at what it cannot use. Undefined when there is none, or when it was set aside. */
+/**
+ * Reads one of the server's JSON files through `take`, which throws for values that it cannot use. Undefined when the file is
+ * absent, or was set aside.
+ */
 export async function readOwnJson<T>(path: string, take: (value: unknown) => T, warn: Warn): Promise<T | undefined> {
   try {
     return take(JSON.parse((await readRegularFile(path)).toString('utf8')));
@@ -44,13 +47,13 @@ export async function readOwnJson<T>(path: string, take: (value: unknown) => T, 
   }
 }
 
-/** Copies of a file that were set aside, by this server or an earlier one, and that no person has removed yet. */
+/** Lists the copies of a file that this or an earlier server set aside, unless the administrator removed them. */
 export async function findAside(path: string): Promise<string[]> {
   const names = await readdir(dirname(path)).catch((): string[] => []);
   return names.filter((name) => name.startsWith(`${basename(path)}${asideMark}`)).map((name) => join(dirname(path), name));
 }
 
-/** `20261122T071804123Z` sorts by time and stands in any file name. */
+/** Returns the path of the copy. `20261122T071804123Z` sorts by time and is a valid file name. */
 function asideOf(path: string): string {
   return `${path}${asideMark}${new Date().toISOString().replace(/[-:.]/g, '')}`;
 }

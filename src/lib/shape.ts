@@ -1,12 +1,12 @@
 /**
- * Shapes of JSON values: one declaration is both the type and the check. A value is checked by walking it: nothing is compiled and no
- * library is loaded, so a process that must start quickly can afford it.
+ * Declares shapes of JSON values: one declaration is both the type and the check. The check walks the value: no compiler and no
+ * library is loaded, so that processes start quickly.
  */
 export interface Shape<T> {
-  /** What is wrong with a value that is called `name`; undefined when nothing is. */
+  /** Returns the fault of a value that is called `name`; undefined: it matches. */
   problem(value: unknown, name: string): string | undefined;
   readonly isOptional?: boolean;
-  /** For the compiler only; no shape has it. */
+  /** Carries the type for the compiler; absent at run time. */
   readonly value?: T;
 }
 interface OptionalShape<T> extends Shape<T> {
@@ -25,12 +25,12 @@ type VariantsOf<Tag extends string, V extends Readonly<Record<string, Fields>>> 
   [K in keyof V]: Flat<{ [T in Tag]: K } & ObjectOf<V[K]>>;
 }[keyof V];
 
-/** Keys that are not declared are refused. */
+/** An object; undeclared keys are refused. */
 export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
   return { problem: (value, name) => (isObject(value) ? problemOfFields(value, fields, name) : `${name} must be an object`) };
 }
 
-/** Objects that the text at the key `tag` distinguishes. */
+/** Objects whose variant the text at the key `tag` decides. */
 export function variants<Tag extends string, V extends Readonly<Record<string, Fields>>>(
   tag: Tag,
   of: V,
@@ -70,7 +70,7 @@ export function oneOf<const T extends string>(...values: T[]): Shape<T> {
   return satisfying((value) => (values as unknown[]).includes(value), `must be one of ${values}`);
 }
 
-/** A whole number, both ends included. */
+/** A whole number from `first` to `last`, both included. */
 export function whole(first = Number.MIN_SAFE_INTEGER, last = Number.MAX_SAFE_INTEGER): Shape<number> {
   const within = (value: unknown) => Number.isInteger(value) && Number(value) >= first && Number(value) <= last;
   return satisfying(within, `must be a whole number from ${first} to ${last}`);
@@ -80,12 +80,12 @@ export const finite: Shape<number> = satisfying(Number.isFinite, 'must be a numb
 export const flag: Shape<boolean> = satisfying((value) => typeof value === 'boolean', 'must be true or false');
 export const text: Shape<string> = satisfying((value) => typeof value === 'string', 'must be text');
 
-/** Text for which `test` holds; `says` follows its name in the message. */
+/** A text for which `test` holds; `says` follows its name in the message. */
 export function textThat(test: (value: string) => boolean, says: string): Shape<string> {
   return satisfying((value) => typeof value === 'string' && test(value), says);
 }
 
-/** Any value. Another function checks that it is a `T`. */
+/** A value of any type; another function checks that it is a `T`. */
 export function unchecked<T>(): Shape<T> {
   return { problem: () => undefined };
 }

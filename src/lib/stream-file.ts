@@ -1,4 +1,4 @@
-/** Writes a stream to a file that is there only when all of it has come: an upload that breaks off changes nothing. */
+/** Writes a stream to a file that appears only when the stream is complete: an upload that breaks off changes nothing. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -8,21 +8,21 @@ import { removeEarlier, syncFolder } from './atomic-file.ts';
 import { takeName } from './take-name.ts';
 
 export interface WriteOptions {
-  /** Of the file, less the umask. */
+  /** Permissions of the file, less the umask. */
   readonly mode?: number;
-  /** Looks at the whole file before it gets its name; what it throws refuses the file. */
+  /** Checks the complete file before the rename; an error refuses the file. */
   readonly check?: (temporary: string) => Promise<void>;
-  /** A file that has the name already is not replaced: EEXIST. */
+  /** Throws EEXIST instead of replacing an existing file. */
   readonly isNew?: boolean;
-  /** Runs what makes files and gives them their names while their folder is kept from being removed; not while bytes are awaited. */
+  /** Runs the creation and the rename while the folder is protected from removal; the wait for bytes is outside. */
   readonly whileThere?: <T>(fn: () => Promise<T>) => Promise<T>;
 }
 
-/** Makes the folders above it; on disk when it resolves. */
+/** Writes the file and creates its folders; resolves when it is on disk. */
 export async function writeStream(path: string, source: Readable, options: WriteOptions = {}): Promise<void> {
   const { mode = 0o644, check, isNew = false, whileThere = (fn) => fn() } = options;
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
-  // A source that breaks off before its bytes are asked for must wait for that, not end the process.
+  // A source may fail before its bytes are read: the listener keeps the error from ending the process.
   source.on('error', () => undefined);
   try {
     const handle = await whileThere(async () => {
@@ -43,7 +43,10 @@ export async function writeStream(path: string, source: Readable, options: Write
 
 const temporaryName = /^\.[0-9a-f]{12}\.tmp$/;
 
-/** Removes what a process that was killed left of `writeStream` in a folder, and below, which no other process writes to. Never rejects. */
+/**
+ * Removes the temporary files of a killed process's `writeStream` in a folder and below. No other process may write there. Never
+ * rejects.
+ */
 export async function removeTemporary(folder: string): Promise<void> {
   for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
     if (temporaryName.test(basename(name))) await removeEarlier(join(folder, name));

@@ -1,6 +1,6 @@
 /**
- * Strips telnet commands (RFC 854) from a console's output: its WebSocket carries the same bytes as its TCP port. Sends no replies:
- * the console works with its defaults. Commands may be split between messages.
+ * Strips telnet commands (RFC 854) from a console's output, because its WebSocket carries the same bytes as its TCP port. Sends no
+ * replies: the console works with its defaults. Commands may be split between messages.
  */
 const SE = 240;
 const SB = 250;
@@ -14,7 +14,7 @@ const windowSize = 31;
 /** Asks the console to mark the place in its output where it received this request (RFC 860). */
 export const askForMark: Uint8Array<ArrayBuffer> = Uint8Array.of(IAC, DO, timingMark);
 
-/** Offers to say the size of the window, and says it (RFC 1073), in characters. A console whose terminal has no size ignores it. */
+/** Offers and sends the size of the window (RFC 1073), in characters. A console whose terminal has no size ignores it. */
 export function windowSizeMessage(columns: number, rows: number): Uint8Array<ArrayBuffer> {
   const bytes = [columns >> 8, columns & 255, rows >> 8, rows & 255].flatMap((byte) => (byte === IAC ? [IAC, IAC] : [byte]));
   return Uint8Array.of(IAC, WILL, windowSize, IAC, SB, windowSize, ...bytes, IAC, SE);
@@ -27,7 +27,7 @@ export class TelnetStripper {
   #verb = 0;
   readonly #marked: () => void;
 
-  /** `marked`: the reply to `askForMark` arrived, yes or no. */
+  /** `marked`: called for the console's reply to `askForMark`, whether it agrees or refuses. */
   constructor(marked: () => void = () => undefined) {
     this.#marked = marked;
   }
@@ -44,7 +44,7 @@ export class TelnetStripper {
     return data.subarray(0, length);
   }
 
-  /** Whether the byte is data. */
+  /** Advances the state; returns whether the byte is data. */
   #step(byte: number): boolean {
     switch (this.#state) {
       case 'data':

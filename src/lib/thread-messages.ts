@@ -2,12 +2,12 @@ import { on } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 
 /**
- * All that a thread sends, in order, until it ends; called before it can have sent anything. `once` in a loop is no replacement: what a
- * thread sent last comes together when it ends, and only the first of it would be seen.
- * @throws what the thread throws, after all that it sent
+ * Yields all messages of a thread, in order, until it ends; must be called before the thread can send anything. `once` in a loop
+ * would not do: the last messages arrive together with the end, and only the first would be seen.
+ * @throws the thread's error, after all of its messages
  */
 export function messagesOf<T>(worker: Worker): AsyncIterable<T> {
-  // For a caller that stops listening before it ends: an error without a listener would end the server.
+  // A caller may stop listening before the thread ends: an error without a listener would end the server.
   worker.on('error', () => undefined);
   const messages = on(worker, 'message', { close: ['exit'] });
   return (async function* () {

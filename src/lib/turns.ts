@@ -1,6 +1,6 @@
-/** Long work on the event loop in short turns, so that requests are answered in between. */
+/** Splits long work on the event loop into short turns, so that requests are answered in between. */
 
-/** Time after which other work gets a turn, milliseconds. */
+/** Length of a turn, ms. */
 const turnMs = 5;
 
 export class Turns {
@@ -10,14 +10,14 @@ export class Turns {
     return performance.now() >= this.#ends;
   }
 
-  /** Resolves when everything that waited has had its turn. */
+  /** Resolves after all waiting work had a turn. */
   async next(): Promise<void> {
     await new Promise(setImmediate);
     this.#ends = performance.now() + turnMs;
   }
 }
 
-/** `fn` of every item, in order. */
+/** Maps items with `fn`, in order and in short turns. */
 export async function mapInTurns<T, R>(items: Iterable<T>, fn: (item: T) => R): Promise<R[]> {
   const turns = new Turns();
   const results: R[] = [];

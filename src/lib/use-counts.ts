@@ -1,4 +1,4 @@
-/** Which things are being used, by key, so that nothing removes them meanwhile. */
+/** Counts the users of things by key, so that nothing in use is removed. */
 export class UseCounts {
   readonly #counts = new Map<string, number>();
 

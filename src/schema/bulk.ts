@@ -1,11 +1,11 @@
-/** Many nodes, links and drawings in one request: not part of GNS3's API. */
+/** Changes many nodes, links and drawings in one request. Not part of GNS3's API. */
 import { Name, named, Uuid } from './common.ts';
 import { Drawing, DrawingInput } from './drawing.ts';
 import { Link, LinkEnd, LinkInput } from './link.ts';
 import { Node, NodeCreate } from './node.ts';
 import { type Static, Type } from './type.ts';
 
-/** Of each sort, in one request. */
+/** Limit per list of one request. */
 const most = { maxItems: 5_000 };
 
 const { node_id, ...end } = LinkEnd.properties;
@@ -59,10 +59,10 @@ const DrawingPlacement = Type.Object(
 );
 export type DrawingPlacement = Static<typeof DrawingPlacement>;
 
-/** Of each sort: they take effect at one instant, which must not be long. */
+/** Limit per list: the changes take effect at one instant, which must be short. */
 const mostPlaced = { maxItems: 2_000 };
 
-/** Where nodes and drawings are shown: fields that are absent stay as they are. */
+/** Positions of nodes and drawings; absent fields stay unchanged. */
 export const BulkUpdate = Type.Object(
   {
     nodes: Type.Optional(Type.Array(NodePlacement, mostPlaced)),
@@ -72,7 +72,7 @@ export const BulkUpdate = Type.Object(
 );
 export type BulkUpdate = Static<typeof BulkUpdate>;
 
-/** Ids; links of the nodes are deleted with them. */
+/** Limit per list of ids; a deleted node's links are deleted with it. */
 const mostDeleted = { maxItems: 5_000 };
 export const BulkDelete = Type.Object(
   {
@@ -84,5 +84,5 @@ export const BulkDelete = Type.Object(
 );
 export type BulkDelete = Static<typeof BulkDelete>;
 
-/** In the order of the request. */
+/** The created objects, in the order of the request. */
 export const Bulk = Type.Object({ nodes: Type.Array(Node), links: Type.Array(Link), drawings: Type.Array(Drawing) }, named('Bulk'));

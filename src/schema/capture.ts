@@ -1,12 +1,12 @@
 /**
- * Captures of links. A link has a list of captures; the first one, of a fixed id, is the one that GNS3's API knows. Beside GNS3's fields
- * there are some of our own, all optional.
+ * Captures of links. A link has a list of captures; the first one, with a fixed id, is the capture of GNS3's API. Fields beyond
+ * GNS3's are optional.
  */
 import { Name, named, nullable, oneOf, Text, Uuid } from './common.ts';
 import { linkTypes } from './pcap.ts';
 import { type Static, Type } from './type.ts';
 
-/** The capture that `start_capture` and `stop_capture` mean. Where the API has an id for any capture, this one's is null. */
+/** Id of the capture that `start_capture` and `stop_capture` control. Fields for the id of any capture hold null for this one. */
 export const gns3CaptureId = 'gns3';
 
 export type DataLinkType = keyof typeof linkTypes;
@@ -24,11 +24,11 @@ const options = {
   side: Type.Optional(oneOf(captureSides, { description: 'Frames as they come in, or as the filters send them on (default)' })),
 };
 
-/** Of a port, at a compute: the one that GNS3's API knows. */
+/** Starts GNS3's capture of a port at a compute. */
 export const CaptureStart = Type.Object({ ...options, capture_file_name: Name() }, named('CaptureStart'));
 export type CaptureStart = Static<typeof CaptureStart>;
 
-/** Captures of a port at a compute beyond the one of GNS3's API. */
+/** Starts a further capture of a port at a compute, beyond GNS3's API. */
 export const CaptureStartWithId = Type.Object(
   { ...options, capture_file_name: Name(), capture_id: Uuid },
   named('CaptureStartWithId'),
@@ -36,7 +36,7 @@ export const CaptureStartWithId = Type.Object(
 
 export type CaptureStartWithId = Static<typeof CaptureStartWithId>;
 
-/** Of a link. */
+/** Starts a capture of a link. */
 export const LinkCaptureStart = Type.Object({ ...options, capture_file_name: Type.Optional(Text()) }, named('LinkCaptureStart'));
 export type LinkCaptureStart = Static<typeof LinkCaptureStart>;
 
@@ -49,11 +49,11 @@ const made = {
   max_bytes: nullable(Type.Integer()),
   ends_at: nullable(Type.String({ description: 'ISO 8601, UTC' })),
 };
-/** How frames are written, and when the capture ends by itself. */
+/** How a capture writes frames, and when it ends by itself. */
 export const CaptureOptions = Type.Object(made, named('CaptureOptions'));
 export type CaptureOptions = Readonly<Static<typeof CaptureOptions>>;
 
-/** A capture of a link, as the controller shows it; GNS3's is shown in the fields of the link instead. */
+/** A capture of a link in the controller's API; GNS3's capture is shown in the link's own fields instead. */
 export const LinkCapture = Type.Object(
   {
     ...made,
@@ -99,7 +99,7 @@ export const CaptureEntry = Type.Object(
 );
 export type CaptureEntry = Readonly<Static<typeof CaptureEntry>>;
 
-/** The event of a compute's `capture.stopped`; those of older versions have no id. */
+/** Event of a compute's `capture.stopped`; older versions send no id. */
 export const CaptureStopped = Type.Object(
   {
     capture_id: Type.Optional(nullable(Type.String())),
@@ -111,7 +111,7 @@ export const CaptureStopped = Type.Object(
 );
 export type CaptureStopped = Readonly<Static<typeof CaptureStopped>>;
 
-/** The API's name for a link type of pcap files. */
+/** Returns the API's name for a link type of pcap files. */
 export function dataLinkTypeOf(linkType: number): DataLinkType {
   return dataLinkTypes.find((name) => linkTypes[name] === linkType) ?? 'DLT_EN10MB';
 }

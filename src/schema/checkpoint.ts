@@ -1,4 +1,4 @@
-/** Ours: snapshots with memory that the server takes on a schedule. */
+/** Checkpoints: snapshots with memory that the server takes on a schedule. Not part of GNS3's API. */
 import { named, nullable, strict, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
@@ -8,7 +8,7 @@ export const CheckpointSkipped = Type.Object(
 );
 export type CheckpointSkipped = Readonly<Static<typeof CheckpointSkipped>>;
 
-/** `skipped`: why the last one that was due was not taken. */
+/** `skipped`: the reason why the last checkpoint that was due was not taken. */
 const schedule = {
   next_at: nullable(Type.Integer({ description: 'When the next one is due: seconds since 1970, UTC; null without a schedule' })),
   skipped: nullable(CheckpointSkipped),
@@ -28,7 +28,7 @@ export const CheckpointStatus = Type.Object(
 );
 export type CheckpointStatus = Readonly<Static<typeof CheckpointStatus>>;
 
-/** What `checkpoints.updated` brings. `taken`: the new checkpoint. */
+/** Event of `checkpoints.updated`. `taken`: id of the new checkpoint. */
 export const CheckpointsUpdated = Type.Object(
   { ...schedule, project_id: Uuid, taken: nullable(Uuid) },
   named('CheckpointsUpdated'),

@@ -1,4 +1,4 @@
-/** Projects and nodes as a compute shows them. Source: the GNS3 2.2 compute API. */
+/** Projects and nodes in a compute's API. Source: the GNS3 2.2 compute API. */
 import { named, nullable, oneOf, strict, Uuid } from './common.ts';
 import { consoleTypes, NodeStatus } from './node.ts';
 import { Variables } from './project.ts';
@@ -10,7 +10,7 @@ export const ComputeProject = Type.Object(
   named('ComputeProject'),
 );
 
-/** Beside these keys a node has those of its kind. */
+/** A node of the compute; each node type adds keys. */
 export const ComputeNode = Type.Object(
   {
     name: Type.String(),
@@ -30,13 +30,13 @@ export const ComputeNode = Type.Object(
   { title: 'ComputeNode' },
 );
 
-/** The event of a compute's `ping`. */
+/** Event of a compute's `ping`. */
 export const ComputeUsage = Type.Object(
   { cpu_usage_percent: Type.Number(), memory_usage_percent: Type.Number() },
   named('ComputeUsage'),
 );
 
-/** A node is deleted with its files, unless they are kept. */
+/** Deletes a node, with its files unless they are kept. */
 export const ComputeNodeDelete = Type.Object(
   {
     keep_files: Type.Optional(
@@ -49,7 +49,7 @@ export const ComputeNodeDelete = Type.Object(
   { title: 'ComputeNodeDelete' },
 );
 
-/** How a project was frozen. */
+/** Result of freezing a project. */
 export const ComputeFreeze = Type.Object(
   {
     paused_ms: Type.Integer({ description: 'How long the machines were paused, at most' }),
@@ -61,7 +61,7 @@ export const ComputeFreeze = Type.Object(
   named('ComputeFreeze'),
 );
 
-/** A running machine that was kept for a template. */
+/** A running machine whose state was saved for a template. */
 export const WarmMachine = Type.Object(
   {
     bytes: Type.Integer({ description: 'On disk' }),

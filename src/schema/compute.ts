@@ -23,7 +23,7 @@ export const ComputeUpdate = Type.Object(
 export type ComputeCreate = Static<typeof ComputeCreate>;
 export type ComputeUpdate = Static<typeof ComputeUpdate>;
 
-/** Of links, beyond the GNS3 API; versions of Patchbay differ in them. */
+/** Link features beyond the GNS3 API; versions of Patchbay differ in them. */
 export const linkFeatures = ['link_state', 'mirrors', 'outages', 'paths', 'remote_mirrors', 'schedules'] as const;
 export type LinkFeature = (typeof linkFeatures)[number];
 
@@ -60,7 +60,7 @@ export const Capabilities = Type.Object(
   { title: 'Capabilities' },
 );
 
-/** The compute object; the password never leaves the server. */
+/** The compute object; it never contains the password. */
 export const ComputeObject = Type.Object(
   {
     capabilities: Capabilities,

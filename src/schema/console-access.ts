@@ -1,14 +1,20 @@
-/** Where consoles listen, and whether anybody who reaches them is let in: one rule for the compute, which opens them, and the controller, which tells clients. */
+/**
+ * Decides where consoles listen and who may use them: one rule for the compute, which opens consoles, and the controller, which
+ * describes them.
+ */
 import type { Settings } from './settings.ts';
 
 type ConsoleRule = Pick<Settings['Server'], 'host' | 'allow_remote_console' | 'auth' | 'console_without_credentials'>;
 
-/** Raw consoles ask for no credentials; where everything else does they are for chosen users of this machine. */
+/**
+ * Whether raw consoles are restricted to chosen local users. Raw consoles have no login, so they are when `auth` protects
+ * everything else.
+ */
 export function consolesAreRestricted({ auth, console_without_credentials }: ConsoleRule): boolean {
   return auth && !console_without_credentials;
 }
 
-/** The address on which telnet, VNC and SPICE consoles listen. */
+/** Returns the address on which telnet, VNC and SPICE consoles listen. */
 export function consoleHostOf(server: ConsoleRule): string {
   if (consolesAreRestricted(server)) return loopbackFor(server.host);
   if (!server.allow_remote_console) return server.host;

@@ -1,7 +1,7 @@
 import { named, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-/** Body of drawing creation and update; `project_id` is accepted, so that clients may send a drawing back, and ignored. */
+/** Body of drawing creation and update. `project_id` is accepted, so that clients may send a drawing back, and ignored. */
 export const DrawingInput = Type.Object(
   {
     drawing_id: Type.Optional(Uuid),

@@ -1,12 +1,12 @@
 /**
- * The filters a link may have, and the one place that says what values they take. The controller validates and normalises with this
- * table, the fabric acts by it, forms are made of it.
+ * Defines the filters of links and their values, in one table: the controller validates with it, the fabric filters by it, and
+ * forms are built from it.
  */
 
 import { named, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-/** All that stands in a link's `filters`, those that act on frames first and in the order in which they act. */
+/** Keys of a link's `filters`; filters that act on frames come first, in the order in which they act. */
 export const filterTypes = [
   'frequency_drop',
   'packet_loss',
@@ -47,11 +47,11 @@ export const FilterFacts = Type.Object(
 export type FilterFacts = Static<typeof FilterFacts>;
 
 interface FilterRow extends FilterFacts {
-  /** Not offered to clients: another spelling of this one. */
+  /** The filter of which this one is another spelling; aliases are not offered to clients. */
   alias?: FilterType;
-  /** GNS3 knows it. */
+  /** The filter exists in GNS3. */
   isGns3?: true;
-  /** Of the link as a whole: never for one direction only. */
+  /** The filter affects the whole link and has no form for one direction. */
   undirected?: true;
 }
 
@@ -68,7 +68,10 @@ const percent = (name: string): FilterParameter => ({
 });
 const milliseconds = (name: string): FilterParameter => ({ name, type: 'int', unit: 'ms', minimum: 0, maximum: 32767 });
 
-/** GNS3's first, in the order in which clients know them. The text of each, or else its first value, is empty or 0 when it does not act. */
+/**
+ * The filters, GNS3's first, in the order that clients know. A filter is inactive when its text is empty, or, without a text, when
+ * its first value is 0.
+ */
 export const filterTable: readonly FilterRow[] = [
   {
     type: 'frequency_drop',

@@ -1,7 +1,7 @@
 /**
- * The `filters` object of a link, as it is sent and stored: filter to list of values. `packet_loss` acts in both directions,
- * `packet_loss_ab` only on frames from the link's first node to its second, `packet_loss_ba` only on those that go back; what is given
- * for one direction takes the place of what is given for both. In the filters of a NIO its own node is the first.
+ * The `filters` object of a link, as sent and stored: a list of values per filter. `packet_loss` acts in both directions,
+ * `packet_loss_ab` only on frames from the link's first node to its second, `packet_loss_ba` only on frames in the other direction.
+ * A filter for one direction replaces the one for both. In a NIO's filters the NIO's own node is the first.
  */
 import { type FilterFacts, type FilterParameter, type FilterType, filterTable } from './filter-table.ts';
 
@@ -26,12 +26,12 @@ const knownKeys: ReadonlyMap<string, KnownKey> = new Map(
   ]),
 );
 
-/** For the message about one that is not among them. */
+/** Names of all filters, for the message about an unknown one. */
 export const knownFilters = `${filterTable.map(({ type }) => type).join(', ')}; for one direction with _ab or _ba behind the name`;
 
 /**
- * Checks a client's filters and puts them into stored form: numbers as numbers and before texts, text trimmed, inactive filters (empty list,
- * empty text, or without a text a first value of 0) left out.
+ * Checks a client's filters and converts them to stored form: numbers as numbers and before texts, text trimmed. Inactive filters
+ * are left out (empty list, empty text, or without a text a first value of 0).
  */
 export function normaliseFilters(given: Readonly<Record<string, unknown>>): NormalisedFilters {
   const filters: Partial<Record<FilterKey, FilterValues>> = {};
@@ -47,12 +47,12 @@ export function normaliseFilters(given: Readonly<Record<string, unknown>>): Norm
   return { ok: true, filters };
 }
 
-/** The same with the numbers of each filter before its texts, as clients are offered them; unknown keys and values stay. */
+/** Returns the filters with each one's numbers before its texts, the order of clients; unknown keys and values stay. */
 export function numbersFirst(filters: Filters): Filters {
   return inOrder(filters, (value) => (isText(value) ? 1 : 0));
 }
 
-/** The same with the texts first: as NIOs, what computes keep and the fabric have them. */
+/** Returns the filters with each one's texts before its numbers, the order of NIOs, stored compute data and the fabric. */
 export function textsFirst(filters: Filters): Filters {
   return inOrder(filters, (value) => (isText(value) ? 0 : 1));
 }
@@ -69,14 +69,14 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && !numberForm.test(value);
 }
 
-/** What frames of one direction are held for, milliseconds; 0: not at all. */
+/** Returns the delay of frames in one direction, ms; 0: none. */
 export function delayOf(filters: Filters, direction: LinkDirection): number {
   const { delay, latency } = filters;
   const [milliseconds = 0] = filters[`delay_${direction}`] ?? filters[`latency_${direction}`] ?? delay ?? latency ?? [];
   return Number(milliseconds);
 }
 
-/** The same seen from the other end: what was for one direction is for the other. */
+/** Swaps the directions: returns the filters as the link's other end sees them. */
 export function reversed<T extends Partial<Record<FilterKey, unknown>>>(filters: T): T {
   const turned = Object.entries(filters).map(([key, value]) => {
     const direction = knownKeys.get(key)?.direction;
@@ -86,8 +86,8 @@ export function reversed<T extends Partial<Record<FilterKey, unknown>>>(filters:
 }
 
 /**
- * The filters that a link may have, as clients list them. Those for one direction are listed when the link has them, so that clients which
- * send back what was listed keep them. `names`: of the link's two nodes.
+ * Lists the filters that a link may have, for clients. Filters for one direction are listed only when the link has them, so that
+ * clients which send the list back keep them. `names`: of the link's two nodes.
  */
 export function offeredFilters(present: Filters, names: readonly [string, string]): object[] {
   const offered = filterTable.filter(({ alias }) => !alias).map(offer);
@@ -100,18 +100,18 @@ export function offeredFilters(present: Filters, names: readonly [string, string
   return [...offered, ...directed];
 }
 
-/** The values of one filter in stored form, or what is wrong with them; it may be inactive. */
+/** Checks the values of one filter and returns them in stored form, or the fault. The filter may be inactive. */
 export function checkFilter(name: string, values: unknown): Checked<{ values: FilterValues }> {
   return checkValues(knownKeys.get(name)?.facts, values);
 }
 
-/** Whether values of a filter, in stored form, do anything. */
+/** Whether a filter's values, in stored form, have an effect. */
 export function isActing(name: string, values: FilterValues): boolean {
   const facts = knownKeys.get(name)?.facts;
   return facts !== undefined && isActive(values[decidingPlace(facts)]);
 }
 
-/** By place, whether a value of this filter must be a whole number. */
+/** Returns for each value of the filter whether it must be a whole number. */
 export function wholeValues(name: string): readonly boolean[] {
   return knownKeys.get(name)?.facts.parameters.map(({ fractions }) => fractions !== true) ?? [];
 }
@@ -144,7 +144,7 @@ function checkValues(facts: FilterFacts | undefined, values: unknown): Checked<C
   return { values: stored, isActive: isActive(stored[deciding]) };
 }
 
-/** Place of the value that says whether the filter acts: its text, or else its first. */
+/** Returns the index of the value that decides whether the filter acts: its text, or else its first value. */
 function decidingPlace({ parameters }: FilterFacts): number {
   const text = parameters.findIndex(({ type }) => type === 'text');
   return Math.max(text, 0);
@@ -154,7 +154,7 @@ function isActive(deciding: number | string | undefined): boolean {
   return deciding !== undefined && deciding !== 0 && deciding !== '';
 }
 
-/** Until 0.2 the text of `jitter` was its first value, and could be its only one: that order is accepted. */
+/** Accepts the order of versions before 0.2, in which the text of `jitter` was its first value and could be its only one. */
 function arranged(values: readonly unknown[], deciding: number): readonly unknown[] {
   const [first, ...others] = values;
   if (deciding === 0 || typeof first !== 'string' || numberForm.test(first)) return values;
@@ -170,7 +170,7 @@ function checkText(value: unknown, { name, choices }: FilterParameter): Checked<
   return choices.includes(choice) ? { value: choice } : { reason: `${name}: there is no "${text.slice(0, 100)}"` };
 }
 
-/** GNS3's clients send numbers as text too. */
+/** Numbers as text, which GNS3's clients send too. */
 const numberForm = /^\s*-?\d{1,12}(\.\d{1,12})?\s*$/;
 
 function checkNumber(value: unknown, parameter: FilterParameter): Checked<{ value: number }> {
@@ -180,6 +180,6 @@ function checkNumber(value: unknown, parameter: FilterParameter): Checked<{ valu
     return { reason: `${name} must be a ${fractions ? '' : 'whole '}number` };
   if (number < minimum || number > maximum)
     return { reason: `${name} must lie between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}, not ${number}` };
-  // No -0, which has the text of 0.
+  // Adding 0 turns -0 into 0, whose text is "0".
   return { value: number + 0 };
 }

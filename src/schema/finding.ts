@@ -2,7 +2,7 @@ import { named, oneOf } from './common.ts';
 import { nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
 
-/** What `patchbay doctor` says of one program, or of KVM. */
+/** A result of `patchbay doctor`, about a program or KVM. */
 export const Finding = Type.Object(
   {
     state: oneOf(['good', 'note', 'missing'], { description: 'note: works, but something is worth knowing' }),

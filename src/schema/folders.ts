@@ -1,41 +1,51 @@
-/** Names in a project's folder that controller and compute both know, and what of it clients may write. */
+/** Names in a project's folder that controller and compute share, and the paths that clients may write. */
 import { isUuid } from './common.ts';
 
 /** Folders of deleted nodes, by node id. The leading dot keeps it out of copies. */
 export const deletedNodesFolder = '.deleted-nodes';
-/** Folders that are being filled or removed begin so. */
+/** Prefix of folders that are being filled or removed. */
 export const stagingPrefix = '.patchbay-';
 
 /** Memory of machines, by snapshot id. The leading dot keeps it out of copies and archives. */
 export const memoryFolder = '.memory';
-/** Beside the memory of a snapshot: what was in the links. */
+/** File with the frames that were in the links, beside the memory of a snapshot. */
 export const savedLinksName = 'links';
-/** In a project's folder: what its links are to hold when its nodes run. */
+/** File in a project's folder with the frames that its links receive when its nodes run. */
 export const resumedLinksName = `${stagingPrefix}links`;
-/** In a project's folder: memory of machines on its way to their folders. */
+/** Folder in a project's folder for machines' memory that is being moved to their folders. */
 export const keptMemoryName = `${stagingPrefix}keep`;
-/** In the folder of a node: the memory that it continues from at its next start. */
+/** Folder in a node's folder with the memory from which the node continues at its next start. */
 export const savedMemoryName = 'saved-memory';
-/** In that folder: the name of the template that the memory comes from. A node that cannot continue from such memory starts cold. */
+/**
+ * File in that memory folder with the name of the memory's template. A node that cannot continue from a template's memory starts
+ * cold.
+ */
 export const memorySourceName = 'template';
 
-/** In the folder of a running machine: copies of its disks that its controller copies in turn. */
+/** Prefix of the copies of disks in a running machine's folder, which the controller copies to its own disk. */
 export const diskCopyPrefix = `${stagingPrefix}copy-`;
 
-/** Directly in the project's folder. Copies of `project-files` and uploads grow under the last two names. */
+/**
+ * Server files directly in the project's folder. The last two patterns are incomplete copies of `project-files` and incomplete
+ * uploads.
+ */
 const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.memory|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;
-/** Project file, log, history, and what comes and goes beside them. */
+/** Project file, log, history, and temporary files beside them. */
 const projectFile = /\.gns3(?:\..*)?$/i;
 
-/** Whether a path in the folder of a node, by its names, is the server's alone. Anywhere in it, as links may lead to it. */
+/**
+ * Whether only the server may use a path in a node's folder, given by its names. The whole path counts, because links may lead
+ * there.
+ */
 export function isOwnInNode(names: readonly string[]): boolean {
-  // QEMU trusts what it restores.
+  // QEMU trusts the memory that it restores.
   return names.some((name) => name === savedMemoryName || name.startsWith(diskCopyPrefix));
 }
 
 /**
- * Why clients may not write a file at this place of a project; undefined when they may. `path`: relative, normalised. Below
- * `project-files` only files in the folder of a node and pictures of drawings may be written; beside it, what the server does not use.
+ * Returns why clients may not write a file at this place of a project; undefined when they may. `path`: relative, normalised. In
+ * `project-files`, clients may write files in nodes' folders and the pictures of drawings; outside it, files that the server does
+ * not use.
  */
 export function writeProblem(path: string, kindFolders: ReadonlySet<string>): string | undefined {
   const parts = path.split('/');

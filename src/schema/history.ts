@@ -1,4 +1,4 @@
-/** A project's history, undo and redo: ours, beyond the GNS3 API. */
+/** History, undo and redo of a project. Not part of GNS3's API. */
 import { named, nullable } from './common.ts';
 import { type Static, Type } from './type.ts';
 
@@ -24,7 +24,7 @@ export type HistoryEntry = Static<typeof HistoryEntry>;
 
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 
-/** What a step would change, so that a page can ask before it does much. */
+/** The changes that undoing or redoing a step would make, so that the page can ask first. */
 export const StepPreview = Type.Object(
   {
     step: Step,
@@ -68,5 +68,5 @@ export const Undone = Type.Object(
 );
 export type Undone = Static<typeof Undone>;
 
-/** Entries of one answer: usual, and most. */
+/** Entries of one answer: default and maximum. */
 export const historyLimit = { usual: 100, most: 1_000 } as const;

@@ -1,4 +1,4 @@
-/** What a compute reports of its host. Source: the GNS3 2.2 compute API. */
+/** Reports of a compute about its host. Source: the GNS3 2.2 compute API. */
 
 import { named, nullable, oneOf } from './common.ts';
 import { LateCounts } from './link-stats.ts';
@@ -8,7 +8,7 @@ const bytes = Type.Integer({ minimum: 0, description: 'Bytes' });
 const percent = Type.Integer({ minimum: 0, maximum: 100 });
 const port = Type.Integer();
 
-/** How faithful a compute's emulation can be: how late its fabric is, and what the host withholds. */
+/** How faithful a compute's emulation can be: the delay of its fabric, and features that the host lacks. */
 export const ComputeFidelity = Type.Object(
   {
     fabric_pid: nullable(

@@ -1,15 +1,16 @@
-/** The hosts from which images may be downloaded. The page reads this file as well. */
+/** Parses the hosts from which images may be downloaded. The page loads this file as well. */
 
-/** In `image_hosts`: the download hosts of the built-in appliances. */
+/** Entry in `image_hosts` that stands for the download hosts of the built-in appliances. */
 export const applianceHosts = 'appliances';
 
-/** A scheme, a name or `*.` and a name or an IP address, and a port. Without a scheme it is https. */
+/** An optional scheme (default https), a name, `*.` and a name, or an IP address, and an optional port. */
 const entryPattern = /^(?:(https?):\/\/)?(\*\.)?([\w.-]+|\[[\da-f:.]+\])(:\d{1,5})?$/i;
 const addressPattern = /^(?:\[|[\d.]+$)/;
 
 /**
- * Origins as URLs have them, such as `https://example.org`, `https://*.example.org:8443`, `http://10.0.0.5`, and `applianceHosts`.
- * @throws Error naming an entry that is no host
+ * Parses a list of hosts into URL origins, such as `https://example.org`, `https://*.example.org:8443`, `http://10.0.0.5`, or
+ * `applianceHosts`.
+ * @throws Error naming an invalid entry
  */
 export function parseImageHosts(text: string): string[] {
   const entries = text.split(',').map((entry) => entry.trim());
@@ -23,7 +24,7 @@ function originOf(entry: string): string {
   return `${url.protocol}//${wildcard}${url.host}`;
 }
 
-/** `*.example.org` stands for every name below it, not for itself. */
+/** Whether a URL's origin is permitted. `*.example.org` matches every name below example.org, not example.org itself. */
 export function isImageHost(
   origins: readonly string[],
   { protocol, host }: { readonly protocol: string; readonly host: string },

@@ -1,4 +1,4 @@
-/** An image on its way from one compute to another. */
+/** Transfers an image from one compute to another. */
 import { Name, named, nullable, oneOf, TcpPort, Uuid } from './common.ts';
 import { nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
@@ -6,7 +6,7 @@ import { type Static, Type } from './type.ts';
 /** 256 bits, lower-case hexadecimal. */
 const Hex256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-/** Longest piece of an image that one request asks for. */
+/** Longest piece of an image in one request. */
 export const longestPieceBytes = 2 ** 26;
 const PieceBytes = Type.Integer({ minimum: 1, maximum: longestPieceBytes });
 
@@ -38,7 +38,7 @@ export const ImageArrival = Type.Object(
   named('ImageArrival'),
 );
 
-/** A name or an IP address, without brackets: nothing that would be another part of a URL. */
+/** A name or an IP address, without brackets and without characters of other URL parts. */
 const Host = Name({ maxLength: 253, pattern: '^(?:[0-9A-Za-z_.-]+|[0-9A-Fa-f:.]+)$' });
 
 export const ImageFetch = Type.Object(

@@ -1,9 +1,9 @@
-/** Which templates and nodes are made of the images of a compute. Not part of GNS3's API. */
+/** Lists the templates and nodes that use a compute's images. Not part of GNS3's API. */
 import { Name, named, oneOf, strict } from './common.ts';
 import { nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
 
-/** At most as many as a machine of QEMU has. */
+/** Disks to convert; a QEMU machine has at most four. */
 export const DisksToConvert = Type.Object(
   { disks: Type.Array(Name({ description: 'VDI, VMDK, VHD or VHDX, in the image folder' }), { minItems: 1, maxItems: 4 }) },
   strict,

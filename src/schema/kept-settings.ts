@@ -1,4 +1,4 @@
-/** Settings that clients keep on the server. Source: the GNS3 2.2 v2 API. */
+/** Settings that clients store on the server. Source: the GNS3 2.2 v2 API. */
 import { LongText, named, nullable, oneOf, strict, TcpPort, Text } from './common.ts';
 import { type Static, Type } from './type.ts';
 
@@ -13,7 +13,7 @@ export const IouLicenseUpdate = Type.Object(
 );
 export const iouLicenseDefaults: IouLicense = Object.freeze({ iourc_content: '', license_check: true });
 
-/** Programs that could run the virtual machine on which a GNS3 server would put its nodes. */
+/** Programs that could run the GNS3 VM. */
 export const vmEngines = ['vmware', 'virtualbox', 'remote'] as const;
 
 export const VmSettings = Type.Object(

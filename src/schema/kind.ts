@@ -1,4 +1,4 @@
-/** What each type of node can do and what can be set of it, for the page. Not part of GNS3's API. */
+/** Describes each node type's abilities and properties for the page. Not part of GNS3's API. */
 import { named, nullable, oneOf } from './common.ts';
 import { consoleTypes, nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';

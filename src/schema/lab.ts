@@ -1,4 +1,4 @@
-/** Labs over HTTP: ours. */
+/** Lab files over HTTP. Not part of GNS3's API. */
 import { Name, named, nullable, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 
@@ -74,7 +74,7 @@ export const LabPlanReply = Type.Object(
 );
 export type LabPlanReply = Static<typeof LabPlanReply>;
 
-/** A line of the answer of `POST /v2/labs/apply`. */
+/** A line in the answer of `POST /v2/labs/apply`. */
 export interface LabApplyLine {
   readonly step?: string;
   readonly done?: number;

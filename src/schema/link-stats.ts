@@ -1,4 +1,4 @@
-/** What links carry, lose and hold back, as computes and the controller report it. */
+/** Counters of links, as computes and the controller report them: frames carried, lost and held. */
 import { named, nullable, oneOf, Uuid } from './common.ts';
 import type { Filters } from './filter.ts';
 import { type Static, Type } from './type.ts';
@@ -6,11 +6,11 @@ import { type Static, Type } from './type.ts';
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const since = Type.String({ description: 'ISO 8601, UTC: since when is counted' });
 
-/** Frames that went out; averaged over the time named by the key. */
+/** Frames sent, averaged over the time that the key names. */
 const Rate = Type.Object({ frames_per_second: Type.Number(), bits_per_second: Type.Number() }, named('Rate'));
 export type Rate = Static<typeof Rate>;
 
-/** How late something was, in buckets; a reader subtracts what it read before. */
+/** Histogram of delays behind schedule. The counts only grow: a reader subtracts its previous reading. */
 export const LateCounts = Type.Array(
   Type.Object(
     { ms: Type.Number({ description: 'Upper bound of the bucket, milliseconds' }), count: Type.Integer({ minimum: 0 }) },
@@ -44,11 +44,11 @@ const direction = {
     }),
   ),
 };
-/** One way through a link, counted since the link came up. */
+/** Counters of one direction of a link, since the link came up. */
 const DirectionFigures = Type.Object(direction, named('DirectionFigures'));
 export type DirectionFigures = Static<typeof DirectionFigures>;
 
-/** A capture that runs. */
+/** A running capture. */
 const CaptureFigures = Type.Object(
   {
     capture_id: nullable(Type.String({ description: 'Null for the one that start_capture started' })),
@@ -63,7 +63,7 @@ const CaptureFigures = Type.Object(
 );
 export type CaptureFigures = Static<typeof CaptureFigures>;
 
-/** A schedule as it acts now. */
+/** State of a running schedule. */
 const ScheduleFigures = Type.Object(
   {
     started_at: Type.Integer({ description: 'Milliseconds since 1970' }),
@@ -79,7 +79,7 @@ const ScheduleFigures = Type.Object(
 );
 export type ScheduleFigures = Static<typeof ScheduleFigures>;
 
-/** Of a port that is sent the frames of a link as well. */
+/** Counters of a port to which a link is mirrored. */
 export const MirrorFigures = Type.Object(
   {
     node_id: Uuid,
@@ -96,7 +96,7 @@ export const MirrorFigures = Type.Object(
 export type MirrorFigures = Static<typeof MirrorFigures>;
 
 const carriers = ['kernel', 'fabric', 'stream', 'udp'] as const;
-/** How frames get from one end to the other. */
+/** How frames travel from one end of a link to the other. */
 export type Carrier = (typeof carriers)[number];
 const howCarried =
   'kernel: from one container to the other, not through the fabric; fabric: both ends are on one compute; ' +
@@ -108,7 +108,7 @@ const path = {
     Type.Number({ description: 'Round trip between the computes, the shortest of the last seconds; null: not measured yet' }),
   ),
 };
-/** The way of a stream between two computes. Half of its round trip is taken off the delay of the link. */
+/** State of a stream between two computes. Half of its round trip is subtracted from the link's delay. */
 const PortPath = Type.Object(path, named('PortPath'));
 const LinkPathFigures = Type.Object(
   {
@@ -125,7 +125,7 @@ export type LinkPathFigures = Static<typeof LinkPathFigures>;
 
 const whyNotKernel = 'Why the kernel does not carry a link that its rules allow it to carry';
 
-/** A node's port with a link that carries frames now, as its compute reports it. */
+/** Counters of a node's port whose link carries frames, as the compute reports them. */
 export const PortStats = Type.Object(
   {
     node_id: Uuid,
@@ -152,7 +152,7 @@ const DirectionCounters = Type.Object(
 );
 export type DirectionCounters = Static<typeof DirectionCounters>;
 
-/** The counters of a link, as the controller reports them; also the `event` of `link.stats`. */
+/** Counters of a link, as the controller reports them; also the `event` of `link.stats`. */
 export const LinkStats = Type.Object(
   {
     project_id: Uuid,

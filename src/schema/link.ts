@@ -14,7 +14,7 @@ export const LinkEnd = Type.Object(
 );
 export type LinkEnd = Static<typeof LinkEnd>;
 
-/** Ours: a port that is sent the frames of a link as well (SPAN). */
+/** A port to which a link's frames are mirrored (SPAN). Not part of GNS3's API. */
 export const LinkMirror = Type.Object(
   {
     node_id: Uuid,
@@ -53,7 +53,7 @@ export const LinkInput = Type.Object(
 );
 export type LinkInput = Static<typeof LinkInput>;
 
-/** Ours: the ports of a link, in its order. */
+/** The two ports of a link, in its order. Not part of GNS3's API. */
 export const LinkEnds = Type.Object({ nodes: Type.Array(LinkEnd, { minItems: 2, maxItems: 2 }) }, named('LinkEnds'));
 
 /** The link object of the controller's API. */

@@ -1,14 +1,14 @@
-/** A running machine on its way from one compute to another. */
+/** Moves a running machine from one compute to another. */
 import { named, nullable, strict, Uuid } from './common.ts';
 import { NioUdp } from './nio.ts';
 import { Node } from './node.ts';
 import { type Static, Type } from './type.ts';
 
 const Text = Type.String({ maxLength: 65_536 });
-/** As QEMU names its machines. It becomes an argument: a comma would begin an option, such as a file to write. */
+/** A machine type of QEMU. It becomes an argument: a comma would begin another option, such as a file to write. */
 const MachineType = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' });
 
-/** What the machine is that is to continue on another compute, which must start the same one. */
+/** The machine's hardware: the other compute must start the same machine, to continue it. */
 export const MoveOffer = Type.Object(
   {
     machine: Type.Object(
@@ -39,7 +39,7 @@ export const MoveOffer = Type.Object(
 );
 export type MoveOffer = Static<typeof MoveOffer>;
 
-/** Names of the streams of a move: disks by their drives, beside these two. */
+/** Names of a move's streams, besides the disks' drive names. */
 export const memoryStream = 'memory';
 export const consoleStream = 'console';
 
@@ -47,7 +47,7 @@ export function streamsOf({ drives }: MoveOffer): string[] {
   return [...drives.map(({ name }) => name), consoleStream, memoryStream];
 }
 
-/** All of the machine has left. */
+/** The sender's report that all of the machine's state has been sent. */
 export const MoveSent = Type.Object(
   { paused_ms: Type.Number({ description: 'How long its guest has been paused, at most' }) },
   named('MoveSent'),
@@ -55,7 +55,7 @@ export const MoveSent = Type.Object(
 
 const port = { node_id: Uuid, adapter_number: Type.Integer({ minimum: 0 }), port_number: Type.Integer({ minimum: 0 }) };
 
-/** A port whose peer is paused, and goes to another compute. */
+/** A port whose peer is paused and moves to another compute. */
 export const MovedPort = Type.Object(port, named('MovedPort'));
 export const PortMove = Type.Object({ ...port, nio: NioUdp }, named('PortMove'));
 export const HeldFrames = Type.Object({ held: Type.Integer({ description: 'Frames that were in the link' }) }, named('HeldFrames'));
@@ -65,7 +65,7 @@ export const NodeMigrate = Type.Object(
   { title: 'NodeMigrate', ...strict },
 );
 
-/** What became of a link of the machine. */
+/** Result for one link of the machine. */
 export const MovedLink = Type.Object(
   {
     link_id: Uuid,

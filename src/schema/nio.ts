@@ -2,7 +2,7 @@ import { Name, named, nullable, oneOf, strict, TcpPort, Uuid } from './common.ts
 import { LinkSchedule } from './schedule.ts';
 import { type Static, Type } from './type.ts';
 
-/** Ours, for computes whose capabilities have `link_streams`. */
+/** A TCP stream between computes, for those with the capability `link_streams`. Not part of GNS3's API. */
 const NioStream = Type.Object(
   {
     role: oneOf(['accept', 'connect'], { description: 'Listens at TCP port lport, or connects to rport' }),
@@ -30,7 +30,7 @@ const NioStream = Type.Object(
 );
 export type NioStream = Static<typeof NioStream>;
 
-/** Ours, for computes whose link features have `remote_mirrors`. */
+/** A mirror on another compute, for those with the link feature `remote_mirrors`. Not part of GNS3's API. */
 const NioMirror = Type.Object(
   {
     node_id: Uuid,
@@ -49,7 +49,7 @@ const NioMirror = Type.Object(
 );
 export type NioMirror = Static<typeof NioMirror>;
 
-/** What joins a node's port to a link: GNS3's shape. Frames travel as UDP payload, one frame per datagram. */
+/** Connects a node's port to a link, in GNS3's format. Frames travel as UDP payload, one frame per datagram. */
 export const NioUdp = Type.Object(
   {
     type: Type.Literal('nio_udp'),
@@ -72,8 +72,8 @@ export const NioUdp = Type.Object(
     ),
     mirror_to: Type.Optional(nullable(NioMirror)),
     /**
-     * Ours, for computes whose link features have `outages`: steps of the schedule that the compute at the other end runs. Only the carrier
-     * follows them here.
+     * Outage steps of a schedule that the compute at the other end runs, for computes with the link feature `outages`. This end
+     * only switches the port's carrier with them. Not part of GNS3's API.
      */
     outages: Type.Optional(LinkSchedule),
     peer_stopped: Type.Optional(Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' })),
@@ -82,7 +82,7 @@ export const NioUdp = Type.Object(
 );
 export type NioUdp = Static<typeof NioUdp>;
 
-/** Known shapes that no kind here accepts yet: well-formed, answered with 409 by the kind. */
+/** Builds the schema of a NIO that GNS3 has and no node type supports yet: the node answers 409. */
 const other = (type: string, keys: string[]) =>
   Type.Object({ type: Type.Literal(type), ...Object.fromEntries(keys.map((key) => [key, Name()])) }, strict);
 

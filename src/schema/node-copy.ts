@@ -1,22 +1,22 @@
-/** What a compute lists of a node's files so that its controller can keep a copy of them. */
+/** Lists a node's files at its compute, so that the controller can keep a copy of them. */
 import { named } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-/** Files are compared and sent in blocks of so many bytes; the last one is shorter. QEMU's clusters have the same size. */
+/** Size of the blocks in which files are compared and sent; the last block is shorter. It equals QEMU's cluster size. */
 export const copyBlockBytes = 65_536;
 /** SHA-256 of a block. */
 export const copyHashBytes = 32;
-/** In the list of the blocks that differ: the number of the block (big-endian), and its hash. */
+/** Entry in a list of differing blocks: the block's number (big-endian) and its hash. */
 export const copyEntryBytes = 4 + copyHashBytes;
-/** Ranges of blocks in one request, and blocks. */
+/** Most ranges of blocks, and most blocks, in one request. */
 export const mostCopyRanges = 64;
 export const mostCopyBlocks = 512;
-/** Of a node. */
+/** Most files of a node. */
 export const mostCopiedFiles = 10_000;
-/** Of a file: of each of its blocks, both sides hold the hash in memory. */
+/** Largest file that is copied: both sides hold the hashes of all its blocks in memory. */
 export const largestCopiedBytes = 2 ** 37;
 
-/** Of the hashes of all blocks of a file, and its size; hexadecimal. */
+/** SHA-256 over the hashes of all blocks and the size of a file; hexadecimal. */
 const Sum = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
 export const NodeFiles = Type.Object(

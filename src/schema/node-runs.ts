@@ -1,12 +1,12 @@
-/** How nodes of a compute ran, as it reports to a controller of ours. A stock GNS3 compute has nothing of this. */
+/** Reports how a compute's nodes ran, to Patchbay controllers. A stock GNS3 compute reports none of this. */
 import { named, oneOf, Uuid } from './common.ts';
 import { NodeStatus, nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
 
 /**
- * How the last run of a node ended. `asked`: by a request. `guest`: its guest switched it off. `failed`: its emulator ended by itself, or
- * was found ended by a server that started again. `lost`: with its host, its lease or its slice. `server`: with the server, as
- * `--stop-nodes` wants it.
+ * How the last run of a node ended. `asked`: by a request. `guest`: the guest switched off. `failed`: the emulator exited by
+ * itself, or had exited when a restarted server looked. `lost`: its host, lease or slice ended. `server`: the server ended with
+ * `--stop-nodes`.
  */
 export const runEndings = ['asked', 'failed', 'guest', 'lost', 'server'] as const;
 export type RunEnding = (typeof runEndings)[number];
@@ -18,11 +18,11 @@ const facts = {
   ending: Type.Optional(oneOf(runEndings, { description: 'How its last run ended; absent while it runs, or when it never ran' })),
 };
 
-/** Beside the event of a node (`run`): what its object has no place for. */
+/** Facts of the run that a node's event carries in `run`, because the GNS3 node object has no field for them. */
 export const RunFacts = Type.Object(facts, { title: 'RunFacts' });
 export type RunFacts = Static<typeof RunFacts>;
 
-/** One node in the list of all nodes that a compute has of a project. */
+/** A node in a compute's list of all nodes of a project. */
 export const ComputeNodeRun = Type.Object(
   { node_id: Uuid, node_type: oneOf(nodeTypes), status: NodeStatus, ...facts },
   named('ComputeNodeRun'),

@@ -19,9 +19,9 @@ export const nodeTypes = [
 ] as const;
 export type NodeType = (typeof nodeTypes)[number];
 
-/** Of these there are built-in templates only. */
+/** Types with built-in templates only. */
 const builtInOnly = ['frame_relay_switch', 'atm_switch'] as const satisfies readonly NodeType[];
-/** The types of templates that clients can make. */
+/** Types of templates that clients can create. */
 export const templateTypes = nodeTypes.filter(
   (type): type is Exclude<NodeType, (typeof builtInOnly)[number]> => !(builtInOnly as readonly string[]).includes(type),
 );
@@ -44,7 +44,7 @@ export const Label = Type.Object(
 );
 export type Label = Static<typeof Label>;
 
-/** In creation requests of computes, for the kinds that very old projects have. */
+/** Id of a node in a compute's creation request; very old projects have numbers. */
 export const ComputeNodeId = Type.Optional(
   Type.Union([Uuid, Type.Integer({ description: 'Of an old project: a new id is made' })]),
 );
@@ -62,7 +62,7 @@ export const CustomAdapters = Type.Array(
 );
 export type CustomAdapters = Static<typeof CustomAdapters>;
 
-/** Keys of the node object that the server alone decides: accepted in requests, so that clients may send a node back, and ignored. */
+/** Keys of the node object that only the server sets: accepted in requests, so that clients may send a node back, and ignored. */
 const readOnly = {
   command_line: Type.Optional(nullable(Type.String())),
   console_host: Type.Optional(nullable(Type.String())),
@@ -110,7 +110,7 @@ export const NodeUpdate = Type.Object(
   },
   named('NodeUpdate'),
 );
-/** Where the copy of a node is drawn. */
+/** Position of the copy of a node. */
 export const NodeDuplicate = Type.Object(
   { x: Type.Integer(), y: Type.Integer(), z: Type.Optional(Type.Integer({ default: 0 })) },
   named('NodeDuplicate'),
@@ -119,7 +119,7 @@ export type NodeDuplicate = Static<typeof NodeDuplicate>;
 export type NodeCreate = Static<typeof NodeCreate>;
 export type NodeUpdate = Static<typeof NodeUpdate>;
 
-/** A port of a node as clients see it. */
+/** A port of a node in the API. */
 export const Port = Type.Object(
   {
     adapter_number: Type.Integer(),
@@ -170,7 +170,7 @@ export const Node = Type.Object(
 );
 export type Node = Static<typeof Node>;
 
-/** Where a label stands by default, relative to its node: centred above. Halves are rounded to the even number. */
+/** Default position of a label, relative to its node: centred above. Halves are rounded to the even number. */
 export function labelOffset(height: number): number {
   const offset = height / 2 + 10;
   const down = Math.floor(offset);

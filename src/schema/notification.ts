@@ -1,4 +1,4 @@
-/** What listeners of the notification streams are sent, as far as it is ours; the actions are those of GNS3. */
+/** Patchbay's own messages in the notification streams; all other actions are GNS3's. */
 import { named, nullable, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 
@@ -14,12 +14,12 @@ export const Notification = Type.Object(
 );
 export type Notification = Static<typeof Notification>;
 
-/** First after the ping for a client that resumes, where that is possible: what was missed follows, then what happens. */
+/** Action sent after the first ping to a client that resumes: the missed changes follow, then new ones. */
 export const resumedAction = 'stream.resumed';
 export const StreamResumed = Type.Object({ since: Seq, seq: Seq }, named('StreamResumed'));
 export type StreamResumed = Static<typeof StreamResumed>;
 
-/** The same when it cannot: the project must be read again. */
+/** Action sent to a client that cannot resume: it must read the project again. */
 export const resetAction = 'stream.reset';
 export const resetReasons = ['too_old', 'unknown', 'closed'] as const;
 export const StreamReset = Type.Object(
@@ -33,7 +33,7 @@ export const StreamReset = Type.Object(
 );
 export type StreamReset = Static<typeof StreamReset>;
 
-/** Last, when too much waited for the client. */
+/** Action of the last message, when too many bytes waited for the client. */
 export const endedAction = 'stream.ended';
 export const StreamEnded = Type.Object(
   {

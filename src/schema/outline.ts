@@ -1,8 +1,8 @@
-/** A project as a small picture: ours. */
+/** A project as a small picture. Not part of GNS3's API. */
 import { named } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-/** Of each; a small picture shows no more. */
+/** Most points and lines; a small picture cannot show more. */
 export const outlineLimit = { points: 200, lines: 400 } as const;
 
 const count = Type.Integer({ minimum: 0 });

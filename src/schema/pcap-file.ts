@@ -1,10 +1,10 @@
-/** The capture file format that everything reads: classic pcap, little-endian. Source: `pcap.ts`. */
+/** Reads and writes the classic pcap format, little-endian, which every tool reads. Source: `pcap.ts`. */
 import { fileHeaderBytes, formatVersion, microsecondMagic, nanosecondMagic, recordHeaderBytes, snapLength } from './pcap.ts';
 
 export interface PcapKind {
-  /** As numbered by tcpdump.org. */
+  /** Link type number of tcpdump.org. */
   readonly linkType: number;
-  /** Time stamps in nanoseconds instead of microseconds. */
+  /** Timestamps are in nanoseconds instead of microseconds. */
   readonly nanoseconds: boolean;
 }
 
@@ -22,8 +22,8 @@ export function fileHeader({ linkType, nanoseconds }: PcapKind): Buffer {
 export type ReadInto = (buffer: Buffer, length: number, position: number) => Promise<number>;
 
 /**
- * Where the last complete record of a file of `size` bytes ends: the rest was torn when its writer died. Undefined when it is no
- * file of this kind, or not of records as we write them.
+ * Returns where the last complete record of a file of `size` bytes ends: the writer was killed within a later one. Undefined when
+ * the file is not of this kind, or its records are not ours.
  */
 export async function findEnd(read: ReadInto, size: number, kind: PcapKind): Promise<number | undefined> {
   const wanted = fileHeader(kind);

@@ -1,4 +1,4 @@
-/** Limits of sessions that have a project open, of one project. The page has them, too: nothing is imported here. */
+/** Limits of the sessions that have one project open. The page loads this file too, so it imports nothing. */
 export const presenceLimits = { sessions: 32, selected: 100, nameLength: 40, messageBytes: 8192 } as const;
-/** Ids of nodes, links and drawings. */
+/** Pattern of the ids of nodes, links and drawings. */
 export const presenceIdPattern = '^[0-9a-fA-F-]{36}$';

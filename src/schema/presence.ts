@@ -1,4 +1,6 @@
-/** Who has a project open in the page. Only listeners that request it are sent it: GNS3's clients know none of it. */
+/**
+ * Shows which sessions have a project open in the page. Only listeners that request it receive it: GNS3's clients do not know it.
+ */
 import { GivenName, named } from './common.ts';
 import { presenceIdPattern, presenceLimits } from './presence-limits.ts';
 import { type Static, Type } from './type.ts';
@@ -9,7 +11,7 @@ const Selected = Type.Array(Type.String({ pattern: presenceIdPattern }), {
   description: 'Ids of the selected nodes, links and drawings',
 });
 
-/** What a session sends of itself: always its whole state. */
+/** The whole state of a session, in each of its messages. */
 export const PresenceState = Type.Object(
   {
     name: Type.Optional(
@@ -38,15 +40,15 @@ export const PresenceSession = Type.Object(
 );
 export type PresenceSession = Static<typeof PresenceSession>;
 
-/** First, for a session that begins. */
+/** Action of the first message to a new session. */
 export const presenceListedAction = 'presence.listed';
 export interface PresenceListed {
-  /** Of the session that is sent it. */
+  /** Number of the receiving session. */
   readonly number: number;
   readonly sessions: readonly PresenceSession[];
 }
 
-/** Then, whenever sessions begin, change or end. */
+/** Action of the messages when sessions begin, change or end. */
 export const presenceChangedAction = 'presence.changed';
 export interface PresenceChanged {
   readonly sessions: readonly PresenceSession[];

@@ -1,8 +1,8 @@
-/** How the command line of a node that cannot be used, or could not be started, tells clients of the GNS3 API the reason. */
+/** Marks in a node's command line that tell clients of the GNS3 API why the node cannot be used or was not started. */
 export const unusableMark = 'Not usable: ';
 export const notStartedMark = 'Not started: ';
 
-/** For people; undefined: the node has no problem. */
+/** Returns the problem in a command line, as a sentence for users; undefined: there is none. */
 export function problemIn(commandLine: string | null): string | undefined {
   return [unusableMark, notStartedMark].find((mark) => commandLine?.startsWith(mark)) && (commandLine ?? undefined);
 }

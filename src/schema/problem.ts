@@ -1,4 +1,4 @@
-/** What of an open project cannot be used: ours, beyond the GNS3 API. */
+/** Problems of an open project's parts. Not part of GNS3's API. */
 import { named, oneOf } from './common.ts';
 import { type Static, Type } from './type.ts';
 

@@ -7,7 +7,7 @@ export const Variables = Type.Array(Type.Object({ name: Name(), value: Type.Opti
 const size = (description: string) => Type.Optional(Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description }));
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
-/** What a client may choose about a project, at any time. */
+/** Settings of a project that a client may change at any time. */
 const settings = {
   auto_close: flag('Close the project some time after the last listener of its notifications has left'),
   auto_open: flag('Open the project when the server starts'),
@@ -67,7 +67,7 @@ export type ProjectCreate = Static<typeof ProjectCreate>;
 export type ProjectUpdate = Static<typeof ProjectUpdate>;
 export type ProjectDuplicate = Static<typeof ProjectDuplicate>;
 
-/** Ours: what a fork is a fork of. The parent may be gone. */
+/** The origin of a fork. The parent project may have been deleted. Not part of GNS3's API. */
 export const ForkedFrom = Type.Object({ project_id: Uuid, name: Type.String(), snapshot_id: Uuid }, named('ForkedFrom'));
 export type ForkedFrom = Readonly<Static<typeof ForkedFrom>>;
 
@@ -102,7 +102,7 @@ export const Project = Type.Object(
 );
 export type Project = Static<typeof Project>;
 
-/** Ours; what is not set is absent in a project's object. */
+/** Patchbay's own project fields; a field that is not set is absent in a project's object. */
 export type OwnProjectFields = {
   readonly checkpoint_bytes: number;
   readonly checkpoint_minutes: number;
@@ -110,7 +110,7 @@ export type OwnProjectFields = {
   readonly replicate_link_state: boolean;
 };
 type NotStored = 'filename' | 'forked_from' | 'name' | 'path' | 'project_id' | 'status' | keyof OwnProjectFields;
-/** A new project. Source: GNS3. */
+/** Defaults of a new project. Source: GNS3. */
 export const projectDefaults: Readonly<Omit<Project, NotStored> & OwnProjectFields> = Object.freeze({
   auto_close: true,
   auto_open: false,

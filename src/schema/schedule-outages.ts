@@ -1,4 +1,4 @@
-/** When a schedule takes its link down: steps with `suspend`, and flaps. */
+/** Computes when a schedule takes its link down: by steps with `suspend`, and by flaps. */
 
 import type { LinkSchedule, ScheduleStep } from './schedule.ts';
 
@@ -11,7 +11,7 @@ export class Outages {
     this.#steps = schedule.steps.filter(({ suspend, flap }) => suspend !== undefined || flap !== undefined);
   }
 
-  /** Whether the link is down `elapsed` milliseconds after the start, and until when that holds, since the start. */
+  /** Whether the link is down `elapsed` ms after the start, and until when that lasts, in ms after the start. */
   at(elapsed: number): [isDown: boolean, until: number] {
     const run = runAt(this.#schedule, elapsed);
     if (!run) return [false, elapsed < 0 ? 0 : Number.POSITIVE_INFINITY];
@@ -19,7 +19,7 @@ export class Outages {
     return [isDown, Math.min(run.end, run.start + until)];
   }
 
-  /** The same within a run: both times since it began. */
+  /** Answers `at` within a run: both times are ms since the run began. */
   inRun(time: number): [isDown: boolean, until: number] {
     const steps = this.#steps;
     const next = firstAfter(steps.length, (index) => steps[index]?.at ?? 0, time);
@@ -35,7 +35,7 @@ export class Outages {
   }
 }
 
-/** The run of this moment, in milliseconds since the start of the first one; undefined before and after all runs. */
+/** Returns the current run, in ms since the start of the first one; undefined before and after all runs. */
 export function runAt(schedule: LinkSchedule, elapsed: number): { start: number; end: number } | undefined {
   const { duration = Number.POSITIVE_INFINITY, repeat = 1 } = schedule;
   const run = Math.floor(elapsed / duration);
@@ -44,7 +44,7 @@ export function runAt(schedule: LinkSchedule, elapsed: number): { start: number;
   return { start, end: start + duration };
 }
 
-/** Place of the first of `length` ascending times that is later than `time`. */
+/** Returns the index of the first of `length` ascending times that is later than `time`. */
 export function firstAfter(length: number, timeOf: (index: number) => number, time: number): number {
   let [low, high] = [0, length];
   while (low < high) {

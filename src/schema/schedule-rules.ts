@@ -1,4 +1,4 @@
-/** What a schedule must be beyond its schema, and the same schedule seen from the other end of the link. */
+/** Checks a schedule's rules beyond its schema, and swaps its directions. */
 import { checkFilter, type Filters, reversed } from './filter.ts';
 import {
   type LinkSchedule,
@@ -13,12 +13,12 @@ import {
 
 type CheckedPart<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
 
-/** Another name of `delay`, which would have to take its place. */
+/** `latency` is another name of `delay` and would have to replace it, so schedules exclude it. */
 const excluded = /^latency(?:_|$)/;
-/** Upper bounds of rate, delay and loss: those of the filters. */
+/** Upper bounds of time, rate, delay and loss: those of the filters. */
 const most = [longestMs, 100_000_000, 32_767, 100] as const;
 
-/** Steps in the order of their times, filters in stored form. Given: of any type at all. */
+/** Checks a value of any type; returns the steps in the order of their times, with filters in stored form. */
 export function checkSchedule(given: unknown): CheckedPart<LinkSchedule> {
   if (!isObject(given)) return wrong('it must be an object');
   const { started_at, duration, repeat = 1, steps, traces } = given as Partial<LinkSchedule>;
@@ -44,12 +44,12 @@ export function checkSchedule(given: unknown): CheckedPart<LinkSchedule> {
   return { ok: true, value: { ...timing, steps: checkedSteps, traces: traces.map(asTrace) } };
 }
 
-/** Its text is BPF expressions, one for each line. */
+/** Whether the filter's text consists of BPF expressions, one per line. */
 export function isExpressionFilter(name: string): boolean {
   return /^(?:bpf|match)(?:_|$)/.test(name);
 }
 
-/** The different texts of `bpf` and `match` in steps, in stored form, and a filter that has each. */
+/** Returns the different texts of `bpf` and `match` in steps, in stored form, each with a filter that has it. */
 export function expressionsOf(steps: readonly ScheduleStep[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { filters = {} } of steps) {
@@ -67,7 +67,7 @@ export function expressionLines(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** The same with nothing but its outages; undefined when it has none. */
+/** Reduces a schedule to its outages; undefined when it has none. */
 export function outagesOf({ steps, ...schedule }: LinkSchedule): LinkSchedule | undefined {
   const outages = steps.flatMap(({ at, suspend, flap }) =>
     suspend === undefined && flap === undefined ? [] : [{ at, ...(suspend !== undefined && { suspend }), ...(flap && { flap }) }],
@@ -75,7 +75,7 @@ export function outagesOf({ steps, ...schedule }: LinkSchedule): LinkSchedule | 
   return outages.length > 0 ? { ...schedule, steps: outages, traces: [] } : undefined;
 }
 
-/** What was for one direction is for the other. */
+/** Swaps the directions of a schedule. */
 export function reversedSchedule({ steps, traces, ...timing }: LinkSchedule): LinkSchedule {
   return {
     ...timing,

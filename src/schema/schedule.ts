@@ -1,17 +1,17 @@
-/** A timeline of impairments of a link: steps, and traces of rate, delay and loss. Times are whole milliseconds. */
+/** Schedules: timelines of a link's impairments, as steps and as traces of rate, delay and loss. Times are whole milliseconds. */
 
 import { named, nullable, oneOf, strict, Uuid } from './common.ts';
 import { linkDirections } from './filter.ts';
 import { type Static, Type } from './type.ts';
 
-/** A week. */
+/** A week, in ms. */
 export const longestMs = 7 * 24 * 3600 * 1000;
 export const mostSteps = 1_000;
-/** Different lines of `bpf` and `match` in all steps together. */
+/** Most different lines of `bpf` and `match` in all steps together. */
 export const mostExpressions = 64;
-/** Of all traces of a link together. */
+/** Most samples in all traces of a link together. */
 export const mostSamples = 10_000;
-/** One for each direction and one for both. */
+/** Most traces: one for each direction and one for both. */
 const mostTraces = 3;
 
 const time = (description: string, minimum = 0) => Type.Integer({ minimum, maximum: longestMs, description });
@@ -49,14 +49,14 @@ export const ScheduleStep = Type.Object(
 export type ScheduleStep = Static<typeof ScheduleStep>;
 
 const figure = nullable(Type.Number());
-/** Time in ms, rate in kbit/s (0: nothing passes), delay in ms, loss in %; null: the trace does not say. */
+/** Time in ms, rate in kbit/s (0: blocked), delay in ms, loss in %; null: the trace has no value for this. */
 const TraceSample = Type.Unsafe<TraceSample>(
   Type.Array(figure, { minItems: 4, maxItems: 4, description: 'ms, kbit/s, ms of delay, % of loss; null: as without the trace' }),
 );
 export type TraceSample = readonly [at: number, rate: number | null, delay: number | null, loss: number | null];
 
 const traceFields = { direction };
-/** Begins anew after its length, until the run ends. */
+/** A trace; it repeats after its length until the run ends. */
 export const ScheduleTrace = Type.Object(
   {
     ...traceFields,

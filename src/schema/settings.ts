@@ -1,17 +1,17 @@
 /**
- * The server's settings: sections and keys of GNS3's configuration file, so that existing files work, and those of Patchbay.
- * One table; the configuration reader, `--help` and `docs/configuration.md` follow from it.
+ * The server's settings: GNS3's sections and keys, so that existing files work, and Patchbay's own. The configuration reader,
+ * `--help` and `docs/configuration.md` use this one table.
  */
 
 type Value = string | number | boolean;
 type Widen<T> = T extends string ? string : T extends number ? number : T extends boolean ? boolean : never;
 
 export interface Setting<T extends Value = Value> {
-  /** Its default; an empty path stands for a folder of the data directory. */
+  /** Default; an empty path stands for a folder of the data directory. */
   readonly value: T;
-  /** One sentence for people, in Markdown. */
+  /** Description for `--help` and the documents: one sentence in Markdown. */
   readonly description: string;
-  /** GNS3 2.2 knows it, too. */
+  /** The key exists in GNS3 2.2 as well. */
   readonly isGns3: boolean;
 }
 
@@ -198,9 +198,9 @@ type Sections = {
   };
 };
 
-/** Complete settings; empty path values were replaced by folders of the data directory. Frozen. */
+/** Complete settings; empty paths have been replaced by folders of the data directory. Frozen. */
 export interface Settings extends Sections {
-  /** Everything of the server that is not a project: state, runtime records. Absolute. */
+  /** Folder of all server data outside projects: state, runtime records. Absolute. */
   dataDirectory: string;
   /** Short private folder for sockets. */
   runtimeDirectory: string;
@@ -209,7 +209,7 @@ export interface Settings extends Sections {
 export type SettingsSections = Sections;
 export const settingsTable: Readonly<Record<string, Readonly<Record<string, Setting>>>> = table;
 
-/** All settings at their defaults. */
+/** Returns all settings at their defaults. */
 export function defaultSettings(): SettingsSections {
   const sections = Object.entries(settingsTable).map(([name, keys]) => [name, valuesOf(keys)]);
   return Object.fromEntries(sections) as SettingsSections;

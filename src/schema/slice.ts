@@ -1,9 +1,9 @@
-/** Slices: computes that register themselves with their controller, and keep a lease there. */
+/** Slices: computes that register themselves with their controller and hold a lease from it. */
 import { GivenName, Name, named, nullable, oneOf, TcpPort, Text, Uuid } from './common.ts';
 import { Finding } from './finding.ts';
 import { type Static, Type } from './type.ts';
 
-/** 256 bits that the slice chose, lower-case hexadecimal: the password of its compute, and its own at the controller. */
+/** 256 random bits of the slice, lower-case hexadecimal: its password in both directions between compute and controller. */
 const Secret = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
 export const SliceInvite = Type.Object(
@@ -42,9 +42,9 @@ export const SliceInvitation = Type.Object(
   named('SliceInvitation'),
 );
 
-/** A name or an IP address, without brackets: nothing that would be another part of a URL. */
+/** A name or an IP address, without brackets and without characters of other URL parts. */
 const host = Name({ maxLength: 253, pattern: '^(?:[0-9A-Za-z_.-]+|[0-9A-Fa-f:.]+)$' });
-/** Where the controller reaches a slice. */
+/** Address at which the controller reaches a slice. */
 export const SliceAddress = Type.Object({ protocol: oneOf(['http', 'https']), host, port: TcpPort }, named('SliceAddress'));
 
 export const SliceJoin = Type.Object(

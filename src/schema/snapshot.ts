@@ -1,12 +1,12 @@
-/** A kept state of a project, as clients see it and as it stands in `snapshots/snapshots.conf`. Source: the GNS3 2.2 v2 API. */
+/** A snapshot of a project, in the API and in `snapshots/snapshots.conf`. Source: the GNS3 2.2 v2 API. */
 import { GivenName, named, oneOf, strict, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-/** A node whose memory is not kept. */
+/** A node whose memory is not in the snapshot. */
 export const ColdNode = Type.Object({ node_id: Uuid, name: Type.String(), reason: Type.String() }, named('ColdNode'));
 export type ColdNode = Static<typeof ColdNode>;
 
-/** Ours: the memory of machines that ran. */
+/** Saved memory of running machines. Not part of GNS3's API. */
 export const SnapshotMemory = Type.Object(
   {
     status: oneOf(['saving', 'ready', 'failed']),
@@ -65,7 +65,7 @@ export const SnapshotUpdate = Type.Object(
   { checkpoint: Type.Literal(false, { description: 'It is an ordinary snapshot from now on, which no schedule deletes' }) },
   named('SnapshotUpdate'),
 );
-/** GNS3's clients may send anything here. */
+/** Body of a restore; GNS3's clients may send any other key. */
 export const SnapshotRestore = Type.Object({
   memory: Type.Optional(Type.Boolean({ description: 'Ours: false leaves the nodes stopped. Default true' })),
 });

@@ -1,4 +1,4 @@
-/** What switches and hubs report: ours. */
+/** Reports of switches and hubs. Not part of GNS3's API. */
 import { named, nullable } from './common.ts';
 import { Type } from './type.ts';
 

@@ -1,4 +1,4 @@
-/** Symbols and appliances as they are listed. Source: the GNS3 2.2 v2 API. */
+/** Lists of symbols and appliances. Source: the GNS3 2.2 v2 API. */
 import { named } from './common.ts';
 import { Type } from './type.ts';
 
@@ -12,7 +12,7 @@ export const DefaultSymbols = Type.Record(Type.String(), Type.Record(Type.String
   description: 'Theme to category to symbol id',
 });
 
-/** What its file holds, which is not looked at, and these. */
+/** An appliance: the unchecked content of its file, and these keys. */
 export const Appliance = Type.Object({ builtin: Type.Boolean(), symbol: Type.Optional(Type.String()) }, { title: 'Appliance' });
 
 /** Shapes that symbols are drawn with. */

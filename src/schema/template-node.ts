@@ -1,8 +1,8 @@
-/** The node that a template makes. */
+/** Builds a node from a template. */
 import { NodeCreate } from './node.ts';
 import type { Template, TemplateUse } from './template.ts';
 
-/** Keys that say something of the template, not of its nodes. */
+/** Keys that describe the template, not its nodes. */
 const ofTemplate = new Set([
   'builtin',
   'category',
@@ -15,7 +15,7 @@ const ofTemplate = new Set([
   'warm',
 ]);
 
-/** The node that a template creates; texts that are empty are not passed on. */
+/** Returns the node of a template; empty texts are left out. */
 export function nodeFrom(template: Template, use: TemplateUse, computeId: string): NodeCreate {
   const attributes: Record<string, unknown> = {};
   const properties: Record<string, unknown> = { ...(template.properties as Readonly<Record<string, unknown>> | undefined) };

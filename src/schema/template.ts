@@ -1,9 +1,9 @@
-/** Templates: what all types have in common. What each type adds is in its folder of `src/emulators`. */
+/** Properties that templates of all types share. Each type's own are in its folder of `src/emulators`. */
 import { GivenName, maxTextLength, Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
 import { type NodeType, nodeTypes, templateTypes } from './node.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 
-/** In this order: the numbers by which old clients name them. */
+/** Categories, in the order of the numbers that old clients use. */
 export const categories = ['router', 'switch', 'guest', 'firewall'] as const;
 export type Category = (typeof categories)[number];
 
@@ -23,7 +23,7 @@ const common = {
   template_type: oneOf(templateTypes),
 };
 
-/** What depends on the type is checked afterwards, when the type is known. */
+/** Body of a creation. The type's own properties are checked later, by the type. */
 export const TemplateCreate = Type.Object({ ...common, name: GivenName() }, { title: 'TemplateCreate' });
 export const TemplateUpdate = Type.Object(
   {
@@ -47,7 +47,7 @@ export type TemplateCreate = Static<typeof TemplateCreate>;
 export type TemplateUpdate = Static<typeof TemplateUpdate>;
 export type TemplateUse = Static<typeof TemplateUse>;
 
-/** The booted machine that a template holds: nodes made from it continue from its memory. */
+/** The booted machine of a template: its nodes continue from the machine's memory. */
 export const TemplateWarm = Type.Object(
   {
     machine_id: Uuid,
@@ -60,7 +60,7 @@ export const TemplateWarm = Type.Object(
 );
 export type TemplateWarm = Static<typeof TemplateWarm>;
 
-/** What of a running node becomes a template. */
+/** Turns a running node into a template. */
 export const WarmTemplateCreate = Type.Object(
   {
     name: Type.Optional(GivenName({ description: 'Of the new template; default: the name of the node with "-warm"' })),
@@ -70,7 +70,7 @@ export const WarmTemplateCreate = Type.Object(
 );
 export type WarmTemplateCreate = Static<typeof WarmTemplateCreate>;
 
-/** A template, complete: with what its type adds. */
+/** A whole template, with its type's properties. */
 export const TemplateObject = Type.Object(
   {
     builtin: Type.Boolean(),
@@ -94,21 +94,21 @@ export type Template = Readonly<Record<string, unknown>> & {
   readonly symbol: string;
   readonly template_id: string;
   readonly template_type: NodeType;
-  /** Absent unless it holds a booted machine. */
+  /** Absent unless the template has a booted machine. */
   readonly warm?: TemplateWarm;
 };
 
-/** What a type adds, with `default` in the schemas of keys that are filled in. */
+/** A type's own properties; schemas with `default` are filled in when absent. */
 export type TypeProperties = Readonly<Record<string, TSchema>>;
 
-/** A key that is filled in when it is not given. */
+/** A key that is filled in when absent. */
 export const filled = (schema: TSchema, standard: unknown): TSchema =>
   Type.Optional(Type.Unsafe<unknown>({ ...schema, default: standard }));
 
-/** The strict schema of a whole template of one type. */
+/** Returns the strict schema of a whole template of one type. */
 export function wholeTemplate(properties: TypeProperties): TSchema {
   return Type.Object({ ...common, category: Type.Optional(oneOf(categories)), template_type: Name(), ...properties }, strict);
 }
 
-/** Names of files and of programs: text that may be empty. */
+/** A name of a file or a program: text that may be empty. */
 export const textOf = (description: string) => Text({ maxLength: maxTextLength, description });

@@ -1,6 +1,6 @@
 /**
- * Traces of networks as they are published: CSV with a header that names the columns, and the format of mahimahi, in which each line is
- * the millisecond at which one packet of 1,500 bytes can be delivered and the file begins anew after its last line.
+ * Parses published network traces: CSV with a header that names the columns, and the mahimahi format. A line of the latter is the
+ * millisecond at which a packet of 1,500 bytes can be delivered; the file repeats after its last line.
  *
  * @see Netravali et al.: Mahimahi, USENIX ATC 2015; mm-link(1)
  */
@@ -13,10 +13,10 @@ export interface ParsedTrace {
 }
 type Parsed = { readonly ok: true; readonly trace: ParsedTrace } | { readonly ok: false; readonly reason: string };
 
-/** Deliveries are counted over this time. */
+/** Interval in which deliveries are counted. */
 const mahimahiBinMs = 100;
 const mahimahiBits = 1_500 * 8;
-/** Of a trace with one line. */
+/** Length of a trace with one line. */
 const defaultStepMs = 1_000;
 
 export function parseTrace(format: TraceFormat, text: string): Parsed {
@@ -26,7 +26,7 @@ export function parseTrace(format: TraceFormat, text: string): Parsed {
 
 const parsers: Record<TraceFormat, (lines: readonly string[]) => Parsed> = { csv: parseCsv, mahimahi: parseMahimahi };
 
-/** Header to place in a sample, and factor to its unit. */
+/** Index in a sample and factor to its unit, by column name. */
 const columns: Readonly<Record<string, readonly [place: number, factor: number]>> = {
   time_ms: [0, 1],
   time_s: [0, 1_000],
@@ -39,7 +39,7 @@ const columns: Readonly<Record<string, readonly [place: number, factor: number]>
 const defaultHeader = ['time_ms', 'rate_kbps', 'delay_ms', 'loss_percent'];
 
 function parseCsv(lines: readonly string[]): Parsed {
-  // Before each is cut into its cells: a text of many lines would hold up other requests.
+  // The check comes before the split into cells: a text of many lines would block other requests.
   if (lines.length > mostSamples + 1) return wrong(`it has more than ${mostSamples} samples`);
   const rows = lines.map((line) => line.split(/[,;\t ]/).map((cell) => cell.trim()));
   const [first = []] = rows;
@@ -74,7 +74,10 @@ function withLength(samples: readonly TraceSample[]): Parsed {
   return { ok: true, trace: { length: last + (before === undefined ? defaultStepMs : last - before), samples } };
 }
 
-/** Intervals without a delivery are averaged with those up to the next one: no rate is 0, as frames of a link that stands still wait. */
+/**
+ * Averages intervals without a delivery with those up to the next delivery. No rate becomes 0, because frames would wait in a
+ * stopped link.
+ */
 function parseMahimahi(lines: readonly string[]): Parsed {
   const deliveries = new Map<number, number>();
   let last = 0;
@@ -83,7 +86,7 @@ function parseMahimahi(lines: readonly string[]): Parsed {
     const at = Number(line);
     if (at < last) return wrong(`line ${index + 1}: its time is before that of the line above it`);
     last = at;
-    // A delivery at the end of an interval is that interval's.
+    // A delivery at the end of an interval belongs to that interval.
     const bin = Math.max(0, Math.ceil(at / mahimahiBinMs) - 1);
     deliveries.set(bin, (deliveries.get(bin) ?? 0) + 1);
   }

@@ -1,4 +1,4 @@
-/** Flows of traffic between stations inside the fabric: ours. */
+/** Traffic flows between stations inside the fabric. Not part of GNS3's API. */
 import { named, nullable, oneOf } from './common.ts';
 import { Type } from './type.ts';
 
@@ -7,16 +7,16 @@ const ipv4 = (description: string) =>
 const strict = { additionalProperties: false } as const;
 const vlan = Type.Optional(Type.Integer({ minimum: 1, maximum: 4094, description: 'Default 1' }));
 
-/** From the first datagram to the last. */
+/** Longest flow, from the first datagram to the last. */
 export const longestTrafficMs = 600_000;
-/** As large as the longest list of datagrams of one flow. */
+/** Most datagrams of a flow; the longest list of datagrams has as many. */
 export const mostDatagrams = 40_000;
-/** At a time, of one fabric. */
+/** Most flows of one fabric at a time. */
 export const mostTrafficFlows = 64;
 /** Bytes of a frame without its checksum. */
 export const trafficSizes = { minimum: 60, maximum: 1514 } as const;
 
-/** From the first datagram to the last, ms. */
+/** Returns the duration of a flow, from the first datagram to the last, ms. */
 export function trafficDurationMs(gapsUs: readonly number[]): number {
   return gapsUs.reduce((sum, gap) => sum + gap, 0) / 1000;
 }

@@ -1,12 +1,12 @@
 /**
- * The builder of schemas: the part of typebox's that is used here, with typebox's own types, as plain JSON Schema at run time. Loading
- * typebox takes 370 modules and a third of the server's start; its validator is loaded when the first request needs it (ADR 7).
+ * Builds schemas as plain JSON Schema, with typebox's own types: the part of typebox's builder that is used here. Loading typebox
+ * takes 370 modules and a third of the server's start; its validator is loaded when the first request needs it (ADR 7).
  */
 import type { Type as Builder } from 'typebox';
 
 type Schema = Record<string, unknown>;
 
-/** Marks properties that need not be there; not part of the schema's text. */
+/** Marks optional properties; not part of the schema's text. */
 const optional = Symbol('optional');
 
 function isOptional(schema: Schema): boolean {
@@ -16,7 +16,7 @@ function isOptional(schema: Schema): boolean {
 const plain = {
   Array: (items: Schema, options: Schema = {}): Schema => ({ ...options, type: 'array', items }),
   Boolean: (options: Schema = {}): Schema => ({ ...options, type: 'boolean' }),
-  /** Larger ones would come back rounded, or in a form that clients do not read as whole. */
+  /** Integers above the limits would come back rounded, or in a form that clients do not read as whole. */
   Integer: (options: Schema = {}): Schema => {
     return { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...options, type: 'integer' };
   },
@@ -30,7 +30,7 @@ const plain = {
     required: Object.keys(properties).filter((name) => !isOptional(properties[name] as Schema)),
   }),
   Optional: (schema: Schema): Schema => Object.defineProperty({ ...schema }, optional, { value: true }),
-  /** Keys are any text. */
+  /** Keys may be any text. */
   Record: (_key: Schema, values: Schema, options: Schema = {}): Schema => ({
     ...options,
     type: 'object',
@@ -39,7 +39,7 @@ const plain = {
   String: (options: Schema = {}): Schema => ({ ...options, type: 'string' }),
   Union: (anyOf: Schema[], options: Schema = {}): Schema => ({ ...options, anyOf }),
   Unknown: (options: Schema = {}): Schema => ({ ...options }),
-  /** The schema as it is, with a type of the caller's choice. */
+  /** Returns the schema unchanged, with a type of the caller's choice. */
   Unsafe: (schema: Schema): Schema => ({ ...schema }),
 };
 

@@ -67,7 +67,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   cli: [
     ['run-cli.ts'],
-    ['commands.ts', 'help.ts'],
+    ['commands.ts'],
     ['completion.ts', 'mcp', 'test'],
     ['lab', 'slices-commands.ts'],
     ['address.ts', 'output.ts'],

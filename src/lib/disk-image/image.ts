@@ -1,28 +1,28 @@
-/** What is known of a disk image from its header. */
+/** Describes a disk image by its header. */
 
-/** Formats that are used; a file of none of them is raw. */
+/** Supported formats; a file with no other format's header is raw. */
 export const imageFormats = ['raw', 'qcow2', 'qcow', 'vmdk', 'vdi', 'vpc', 'vhdx'] as const;
 export type ImageFormat = (typeof imageFormats)[number];
 
 export interface DiskImage {
   readonly format: ImageFormat;
-  /** What it is the difference to. */
+  /** The image of which this one stores only the differences. */
   readonly backing?: Backing;
 }
 
 export interface Backing {
-  /** As written in the header: relative to the image's folder, absolute, or `json:{…}`. */
+  /** The header's text: relative to the image's folder, absolute, or `json:{…}`. */
   readonly file: string;
-  /** Undefined when the header does not say. */
+  /** Undefined when the header has no format. */
   readonly format: string | undefined;
 }
 
-/** The image is damaged, or has a format that is not used. `message` follows "the image … is refused:". */
+/** The image is damaged, or its format is not supported. `message` follows "the image … is refused:". */
 export class DiskImageError extends Error {
   override readonly name: string = 'DiskImageError';
 }
 
-/** The image refers to what none may refer to: it is refused wherever it goes. */
+/** The image refers to something that no image may refer to: it is refused for every use. */
 export class ForeignReferenceError extends DiskImageError {
   override readonly name = 'ForeignReferenceError';
 }

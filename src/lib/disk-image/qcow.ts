@@ -1,9 +1,12 @@
-/** Headers of qcow2 (versions 2 and 3) and qcow (version 1): the backing file, its format, and an external data file, which is refused. */
+/**
+ * Reads headers of qcow2 (versions 2 and 3) and qcow (version 1): the backing file, its format, and an external data file, which is
+ * refused.
+ */
 import { type Backing, type DiskImage, DiskImageError, ForeignReferenceError, type ReadAt } from './image.ts';
 
-/** Lengths of headers: version 2, and the least of version 3. */
+/** Lengths of headers: version 2, and the minimum of version 3. */
 const fixedLength = { 2: 72, 3: 104 } as const;
-/** QEMU takes no longer names. */
+/** Longest backing file name that QEMU accepts. */
 const longestName = 1023;
 const extensionEnd = 0;
 const extensionBackingFormat = 0xe2792aca;
@@ -28,7 +31,7 @@ async function backingName(head: Buffer, read: ReadAt): Promise<string | undefin
   const length = head.readUInt32BE(16);
   if (offset === 0n || length === 0) {
     if (offset === 0n && length === 0) return undefined;
-    // QEMU reads a name wherever an offset is given; whether it takes an empty one differs between its versions.
+    // QEMU reads a name wherever an offset is given; whether it accepts an empty name differs between its versions.
     if (offset === 0n) return undefined;
     throw new DiskImageError('its backing file has no name');
   }
@@ -41,17 +44,17 @@ async function backingName(head: Buffer, read: ReadAt): Promise<string | undefin
   return name;
 }
 
-/** Clusters have at most 2 MiB; the header's extensions lie in the first one. */
+/** Largest cluster, 2 MiB; the header's extensions lie in the first cluster. */
 const largestClusterBits = 21;
 const largestCluster = 2 ** largestClusterBits;
 
-/** The format of the backing file, where an extension says it. */
+/** Returns the format of the backing file if an extension names it. */
 async function readExtensions(head: Buffer, version: 2 | 3, read: ReadAt): Promise<string | undefined> {
   const bits = head.readUInt32BE(20);
   if (bits < 9 || bits > largestClusterBits) throw new DiskImageError(`clusters of 2^${bits} bytes are not possible`);
   const start = version === 2 ? fixedLength[2] : checkVersion3(head);
   const nameAt = Number(head.readBigUInt64BE(8));
-  // Until the name of the backing file, or the end of the cluster.
+  // The extensions end at the name of the backing file, or with the cluster.
   const end = nameAt === 0 ? 2 ** bits : Math.min(nameAt, 2 ** bits);
   const bytes = await read(0, end);
   let format: string | undefined;
@@ -70,7 +73,7 @@ async function readExtensions(head: Buffer, version: 2 | 3, read: ReadAt): Promi
   return format;
 }
 
-/** The length of the header. */
+/** Checks a header of version 3 and returns its length. */
 function checkVersion3(head: Buffer): number {
   if (head.length < fixedLength[3]) throw new DiskImageError('its header is cut off');
   if ((head.readBigUInt64BE(72) & externalData) !== 0n) throw externalDataError();

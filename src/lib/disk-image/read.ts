@@ -1,6 +1,6 @@
 /**
- * What the header of a disk image says: its format, and the files that it refers to. A strict reader of its own, for QEMU would open those
- * files to tell. At most 2 MiB are read, of most images 16 KiB.
+ * Reads the header of a disk image: its format, and the files to which it refers. A strict parser of our own, because QEMU would
+ * open those files. It reads at most 2 MiB, of most images 16 KiB.
  * @see docs/interop/qcow2.txt of QEMU for qcow2; for the others the layouts of their headers
  */
 import { constants } from 'node:fs';
@@ -9,9 +9,9 @@ import { type DiskImage, DiskImageError, type ReadAt } from './image.ts';
 import { readQcow } from './qcow.ts';
 import { readVmdk } from './vmdk.ts';
 
-/** @throws DiskImageError, and errors of the system */
+/** Reads an image's header. @throws DiskImageError, and errors of the system */
 export async function readDiskImage(path: string): Promise<DiskImage> {
-  // A named pipe must not be waited for.
+  // O_NONBLOCK keeps a named pipe from blocking.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!(await file.stat()).isFile()) throw new DiskImageError('it is not a file');
@@ -41,10 +41,10 @@ export async function readImage(read: ReadAt): Promise<DiskImage> {
   return { format: 'raw' };
 }
 
-/** Enough for every magic, and for the fixed part of every header. */
+/** Enough bytes for every magic, and for the fixed part of every header. */
 const headBytes = 512;
 const vdiSignature = 0xbeda107f;
-/** Formats that QEMU knows and that are not used here. */
+/** Formats that QEMU supports and Patchbay does not. */
 const unusedFormats: readonly [RegExp, string][] = [
   [/^#[ \t]*disk descriptorfile/i, 'it is a VMDK descriptor, which names its data in other files'],
   [/^COWD/, 'VMDK version 3 is not supported'],

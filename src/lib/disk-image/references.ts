@@ -1,23 +1,23 @@
-/** What an image may refer to: a file, by its path, and never a device, an address or a driver of QEMU. */
+/** Checks an image's references: a file by its path is allowed, a device, a network address or a QEMU driver is not. */
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { isBelow } from '../inside.ts';
 import { type Backing, DiskImageError, ForeignReferenceError, type ImageFormat, imageFormats } from './image.ts';
 import { readDiskImage } from './read.ts';
 
 export interface Reference {
-  /** Absolute and normalised. */
+  /** Absolute and normalised path. */
   readonly path: string;
-  /** Undefined when the image does not say. */
+  /** Undefined when the image has no format for its backing file. */
   readonly format: ImageFormat | undefined;
-  /** Name of the secret that opens it, where it is encrypted. */
+  /** Name of the secret that decrypts the file; undefined: not encrypted. */
   readonly keySecret: string | undefined;
 }
 
-/** @throws DiskImageError */
+/** Resolves a backing file. @throws DiskImageError */
 export function referenceOf(image: string, { file, format }: Backing): Reference {
   const known = format === undefined ? undefined : knownFormat(format);
   if (file.startsWith('json:')) return keyedReference(file.slice('json:'.length));
-  // As QEMU tells a protocol from a path: by a colon before the first slash.
+  // QEMU tells a protocol from a path in the same way: by a colon before the first slash.
   if (/^[^/]*:/.test(file)) throw new ForeignReferenceError(`it refers to "${file}", which is no file`);
   return { path: normalize(isAbsolute(file) ? file : join(dirname(image), file)), format: known, keySecret: undefined };
 }
@@ -28,7 +28,10 @@ function knownFormat(format: string): ImageFormat {
   return known;
 }
 
-/** Our own form, for encrypted images: `{driver, file: {driver: "file", filename}, encrypt: {"key-secret"}}` and nothing else. */
+/**
+ * Parses our own form, for encrypted images: `{driver, file: {driver: "file", filename}, encrypt: {"key-secret"}}` and nothing
+ * else.
+ */
 function keyedReference(text: string): Reference {
   const refuse = () => new ForeignReferenceError('it refers to its backing file in a form (json:) that is not allowed');
   let value: unknown;
@@ -47,7 +50,7 @@ function keyedReference(text: string): Reference {
   return { path: normalize(filename), format: knownFormat(source.driver), keySecret };
 }
 
-/** An object with these keys; undefined for anything else. */
+/** Returns an object with exactly these keys; undefined for any other value. */
 function fields(value: unknown, keys: readonly string[]): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const found = Object.keys(value);
@@ -55,8 +58,8 @@ function fields(value: unknown, keys: readonly string[]): Record<string, unknown
 }
 
 /**
- * Looks at a file that arrives, which may be anything; `path` is where it is until it gets its name in the same folder. An image that is
- * damaged may be kept: it is refused when it is used. With `folders` its backing file must be named in one of them, there or not.
+ * Checks an uploaded file of any content; `path` is its temporary path in the same folder. A damaged image may be stored, because
+ * its use is refused later. With `folders`, the backing file must lie in one of them, whether it exists or not.
  * @throws ForeignReferenceError, and errors of the system
  */
 export async function checkArrival(path: string, folders?: readonly string[]): Promise<void> {

@@ -1,7 +1,10 @@
-/** Headers of VMDK: one file that holds its own data (monolithicSparse, streamOptimized). Parents and extents in other files are refused. */
+/**
+ * Reads headers of VMDK files with their own data (monolithicSparse, streamOptimized). Parents and extents in other files are
+ * refused.
+ */
 import { type DiskImage, DiskImageError, ForeignReferenceError, type ReadAt } from './image.ts';
 
-/** Where QEMU looks for a parent, whatever the header says of its descriptor. */
+/** Where QEMU looks for a parent, regardless of the header's position of the descriptor. */
 const descriptorAt = 512;
 const descriptorBytes = 20 * 512;
 const largestDescriptor = 2 ** 20;
@@ -9,7 +12,7 @@ const largestDescriptor = 2 ** 20;
 /** @throws DiskImageError */
 export async function readVmdk(head: Buffer, read: ReadAt): Promise<DiskImage> {
   if (head.length < 64) throw new DiskImageError('its header is cut off');
-  // Without a capacity of its own it is only a descriptor, whose extents are other files.
+  // A file without a capacity of its own is only a descriptor, whose extents are other files.
   if (head.readBigUInt64LE(12) === 0n)
     throw new ForeignReferenceError(
       'it is a VMDK descriptor, which names its data in other files: convert it (qemu-img convert -O qcow2), which makes one file of it',
