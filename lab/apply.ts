@@ -1,6 +1,6 @@
 /**
- * Carries a plan out through the API, with as few requests as possible: everything new in one, all moves in one. What fails leaves the
- * project as far as it came; a plan made then says what is left.
+ * Applies a plan through the API with as few requests as possible: one for all new objects, one for all moves. After a failure the
+ * project keeps the changes made so far; a new plan contains the rest.
  */
 import type { Bulk, BulkCreate, BulkNode } from '../src/schema/bulk.ts';
 import type { Project } from '../src/schema/project.ts';
@@ -12,7 +12,7 @@ import { planLinks } from './plan/plan-links.ts';
 import type { LabApi } from './state/lab-api.ts';
 import { bounded, filePath, readProject } from './state/lab-state.ts';
 
-/** What happens while a plan is carried out. */
+/** Progress of an apply. */
 export interface ApplyProgress {
   readonly step: string;
   readonly done: number;
@@ -23,16 +23,16 @@ export interface ApplyOptions {
   /** Start all nodes afterwards. */
   readonly start?: boolean;
   readonly onProgress?: (progress: ApplyProgress) => void;
-  /** Ends between two requests. */
+  /** Aborts the apply between two requests. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Of one request: its body has limits of 1 MiB and 50,000 values. */
+/** Limits of one bulk request: its body may have 1 MiB and 50,000 values. */
 const mostInBulk = 500;
 const mostBulkBytes = 800_000;
 const mostBulkValues = 40_000;
 
-/** @returns the project as it is then. @throws the first error of a request */
+/** Applies a plan. @returns the project afterwards. @throws the first error of a request */
 export async function applyPlan(api: LabApi, lab: Lab, plan: LabPlan, options: ApplyOptions = {}): Promise<Project> {
   const run = new Run(api, lab, plan, options);
   return run.all();
@@ -81,7 +81,7 @@ class Run {
     return this.#api.json<Project>('PUT', `/v2/projects/${id}`, body);
   }
 
-  /** Deletes links, and mirrors that go or change. */
+  /** Deletes links, and mirrors that are removed or changed. */
   async #freePorts(steps: readonly LinkStep[]): Promise<void> {
     const mirrored = steps.filter(({ id, mirror }) => id !== undefined && mirror !== undefined);
     await this.#bounded(mirrored, ({ id }) => this.#api.json('DELETE', `${this.#path}/links/${id}/mirror`));
@@ -91,7 +91,7 @@ class Run {
     );
   }
 
-  /** Locked ones are unlocked before. */
+  /** Deletes objects; locked ones are unlocked first. */
   async #delete(
     what: 'nodes' | 'links' | 'drawings',
     steps: readonly { readonly id?: string; readonly locked?: boolean }[],
@@ -108,7 +108,7 @@ class Run {
     await this.#bounded(steps, ({ id }) => this.#api.json('POST', `${this.#path}/nodes/${id}/stop`, {}));
   }
 
-  /** Moves alone take one request together. */
+  /** Updates nodes. All nodes that only move share one request. */
   async #updateNodes(steps: readonly NodeStep[]): Promise<void> {
     const isMove = ({ update, files }: NodeStep) =>
       update !== undefined && files.size === 0 && Object.keys(update).every((key) => ['x', 'y', 'z', 'locked'].includes(key));
@@ -123,7 +123,7 @@ class Run {
     });
   }
 
-  /** @returns ids by name */
+  /** Creates nodes. @returns their ids by name */
   async #createNodes(steps: readonly NodeStep[]): Promise<ReadonlyMap<string, string>> {
     const ids = new Map<string, string>();
     for (const part of parts(await placeNodes(this.#api, this.#lab, this.#path, steps))) {
@@ -143,7 +143,7 @@ class Run {
     await this.#bounded(files, ({ node, path, text }) => this.#api.upload(filePath(this.#path, node, path), text));
   }
 
-  /** Planned again: the ports of all nodes are known now. */
+  /** Applies the links by a second plan, because the ports of all nodes are known now. */
   async #links(): Promise<void> {
     if (this.#lab.links.length === 0 && this.#plan.links.length === 0) return;
     const project = await this.#api.json<Project>('GET', this.#path);
@@ -236,7 +236,7 @@ function endOf({ node, port, label }: NonNullable<LinkStep['ends']>[number], byN
   };
 }
 
-/** Lists that one request can carry. */
+/** Splits a list into parts that fit into one request. */
 function parts<T>(items: readonly T[]): T[][] {
   const found: T[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -258,7 +258,7 @@ function parts<T>(items: readonly T[]): T[][] {
   return found;
 }
 
-/** As many values as a JSON text can have: characters of its strings are counted as well. */
+/** Returns an upper bound of the number of values in a JSON text: separators within strings count too. */
 function mostValuesIn(text: string): number {
   let count = 1;
   for (const character of text) if (character === ',' || character === '[' || character === '{') count += 1;

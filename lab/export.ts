@@ -1,4 +1,4 @@
-/** Writes a project as a lab file that applies to the same thing. Ids, statuses, console ports and the contents of disks are not part of it. */
+/** Writes a project as a lab file that recreates it. Ids, statuses, console ports and the contents of disks are left out. */
 import { Document, isSeq, visit } from 'yaml';
 import type { Drawing } from '../src/schema/drawing.ts';
 import type { KindFacts } from '../src/schema/kind.ts';
@@ -14,7 +14,7 @@ import { shortPortList } from './plan/port-list.ts';
 import type { LabApi } from './state/lab-api.ts';
 import { type LabCatalog, type LabProjectState, readCatalog, readFiles, readProject, readSchemas } from './state/lab-state.ts';
 
-/** Reads what an export needs of a server. */
+/** Reads the project and catalog from a server, and exports the project. */
 export async function exportFrom(api: LabApi, project: Project): Promise<string> {
   const [state, catalog] = await Promise.all([readProject(api, project), readCatalog(api)]);
   const wanted = state.nodes.flatMap(({ node_id: id, node_type, properties }) => {
@@ -35,12 +35,12 @@ export async function exportFrom(api: LabApi, project: Project): Promise<string>
 
 const pathsOf = ({ folder, files }: NonNullable<KindFacts['lab']['config_disk']>) => files.map((file) => `${folder}/${file}`);
 
-/** Names of nodes in a remark. */
+/** Most names of nodes in a remark. */
 const shownNames = 8;
 
 type LabFields = Record<string, unknown>;
 
-/** The text of the file. */
+/** Returns the text of the lab file. */
 export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
   const { project, nodes, links, drawings } = state;
   const byId = new Map(nodes.map((node) => [node.node_id, node]));
@@ -53,7 +53,7 @@ export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
     ...(drawings.length > 0 && { drawings: drawings.map(drawingOf) }),
   };
   const document = new Document(escaped(lab), { aliasDuplicateObjects: false });
-  // Links and other short lists on one line.
+  // Links and other short lists are written on one line.
   visit(document, {
     Seq: (_key, seq) => {
       if (
@@ -69,7 +69,7 @@ export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
 }
 
 function remarksOn(nodes: readonly Node[], { templates }: LabCatalog): string[] {
-  // No kind lists the files that lie in volumes. A project made anew from this text would lack them.
+  // The server lists no files of additional volumes, so a project made from this text would lack them.
   const unread = nodes.filter(({ properties }) => Array.isArray(properties.extra_volumes) && properties.extra_volumes.length > 0);
   const warm = nodes.filter((node) => warmTemplateOf(node, templates));
   return [
@@ -84,14 +84,14 @@ function namesOf(nodes: readonly Node[]): string {
   return `${shown.join(', ')}${more}`;
 }
 
-/** The template from whose booted machine such a node continues when it is made anew. */
+/** Returns the template with a booted machine from which a node like this one would continue. */
 function warmTemplateOf({ template_id, node_type, compute_id }: Node, templates: LabCatalog['templates']): Template | undefined {
   return templates.find(
     (one) => one.warm && one.template_id === template_id && one.template_type === node_type && one.compute_id === compute_id,
   );
 }
 
-/** `${` in a value stands for itself. */
+/** Escapes `${` in values. */
 function escaped(value: unknown): unknown {
   if (typeof value === 'string') return escapeVariables(value);
   if (Array.isArray(value)) return value.map(escaped);
@@ -109,10 +109,10 @@ function settingsOf(project: Project): LabFields {
   );
 }
 
-/** The server's sample of a file has comments only. */
+/** Whether a file has more than comments: the server's sample files have none but comments. */
 const isMoreThanComments = (text: string) => /^[^\S\n]*[^\s#]/m.test(text);
 
-/** Keys that a lab file reads as they are. */
+/** Keys that need no quotes. */
 const plainKey = /^[\p{L}\p{N}_][\p{L}\p{N}_.+@-]*$/u;
 
 function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [string, LabFields] {
@@ -144,12 +144,12 @@ function nodeEntry(node: Node, state: LabProjectState, catalog: LabCatalog): [st
   ];
 }
 
-/** By which a lab file finds it. */
+/** Returns the word by which a lab file names a template: its name, or its id where several have the name. */
 function wordFor({ name, template_id }: Template, templates: LabCatalog['templates']): string {
   return templates.filter((one) => one.name === name).length === 1 ? name : template_id;
 }
 
-/** Properties by the names of short forms where there are some; those that the server makes, and those of `base`, are left out. */
+/** Returns the properties, by the names of short forms where possible, without server-made ones and those of `base`. */
 function propertiesOf(
   { node_type, properties }: Node,
   facts: KindFacts | undefined,
@@ -168,7 +168,7 @@ function propertiesOf(
     const { default: ofKind } = (schemas.get(node_type)?.[key] ?? {}) as { default?: unknown };
     const standard = base ? base.properties?.[key] : ofKind;
     const isStandard = value === null || JSON.stringify(value) === JSON.stringify(standard ?? '');
-    // Where the file does not give it, a node with an image would get another value than the standard one.
+    // Without a value in the file, a node with an image would get the image's default instead of the standard one.
     const isImplied = !base && image !== undefined && properties[image] !== '' && Object.hasOwn(image_defaults, key);
     if (!isKnown || (isStandard && !isImplied) || (short && key === 'ports_mapping')) continue;
     const word = words.get(key);
@@ -178,12 +178,12 @@ function propertiesOf(
   return { ...named, ...short, ...(Object.keys(others).length > 0 && { properties: others }) };
 }
 
-/** What a short form can stand for: an amount of 0 it cannot. */
+/** Whether a short form can express the value: it cannot express an amount of 0. */
 function isShort(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'number' && value > 0);
 }
 
-/** Keys of the schemas of kinds that are fields of the node itself. */
+/** Keys in a kind's schema that are fields of the node itself. */
 const notProperties: ReadonlySet<string> = new Set([
   'console',
   'console_type',
@@ -194,7 +194,7 @@ const notProperties: ReadonlySet<string> = new Set([
   'status',
 ]);
 
-/** Fields that are not as those of a new node of its kind, or of `base`. */
+/** Returns the fields that differ from a new node's of its kind, or from `base`. */
 function fieldsOf(node: Node, facts: KindFacts | undefined, base: NodeCreate | undefined): LabFields {
   const standard: LabFields = {
     symbol: facts?.symbol,
@@ -214,7 +214,7 @@ function fieldsOf(node: Node, facts: KindFacts | undefined, base: NodeCreate | u
   return { ...Object.fromEntries(differing.map(([key]) => [key, node[key as keyof Node]])), ...labelOf(node.label, node.height) };
 }
 
-/** Nothing where it is as the server makes it. */
+/** Returns the label; empty where it equals the server's default. */
 function labelOf({ text: _text, ...label }: Label, height: number): LabFields {
   const { rotation = 0, style = null, x = null, y } = label;
   return rotation === 0 && style === null && x === null && y === labelOffset(height) ? {} : { label };
@@ -236,7 +236,7 @@ function linkOf(link: Link, { mirrors, schedules }: LabProjectState, byId: Reado
   };
 }
 
-/** When it started is not part of it: it starts anew where the file is applied. */
+/** Returns a schedule without its start: it starts again where the file is applied. */
 function scheduleFields(schedule: LinkSchedule): LabFields {
   const { repeat, steps, traces, ...timing } = scheduleWithoutStart(schedule);
   return {
@@ -260,7 +260,7 @@ function endOf(
   return { node: name, port: portName, ...(label && { label }) };
 }
 
-/** As the server makes labels of ends. */
+/** Whether a link end's label is the one that the server makes. */
 function isStandardLabel(label: Label | undefined, text: string): boolean {
   return label === undefined || (label.text === text && label.x === undefined && label.y === undefined && !label.rotation);
 }

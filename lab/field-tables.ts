@@ -1,4 +1,4 @@
-/** The fields of lab files as Markdown, for `docs/lab-file.md`, from the schema that files are checked against. */
+/** Renders the fields of lab files as Markdown for `docs/lab-file.md`, from the validating schema. */
 
 import { filterTable } from '../src/schema/filter-table.ts';
 import { DrawingSpec, LabFile, NodeSpec } from './file/lab-schema.ts';
@@ -28,7 +28,7 @@ export function fieldTables(): string {
   ].join('\n\n');
 }
 
-/** The long form. */
+/** Returns the schema of a link in its long form. */
 function linkOf(lab: object): FieldSchema {
   const forms = (lab as FieldSchema).properties?.links?.items?.anyOf ?? [];
   return forms.find(({ properties }) => properties !== undefined) ?? {};

@@ -1,4 +1,4 @@
-/** The picture of a plan: where nodes are, what joins them, and what happens to them. */
+/** Draws a plan: positions of nodes, links, and the action for each. */
 import type { Lab } from './file/lab.ts';
 import { layOut } from './layout.ts';
 import type { LabPlan, PlanAction } from './plan/lab-plan.ts';
@@ -28,7 +28,7 @@ export function pictureOf(lab: Lab, plan: LabPlan, state: LabProjectState | unde
   return { nodes: [...own, ...deleted], links };
 }
 
-/** `R1:eth0 - R2:eth0` as `R1 R2`. */
+/** Removes the ports from a link's name: `R1:eth0 - R2:eth0` becomes `R1 R2`. */
 function withoutPorts(name: string): string {
   return name
     .split(' - ')

@@ -1,4 +1,4 @@
-/** Labs over HTTP: planned and applied by threads of the server, through its own routes. */
+/** Routes that plan and apply lab files, in threads that call the server's own routes. */
 import { PassThrough } from 'node:stream';
 import { isFault } from '../src/api/faults.ts';
 import { type Route, route, Stream } from '../src/api/route.ts';
@@ -10,7 +10,7 @@ import type { RoutesApi } from './state/routes-api.ts';
 import type { LabJob } from './thread/lab-job.ts';
 import { LabThreads } from './thread/lab-threads.ts';
 
-/** `api`: the server itself. `onError`: for the log. */
+/** `api`: the server itself. `onError`: logs an error. */
 export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Route[] {
   const threads = new LabThreads(api);
   return [
@@ -47,10 +47,10 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
       },
       async (call) => {
         const pieces = threads.run({ ...jobOf('apply', call.body), start: call.body.start === true }, call);
-        // Errors of the file and of its plan are answers of their own.
+        // The first piece is awaited here, because errors of the file and of its plan have a status of their own.
         const { value: first } = await pieces.next();
         const out = new PassThrough();
-        // Without one the client has disconnected.
+        // Without a first piece the client has disconnected.
         if (first !== undefined) out.write(first);
         void pipe(pieces, out, onError);
         return new Stream('application/x-ndjson', out);
@@ -59,7 +59,7 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
   ];
 }
 
-/** What comes after the plan; a failure is the last line. */
+/** Sends the pieces after the plan; a failure is the last line. */
 async function pipe(pieces: AsyncIterable<Uint8Array>, out: PassThrough, onError: (error: unknown) => void): Promise<void> {
   try {
     for await (const piece of pieces) out.write(piece);

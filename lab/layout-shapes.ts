@@ -1,19 +1,19 @@
-/** Shapes in which the nodes of a lab are drawn: a chain, a tree, a circle. */
+/** Places the nodes of a lab in a shape: a chain, a tree, a circle. */
 
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** Names of nodes to those that are linked to them, each once. */
+/** Neighbours of each node by name, each once. */
 export type Neighbours = ReadonlyMap<string, readonly string[]>;
 
-/** Pixels: between nodes side by side, whose names have room; between neighbours of the core; from one row to the next. */
+/** Distances in pixels: between nodes side by side, with room for names; between core neighbours; from one row to the next. */
 const leafSpacing = 110;
 export const coreSpacing = 200;
 const rowHeight = 140;
 
-/** Rows of leaves below their neighbour, as wide as they are high twice over; `x`: of the first column. */
+/** Places leaves in rows below their neighbour, twice as wide as high; `x`: of the first column. */
 function rows(leaves: readonly string[], x: number, y: number): Map<string, Point> {
   const columns = columnsOf(leaves);
   const at = (index: number) => ({ x: x + (index % columns) * leafSpacing, y: y + Math.floor(index / columns) * rowHeight });
@@ -22,7 +22,7 @@ function rows(leaves: readonly string[], x: number, y: number): Map<string, Poin
 
 const columnsOf = ({ length }: readonly string[]): number => Math.min(length, Math.max(6, Math.ceil(Math.sqrt(2 * length))));
 
-/** A chain from the left to the right, the leaves of each node below it. */
+/** Places a chain from left to right, with the leaves of each node below it. */
 export function line(part: readonly string[], neighbours: Neighbours, leaves: Neighbours): Map<string, Point> {
   const points = new Map<string, Point>();
   const first = part.find((name) => (neighbours.get(name)?.length ?? 0) < 2) ?? '';
@@ -39,7 +39,7 @@ export function line(part: readonly string[], neighbours: Neighbours, leaves: Ne
   return points;
 }
 
-/** From one end of a chain, or from the root of a tree, in breadth. */
+/** Lists nodes breadth first, from one end of a chain or the root of a tree. */
 function walk(first: string, neighbours: Neighbours): string[] {
   const order = [first];
   const seen = new Set(order);
@@ -53,11 +53,11 @@ function walk(first: string, neighbours: Neighbours): string[] {
   return order;
 }
 
-/** From the middle of the longest path downwards; a node stands above the middle of what is below it. */
+/** Places a tree downwards from the middle of its longest path; a node stands above the middle of its children. */
 export function tree(part: readonly string[], neighbours: Neighbours, leaves: Neighbours): Map<string, Point> {
   const points = new Map<string, Point>();
   let column = 0;
-  // Depth first with a list: a chain of thousands is no reason to run out of stack.
+  // The depth-first search uses a list, because a chain of thousands would exhaust the stack.
   const order: { name: string; depth: number; left: number; right: number; children: string[] }[] = [];
   const open = [{ name: middleOf(part, neighbours), parent: '', depth: 0 }];
   for (let one = open.pop(); one; one = open.pop()) {
@@ -78,7 +78,7 @@ export function tree(part: readonly string[], neighbours: Neighbours, leaves: Ne
   return points;
 }
 
-/** Of the longest path. */
+/** Returns the middle of the longest path. */
 function middleOf(part: readonly string[], neighbours: Neighbours): string {
   const end = walk(part[0] ?? '', neighbours).at(-1) ?? '';
   const before = new Map<string, string>();
@@ -94,7 +94,7 @@ function middleOf(part: readonly string[], neighbours: Neighbours): string {
   return path[Math.floor((path.length - 1) / 2)] ?? '';
 }
 
-/** A loop, in the order of the file; leaves stand on the outer side of their neighbour. */
+/** Places a loop in the order of the file; leaves stand on the outer side of their neighbour. */
 export function circle(core: readonly string[], leaves: Neighbours): Map<string, Point> {
   const points = new Map<string, Point>();
   const radius = Math.max(coreSpacing / Math.sqrt(3), (core.length * coreSpacing) / (2 * Math.PI));

@@ -1,18 +1,19 @@
 /**
- * Positions for nodes without one. Nodes with one link stand at their neighbour; the others, the core, in a line if they are a chain, as
- * a tree from their middle, or on a circle in the order of the file if they have a loop. The same file always gives the same picture.
+ * Places nodes without a position. Nodes with one link stand at their neighbour. The other nodes, the core, form a line if they are
+ * a chain, a tree from their middle, or a circle in the order of the file if they have a loop. The same file always gives the same
+ * picture.
  */
 import type { Lab } from './file/lab.ts';
 import { circle, coreSpacing, line, type Neighbours, type Point, tree } from './layout-shapes.ts';
 
-/** Of all nodes of the lab that have no position in it. `present`: nodes of the project, beside which new ones are placed. */
+/** Returns positions of all nodes of the lab without one. `present`: nodes of the project, beside which new ones are placed. */
 export function layOut(lab: Lab, present: readonly (Point & { readonly name: string })[]): ReadonlyMap<string, Point> {
   const isPlaced = ({ fields }: Lab['nodes'][number]) => typeof fields.x === 'number' || typeof fields.y === 'number';
   const known = new Set(present.map(({ name }) => name));
   const free = lab.nodes.filter((node) => !isPlaced(node) && !known.has(node.name)).map(({ name }) => name);
   const all = neighboursOf(lab, new Set(lab.nodes.map(({ name }) => name)));
   const many = new Set(free.filter((name) => all.get(name)?.length !== 1));
-  // Of a pair of nodes that have only each other neither is a leaf.
+  // In a pair of nodes that have only each other, neither is a leaf.
   const isLeaf = new Set(free.filter((name) => !many.has(name) && many.has(all.get(name)?.[0] ?? '')));
   const core = free.filter((name) => !isLeaf.has(name));
   const leaves = Map.groupBy(isLeaf, (name) => all.get(name)?.[0] ?? '');
@@ -36,7 +37,7 @@ function draw(core: readonly string[], neighbours: Neighbours, leaves: Neighbour
   );
 }
 
-/** Parts from the left to the right, and in rows if they are many. */
+/** Places parts from left to right, and in rows if there are many. */
 function shelves(parts: readonly ReadonlyMap<string, Point>[]): ReadonlyMap<string, Point> {
   const points = new Map<string, Point>();
   const sizes = parts.map((part) => boundsOf([...part.values()]));
@@ -56,7 +57,7 @@ function shelves(parts: readonly ReadonlyMap<string, Point>[]): ReadonlyMap<stri
   return points;
 }
 
-/** The connected parts of the core, in the order of the file. */
+/** Returns the connected parts of the core, in the order of the file. */
 function partsOf(core: readonly string[], neighbours: Neighbours): string[][] {
   const seen = new Set<string>();
   return core.flatMap((first) => {
@@ -74,7 +75,7 @@ function partsOf(core: readonly string[], neighbours: Neighbours): string[][] {
   });
 }
 
-/** Each once, and no node its own. `names`: the others are left out. */
+/** Returns the neighbours of nodes, each once and without the node itself. `names`: other nodes are left out. */
 function neighboursOf({ links }: Lab, names: ReadonlySet<string>): Neighbours {
   const neighbours = new Map<string, Set<string>>();
   const join = (one: string, other: string) => neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other));
@@ -87,7 +88,7 @@ function neighboursOf({ links }: Lab, names: ReadonlySet<string>): Neighbours {
   return new Map(Array.from(neighbours, ([name, set]) => [name, [...set]]));
 }
 
-/** The middle of the picture is 0, 0; or it is right of what has a place already. */
+/** Moves the picture's middle to 0, 0, or the picture to the right of existing nodes. */
 function moved(points: ReadonlyMap<string, Point>, others: readonly Point[]): ReadonlyMap<string, Point> {
   if (points.size === 0) return points;
   const own = boundsOf([...points.values()]);

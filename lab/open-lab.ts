@@ -1,4 +1,4 @@
-/** Reads what a server has and plans a lab against it. */
+/** Reads a server's state and plans a lab against it. */
 import type { Project } from '../src/schema/project.ts';
 import type { Lab } from './file/lab.ts';
 import type { LabPlan } from './plan/lab-plan.ts';
@@ -7,7 +7,7 @@ import type { LabApi } from './state/lab-api.ts';
 import { findProject, getProject, type LabProjectState, readLabCatalog, readProject } from './state/lab-state.ts';
 
 export interface PlanOptions {
-  /** Name or id of the project, in place of the name in the file: it must exist. */
+  /** Name or id of an existing project, instead of the name in the file. */
   readonly project?: string | undefined;
   /** Open the project if it is closed. */
   readonly open?: boolean;
@@ -15,11 +15,11 @@ export interface PlanOptions {
 
 export interface PlannedLab {
   readonly plan: LabPlan;
-  /** Undefined for a project that does not exist. */
+  /** State of the project; undefined when it does not exist. */
   readonly state: LabProjectState | undefined;
 }
 
-/** @throws LabError, and errors of requests */
+/** Plans a lab. @throws LabError, and errors of requests */
 export async function planOn(api: LabApi, lab: Lab, options: PlanOptions = {}): Promise<LabPlan> {
   return (await planWithState(api, lab, options)).plan;
 }

@@ -1,11 +1,14 @@
-/** Computes for nodes that the file leaves to the server (`auto`): chosen for the whole lab at once, so that few links cross the network. */
+/**
+ * Chooses computes for nodes that the file leaves to the server (`auto`): for the whole lab at once, so that few links cross the
+ * network.
+ */
 import type { BulkNode } from '../src/schema/bulk.ts';
 import type { Node } from '../src/schema/node.ts';
 import type { Lab, LabLink } from './file/lab.ts';
 import type { NodeStep } from './plan/lab-plan.ts';
 import type { LabApi } from './state/lab-api.ts';
 
-/** Of one request to plan. Larger labs have their nodes placed one by one, by the request that creates them. */
+/** Most nodes and links of one placement request. In larger labs the request that creates a node places it. */
 const mostNodes = 2_000;
 const mostLinks = 5_000;
 
@@ -13,7 +16,7 @@ interface PlannedComputes {
   readonly nodes: readonly { readonly ref: string; readonly compute_id: string | null }[];
 }
 
-/** The steps, with a compute for each node that has to be placed and fits. `path`: of the project, whose other nodes stay where they are. */
+/** Returns the steps, with a compute for each placed node that fits. `path`: of the project, whose other nodes stay. */
 export async function placeNodes(api: LabApi, lab: Lab, path: string, steps: readonly NodeStep[]): Promise<readonly NodeStep[]> {
   if (!steps.some(({ create }) => create?.compute_id === 'auto')) return steps;
   const present = await api.json<Node[]>('GET', `${path}/nodes`);
@@ -38,7 +41,7 @@ function partOf(
   ref: string,
   { node_type, properties = {}, compute_id }: Pick<BulkNode, 'node_type' | 'properties' | 'compute_id'>,
 ) {
-  // Memory and processors are numbers; the rest is of no use here.
+  // Memory and processors are numbers; the placement ignores other properties.
   const numbers = Object.entries(properties).filter(([, value]) => typeof value === 'number');
   return { ref, node_type, properties: Object.fromEntries(numbers), ...(compute_id !== 'auto' && { compute_id }) };
 }

@@ -1,9 +1,9 @@
-/** `/lab.schema.json`: the lab file with the properties of each kind, for editors. */
+/** Builds `/lab.schema.json`, the lab file's schema with the properties of each kind, for editors. */
 import type { NodeType } from '../src/schema/node.ts';
 import { LabFile } from './file/lab-schema.ts';
 import type { LabCatalog } from './state/lab-state.ts';
 
-/** A JSON Schema of draft 2020-12. */
+/** Returns a JSON Schema of draft 2020-12. */
 export function schemaDocument({ kinds, schemas }: Pick<LabCatalog, 'kinds' | 'schemas'>): object {
   const document = JSON.parse(JSON.stringify(LabFile)) as {
     properties: { nodes: { patternProperties: Record<string, { anyOf: object[] }> } };
@@ -14,7 +14,7 @@ export function schemaDocument({ kinds, schemas }: Pick<LabCatalog, 'kinds' | 's
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Lab file of Patchbay', ...document };
 }
 
-/** A node that names its kind has the properties of this kind. */
+/** Gives a node with a kind the properties of this kind. */
 function ofKind(type: NodeType, properties: Readonly<Record<string, object>>): object {
   return Object.fromEntries([
     ['if', { required: ['kind'], properties: { kind: { const: type } } }],

@@ -1,4 +1,7 @@
-/** A test: applies a lab to a project of its own, waits until it is ready, runs the checks, certifies the emulation, tears down. */
+/**
+ * Tests a lab: applies it to a temporary project, waits until it is ready, runs the checks, certifies the emulation, and removes
+ * the project.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
@@ -25,20 +28,23 @@ import type { StepReport } from './run/step-report.ts';
 
 export interface TestOptions {
   readonly seed?: number | undefined;
-  /** Checks that a faithful emulation fails with a larger probability are an error of the lab file. */
+  /** Largest failure probability with a faithful emulation; a check above it is an error of the lab file. */
   readonly strictChance?: number | undefined;
-  /** The project stays. */
+  /** Keep the project afterwards. */
   readonly keep?: boolean;
   /** Folder of the lab file. */
   readonly base: string;
   readonly signal: AbortSignal;
-  /** For the time after an abort of `signal`. */
+  /** API for requests after `signal` was aborted. */
   readonly cleanup: Pick<CheckApi, 'json'>;
   readonly onNote?: (text: string) => void;
   readonly onStep?: (report: StepReport) => void;
 }
 
-/** @throws LabError, SiteError, PlatformError, NoCommandError, ReplayError for mistakes of the file; the reason of the signal; errors of requests */
+/**
+ * Tests a lab. @throws LabError, SiteError, PlatformError, NoCommandError, ReplayError for mistakes in the file; the reason of the
+ * signal; errors of requests
+ */
 export async function testLab(api: CheckApi, lab: Lab, options: TestOptions): Promise<TestReport> {
   const name = `${lab.name}-test-${randomBytes(4).toString('hex')}`;
   const own = { ...lab, name, project: { ...lab.project, auto_close: false } };
@@ -56,8 +62,9 @@ export async function testLab(api: CheckApi, lab: Lab, options: TestOptions): Pr
 }
 
 /**
- * Runs the checks on a project as it is: its nodes run already, none is started and none is waited for. Links get the seeds of the test.
- * @throws as `testLab`
+ * Runs the checks on a project whose nodes run already: it neither starts nodes nor waits for them. Links get the seeds of the
+ * test.
+ * @throws the errors of `testLab`
  */
 export function checkProject(
   api: CheckApi,
@@ -67,7 +74,7 @@ export function checkProject(
   return new LabTestRun(api, lab, options, projectId).run({ starts: false });
 }
 
-/** @throws LabError for checks that depend on luck more than `strictChance` allows */
+/** Refuses checks that depend on luck more than `strictChance` allows. @throws LabError */
 function refuseLuck(lab: Lab, { seed, strictChance, onNote }: Pick<TestOptions, 'seed' | 'strictChance' | 'onNote'>): void {
   const chances = [...chancesOf(lab, (seed ?? lab.test.seed) !== undefined)];
   const lucky = chances.filter(([, { fails = 0 }]) => fails > (strictChance ?? unlikely));
@@ -76,7 +83,7 @@ function refuseLuck(lab: Lab, { seed, strictChance, onNote }: Pick<TestOptions, 
   else if (lines.length > 0) throw new LabError(`${lines.join('; ')} (--strict-chance allows ${formatChance(strictChance)})`);
 }
 
-/** What could not be applied to its end exists all the same. */
+/** Finds the project of a lab, which exists even if it was not applied completely. */
 async function findProjectId(api: Pick<CheckApi, 'json'>, name: string): Promise<string | undefined> {
   const projects = await api.json<{ name: string; project_id: string }[]>('GET', '/v2/projects');
   return projects.find((project) => project.name === name)?.project_id;
@@ -155,7 +162,7 @@ class LabTestRun {
   }
 }
 
-/** Those that cannot be started are not waited for. */
+/** Starts the nodes and waits for the ones that could be started. */
 async function startNodes(site: LabSite, signal: AbortSignal): Promise<ReadyNode[]> {
   const failed = new Map<string, ReadyNode>();
   await bounded(site.nodes, async ({ name, node_id }) => {

@@ -1,4 +1,4 @@
-/** Checks a lab file against its schema; the first error names the field that was probably meant. */
+/** Validates a lab file against its schema. The first error suggests the closest field name. */
 // `typebox/compile` would load three times as many modules, for values that are not JSON.
 import { Compile, type Validator } from 'typebox/schema';
 import type { TSchema } from '../../src/schema/type.ts';
@@ -13,11 +13,11 @@ interface ShapeProblem {
   readonly schemaPath: string;
 }
 
-/** Compiled schemas of one run. */
+/** Validates with schemas that are compiled once. */
 export class ShapeChecks {
   readonly #validators = new WeakMap<TSchema, Validator>();
 
-  /** @throws LabError */
+  /** Validates a value. @throws LabError */
   check(schema: TSchema, value: Tree, places: Places): void {
     const validator = this.#validators.get(schema) ?? Compile(schema);
     this.#validators.set(schema, validator);
@@ -30,7 +30,7 @@ export class ShapeChecks {
   }
 }
 
-/** In the words of YAML. A text is often missed by a number without its unit. */
+/** Names of types in the words of YAML. A common mistake is a number without its unit where a text is expected. */
 const typeNames: Readonly<Record<string, string>> = {
   array: 'a list: [A, B]',
   object: 'a map: fields with values',
@@ -54,7 +54,7 @@ function pathOf(pointer: string): string[] {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Of the variants that a value may have, the one that it fits best is explained. */
+/** Chooses the problem to explain: the one of the variant that the value fits best. */
 function mostSpecific(problems: readonly ShapeProblem[]): ShapeProblem | undefined {
   const depth = ({ instancePath, keyword }: ShapeProblem) =>
     instancePath.split('/').length * 4 + (keyword === 'additionalProperties' ? 2 : keyword === 'anyOf' ? 0 : 1);
@@ -89,7 +89,7 @@ function explain(
   return new LabError(`${where} ${problem.message}`, place([]));
 }
 
-/** Names of the fields that an object at a path may have. */
+/** Lists the fields that an object at a path may have. */
 function fieldsAt(schema: TSchema, path: readonly string[]): string[] {
   let found: readonly Tree[] = [schema];
   for (const key of path) found = found.flatMap((one) => below(one, key));

@@ -1,10 +1,10 @@
-/** The SVG of texts and shapes that a lab file describes in words. */
+/** Draws the texts and shapes that a lab file describes as SVG. */
 
 import type { LabDrawing } from './lab.ts';
 import { LabError, type Place } from './lab-error.ts';
 import type { DrawingSpec } from './lab-schema.ts';
 
-/** @throws LabError unless exactly one picture is given */
+/** Reads a drawing. @throws LabError unless exactly one picture is given */
 export function readDrawing(spec: DrawingSpec, place?: Place): LabDrawing {
   const { x = 0, y = 0, rotation = 0, locked = false } = spec;
   // Shapes lie behind nodes, texts and pictures above them.

@@ -1,4 +1,4 @@
-/** Links as they are written to links as they are meant: short forms, ranges, filters. */
+/** Expands the links of a lab file: short forms, ranges, filters. */
 
 import { readFilters } from './filter-values.ts';
 import type { LabEnd, LabLink } from './lab.ts';
@@ -9,19 +9,19 @@ import { readSchedule } from './link-schedule.ts';
 import { expandName } from './ranges.ts';
 import type { Places, Tree } from './read-yaml.ts';
 
-/** Of one lab. */
+/** Most links of one lab. */
 const mostLinks = 20_000;
 
 export interface LinksContext {
-  /** Of the nodes. */
+  /** Names of the nodes. */
   readonly names: ReadonlySet<string>;
   readonly places: Places;
-  /** Those that schedules name, and the lab file that has these links. */
+  /** Files that schedules name, and the path of the lab file that has these links. */
   readonly files: LabFiles;
   readonly file: string;
 }
 
-/** @throws LabError */
+/** Expands the links. @throws LabError */
 export async function expandLinks(specs: readonly LabLinkSpec[], context: LinksContext): Promise<LabLink[]> {
   const links: LabLink[] = [];
   for (const [index, spec] of specs.entries()) {
@@ -49,7 +49,10 @@ async function linksOf(spec: LabLinkSpec, context: LinksContext, place: Place | 
   });
 }
 
-/** A range on one side joins each of its nodes to the other side; ranges of one length on both sides are joined in pairs. */
+/**
+ * Pairs the ends of ranges. A range on one side is joined to the single node on the other side; two ranges of the same length are
+ * joined in pairs.
+ */
 function pairsOf(one: readonly LabEnd[], other: readonly LabEnd[], place: Place | undefined): [LabEnd, LabEnd][] {
   if (one.length !== other.length && one.length !== 1 && other.length !== 1) {
     throw new LabError(

@@ -1,4 +1,4 @@
-/** Nodes as they are written to nodes as they are meant: defaults, ranges, counts, and the files that they name. */
+/** Expands the nodes of a lab file: defaults, ranges, counts, and the files that they name. */
 import type { LabNode, NodeShort } from './lab.ts';
 import { LabError, type Place } from './lab-error.ts';
 import { besideFile, type LabFiles } from './lab-files.ts';
@@ -7,7 +7,7 @@ import { expandName, type RangedName } from './ranges.ts';
 import type { Places, TreeMap } from './read-yaml.ts';
 import { copyTree, fill, fillAll, type Values } from './variables.ts';
 
-/** Of one lab. */
+/** Most nodes of one lab. */
 const mostNodes = 5000;
 
 interface ExpandContext {
@@ -21,7 +21,7 @@ interface LabPart {
   readonly tree: LabFile & TreeMap;
 }
 
-/** In the order of the files. @throws LabError */
+/** Expands the nodes, in the order of the files. @throws LabError */
 export async function expandNodes(parts: readonly LabPart[], context: ExpandContext): Promise<LabNode[]> {
   const { places } = context;
   const defaults = Object.assign({}, ...parts.toReversed().map(({ tree }) => tree.defaults ?? {})) as NodeSpec;
@@ -53,7 +53,10 @@ function namesOf(key: string, { name, count }: NodeSpec, place: Place | undefine
   return names;
 }
 
-/** `properties`, `files` and `vlans` are merged by key; a node that names its kind or template takes the other not from the defaults. */
+/**
+ * Merges the defaults. `properties`, `files` and `vlans` are merged by key; a node with a kind or template takes neither from the
+ * defaults.
+ */
 function withDefaults(defaults: NodeSpec, given: NodeSpec): NodeSpec {
   const { kind: _kind, template: _template, ...others } = defaults;
   const base = given.kind !== undefined || given.template !== undefined ? others : defaults;
@@ -68,7 +71,7 @@ function withDefaults(defaults: NodeSpec, given: NodeSpec): NodeSpec {
 interface OneNode extends ExpandContext {
   readonly file: string;
   readonly place: Place | undefined;
-  /** The server chooses the compute where the file names none. */
+  /** Whether the server chooses the compute, because the file names none. */
   readonly isPlaced: boolean;
 }
 
@@ -117,7 +120,7 @@ function mebibytes(memory: number | string): number {
   return Math.round(Number.parseFloat(memory) * (/G/.test(memory) ? 1024 : 1));
 }
 
-/** Texts of the lab file have their variables replaced already. */
+/** Returns a text or reads its file. Variables in texts of the lab file have been replaced already. */
 async function textOf(content: TextOrFile, { files, file, values, place }: OneNode): Promise<string> {
   if (typeof content === 'string') return content;
   const text = await files.read(besideFile(content.file, file, place), place);

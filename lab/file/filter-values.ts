@@ -1,15 +1,15 @@
-/** Filters as people write them: `delay: 20ms 5ms`, `packet_loss: 1%`, `bandwidth: 10mbit`; the stored form is that of the API. */
+/** Parses filters of lab files: `delay: 20ms 5ms`, `packet_loss: 1%`, `bandwidth: 10mbit`; the result has the form of the API. */
 
 import { type Filters, linkDirections, normaliseFilters } from '../../src/schema/filter.ts';
 import { type FilterParameter, type FilterType, filterTable, filterTypes } from '../../src/schema/filter-table.ts';
 import { LabError, type Place, suggestion } from './lab-error.ts';
 import { isTreeMap, type Tree } from './read-yaml.ts';
 
-/** Further names of filters. */
+/** Other names of filters. */
 const aliases: Readonly<Record<string, FilterType>> = { loss: 'packet_loss', rate: 'bandwidth' };
 const known = [...filterTypes, ...Object.keys(aliases)];
 
-/** Unit of a parameter to the units that a text may have, each with its size in the former. */
+/** Units that a text may have, by the parameter's unit, each with its size in that unit. */
 const units: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ms: { us: 0.001, ms: 1, s: 1000 },
   '%': { '%': 1 },
@@ -17,14 +17,14 @@ const units: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   bytes: { b: 1, kb: 1000, mb: 1_000_000, kib: 1024, mib: 1_048_576 },
 };
 
-/** The filters of a lab file's link. @throws LabError */
+/** Reads the filters of a link. @throws LabError */
 export function readFilters(given: Readonly<Record<string, Tree>>, place?: Place): Filters {
   const checked = normaliseFilters(filterValues(given, place));
   if (checked.ok) return checked.filters;
   throw new LabError(`filter ${checked.name}: ${checked.reason}`, place);
 }
 
-/** Names and units are resolved; whether the values can be, the server's rules say. @throws LabError */
+/** Resolves names and units; the server's rules check the values. @throws LabError */
 export function filterValues(given: Readonly<Record<string, Tree>>, place?: Place): Record<string, unknown> {
   const raw: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -38,7 +38,7 @@ export function filterValues(given: Readonly<Record<string, Tree>>, place?: Plac
   return raw;
 }
 
-/** `packet_loss_ab` is a name too, as in the API. */
+/** Returns the filter's key. `packet_loss_ab` is a name too, as in the API. */
 function keyOf(name: string, place: Place | undefined): string {
   const [, base = name, direction = ''] = /^(.*?)(_ab|_ba)?$/.exec(name) ?? [];
   const type = Object.hasOwn(aliases, base) ? aliases[base] : base;
@@ -78,6 +78,6 @@ function readValue(name: string, value: Tree, parameter: FilterParameter | undef
       place,
     );
   }
-  // No more digits than were given: 0.1 s is 100 ms, not 100.00000000000001.
+  // Rounds to twelve digits: 0.1 s is 100 ms, not 100.00000000000001.
   return Number((Number(number) * size).toPrecision(12));
 }

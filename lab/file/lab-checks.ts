@@ -1,4 +1,4 @@
-/** `checks` and `test` of a lab file: short forms are resolved, names of nodes are checked. */
+/** Reads `checks` and `test` of a lab file: resolves short forms, checks names of nodes. */
 import { CheckError } from '../checks/definition/check-error.ts';
 import { readFidelity } from '../checks/definition/fidelity-limits.ts';
 import { readDuration } from '../checks/definition/quantities.ts';
@@ -13,7 +13,7 @@ import type { LabFile } from './lab-schema.ts';
 import { expandName } from './ranges.ts';
 import type { Places } from './read-yaml.ts';
 
-/** Of one file of a lab. @throws LabError */
+/** Reads the checks of one file. @throws LabError */
 export function readLabChecks(
   { file, tree }: { readonly file: string; readonly tree: LabFile },
   nodes: ReadonlySet<string>,
@@ -29,7 +29,7 @@ export function readLabChecks(
   );
 }
 
-/** Of all files of a lab, the first one wins. @throws LabError */
+/** Reads the test settings of all files of a lab; the first file wins. @throws LabError */
 export function readLabTest(trees: readonly LabFile[], nodes: ReadonlySet<string>, places: Places): LabTestSettings {
   const settings = new Map<string, TestNode>();
   let seed: number | undefined;

@@ -1,10 +1,10 @@
-/** An error in a lab file: where it is, what is wrong, and what to do. */
+/** An error in a lab file, with its place, cause and fix. */
 
 export interface Place {
   readonly file: string;
-  /** From 1. */
+  /** Line, from 1. */
   readonly line: number;
-  /** From 1. */
+  /** Column, from 1. */
   readonly column: number;
 }
 
@@ -19,7 +19,7 @@ export class LabError extends Error {
   }
 }
 
-/** Of the known words, the one that was probably meant; undefined when none is close. */
+/** Returns the known word that is closest to a misspelled one; undefined when none is close. */
 export function closest(word: string, known: readonly string[]): string | undefined {
   const text = word.slice(0, 64).toLowerCase();
   const ranked = known.map((candidate) => ({ candidate, distance: editDistance(text, candidate.toLowerCase()) }));
@@ -27,7 +27,7 @@ export function closest(word: string, known: readonly string[]): string | undefi
   return best && best.distance <= Math.ceil(text.length / 3) ? best.candidate : undefined;
 }
 
-/** `; did you mean "x"?`, or the list when nothing is close. */
+/** Returns `. Did you mean "x"?`, or the list when no word is close. */
 export function suggestion(word: string, known: readonly string[]): string {
   const near = closest(word, known);
   if (near !== undefined) return `. Did you mean "${near}"?`;

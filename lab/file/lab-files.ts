@@ -1,4 +1,4 @@
-/** Files that lab files name: those beside the lab file on disk, or those that a request brings. Never any other. */
+/** Reads files that lab files name: files beside the lab file on disk, or those in a request. Never any others. */
 import { constants, open } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { isReallyBelow } from '../../src/lib/inside.ts';
@@ -6,14 +6,14 @@ import { LabError, type Place } from './lab-error.ts';
 import { maxFileLength } from './read-yaml.ts';
 
 export interface LabFiles {
-  /** `path`: relative to the folder of the lab, normalised. @throws LabError */
+  /** Reads a file. `path`: relative to the folder of the lab, normalised. @throws LabError */
   read(path: string, place?: Place): Promise<string>;
 }
 
-/** Of all files that one lab names, in characters. */
+/** Longest total of the files that one lab names, characters. */
 const maxTotalLength = 64 * maxFileLength;
 
-/** Those of a folder, wherever its symbolic links lead: only what is really below it. */
+/** Reads files of a folder, only if they are below it after symbolic links are followed. */
 export function filesBelow(folder: string): LabFiles {
   let total = 0;
   return {
@@ -29,7 +29,7 @@ export function filesBelow(folder: string): LabFiles {
   };
 }
 
-/** Those of a map of paths to texts. */
+/** Reads files from a map of paths to texts. */
 export function filesOf(texts: Readonly<Record<string, string>>): LabFiles {
   const byPath = new Map(Object.entries(texts));
   return {
@@ -42,7 +42,7 @@ export function filesOf(texts: Readonly<Record<string, string>>): LabFiles {
   };
 }
 
-/** The path of a file that another one names, relative to the folder of the lab. @throws LabError */
+/** Returns the path of a file that another one names, relative to the folder of the lab. @throws LabError */
 export function besideFile(named: string, by: string, place?: Place): string {
   const path = posix.normalize(posix.join(posix.dirname(by), named.replaceAll('\\', '/')));
   if (named.startsWith('/') || path.startsWith('..') || named.includes('\0')) throw outside(named, place);
@@ -55,7 +55,7 @@ function outside(path: string, place: Place | undefined): LabError {
 
 async function readText(full: string, path: string, place: Place | undefined): Promise<string> {
   try {
-    // O_NONBLOCK: a named pipe is not waited for.
+    // O_NONBLOCK keeps a named pipe from blocking.
     await using file = await open(full, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = await file.stat();
     if (!facts.isFile()) throw new LabError(`${path} is not a file`, place);

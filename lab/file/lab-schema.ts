@@ -1,6 +1,6 @@
 /**
- * The lab file as it is written. Fields of projects, nodes, links and drawings are those of the API, taken from its own schemas; the rest
- * are short forms for them. `/lab.schema.json` and the tables of `docs/lab-file.md` follow from this declaration.
+ * Schema of the lab file. Fields of projects, nodes, links and drawings come from the API's own schemas; all others are short forms
+ * for them. `/lab.schema.json` and the tables of `docs/lab-file.md` derive from this declaration.
  */
 
 import { LongText, Name, named, nullable, oneOf, strict, Text } from '../../src/schema/common.ts';
@@ -14,7 +14,7 @@ import { type Static, type TSchema, Type } from '../../src/schema/type.ts';
 import { LabChecks, LabTest } from '../checks/definition/step-schema.ts';
 
 const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
-/** A field of the API that may be left out, with words of its own. */
+/** A field of the API, optional, with its own description. */
 const described = <T extends TSchema>(schema: T, description: string): T => Type.Optional({ ...schema, description }) as T;
 
 const { name: _name, path: _path, ...projectSettings } = ProjectUpdate.properties;
@@ -45,7 +45,7 @@ const { console, console_auto_start, console_type, custom_adapters, first_port_n
   NodeCreate.properties;
 const { port_name_format, port_segment_size } = NodeCreate.properties;
 
-/** Fields of a node that are those of the API. */
+/** Fields of a node that are passed to the API unchanged. */
 export const passedNodeFields = {
   console: described(console, 'TCP port of the console (default: a free one)'),
   console_auto_start: described(console_auto_start, 'Clients open the console when they open the project'),

@@ -1,4 +1,4 @@
-/** A lab as its file means it: short forms, ranges, variables and includes are resolved. */
+/** A lab after its file was resolved: short forms, ranges, variables and includes. */
 
 import type { Filters } from '../../src/schema/filter.ts';
 import type { Label, NodeType } from '../../src/schema/node.ts';
@@ -11,7 +11,7 @@ import type { LabSchedule } from './link-schedule.ts';
 export interface LabNode {
   readonly name: string;
   readonly place: Place | undefined;
-  /** One of the two is given. */
+  /** Type of the node; either this or `template` is given. */
   readonly kind: NodeType | undefined;
   readonly template: string | undefined;
   readonly compute: string;
@@ -22,7 +22,7 @@ export interface LabNode {
   readonly properties: Readonly<Record<string, unknown>>;
   /** The start-up configuration. */
   readonly config: string | undefined;
-  /** Path in the node's folder to content. */
+  /** Content by path in the node's folder. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -39,7 +39,7 @@ export interface NodeShort {
 
 export interface LabEnd {
   readonly node: string;
-  /** Undefined: the first free one. */
+  /** Name of the port; undefined: the first free one. */
   readonly port: string | undefined;
   readonly label: Partial<Label> | undefined;
 }
@@ -48,7 +48,7 @@ export interface LabLink {
   readonly ends: readonly [LabEnd, LabEnd];
   readonly filters: Filters;
   readonly suspend: boolean;
-  /** The port that is sent its frames as well. */
+  /** Port to which the link's frames are mirrored. */
   readonly mirror: Omit<LabEnd, 'label'> | undefined;
   readonly schedule: LabSchedule | undefined;
   readonly style: Readonly<Record<string, unknown>> | undefined;
@@ -64,11 +64,11 @@ export interface LabDrawing {
   readonly locked: boolean;
 }
 
-/** How the checks are run. */
+/** Settings of the test. */
 export interface LabTestSettings {
-  /** Of filters without one. */
+  /** Seed of filters without one. */
   readonly seed: number | undefined;
-  /** By the names of nodes. */
+  /** Settings of nodes by name. */
   readonly nodes: ReadonlyMap<string, TestNode>;
   readonly fidelity: FidelitySettings;
 }

@@ -1,4 +1,4 @@
-/** The schedule of a link as people write it: times with units, filters as of a link, traces in files beside the lab file. */
+/** Reads the schedule of a link: times with units, filters like those of a link, traces in files beside the lab file. */
 import {
   type LinkSchedule,
   mostSteps,
@@ -16,17 +16,17 @@ import { besideFile, type LabFiles } from './lab-files.ts';
 import type { LabScheduleSpec } from './lab-schema.ts';
 import type { Tree } from './read-yaml.ts';
 
-/** It starts when it is applied. */
+/** A schedule without its start, which is the time of the apply. */
 export type LabSchedule = Omit<LinkSchedule, 'started_at'>;
 
 interface ScheduleContext {
   readonly files: LabFiles;
-  /** Of the lab file that has the schedule. */
+  /** Path of the lab file that has the schedule. */
   readonly file: string;
   readonly place: Place | undefined;
 }
 
-/** @throws LabError */
+/** Reads a schedule. @throws LabError */
 export async function readSchedule(given: LabScheduleSpec, context: ScheduleContext): Promise<LabSchedule> {
   const { duration, repeat, steps = [], traces = [] } = given;
   const { place } = context;
@@ -83,7 +83,7 @@ function formatOf(name: string): TraceFormat {
   return /\.(csv|tsv|txt)$/i.test(name) ? csv : mahimahi;
 }
 
-/** Milliseconds: a number, or a text with a unit. */
+/** Reads a time: a number of milliseconds, or a text with a unit. */
 function readTime(given: number | string, place: Place | undefined): number {
   if (typeof given === 'number') return given;
   try {

@@ -1,4 +1,4 @@
-/** Reads a lab file with everything that it includes, and resolves it. */
+/** Reads a lab file with its includes, and resolves it. */
 import { basename } from 'node:path';
 import { ShapeChecks } from './check-shape.ts';
 import { readDrawing } from './drawing-svg.ts';
@@ -14,23 +14,23 @@ import { fill, fillAll, nodeVariables, type Values, variableName } from './varia
 
 export interface LabSource {
   readonly text: string;
-  /** Name of the file for messages; what it names is relative to its folder. */
+  /** Name of the file for messages; files that it names are relative to its folder. */
   readonly file: string;
   readonly files: LabFiles;
-  /** They win over those of the file. */
+  /** Variables, which override those of the file. */
   readonly vars?: Readonly<Record<string, string | number | boolean>>;
 }
 
 const mostIncludes = 32;
 const deepestInclude = 8;
 
-/** One file as it is written, before its variables are replaced. */
+/** A parsed file, before its variables are replaced. */
 interface WrittenPart {
   readonly file: string;
   readonly tree: TreeMap;
 }
 
-/** @throws LabError with file, line and column of the first error */
+/** Loads a lab. @throws LabError with file, line and column of the first error */
 export async function loadLab(source: LabSource): Promise<Lab> {
   const places = new Places();
   const parts = await readParts(source, places);
@@ -76,7 +76,7 @@ async function resolve(
   };
 }
 
-/** The file itself first, then what it includes. */
+/** Reads the file, then its includes. */
 async function readParts({ text, file, files }: LabSource, places: Places): Promise<WrittenPart[]> {
   const parts: WrittenPart[] = [];
   const seen = new Set<string>();
@@ -108,7 +108,7 @@ function includesOf(tree: TreeMap, places: Places): string[] {
   throw new LabError('`include` is a list of file names', places.of(tree, 'include'));
 }
 
-/** Those of the file itself win over those of included files, and those of the command line over both. */
+/** Collects the variables. The file overrides its includes, and the command line overrides both. */
 function collectVariables(parts: readonly WrittenPart[], given: NonNullable<LabSource['vars']>, places: Places): Values {
   const values = new Map<string, string | number | boolean>();
   for (const { tree } of parts.toReversed()) {
@@ -135,7 +135,7 @@ function scalar(value: Tree, place: Place | undefined): string | number | boolea
   throw new LabError('a variable is a text, a number, true or false', place);
 }
 
-/** Those of nodes are known when the nodes are made. */
+/** Fills in the variables, except those of nodes, which are known when the nodes are expanded. */
 function fillPart(tree: TreeMap, values: Values, places: Places): void {
   for (const [key, value] of Object.entries(tree)) {
     if (key === 'vars' || key === 'include') continue;

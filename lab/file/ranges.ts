@@ -1,4 +1,4 @@
-/** Names that stand for several: `PC[1-3]`, `R[1,4-6]`, `SW[01-12]`. */
+/** Expands names with ranges: `PC[1-3]`, `R[1,4-6]`, `SW[01-12]`. */
 import { LabError, type Place } from './lab-error.ts';
 
 const mostNames = 5000;
@@ -6,11 +6,11 @@ const range = /^([^[\]]*)\[(\d{1,6}(?:-\d{1,6})?(?:,\d{1,6}(?:-\d{1,6})?)*)\]([^
 
 export interface RangedName {
   readonly name: string;
-  /** Its number in the range; 1 for a name without a range. */
+  /** Number in the range; 1 for a name without a range. */
   readonly index: number;
 }
 
-/** @throws LabError */
+/** Expands a name. @throws LabError */
 export function expandName(text: string, place?: Place): RangedName[] {
   const match = range.exec(text);
   if (!match) {

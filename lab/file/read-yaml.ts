@@ -1,11 +1,11 @@
 /**
- * Reads YAML or JSON into plain values and keeps the place of each. The conversion is bounded: aliases multiply what a short text
- * stands for, so values are counted while they are made, and the depth is limited.
+ * Parses YAML or JSON into plain values and records the place of each. The conversion is bounded: aliases multiply values, so
+ * values are counted while they are made, and the depth is limited.
  */
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { LabError, type Place } from './lab-error.ts';
 
-/** Of one file, in characters. */
+/** Longest file, characters. */
 export const maxFileLength = 1_048_576;
 const mostValues = 200_000;
 const mostLevels = 50;
@@ -20,7 +20,7 @@ export interface ReadFile {
   readonly places: Places;
 }
 
-/** Where the values of files are: by the object or array that holds them. */
+/** Places of values, by the object or array that holds them. */
 export class Places {
   readonly #places = new WeakMap<object, Map<string, Place>>();
 
@@ -30,13 +30,13 @@ export class Places {
     this.#places.set(container, known);
   }
 
-  /** Of a value in a container; of the container's first value when the key is not in it. */
+  /** Returns the place of a value in a container; the place of the first value when the key is absent. */
   of(container: object, key?: string | number): Place | undefined {
     const known = this.#places.get(container);
     return (key === undefined ? undefined : known?.get(String(key))) ?? known?.values().next().value;
   }
 
-  /** Of the value at a path below `root`, or of the last part of it that exists. */
+  /** Returns the place of the value at a path below `root`, or of the last existing part of the path. */
   at(root: Tree, path: readonly string[]): Place | undefined {
     let place: Place | undefined;
     let value = root;
@@ -49,7 +49,7 @@ export class Places {
     return place;
   }
 
-  /** A copy of a container has the same places. */
+  /** Gives a copy of a container the same places. */
   copy(from: object, to: object): void {
     const known = this.#places.get(from);
     if (known) this.#places.set(to, known);
@@ -60,7 +60,7 @@ export function isTreeMap(value: Tree): value is TreeMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @throws LabError at the first thing that is wrong */
+/** Parses a file. @throws LabError at the first fault */
 export function readYaml(text: string, file: string, places = new Places()): ReadFile {
   if (text.length > maxFileLength)
     throw new LabError(`${file} has more than ${maxFileLength} characters. Divide it by \`include\``);
@@ -89,7 +89,8 @@ export function readYaml(text: string, file: string, places = new Places()): Rea
 
 function parse(text: string, file: string, lines: LineCounter): Document {
   try {
-    // The parser compares each key of a map with all before it: 60,000 keys take it a minute. The converter finds equal ones.
+    // The parser compares each key of a map with all keys before it: 60,000 keys take a minute. The converter finds duplicates
+    // itself.
     return parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: false, version: '1.2' });
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(file);
@@ -154,7 +155,7 @@ class Converter {
   }
 
   #map(items: readonly { key: Node; value: Node | null }[], depth: number): TreeMap {
-    // `fromEntries` makes own keys whatever they are called.
+    // `fromEntries` creates own keys regardless of their names.
     const entries = new Map<string, Tree>();
     const places = new Map<string, Place>();
     const own = new Set<string>();
@@ -175,7 +176,7 @@ class Converter {
     return map;
   }
 
-  /** `<<` gives the keys that the map itself does not give. */
+  /** Merges `<<`, whose keys apply where the map itself has none. */
   #merge(value: Tree, key: Node, entries: Map<string, Tree>, places: Map<string, Place>): void {
     for (const source of Array.isArray(value) ? value : [value]) {
       if (!isTreeMap(source)) throw this.#error('`<<` takes a map or a list of maps', key);

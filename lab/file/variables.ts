@@ -1,17 +1,20 @@
-/** Variables: `${name}` in a text stands for a value, `$${` for `${`. A text that is nothing but one variable takes its type as well. */
+/**
+ * Replaces variables: `${name}` in a text stands for a value, `$${` for `${`. A text that is a single variable takes its type as
+ * well.
+ */
 import { LabError, type Place, suggestion } from './lab-error.ts';
 import { isTreeMap, type Places, type Tree } from './read-yaml.ts';
 
 export type Values = ReadonlyMap<string, string | number | boolean>;
 
-/** Known for each node only: replaced when the nodes are made. */
+/** Variables that differ per node: replaced when the nodes are expanded. */
 export const nodeVariables = ['node', 'index'] as const;
 const reference = /\$(\$?)\{([^{}]*)\}/g;
 export const variableName = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
-/** What a text may grow to, in characters. */
+/** Longest text after replacement, characters. */
 const maxLength = 1_048_576;
 
-/** @throws LabError for a name that has no value */
+/** Fills in a text. @throws LabError for a name without a value */
 export function fill(text: string, values: Values, place: Place | undefined, later: readonly string[] = []): Tree {
   if (!text.includes('${')) return text;
   const whole = /^\$\{([^{}]*)\}$/.exec(text)?.[1];
@@ -29,13 +32,13 @@ export function fill(text: string, values: Values, place: Place | undefined, lat
     }
     const shown = String(value);
     length += shown.length - match.length;
-    // Counted while it grows: what many variables stand for may be longer than a string can be.
+    // The length is checked while it grows: many variables may exceed the longest possible string.
     if (length > maxLength) throw new LabError(`a text becomes longer than ${maxLength} characters`, place);
     return shown;
   });
 }
 
-/** The same for all texts of a tree; keys stay as they are. What was read of files is replaced in place. */
+/** Fills in all texts of a tree, in place for trees from files; keys stay unchanged. */
 export function fillAll(tree: Tree, values: Values, places: Places, later: readonly string[] = []): Tree {
   if (Array.isArray(tree)) {
     tree.forEach((item: Tree, index) => {
@@ -51,7 +54,7 @@ export function fillAll(tree: Tree, values: Values, places: Places, later: reado
   return tree;
 }
 
-/** A copy of a tree with the same places. */
+/** Copies a tree with the same places. */
 export function copyTree<T extends Tree>(tree: T, places: Places): T {
   if (typeof tree !== 'object' || tree === null) return tree;
   const copy: object = Array.isArray(tree)
@@ -61,7 +64,7 @@ export function copyTree<T extends Tree>(tree: T, places: Places): T {
   return copy as T;
 }
 
-/** Every `${` as itself, for files that are written. */
+/** Escapes every `${`, for files that are written. */
 export function escapeVariables(text: string): string {
   return text.replaceAll(/\$\{/g, () => '$${');
 }

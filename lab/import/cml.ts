@@ -1,10 +1,10 @@
-/** Labs of Cisco Modeling Labs (YAML). Source: the schema of its topology files. */
+/** Imports labs of Cisco Modeling Labs (YAML). Source: the schema of its topology files. */
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
 import { type ImportedLab, LabBuilder, listOf, mapOf, nodeName, numberIn, textIn } from './foreign-lab.ts';
 import { cmlSwitches, cmlUplinks, machine, networkSwitch, uplink } from './kinds.ts';
 
-/** @throws LabError */
+/** Imports a lab. @throws LabError */
 export function importCml(text: string, file: string): ImportedLab {
   const { value } = readYaml(text, file);
   const top = mapOf(value);
@@ -64,14 +64,14 @@ function addNode(lab: LabBuilder, node: TreeMap): string {
   return name;
 }
 
-/** Since CML 2.8 a configuration may be a list of named files: they are put on the config disk. */
+/** Reads the configuration files. Since CML 2.8 a configuration may be a list of named files: they are put on the config disk. */
 function configFiles(configuration: Tree | undefined): TreeMap {
   const files = listOf(configuration ?? null).map((one) => [textIn(mapOf(one), 'name'), textIn(mapOf(one), 'content')] as const);
   const usable = files.filter(([name, content]) => name !== undefined && /^[\w][\w.-]{0,99}$/.test(name) && content !== undefined);
   return usable.length < files.length ? {} : Object.fromEntries(usable.map(([name, content]) => [`config/${name}`, content ?? '']));
 }
 
-/** Interface id to its node and its number among the node's interfaces. */
+/** Maps an interface id to its number among the node's interfaces. */
 function portsOf(nodes: readonly TreeMap[]): ReadonlyMap<string, number> {
   return new Map(
     nodes.flatMap((node) =>
@@ -102,7 +102,7 @@ function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, stri
 
 const conditions = ['latency', 'jitter', 'loss', 'bandwidth'];
 
-/** Milliseconds, percent and kbit/s, as here. */
+/** Converts the conditioning of a link; CML has the same units: milliseconds, percent and kbit/s. */
 function conditioning(given: TreeMap): TreeMap {
   if (Object.keys(given).length === 0 || given.enabled === false) return {};
   const [latency, jitter, loss, bandwidth] = conditions.map((key) => numberIn(given, key));

@@ -1,4 +1,6 @@
-/** Topology files of containerlab (`.clab.yml`): to lab files, and from projects. Source: containerlab's documents. */
+/**
+ * Converts topology files of containerlab (`.clab.yml`) to lab files, and projects to topologies. Source: containerlab's documents.
+ */
 import { stringify } from 'yaml';
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
@@ -15,7 +17,7 @@ import {
   uplink,
 } from './kinds.ts';
 
-/** Keys that mean nothing here, because Patchbay has no such thing or does not need it. */
+/** Ignored keys, because Patchbay has no counterpart or does not need one. */
 const ignoredKeys = new Set([
   'labels',
   'group',
@@ -30,7 +32,7 @@ const ignoredKeys = new Set([
 ]);
 const understood = new Set(['env', 'cmd', 'binds', 'startup-config', 'entrypoint']);
 
-/** @throws LabError */
+/** Imports a topology. @throws LabError */
 export function importContainerlab(text: string, file: string): ImportedLab {
   const { value } = readYaml(text, file);
   const topology = mapOf(mapOf(value).topology);
@@ -47,7 +49,7 @@ export function importContainerlab(text: string, file: string): ImportedLab {
   return lab.build();
 }
 
-/** Of the node, its group, its kind and the defaults, in this order. */
+/** Merges the fields of the node, its group, its kind and the defaults, in this order. */
 function effectiveFields(topology: TreeMap, node: TreeMap): TreeMap {
   const defaults = mapOf(topology.defaults);
   const group = mapOf(mapOf(topology.groups)[textIn(node, 'group') ?? '']);
@@ -60,7 +62,7 @@ function effectiveFields(topology: TreeMap, node: TreeMap): TreeMap {
 interface ForeignNode {
   readonly name: string;
   readonly fields: TreeMap;
-  /** As links name them. */
+  /** Ports by the names that links use. */
   readonly ports: readonly string[];
 }
 
@@ -119,7 +121,7 @@ function reportRest(report: NodeReport, fields: TreeMap): void {
   for (const key of Object.keys(fields)) if (!ignoredKeys.has(key) && !understood.has(key)) report.missing.push(key);
 }
 
-/** Files beside the topology become files of a volume; a folder, or a path of the host, cannot be taken. */
+/** Converts binds. Files beside the topology become files of a volume; a folder, or a path of the host, cannot be imported. */
 function bindsOf(binds: readonly Tree[]) {
   const files: Record<string, Tree> = {};
   const volumes = new Set<string>();
@@ -137,7 +139,7 @@ function bindsOf(binds: readonly Tree[]) {
   return { files, volumes: [...volumes], missing };
 }
 
-/** By the names of nodes. */
+/** Collects the ports that links use, by the names of nodes. */
 function portsIn(links: Tree): ReadonlyMap<string, readonly string[]> {
   const ends = listOf(links).flatMap((link) => endsOf(mapOf(link)).flatMap((end) => end ?? []));
   const byNode = Map.groupBy(ends, ({ node }) => node);
@@ -152,7 +154,7 @@ function endsOf(link: TreeMap): (ForeignEnd | undefined)[] {
 function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, string>): void {
   const ends = endsOf(link);
   const type = textIn(link, 'type') ?? ends.find((end) => end && endlessTypes.has(end.node))?.node ?? 'unknown';
-  // Those with one end say the other one by their type.
+  // Links with one end name the other one by their type.
   if (ends.length === 1 && outsideTypes.has(type)) ends.push({ node: type, port: textIn(link, 'host-interface') ?? '' });
   const [one, other] = ends;
   if (!one || !other || ends.length !== 2 || endlessTypes.has(type)) {
@@ -168,9 +170,9 @@ function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, stri
   if (extras.length > 0) lab.report(names.get(one.node) ?? '')?.missing.push(`${extras.join(', ')} of a link`);
 }
 
-/** Links to interfaces of the host, and to the management network. */
+/** Types of links to interfaces of the host, and to the management network. */
 const outsideTypes = new Set(['host', 'macvlan', 'mgmt-net']);
-/** Links whose other end is nowhere, or at another host. */
+/** Types of links whose other end does not exist, or is on another host. */
 const endlessTypes = new Set(['dummy', 'vxlan', 'vxlan-stitch']);
 
 interface ForeignEnd {
@@ -178,14 +180,14 @@ interface ForeignEnd {
   readonly port: string;
 }
 
-/** `node:interface`, or a map with both. */
+/** Reads `node:interface`, or a map with both. */
 function endOf(end: Tree): ForeignEnd | undefined {
   if (isTreeMap(end)) return { node: textIn(end, 'node') ?? '', port: textIn(end, 'interface') ?? '' };
   const [, node = '', port = ''] = /^([^:]*):(.*)$/.exec(String(end)) ?? [];
   return node === '' ? undefined : { node, port };
 }
 
-/** The end as a lab file has it; interfaces of containers are eth0, eth1, … here, and e0/0, e0/1, … of an IOL. */
+/** Formats the end for a lab file; Patchbay's interfaces of containers are eth0, eth1, …, and of an IOL e0/0, e0/1, …. */
 function place(lab: LabBuilder, { node, port }: ForeignEnd, names: ReadonlyMap<string, string>): string | undefined {
   if (outsideTypes.has(node) && !names.has(node)) {
     const name = `${node}-${nodeName(port || 'host')}`;
@@ -212,7 +214,10 @@ function place(lab: LabBuilder, { node, port }: ForeignEnd, names: ReadonlyMap<s
   return `${name}:${own}`;
 }
 
-/** The number that an interface's name ends with; of `Ethernet1/2` that of the interface of the container, with so many in a slot. */
+/**
+ * Returns the number at the end of an interface's name. For `Ethernet1/2` it is the container's interface number, with `units`
+ * interfaces per slot.
+ */
 function numberOf(port: string, units: number | undefined): number | undefined {
   const [, slot, unit] = /^e\D*(\d{1,2})\/(\d{1,2})$/i.exec(port) ?? [];
   if (units !== undefined && slot !== undefined && unit !== undefined) return Number(slot) * units + Number(unit);
@@ -220,7 +225,7 @@ function numberOf(port: string, units: number | undefined): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** A project as a topology of containerlab. Only containers and switches have a counterpart there. */
+/** Exports a project as a topology of containerlab, which has counterparts of containers and switches only. */
 export function exportContainerlab({ project, nodes, links }: LabProjectState): ImportedLab {
   const report: NodeReport[] = [];
   const kept = new Map<string, string>();
@@ -253,7 +258,7 @@ export function exportContainerlab({ project, nodes, links }: LabProjectState): 
       const name = kept.get(node_id);
       const node = nodes.find((each) => each.node_id === node_id);
       const port = node?.ports.find((each) => each.adapter_number === adapter_number && each.port_number === port_number);
-      // eth0 is the management interface there.
+      // In containerlab eth0 is the management interface.
       return (
         name && `${name}:${node?.node_type === container ? `eth${adapter_number + 1}` : (port?.short_name ?? `e${port_number}`)}`
       );

@@ -1,11 +1,11 @@
-/** Labs of EVE-NG (`.unl`, XML). Source: files that EVE-NG's users publish and its documents. */
+/** Imports labs of EVE-NG (`.unl`, XML). Source: files that EVE-NG's users publish and its documents. */
 import { SaxesParser } from 'saxes';
 import { LabError } from '../file/lab-error.ts';
 import type { TreeMap } from '../file/read-yaml.ts';
 import { type ImportedLab, LabBuilder, nodeName, numberIn, textIn } from './foreign-lab.ts';
 import { container, eveKinds, machine, networkSwitch, pc, router, unixRouter, uplink } from './kinds.ts';
 
-/** Of one file, in characters. */
+/** Longest file, characters. */
 const maxLength = 8_388_608;
 const mostElements = 50_000;
 const deepest = 32;
@@ -17,7 +17,7 @@ interface XmlElement {
   text: string;
 }
 
-/** @throws LabError */
+/** Imports a lab. @throws LabError */
 export function importEve(text: string, file: string): ImportedLab {
   const root = readXml(text, file);
   if (root.name !== 'lab') throw new LabError(`${file} is not a lab of EVE-NG: its outermost element is <${root.name}>, not <lab>`);
@@ -88,7 +88,7 @@ function addConfig(report: { taken: string[]; missing: string[] }, fields: TreeM
   } else report.missing.push('its start-up configuration: put it on a config disk, or paste it into the console');
 }
 
-/** Base64 of HTML, or of an old lab's HTML in a text: its text and its place are taken. */
+/** Adds a text object, whose data is base64 of HTML, or in old labs of HTML in a text. Only its text and position are imported. */
 function addText(lab: LabBuilder, object: XmlElement): void {
   const html = Buffer.from(child(object, 'data')?.text ?? '', 'base64')
     .toString('utf8')
@@ -109,14 +109,14 @@ function addText(lab: LabBuilder, object: XmlElement): void {
   lab.draw({ text: text.slice(0, 10_000), x: pixels('left'), y: pixels('top') });
 }
 
-/** Interfaces of machines and containers are counted; others take the first free port. */
+/** Names a port: interfaces of machines and containers are numbered; others take the first free port. */
 function portOf(node: TreeMap, port: TreeMap): string {
   const number = numberIn(port, 'id');
   const kind = eveKinds.get(textIn(node, 'type') ?? '');
   return (kind === machine || kind === container) && number !== undefined && number >= 0 ? `:${number}/0` : '';
 }
 
-/** A network of two is a link; one of more is a switch, and one to the outside a NAT node. */
+/** Adds a network: a link for two nodes, a switch for more, a NAT node for an uplink. */
 function joinNetwork(
   lab: LabBuilder,
   network: TreeMap,
@@ -144,7 +144,7 @@ function joinNetwork(
   report.changed.push(`${type}: a switch with a NAT node behind it`);
 }
 
-/** A serial link stands at both of its ends. */
+/** Adds a serial link, which is listed at both of its ends. */
 function joinSerial(
   lab: LabBuilder,
   seen: Map<string, string>,
@@ -160,7 +160,7 @@ function joinSerial(
   for (const name of [end, other]) lab.report(name.split(':')[0] ?? '')?.missing.push('a serial link: its ports must be named');
 }
 
-/** Entities other than XML's own are refused, and so are documents that declare any. */
+/** Parses XML. Entities other than XML's own are refused, and so are documents that declare any. */
 function readXml(text: string, file: string): XmlElement {
   if (text.length > maxLength) throw new LabError(`${file} has more than ${maxLength} characters`);
   const parser = new SaxesParser({ fileName: file });

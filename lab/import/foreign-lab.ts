@@ -1,4 +1,4 @@
-/** Labs of other programs: what was taken of each node, what is different here, and what is missing. */
+/** Builds labs from other programs' files, with a report of each node: taken, changed and missing parts. */
 import { stringify } from 'yaml';
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, type Tree, type TreeMap } from '../file/read-yaml.ts';
@@ -17,10 +17,10 @@ export interface ImportedLab {
   readonly report: readonly NodeReport[];
 }
 
-/** In the place of a node in the report: no node has such a name. */
+/** Stands for the lab in the report, in place of a node: no node can have this name. */
 const wholeLab = '(lab)';
 
-/** What importers build: nodes and links as a lab file has them, and the report. */
+/** Collects the nodes, links and report of an import. */
 export class LabBuilder {
   readonly #name: string;
   readonly #nodes = new Map<string, TreeMap>();
@@ -36,7 +36,7 @@ export class LabBuilder {
     return this.#nodes.has(name);
   }
 
-  /** @throws LabError for a second node of this name */
+  /** Adds a node. @throws LabError for a second node of this name */
   add(name: string, fields: TreeMap, taken: readonly string[] = []): NodeReport {
     if (this.#nodes.has(name)) throw new LabError(`there are two nodes "${name}"`);
     this.#nodes.set(name, fields);
@@ -57,7 +57,7 @@ export class LabBuilder {
     this.#drawings.push(drawing);
   }
 
-  /** What of the lab itself, not of one node, is missing. */
+  /** Reports a part of the lab, not of one node, that is missing. */
   lacks(text: string): void {
     const whole = this.#reports.get(wholeLab) ?? { node: wholeLab, taken: [], changed: [], missing: [] };
     this.#reports.set(wholeLab, whole);
@@ -82,7 +82,7 @@ function escaped(value: Tree): Tree {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, escaped(one)]));
 }
 
-/** A name as nodes can have it here. */
+/** Converts a text to a valid name of a node. */
 export function nodeName(text: string): string {
   const name = text.replaceAll(/[\s{}[\]:]|\p{Cc}/gu, '-').slice(0, 100);
   if (name === '') throw new LabError('a node has no name');

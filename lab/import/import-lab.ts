@@ -1,4 +1,4 @@
-/** The importers by the names of their programs. */
+/** Chooses the importer of a file. */
 import { LabError } from '../file/lab-error.ts';
 import { importCml } from './cml.ts';
 import { importContainerlab } from './containerlab.ts';
@@ -16,12 +16,12 @@ const importers = {
   netlab: importNetlab,
 } as const satisfies Record<ForeignProgram, (text: string, file: string) => ImportedLab>;
 
-/** @throws LabError with the place of what cannot be read */
+/** Imports a lab. @throws LabError with the place of the fault */
 export function importLab(text: string, file: string, program: ForeignProgram = programOf(text, file)): ImportedLab {
   return importers[program](text, file);
 }
 
-/** By the first words of the file. */
+/** Recognizes the program by the first words of the file. */
 function programOf(text: string, file: string): ForeignProgram {
   if (/^\s*(<\?xml|<lab)/.test(text)) return 'eve-ng';
   if (/^\s*"?topology"?\s*:/m.test(text)) return 'containerlab';

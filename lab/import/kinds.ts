@@ -1,4 +1,4 @@
-/** Words of other programs for kinds of nodes, and what stands for them here. Sources: the programs' public documents. */
+/** Maps other programs' node types to Patchbay's. Sources: the programs' public documents. */
 import type { NodeType } from '../../src/schema/node.ts';
 
 export const container: NodeType = 'docker';
@@ -19,17 +19,17 @@ export const eveKinds: ReadonlyMap<string, NodeType> = new Map([
   ['dynamips', router],
 ]);
 
-/** Node definitions of CML that are a switch here, and those that are uplinks. */
+/** Node definitions of CML that become switches, and those that become uplinks. */
 export const cmlSwitches: ReadonlySet<string> = new Set(['unmanaged_switch', 'ioll2-xe-switch']);
 export const cmlUplinks: ReadonlySet<string> = new Set(['external_connector', 'nat']);
 
-/** containerlab kinds that are containers: what their images need to start. */
+/** Settings that the images of a containerlab kind need to start. */
 export interface ContainerNeeds {
   readonly command?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Where its start-up configuration is in the node's folder. */
+  /** Path of the start-up configuration in the node's folder. */
   readonly startupFile?: string;
-  /** Interfaces are named `Ethernet0/1`, with so many in a slot, for `eth1`; here `e0/1`. */
+  /** Interfaces per slot, for kinds that name `eth1` `Ethernet0/1`; in Patchbay it is `e0/1`. */
   readonly unitsOf?: number;
 }
 
@@ -67,7 +67,7 @@ export const containerKinds: Readonly<Record<string, ContainerNeeds>> = {
 /** containerlab kinds that are bridges. */
 export const bridgeKinds: ReadonlySet<string> = new Set(['bridge', 'ovs-bridge']);
 
-/** A containerlab kind whose container holds a virtual machine (vrnetlab), or an image that is one. */
+/** Whether a containerlab kind or image is a container around a virtual machine (vrnetlab). */
 export function isWrappedMachine(kind: string, image: string): boolean {
   if (Object.hasOwn(containerKinds, kind)) return false;
   return kind.startsWith('vr-') || /(^|\/)(vrnetlab\/|vr-)/.test(image) || wrappedKinds.has(kind);

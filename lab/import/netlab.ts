@@ -1,13 +1,15 @@
-/** What netlab makes of a topology (`netlab create -o yaml`): nodes with devices, links with interfaces. Source: netlab's documents. */
+/**
+ * Imports the output of netlab (`netlab create -o yaml`): nodes with devices, links with interfaces. Source: netlab's documents.
+ */
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
 import { type ImportedLab, LabBuilder, listOf, mapOf, nodeName, textIn } from './foreign-lab.ts';
 import { container, machine, networkSwitch } from './kinds.ts';
 
-/** Devices that netlab runs as containers where its provider is clab; `none` and `linux` are plain hosts. */
+/** Devices that netlab runs as containers with the provider clab; `none` and `linux` are plain hosts. */
 const containerDevices: ReadonlySet<string> = new Set(['frr', 'linux', 'bird', 'eos', 'srlinux', 'cumulus', 'dnsmasq', 'none']);
 
-/** @throws LabError */
+/** Imports a topology. @throws LabError */
 export function importNetlab(text: string, file: string): ImportedLab {
   const top = mapOf(readYaml(text, file).value);
   const nodes = isTreeMap(top.nodes)
@@ -48,7 +50,7 @@ function addNode(lab: LabBuilder, name: string, fields: TreeMap, standard: strin
   if (modules.length > 0) report.missing.push(`configuration of ${modules.join(', ')}: netlab's own (netlab initial)`);
 }
 
-/** Two interfaces are a link; more share a switch. */
+/** Adds a link for two interfaces; more share a switch. */
 function addLink(
   lab: LabBuilder,
   link: Tree,
@@ -70,7 +72,7 @@ function addLink(
   for (const end of ends) lab.link(end, name);
 }
 
-/** `interfaces: [{node, ifname}]` of netlab's output, `r1-r2` or `{r1: …, r2: …}` of its short forms. */
+/** Reads a link: `interfaces: [{node, ifname}]` of netlab's output, or the short forms `r1-r2` and `{r1: …, r2: …}`. */
 function interfacesOf(link: Tree): { node: string; port: string }[] {
   if (typeof link === 'string') return link.split('-').map((node) => ({ node, port: '' }));
   const map = mapOf(link);

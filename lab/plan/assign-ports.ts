@@ -1,7 +1,7 @@
 /**
- * Which ports the links of a lab take, and which links of the project they are. Ports that the file names come first; a link that
- * leaves a port open is a present link of the same two nodes where there is one, and takes the first free port otherwise. So a file that
- * is applied again finds its links, and a new link takes no port from another.
+ * Decides which ports the links of a lab use, and which links of the project they are. Ports that the file names come first. A link
+ * with an open port is an existing link of the same two nodes if there is one; otherwise it takes the first free port. So a file
+ * that is applied again finds its links, and a new link takes no port from another.
  */
 import type { Link, LinkMirror } from '../../src/schema/link.ts';
 import type { Node, Port } from '../../src/schema/node.ts';
@@ -12,27 +12,27 @@ import { isPort } from './port-list.ts';
 
 export interface PortsOfNode {
   readonly node: Node;
-  /** Its ports change with the plan: one that it lacks now may exist then. */
+  /** Whether the plan changes the node's ports: a missing port may exist afterwards. */
   readonly changes: boolean;
 }
 
 export interface AssignedLink {
   readonly link: LabLink;
-  /** Undefined where the node's ports are not known yet. */
+  /** Ports of the ends; undefined where the node's ports are not known yet. */
   readonly ports: readonly [PortRef | undefined, PortRef | undefined];
-  /** Of the mirror; undefined without one, too. */
+  /** Port of the mirror; undefined where unknown, or without a mirror. */
   readonly mirrorPort: PortRef | undefined;
-  /** The link of the project that it is. */
+  /** The link of the project that matches. */
   readonly present: Link | undefined;
 }
 
-/** Links of the project that may stay, and mirrors by their ids. */
+/** Links of the project that may stay, and mirrors by link id. */
 export interface PresentLinks {
   readonly links: readonly Link[];
   readonly mirrors: ReadonlyMap<string, LinkMirror>;
 }
 
-/** `nodes`: by name; new ones are missing. @throws LabError */
+/** Assigns the ports. `nodes`: by name; new ones are missing. @throws LabError */
 export function assignPorts(
   links: readonly LabLink[],
   present: PresentLinks,
@@ -62,7 +62,7 @@ export function assignPorts(
   });
 }
 
-/** A mirror whose port the file leaves open stays at the port that it has. */
+/** Returns the present mirror's port where the file leaves the port open. */
 function keptMirror(
   { mirror: wanted }: LabLink,
   present: LinkMirror | undefined,
@@ -81,10 +81,10 @@ export function bothEnds<T>({ ends: [one, other] }: LabLink, fn: (end: LabEnd, s
   return [fn(one, 0), fn(other, 1)];
 }
 
-/** As the file names it. */
+/** A port as the file names it. */
 type PortOfLab = Omit<LabEnd, 'label'>;
 type NodesByName = ReadonlyMap<string, PortsOfNode>;
-/** By node name: `adapter/port`. */
+/** Used ports (`adapter/port`) by node name. */
 type TakenPorts = Map<string, Set<string>>;
 
 function namedPort({ node, port }: PortOfLab, { place }: LabLink, nodes: NodesByName): PortRef | undefined {
@@ -97,7 +97,7 @@ function namedPort({ node, port }: PortOfLab, { place }: LabLink, nodes: NodesBy
   throw new LabError(`node ${node} has no port "${port}"${suggestion(port, names)}`, place);
 }
 
-/** @throws LabError when two links name the same port */
+/** Collects the named ports. @throws LabError when two links name the same port */
 function takenPorts(links: readonly LabLink[], named: readonly PortPair[], mirrors: readonly (PortRef | undefined)[]): TakenPorts {
   const taken: TakenPorts = new Map();
   const seen = new Set<string>();
@@ -116,13 +116,13 @@ function takenPorts(links: readonly LabLink[], named: readonly PortPair[], mirro
 }
 
 interface Matching {
-  /** By id; those that are found are removed. */
+  /** Present links by id; matched ones are removed. */
   readonly unmatched: Map<string, Link>;
   readonly taken: TakenPorts;
   readonly nodes: NodesByName;
 }
 
-/** Links whose ports the file names completely choose first. */
+/** Matches links with present ones. Links whose ports the file names completely choose first. */
 function matchLinks(links: readonly LabLink[], named: readonly PortPair[], { unmatched, taken, nodes }: Matching) {
   const found: ({ present: Link; ports: PortPair } | undefined)[] = [];
   const byNodes = Map.groupBy(unmatched.values(), ({ nodes: [one, other] }) => pairKey(one?.node_id ?? '', other?.node_id ?? ''));
@@ -144,7 +144,7 @@ function matchLinks(links: readonly LabLink[], named: readonly PortPair[], { unm
   return found;
 }
 
-/** Whether a present link is the one of the file: named ports are its ports, and open ends take none that another link names. */
+/** Whether a present link is the one of the file: it has the named ports, and its other ports are not named by another link. */
 function fits({ ends }: LabLink, ports: PortPair, named: PortPair, taken: TakenPorts): boolean {
   return ends.every(({ node, port }, side) => {
     const ref = ports[side];

@@ -1,4 +1,4 @@
-/** What has to happen so that a project is as a lab file says. */
+/** Types of a plan: the steps that make a project match a lab file. */
 import type { BulkNode } from '../../src/schema/bulk.ts';
 import type { DrawingInput } from '../../src/schema/drawing.ts';
 import type { LinkInput } from '../../src/schema/link.ts';
@@ -11,15 +11,15 @@ export type PlanAction = 'create' | 'update' | 'replace' | 'delete';
 /** A field that differs; absent values are undefined. */
 export interface Change {
   readonly field: string;
-  /** In the project. */
+  /** Value in the project. */
   readonly from?: unknown;
-  /** In the file. */
+  /** Value in the file. */
   readonly to?: unknown;
 }
 
 export interface ProjectStep {
   readonly name: string;
-  /** Undefined: it is created. */
+  /** Id of the project; undefined: it is created. */
   readonly id: string | undefined;
   readonly changes: readonly Change[];
   readonly body: ProjectUpdate;
@@ -28,28 +28,28 @@ export interface ProjectStep {
 export interface NodeStep {
   readonly action: PlanAction;
   readonly name: string;
-  /** Undefined of a new one. */
+  /** Id of the node; undefined for a new one. */
   readonly id?: string;
   readonly changes: readonly Change[];
-  /** It runs, and has to be stopped and started. */
+  /** Whether the node runs and must be restarted. */
   readonly restart: boolean;
-  /** It is stopped before it is deleted; a locked one is unlocked. */
+  /** Whether the node is locked: it is unlocked before it is deleted. */
   readonly locked?: boolean;
-  /** Its ports can only change while it has no links: those are made anew. */
+  /** Whether the node's links are recreated: its ports can only change without links. */
   readonly rewired?: boolean;
   readonly create?: BulkNode;
   readonly update?: NodeUpdate;
-  /** Of a new one. */
+  /** Present for a new node of a template with a booted machine. */
   readonly warm?: WarmStart;
-  /** Path in its folder to content. */
+  /** Content by path in the node's folder. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** A new node of a template that holds a booted machine. */
+/** Describes the start of a new node whose template has a booted machine. */
 export interface WarmStart {
-  /** Its name. */
+  /** Name of the template. */
   readonly template: string;
-  /** What makes it another machine, so that it boots: fields and properties of the node. Empty: it continues from the memory. */
+  /** Fields and properties that make it a different machine, so that it boots. Empty: it continues from the memory. */
   readonly differs: readonly string[];
 }
 
@@ -61,9 +61,9 @@ export interface PortRef {
 
 export interface PlannedEnd {
   readonly node: string;
-  /** Undefined: it is known when the node is made. */
+  /** Port; undefined until the node is created. */
   readonly port: PortRef | undefined;
-  /** As the file has it. */
+  /** Name of the port in the file. */
   readonly wanted: string | undefined;
   readonly label?: Readonly<Record<string, unknown>>;
 }
@@ -73,12 +73,12 @@ export interface LinkStep {
   readonly name: string;
   readonly id?: string;
   readonly changes: readonly Change[];
-  /** Of a new one. */
+  /** Present for a new link. */
   readonly ends?: readonly [PlannedEnd, PlannedEnd];
-  /** Where its frames are sent as well from now on; null: nowhere any more. Undefined: as it is. */
+  /** New port of the mirror; null: the mirror is removed; undefined: it stays. */
   readonly mirror?: PlannedEnd | null;
   readonly body?: LinkInput;
-  /** Null: it is removed; undefined: it stays as it is. */
+  /** New schedule; null: the schedule is removed; undefined: it stays. */
   readonly schedule?: LabSchedule | null;
 }
 
@@ -98,13 +98,13 @@ export interface LabPlan {
   readonly drawings: readonly DrawingStep[];
 }
 
-/** One line of a plan, for people and programs. */
+/** A line of a plan, for users and programs. */
 export interface PlanLine {
   readonly what: 'project' | 'node' | 'link' | 'drawing';
   readonly action: PlanAction;
   readonly name: string;
   readonly changes: readonly Change[];
-  /** A running node that is stopped and started. */
+  /** Whether a running node is restarted. */
   readonly restart: boolean;
   readonly warm?: WarmStart;
 }
@@ -141,10 +141,10 @@ export function isEmptyPlan(plan: LabPlan): boolean {
   return linesOf(plan).length === 0;
 }
 
-/** The plan as drift: how the project differs from the file. */
+/** A line of the plan as drift: how the project differs from the file. */
 export interface DriftLine {
   readonly what: PlanLine['what'];
-  /** `missing` in the project, `extra` in it, or `changed`. */
+  /** Whether the object is `missing` in the project, `extra` in it, or `changed`. */
   readonly drift: 'missing' | 'extra' | 'changed';
   readonly name: string;
   readonly changes: readonly { readonly field: string; readonly project?: unknown; readonly file?: unknown }[];

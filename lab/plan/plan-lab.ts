@@ -1,4 +1,4 @@
-/** The plan of a lab: a pure function of the file and of what the server has. */
+/** Plans a lab: a pure function of the file and the server's state. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { Project } from '../../src/schema/project.ts';
@@ -8,7 +8,7 @@ import type { Change, DrawingStep, LabPlan, ProjectStep } from './lab-plan.ts';
 import { planLinks } from './plan-links.ts';
 import { planNodes } from './plan-nodes.ts';
 
-/** `state`: undefined for a project that does not exist. @throws LabError */
+/** Plans a lab. `state`: undefined for a project that does not exist. @throws LabError */
 export function planLab(lab: Lab, state: LabProjectState | undefined, catalog: LabCatalog): LabPlan {
   const nodes = planNodes(lab, state, catalog);
   return {
@@ -35,7 +35,7 @@ function plain(value: unknown): unknown {
 
 const placement = ['x', 'y', 'z', 'rotation', 'locked'] as const;
 
-/** Drawings have no names: one with the same picture is the same drawing, wherever it is. */
+/** Compares drawings. They have no names: a drawing with the same picture is the same one, wherever it is. */
 function planDrawings(wanted: readonly LabDrawing[], present: readonly Drawing[]): DrawingStep[] {
   const bySvg = Map.groupBy(present, ({ svg }) => svg);
   const isAt = (drawing: Drawing, place: LabDrawing) => placement.every((field) => drawing[field] === place[field]);
@@ -74,7 +74,7 @@ function drawingStep(drawing: LabDrawing, present: Drawing | undefined): Drawing
   };
 }
 
-/** Its text, or its first shape, and where it is. */
+/** Names a drawing by its text, or its first shape, and its position. */
 function drawingName({ svg, x, y }: Pick<Drawing, 'svg' | 'x' | 'y'>): string {
   const text = />([^<>]*\S[^<>]*)</.exec(svg)?.[1]?.trim().slice(0, 40);
   const shape = /<(rect|ellipse|line|image|path)/.exec(svg)?.[1] ?? 'drawing';

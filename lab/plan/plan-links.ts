@@ -12,13 +12,13 @@ import { type AssignedLink, assignPorts, bothEnds, type PortsOfNode } from './as
 import type { Change, LinkStep, NodeStep, PlannedEnd, PortRef } from './lab-plan.ts';
 import { shownSchedule } from './schedule-text.ts';
 
-/** `steps`: of the nodes. Deletions first. @throws LabError */
+/** Plans the links, deletions first. `steps`: of the nodes. @throws LabError */
 export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: readonly NodeStep[]): LinkStep[] {
   const byId = new Map((state?.nodes ?? []).map((node) => [node.node_id, node]));
   const gone = new Set(steps.flatMap(({ action, id }) => (id && (action === 'delete' || action === 'replace') ? [id] : [])));
   const rewired = new Set(steps.flatMap(({ id, rewired: is }) => (id && is ? [id] : [])));
   const touches = (link: Link, ids: ReadonlySet<string>) => link.nodes.some(({ node_id }) => ids.has(node_id));
-  // A link goes with its node: it is no step of its own.
+  // A link is deleted with its node, not in a step of its own.
   const present = (state?.links ?? []).filter((link) => !touches(link, gone));
   const assigned = assignPorts(
     lab.links,
@@ -102,7 +102,7 @@ function nameOfPort(node: string, port: PortRef | undefined, wanted: string | un
   return `${node}:${port?.name ?? wanted ?? '(first free)'}`;
 }
 
-/** Undefined: it stays. */
+/** Returns the change of a link's mirror; undefined: it stays. */
 function mirrorChange(
   assigned: AssignedLink,
   present: LinkMirror | undefined,
@@ -132,7 +132,7 @@ function changeOf(
 ): LinkStep | undefined {
   const { link } = assigned;
   const otherMirror = mirrorChange(assigned, mirror, byId);
-  // The project may have the ends in the other order.
+  // The project may have the ends in the opposite order.
   const isTurned = byId.get(present.nodes[0]?.node_id ?? '')?.name.replaceAll(' ', '') !== link.ends[0].node;
   const filters = isTurned ? reversed(link.filters) : link.filters;
   const style = link.style ?? {};
@@ -166,14 +166,14 @@ function changeOf(
   };
 }
 
-/** When it started does not matter: a schedule that is as in the file continues. */
+/** Compares schedules without their start: a running schedule that equals the file's continues. */
 function scheduleChange(wanted: LabSchedule | undefined, present: LinkSchedule | undefined, isTurned: boolean): Change[] {
   const to = wanted && (isTurned ? scheduleWithoutStart(reversedSchedule({ started_at: 0, ...wanted })) : wanted);
   const from = present && scheduleWithoutStart(present);
   return isSame(from, to) ? [] : [{ field: 'schedule', from, to }];
 }
 
-/** All ends, with the labels of the file; undefined when they are so already. */
+/** Returns all ends with the labels of the file; undefined when they equal the present ones. */
 function labelChanges(ends: readonly LabEnd[], present: Link, byId: ReadonlyMap<string, Node>): Link['nodes'] | undefined {
   let isOther = false;
   const labelled = present.nodes.map((end) => {

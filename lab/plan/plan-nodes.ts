@@ -13,16 +13,16 @@ import { demandsOf, type WantedContext, type WantedNode, wantedNode } from './wa
 
 /** Properties that take effect without a restart. */
 const liveProperties: ReadonlySet<string> = new Set(['usage', 'on_close']);
-/** Fields that make another machine. */
+/** Fields that make it a different machine. */
 const machineFields = ['console_type', 'custom_adapters'] as const;
-/** Properties that do not: a machine keeps the addresses that it had. */
+/** Properties that do not make it a different machine: a machine keeps its addresses. */
 const notOfMachine: ReadonlySet<string> = new Set([...liveProperties, 'mac_address']);
-/** Of all switches and hubs of a lab: a plan of so many takes the event loop some 50 ms. */
+/** Most ports of all switches and hubs of a lab: planning them blocks the event loop for some 50 ms. */
 const mostPorts = 200_000;
-/** Fields that need one when they change. */
+/** Fields whose change needs a restart. */
 const restartFields: ReadonlySet<string> = new Set(['console', 'console_type', 'custom_adapters']);
 
-/** Deletions first, then changes, then new nodes in the order of the file. @throws LabError */
+/** Plans the nodes: deletions first, then changes, then new nodes in the order of the file. @throws LabError */
 export function planNodes(lab: Lab, state: LabProjectState | undefined, catalog: LabCatalog): NodeStep[] {
   const present = new Map((state?.nodes ?? []).map((node) => [normalName(node.name), node]));
   const context: WantedContext = { catalog, checks: new ShapeChecks(), demands: demandsOf(lab), propertySchemas: new Map() };
@@ -38,7 +38,7 @@ export function planNodes(lab: Lab, state: LabProjectState | undefined, catalog:
   return [...deleted, ...others.toSorted((one, other) => rank(one) - rank(other))];
 }
 
-/** @throws LabError */
+/** Resolves the nodes of the file. @throws LabError */
 function wantedNodes(lab: Lab, present: ReadonlyMap<string, Node>, context: WantedContext): WantedNode[] {
   let ports = 0;
   return lab.nodes.map((node) => {
@@ -51,7 +51,7 @@ function wantedNodes(lab: Lab, present: ReadonlyMap<string, Node>, context: Want
   });
 }
 
-/** As the server makes names: without spaces. */
+/** Normalises a name as the server does: without spaces. */
 function normalName(name: string): string {
   return name.replaceAll(' ', '');
 }
@@ -134,7 +134,7 @@ function changeOf(wanted: WantedNode, node: Node, state: LabProjectState | undef
   };
 }
 
-/** Of adapters. */
+/** Removes the MAC addresses of adapters. */
 function withoutAddresses(value: unknown): unknown {
   return Array.isArray(value) ? value.map((one) => ({ ...Object(one), mac_address: undefined })) : value;
 }
@@ -143,10 +143,10 @@ function isRunning({ facts }: WantedNode, { status }: Node): boolean {
   return status !== 'stopped' && !facts.always_running;
 }
 
-/** What a node is made with and keeps. */
+/** Compares the properties that are fixed when a node is created. */
 function identityChanges({ facts, nodeType, computeId, properties, node: { compute } }: WantedNode, node: Node): Change[] {
   const fixed = Object.entries(properties).filter(([key]) => facts.lab.fixed.includes(key));
-  // Without a compute in the file, the node stays where it is.
+  // Without a compute in the file, the node stays on its compute.
   const isMoved = compute !== 'local' && compute !== 'auto' && computeId !== node.compute_id;
   return [
     ...(nodeType === node.node_type ? [] : [{ field: 'kind', from: node.node_type, to: nodeType }]),
@@ -155,7 +155,7 @@ function identityChanges({ facts, nodeType, computeId, properties, node: { compu
   ];
 }
 
-/** Of what the file gives. Labels are compared field by field: the server completes them. */
+/** Compares the fields that the file has. Labels are compared field by field, because the server completes them. */
 function fieldChanges({ node: { fields, label } }: WantedNode, node: Node): Change[] {
   const changes = Object.entries(fields).flatMap(([field, to]): Change[] => {
     const from = node[field as keyof Node];
@@ -172,7 +172,7 @@ function propertyChanges(wanted: Readonly<Record<string, unknown>>, present: Rea
   });
 }
 
-/** MAC addresses are stored in lower case, and names of container images with their tag. */
+/** Compares two values. The server stores MAC addresses in lower case, and names of container images with their tag. */
 function isSame(one: unknown, other: unknown): boolean {
   if (typeof other === 'string' && one === `${other}:latest`) return true;
   if (typeof one === 'string' && typeof other === 'string' && /^([0-9a-f]{2}:){5}[0-9a-f]{2}$/i.test(other)) {
@@ -181,7 +181,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return isDeepStrictEqual(plain(one), plain(other));
 }
 
-/** The server's objects and those of a file have other prototypes. */
+/** Copies a value as JSON, because the server's objects and a file's have different prototypes. */
 function plain(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value;
 }

@@ -1,4 +1,4 @@
-/** Ports of switches and hubs as lab files write them: a number of ports, and the VLANs of some. */
+/** Converts the ports of switches and hubs in a lab file: a number of ports, and the VLANs of some. */
 import type { KindFacts } from '../../src/schema/kind.ts';
 import type { Port } from '../../src/schema/node.ts';
 import type { LabNode } from '../file/lab.ts';
@@ -15,8 +15,8 @@ interface MappedPort {
 const standardPorts = 8;
 
 /**
- * The `ports_mapping` that a node needs; undefined when it can stay as it is. `needed`: by the links of the lab. `present`: that of the
- * node in the project.
+ * Returns the `ports_mapping` that a node needs; undefined when the present one can stay. `needed`: number of ports for the links
+ * of the lab. `present`: that of the node in the project.
  */
 export function portList(node: LabNode, facts: KindFacts, needed: number, present: unknown): readonly MappedPort[] | undefined {
   const { ports, vlans } = node.short;
@@ -45,7 +45,7 @@ export function portList(node: LabNode, facts: KindFacts, needed: number, presen
   return isSameMapping(before, mapping) ? undefined : mapping;
 }
 
-/** In the short form, where it says all. */
+/** Returns the short form of a port list; undefined where it would lose something. */
 export function shortPortList(present: unknown): { ports: number; vlans?: Record<string, number | string> } | undefined {
   if (!Array.isArray(present)) return undefined;
   const mapping = present as readonly MappedPort[];
@@ -84,7 +84,7 @@ function readVlan(vlan: number | string, node: LabNode): Omit<MappedPort, 'name'
   };
 }
 
-/** Whether a lab file means this port: by its name, its short name, or `ADAPTER/PORT`. */
+/** Whether a text in a lab file names this port: by its name, short name, or `ADAPTER/PORT`. */
 export function isPort(port: Port, name: string): boolean {
   return port.name === name || port.short_name === name || `${port.adapter_number}/${port.port_number}` === name;
 }

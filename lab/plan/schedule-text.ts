@@ -1,12 +1,12 @@
-/** Schedules as plans show them: a long trace would be repeated for each link of a range, megabytes each time. */
+/** Shortens schedules in plans: a long trace would be repeated for each link of a range, megabytes each time. */
 import { createHash } from 'node:crypto';
 import type { LabSchedule } from '../file/link-schedule.ts';
 
-/** Longer traces are shown by their length and checksum. */
+/** Most samples that are shown; longer traces are shown by length and checksum. */
 const shownSamples = 20;
 const checksumCharacters = 12;
 
-/** `seen`: checksums of this plan, as links of one range share their samples. */
+/** Returns the schedule for the plan. `seen`: checksums of this plan, because links of one range share their samples. */
 export function shownSchedule(schedule: LabSchedule | undefined, seen: Map<object, string>): unknown {
   if (schedule?.traces === undefined) return schedule;
   const traces = schedule.traces.map((trace) =>

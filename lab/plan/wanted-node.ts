@@ -1,4 +1,4 @@
-/** A node of a lab in the terms of the API: what its kind or template makes of short forms. */
+/** Resolves a node of a lab to the terms of the API: its kind or template interprets the short forms. */
 
 import { strict } from '../../src/schema/common.ts';
 import type { KindFacts } from '../../src/schema/kind.ts';
@@ -18,26 +18,26 @@ export interface WantedNode {
   readonly facts: KindFacts;
   readonly nodeType: NodeType;
   readonly computeId: string;
-  /** What the template gives beyond the lab file; used when the node is made. */
+  /** Properties of the template that the lab file does not set; used when the node is created. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly baseProperties: Readonly<Record<string, unknown>>;
-  /** The template, where it holds a booted machine. */
+  /** The template, if it has a booted machine. */
   readonly warm: Template | undefined;
-  /** What the file gives. */
+  /** Properties that the file sets. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** What the links of a lab need of a node. */
+/** Ports that the links of a lab need at a node. */
 interface Demand {
-  /** Number of its links. */
+  /** Number of the node's links. */
   readonly links: number;
-  /** One more than the highest number among the names of their ports. */
+  /** Highest number in the names of the links' ports, plus one. */
   readonly highest: number;
   readonly named: readonly string[];
 }
 
-/** All ports that a link takes. */
+/** Returns all ports that a link uses. */
 function portsOf({ ends, mirror }: LabLink): Omit<LabEnd, 'label'>[] {
   return mirror ? [...ends, mirror] : [...ends];
 }
@@ -55,7 +55,7 @@ export function demandsOf({ links }: Lab): ReadonlyMap<string, Demand> {
   return demands;
 }
 
-/** The number that the name of a port ends with, or its adapter's in `ADAPTER/PORT`; -1 without one. */
+/** Returns the number at the end of a port's name, or the adapter's in `ADAPTER/PORT`; -1 without one. */
 function numberIn(port: string): number {
   const [, adapter] = /^(\d{1,4})\/\d{1,4}$/.exec(port) ?? [];
   const [, last] = /(\d{1,4})$/.exec(port) ?? [];
@@ -69,7 +69,7 @@ export interface WantedContext {
   readonly propertySchemas: Map<NodeType, TSchema>;
 }
 
-/** @throws LabError for what the server does not have */
+/** Resolves a node. @throws LabError for a kind, template or compute that the server does not have */
 export function wantedNode(node: LabNode, present: Node | undefined, context: WantedContext): WantedNode {
   const { catalog } = context;
   const template = findTemplate(catalog.templates, node.template);
@@ -131,7 +131,7 @@ function givenProperties(node: LabNode, { title, lab }: KindFacts): Record<strin
   return properties;
 }
 
-/** Adapters and ports: as many as the links of the lab need, where the file does not say. */
+/** Returns adapters and ports: as many as the links of the lab need, unless the file sets them. */
 function neededPorts(
   node: LabNode,
   given: Readonly<Record<string, unknown>>,
@@ -170,7 +170,7 @@ function checkProperties(node: LabNode, type: NodeType, properties: object, cont
   }
 }
 
-/** One schema for each kind, so that its validator is made once. */
+/** Returns the schema of a kind, cached so that its validator is compiled once. */
 function propertySchema({ catalog, propertySchemas }: WantedContext, type: NodeType): TSchema {
   const known =
     propertySchemas.get(type) ??

@@ -1,10 +1,10 @@
-/** The HTTP API as labs use it: over a socket from the command line, by the routes themselves inside the server. */
+/** The HTTP API for labs: over a socket from the command line, in-process inside the server. */
 import type { Method } from '../../src/api/route.ts';
 
 export interface LabApi {
-  /** A JSON request; `T` is the reply's type. @throws an error with the sentence of the answer and its `status` */
+  /** Sends a JSON request; `T` is the reply's type. @throws an error with the answer's message and `status` */
   json<T = unknown>(method: Method, path: string, body?: unknown): Promise<T>;
-  /** A file's text; undefined when there is none. */
+  /** Reads a file's text; undefined when the file does not exist. */
   text(path: string): Promise<string | undefined>;
   /** Writes a file. */
   upload(path: string, text: string): Promise<void>;

@@ -1,4 +1,4 @@
-/** What a server has: the project that a lab file describes, and what it can make. */
+/** Reads a server's state: the project of a lab file, and the kinds, templates and computes. */
 import { forEachBounded } from '../../src/lib/bounded.ts';
 import type { ComputeObject } from '../../src/schema/compute.ts';
 import type { Drawing } from '../../src/schema/drawing.ts';
@@ -12,13 +12,13 @@ import type { Lab } from '../file/lab.ts';
 import { LabError } from '../file/lab-error.ts';
 import type { LabApi } from './lab-api.ts';
 
-/** Requests at a time. */
+/** Most requests at a time. */
 export const atOnce = 8;
 
-/** What the server can make. */
+/** Kinds, templates and computes of the server. */
 export interface LabCatalog {
   readonly kinds: ReadonlyMap<NodeType, KindFacts>;
-  /** JSON Schemas of properties, of the kinds that were asked for. */
+  /** JSON Schemas of properties, for the requested kinds. */
   readonly schemas: ReadonlyMap<NodeType, Readonly<Record<string, object>>>;
   readonly templates: readonly Template[];
   readonly computes: readonly Pick<ComputeObject, 'compute_id' | 'name'>[];
@@ -28,10 +28,10 @@ export interface LabProjectState {
   readonly project: Project;
   readonly nodes: readonly Node[];
   readonly links: readonly Link[];
-  /** By link id. */
+  /** Mirrors by link id. */
   readonly mirrors: ReadonlyMap<string, LinkMirror>;
   readonly drawings: readonly Drawing[];
-  /** By the id of their link. */
+  /** Schedules by link id. */
   readonly schedules: ReadonlyMap<string, LinkSchedule>;
   /** Contents of files that the lab file or the kind names, by node id and path. */
   readonly files: ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -55,7 +55,7 @@ export async function readSchemas(api: Pick<LabApi, 'json'>, types: Iterable<Nod
   return schemas;
 }
 
-/** The catalog with the schemas of the kinds that a lab uses. */
+/** Reads the catalog with the schemas of the kinds that a lab uses. */
 export async function readLabCatalog(api: LabApi, lab: Lab): Promise<LabCatalog> {
   const catalog = await readCatalog(api);
   const types = lab.nodes.flatMap(({ kind, template }) => kind ?? findTemplate(catalog.templates, template)?.template_type ?? []);
@@ -73,20 +73,20 @@ export function findTemplate(templates: readonly Template[], nameOrId: string | 
   return templates.find(({ template_id }) => template_id === nameOrId) ?? byName[0];
 }
 
-/** By id or by name; undefined when there is none. */
+/** Finds a project by id or by name; undefined when there is none. */
 export async function findProject(api: LabApi, nameOrId: string): Promise<Project | undefined> {
   const projects = await api.json<Project[]>('GET', '/v2/projects');
   return projects.find(({ project_id }) => project_id === nameOrId) ?? projects.find(({ name }) => name === nameOrId);
 }
 
-/** @throws LabError when there is none */
+/** Finds a project by id or by name. @throws LabError when there is none */
 export async function getProject(api: LabApi, nameOrId: string): Promise<Project> {
   const project = await findProject(api, nameOrId);
   if (!project) throw new LabError(`there is no project "${nameOrId}". \`patchbay lab list\` lists those of this server`);
   return project;
 }
 
-/** @throws LabError when it is closed */
+/** Reads a project's state. @throws LabError when the project is closed */
 export async function readProject(api: LabApi, project: Project, lab?: Lab): Promise<LabProjectState> {
   const path = `/v2/projects/${project.project_id}`;
   if (project.status !== 'opened') {
@@ -110,7 +110,7 @@ export async function readProject(api: LabApi, project: Project, lab?: Lab): Pro
   };
 }
 
-/** The files that a lab gives its nodes, as the nodes have them. */
+/** Reads the nodes' files that a lab sets. */
 async function readNamedFiles(api: LabApi, path: string, nodes: readonly Node[], lab: Lab) {
   const kinds = await api.json<KindFacts[]>('GET', '/v2/kinds');
   const byName = new Map(nodes.map((node) => [node.name, node]));
@@ -124,10 +124,10 @@ async function readNamedFiles(api: LabApi, path: string, nodes: readonly Node[],
 }
 
 interface WantedFile {
-  /** Of its node. */
+  /** Id of the node. */
   readonly id: string;
   readonly file: string;
-  /** What runs in the node may have made it a link to elsewhere, or unreadable. */
+  /** Whether the file may be unreadable: a program in the node may have replaced it by a link to another place. */
   readonly isOptional?: boolean;
 }
 
@@ -143,7 +143,7 @@ export async function readFiles(
       throw error;
     });
   });
-  // In the order of `wanted`, not of the answers: an export has it.
+  // The result has the order of `wanted`, because an export shows it.
   const found = new Map<string, Map<string, string>>();
   for (const [index, { id, file }] of wanted.entries()) {
     const text = texts[index];
@@ -158,7 +158,7 @@ export function filePath(projectPath: string, nodeId: string, file: string): str
   return `${projectPath}/nodes/${nodeId}/files/${file.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** Several at a time. @throws the first error, when all have ended */
+/** Runs `fn` for several items at a time. @throws the first error, when all have ended */
 export async function bounded<T>(items: Iterable<T>, fn: (item: T) => Promise<unknown>): Promise<void> {
   const [error] = await forEachBounded(items, atOnce, fn);
   if (error !== undefined) throw error;

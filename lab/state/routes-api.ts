@@ -1,9 +1,9 @@
-/** The API inside its own server: routes are called without a socket, as the requester of the request that is being answered. */
+/** The API inside its own server: calls routes without a socket, on behalf of the current request's requester. */
 import { LocalTransport } from '../../src/api/local-transport.ts';
 import type { Method, Route } from '../../src/api/route.ts';
 import type { LabApi } from './lab-api.ts';
 
-/** A text that one answer may have, in bytes. */
+/** Longest text of one answer, bytes. */
 const maxTextBytes = 4_194_304;
 
 export class RoutesApi implements Pick<LabApi, 'json'> {
@@ -19,7 +19,7 @@ export class RoutesApi implements Pick<LabApi, 'json'> {
     return (bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString())) as T;
   }
 
-  /** The bytes of an answer. @throws faults of the route */
+  /** Returns the bytes of an answer. @throws faults of the route */
   async read(method: Method, path: string, body?: Uint8Array): Promise<Uint8Array> {
     const answer = await this.#transport.raw(method, path, body);
     if (answer.body instanceof Uint8Array) return answer.body;
@@ -27,7 +27,7 @@ export class RoutesApi implements Pick<LabApi, 'json'> {
     let bytes = 0;
     for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
-      // Nothing that a lab file gives is so long: the rest cannot make it equal.
+      // A lab file cannot hold a text of this length, so the rest cannot make them equal.
       if (bytes > maxTextBytes) break;
       chunks.push(chunk);
     }

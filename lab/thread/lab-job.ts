@@ -1,4 +1,4 @@
-/** What the server and a thread that works on a lab file say to each other. */
+/** Messages between the server and a thread that processes a lab file. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Method } from '../../src/api/route.ts';
 
@@ -9,13 +9,13 @@ export interface LabJob {
   readonly file: string;
   readonly files: Readonly<Record<string, string>>;
   readonly vars: Readonly<Record<string, string | number | boolean>>;
-  /** Name or id of the project, in place of the name in the file. */
+  /** Name or id of the project, instead of the name in the file. */
   readonly project: string | undefined;
-  /** Start all nodes at last. */
+  /** Start all nodes at the end. */
   readonly start: boolean;
 }
 
-/** The thread calls the API by `requests`. */
+/** A job with the port over which its thread calls the API. */
 export interface LabWork extends LabJob {
   readonly requests: MessagePort;
 }
@@ -31,7 +31,10 @@ export type ThreadAnswer = { readonly id: number } & (
   | { readonly error: { readonly message: string; readonly status: number } }
 );
 
-/** `piece`: of what the client gets. `failed`: by the lab file, in words for the client, or by the request of that id. */
+/**
+ * A message of the thread. `piece`: a part of the client's answer. `failed`: by the lab file, with a message for the client, or by
+ * the request with that id.
+ */
 export type LabMessage =
   | { readonly what: 'piece'; readonly bytes: Uint8Array }
   | { readonly what: 'failed'; readonly by: { readonly words: string } | { readonly request: number } }

@@ -1,6 +1,6 @@
 /**
- * A thread that works on one lab file: a text of a megabyte takes seconds to read, and a plan of thousands of nodes tenths of a second.
- * It calls the server's API like every client.
+ * A thread that processes one lab file: parsing a megabyte takes seconds, planning thousands of nodes tenths of a second. It calls
+ * the server's API like every client.
  */
 import { getPriority, setPriority } from 'node:os';
 import { serialize } from 'node:v8';
@@ -17,18 +17,20 @@ import { linesOf } from '../plan/lab-plan.ts';
 import type { LabMessage, LabWork } from './lab-job.ts';
 import { FailedRequest, ThreadApi } from './thread-api.ts';
 
-/** Of the resolved lab: its nodes multiply what the file says once, and the project has to hold them. */
+/** Longest resolved lab, bytes: its nodes multiply the values of the file, and the project must hold them. */
 const maxBytes = 16_777_216;
-/** Of one message, so that the server passes it on at once. */
+/** Size of one message, so that the server passes it on at once. Bytes. */
 const pieceBytes = 262_144;
-/** setpriority(2): on Linux the value is the thread's own. The server goes first where processors are scarce. */
+/**
+ * Niceness, so that the server has priority where processors are scarce. On Linux the value applies to the thread: setpriority(2).
+ */
 const niceness = 5;
 
 const { requests, ...job } = workerData as LabWork;
 const api = new ThreadApi(requests);
 const post = (message: LabMessage): void => parentPort?.postMessage(message);
 
-// Of a server that was started with a higher value, users may not lower it.
+// A server may run with a higher value, which users may not lower.
 if (process.platform === 'linux') setPriority(Math.max(niceness, getPriority()));
 try {
   await (job.want === 'plan' ? plan() : apply());
@@ -65,7 +67,7 @@ async function apply(): Promise<void> {
 
 async function load(): Promise<Lab> {
   const lab = await loadLab({ ...job, files: filesOf(job.files) });
-  // Checks hold functions, which are not serialized; only `patchbay test` runs them.
+  // Checks hold functions, which cannot be serialized; only `patchbay test` runs them.
   const { length } = serialize({ ...lab, checks: [] });
   if (length > maxBytes) throw new LabError(`the lab has ${length} bytes when it is resolved, and may have ${maxBytes}. Divide it`);
   return lab;

@@ -1,4 +1,4 @@
-/** Runs lab files that clients sent in threads, with limits of time and memory. */
+/** Runs lab files from clients in threads, with limits of time and memory. */
 import { AsyncResource } from 'node:async_hooks';
 import { on } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -8,7 +8,7 @@ import { FairLimit } from '../../src/lib/fair-limit.ts';
 import type { RoutesApi } from '../state/routes-api.ts';
 import type { LabJob, LabMessage, LabWork, ThreadAnswer, ThreadRequest } from './lab-job.ts';
 
-/** Processor time of one thread: a busy machine changes nothing. */
+/** Processor time of one thread, which does not depend on the machine's load. Ms. */
 const cpuLimitMs = 10_000;
 const checkEveryMs = 500;
 const memoryLimitMiB = 256;
@@ -23,8 +23,9 @@ export class LabThreads {
   }
 
   /**
-   * What the thread sends, piece by piece; the first comes when the lab is planned. Its requests are made as the requester that called.
-   * It ends when the client disconnects. @throws `lab_invalid`, and the error of a request that the thread made
+   * Runs a job and yields the thread's output in pieces; the first one comes when the lab is planned. The thread's requests have
+   * the caller's requester. The run ends when the client disconnects. @throws `lab_invalid`, and the error of a request that the
+   * thread made
    */
   async *run(job: LabJob, { client = '', signal }: Pick<Call, 'client' | 'signal'>): AsyncGenerator<Uint8Array> {
     await this.#limit.enter(client);
@@ -38,10 +39,10 @@ export class LabThreads {
       workerData: { ...job, requests: port2 } satisfies LabWork,
       transferList: [port2],
       resourceLimits: { maxOldGenerationSizeMb: memoryLimitMiB },
-      // What the server was started with is not the thread's.
+      // The thread does not inherit the server's Node options.
       execArgv: [],
     });
-    // One that comes after the last message that was read: without a listener it would end the server.
+    // An error may follow the last message: without a listener it would end the server.
     worker.on('error', () => undefined);
     const end = () => void worker.terminate();
     signal.addEventListener('abort', end);
@@ -64,7 +65,7 @@ export class LabThreads {
     }
   }
 
-  /** Answers requests that come by a port. @returns errors of those that failed, by their ids */
+  /** Answers requests from a port. @returns errors of failed ones, by their ids */
   #answer(port: MessagePort): ReadonlyMap<number, unknown> {
     const errors = new Map<number, unknown>();
     const answer = async ({ id, method, path, body }: ThreadRequest): Promise<ThreadAnswer> => {
@@ -76,7 +77,7 @@ export class LabThreads {
         return { id, error: { message, status } };
       }
     };
-    // Bound: what a request changes is put down to the requester that sent the lab.
+    // The listener is bound to this request's context, so that changes are attributed to the requester that sent the lab.
     port.on(
       'message',
       AsyncResource.bind(async (request: ThreadRequest) => port.postMessage(await answer(request))),

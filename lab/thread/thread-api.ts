@@ -4,7 +4,7 @@ import type { Method } from '../../src/api/route.ts';
 import { isMissing, type LabApi } from '../state/lab-api.ts';
 import type { ThreadAnswer, ThreadRequest } from './lab-job.ts';
 
-/** The server knows the error itself by the id of the request. */
+/** A failed request. The server finds the original error by the request's id. */
 export class FailedRequest extends Error {
   readonly status: number;
   readonly request: number;

@@ -3,7 +3,7 @@
  * address) and the account's, which all clients share. Each failure is answered later than the one before. While a queue is full,
  * further attempts are refused without a check. So a client, and all clients together, have one guess per `longestMs`, however many
  * connections or addresses they use. A client that never failed is always checked, because it may be the user. Credentials that
- * were refused a moment ago do not count again: a program with an old password delays nobody else.
+ * were refused a moment ago do not count again: a program with an old password delays no other client.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-/** The chance of a check that counts captured packets while pings run. */
+/** Computes the chance of a check that counts captured packets while pings run. */
 
 import type { LabLink } from '../../file/lab.ts';
 import type { CheckStep, StepGroup } from '../definition/steps.ts';
@@ -14,12 +14,12 @@ interface StepFacts {
   failsOf(step: CheckStep): number;
 }
 
-/** Expressions that all frames of a ping match, and frames of the search for addresses do not. */
+/** Expressions that match all frames of a ping, and no frames of address resolution. */
 const pingsOnly = /^\s*(vlan(\s+\d+)?(\s+and)?\s*)*icmp\s*$/;
 
 /**
- * Computes an upper bound of the probability that the capture or a step inside fails; undefined where that is not known, or where nothing depends on chance. Packets of steps
- * whose way does not lead over the link are not counted.
+ * Computes an upper bound of the probability that the capture or a step inside fails; undefined where it is unknown, or where
+ * nothing depends on chance. Packets of steps whose path does not include the link are not counted.
  */
 export function captureChance(
   group: CaptureGroup,
@@ -51,7 +51,7 @@ function seenFrames(hops: Hops, link: LabLink, side: CaptureGroup['side']): numb
     const isHere = at.link === link;
     const passes = alive * (1 - loss);
     const seen = side === 'before' ? alive : passes;
-    // Of those that are alive here: the later count needs the earlier one.
+    // The counts refer to packets that are alive here: the later count needs the earlier one.
     if (isHere) counts = counts.length === 1 ? [1 - seen, seen] : [counts[0] as number, (counts[1] as number) - seen, seen];
     alive = passes;
   }

@@ -1,7 +1,7 @@
-/** Computes what to change in a check so that it does not depend on luck: more packets, or a wider range. Both are computed. */
+/** Computes how to change a check so that it does not depend on luck: more packets, or a wider range. */
 import { failing, ofCount, type PacketCheck, unlikely } from './packet-check.ts';
 
-/** More packets take minutes. */
+/** Most packets that are advised; more take minutes. */
 const mostPackets = 2000;
 const factors = [1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50];
 
@@ -29,13 +29,13 @@ export function advise(check: PacketCheck, distributionOf: DistributionOf, isSee
   return parts.length === 0 ? undefined : parts.join(', or ');
 }
 
-/** Two digits. */
+/** Rounds up to two digits. */
 function roundedUp(value: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
   return Math.ceil(value / unit) * unit;
 }
 
-/** The given range, with its bounds moved outwards as far as needed. */
+/** Formats the range with its bounds moved outwards as far as needed. */
 function widened({ count, loss, received }: PacketCheck, distribution: readonly number[]): string | undefined {
   const [least, most] = [quantile(distribution, 1), quantile(distribution, -1)];
   if (loss && !received) {
@@ -49,7 +49,7 @@ function widened({ count, loss, received }: PacketCheck, distribution: readonly 
   return `received to ${Math.max(0, min)}..${Math.max(received.max, most)}`;
 }
 
-/** The count beyond which, from this side, lies half of what is unlikely. */
+/** Finds the count beyond which, from one end of the distribution, half of the improbable counts lie. */
 function quantile(distribution: readonly number[], step: 1 | -1): number {
   let [at, sum] = [step === 1 ? 0 : distribution.length - 1, 0];
   for (; at >= 0 && at < distribution.length; at += step) {

@@ -1,11 +1,11 @@
 /**
- * The probability with which a faithful emulation fails a check, because links lose frames at random. It is computed from the lab file
- * alone: before a machine starts, it tells how far a verdict depends on luck.
+ * Computes the probability with which a faithful emulation fails a check, because links lose frames at random. It needs the lab
+ * file only, so it tells how far a verdict depends on luck before a machine starts.
  *
- * Theory of operation: the file tells which links the packets of a check pass (`lab-path.ts`) and how these lose frames; that gives the
- * exact distribution of how many packets return (`loss-chain.ts`), and the probability of those counts that the check does not accept.
- * The network is taken as the check's author means it: a check that accepts no answer at all tests that there is no way. Changes of the
- * lab by earlier steps are followed; while a timeline changes it, nothing is computed.
+ * Theory of operation: the file tells which links the packets of a check pass (`lab-path.ts`) and how these lose frames. That gives
+ * the exact distribution of how many packets return (`loss-chain.ts`), and the probability of the counts that the check does not
+ * accept. The network is assumed to work as the check's author intends: a check that accepts no answer at all tests that there is
+ * no route. Changes of the lab by earlier steps are followed; while a timeline changes the lab, nothing is computed.
  */
 import type { Filters } from '../../../src/schema/filter.ts';
 import type { Lab, LabLink } from '../../file/lab.ts';
@@ -22,17 +22,20 @@ import { isRandom, lossOf } from './random-filters.ts';
 export interface Chance {
   /** Probability that a faithful emulation fails the check; undefined where it was not computed. */
   readonly fails: number | undefined;
-  /** Names the probability and what to change, or says why it was not computed. */
+  /** A sentence with the probability and the advised change, or with the reason why it was not computed. */
   readonly text: string;
-  /** Element `k`: the probability that `k` packets return. Of checks of one try. */
+  /** Element `k`: the probability that `k` packets return. Present for checks without repetition. */
   readonly distribution?: readonly number[];
-  /** Links lose frames at random on its way: addresses are resolved before packets count. */
+  /** Whether links on the path lose frames at random: addresses are resolved before packets count. */
   readonly isLossy: boolean;
 }
 
 export type Chances = ReadonlyMap<CheckStep, Chance>;
 
-/** Computes the chance of each step that depends on it, or may: others have no entry. `isSeeded`: the same seed is used in each run. */
+/**
+ * Computes the chance of each step that depends on chance, or may; other steps have no entry. `isSeeded`: each run uses the same
+ * seed.
+ */
 export function chancesOf(lab: Lab, isSeeded = lab.test.seed !== undefined): Chances {
   const walk = new ChanceWalk(lab, isSeeded);
   for (const step of lab.checks) walk.step(step);
@@ -43,11 +46,11 @@ class ChanceWalk {
   readonly found = new Map<CheckStep, Chance>();
   readonly #lab: Lab;
   readonly #isSeeded: boolean;
-  /** The filters of each link when a step begins. */
+  /** Filters of each link when a step begins. */
   readonly #filters: Map<LabLink, Filters>;
   readonly #suspended: Set<LabLink>;
   readonly #stopped = new Set<string>();
-  /** Why nothing can be said any more, or for now. */
+  /** Reason why no chance can be computed, from here on or for now. */
   #unknown: string | undefined;
 
   constructor(lab: Lab, isSeeded: boolean) {
@@ -106,7 +109,7 @@ class ChanceWalk {
     return { fails, text: fails > unlikely && advice !== undefined ? `${text}: ${advice}` : text, isLossy: true };
   }
 
-  /** Where its packets can be lost, there and back; undefined: nowhere; a sentence: it is not known. */
+  /** Returns the hops that may lose the step's packets, in both directions; undefined: none; a sentence: unknown. */
   #hopsOf(step: CheckStep): (LossyHop & { readonly at: PathLink })[] | string | undefined {
     const links = this.#lab.links.filter(
       (link) => !this.#suspended.has(link) && !link.ends.some(({ node }) => this.#stopped.has(node)),
@@ -160,7 +163,7 @@ class ChanceWalk {
     }
   }
 
-  /** Undefined where the words fit none or several: nothing is known from then on. */
+  /** Finds the chosen link. Undefined where no link or several match: nothing is known from then on. */
   #linkOf(choice: LinkChoice): LabLink | undefined {
     const wanted = typeof choice === 'string' ? [choice] : choice;
     const isEnd = (text: string, { node, port }: LabLink['ends'][number]) => text === node || text === `${node}:${port}`;
@@ -174,16 +177,16 @@ class ChanceWalk {
   }
 }
 
-/** Requests for an address before a host gives up (Linux: `mcast_solicit`; others ask as often). */
+/** Requests for an address before a host gives up (Linux: `mcast_solicit`; other systems send as many). */
 const addressRequests = 3;
 
-/** Adds the search for the address, which is lost as pings are: without an answer no packet is sent. */
+/** Includes address resolution, whose frames are lost like pings: without an answer no packet is sent. */
 function withResolution(distribution: readonly number[], passes: number): number[] {
   const unresolved = (1 - passes) ** addressRequests;
   return distribution.map((probability, count) => probability * (1 - unresolved) + (count === 0 ? unresolved : 0));
 }
 
-/** Computes the probability that a repeated check fails, with as few tries as its time allows. */
+/** Computes the probability that a repeated check fails, with the fewest tries that its time allows. */
 function repeated({ repetition }: CheckStep, { lastsMs }: PacketCheck, fails: number): number {
   if (!repetition) return fails;
   const { how, forMs, everyMs } = repetition;

@@ -1,19 +1,19 @@
 /**
- * The path of packets through a lab, as far as the file tells: the node that has an address, and the links of the only shortest way to it.
- * VLANs and routes are not looked at: a check that expects no answer at all is not judged by its path (`chance.ts`).
+ * Finds the path of packets through a lab, as far as the file tells: the node that has an address, and the links of the only
+ * shortest path to it. VLANs and routes are ignored: a check that expects no answer at all is not judged by its path (`chance.ts`).
  */
 import type { Lab, LabLink, LabNode } from '../../file/lab.ts';
 
-/** A link in the direction in which packets pass it. */
+/** A link, with the direction in which packets pass it. */
 export interface PathLink {
   readonly link: LabLink;
   readonly direction: 'ab' | 'ba';
 }
 
-/** The name of the node whose configuration or files give it this address; undefined: none or several. */
+/** Finds the node whose configuration or files give it this address; undefined: none, or several. */
 export function nodeOfAddress(lab: Pick<Lab, 'nodes'>, address: string): string | undefined {
   const text = address.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  // "ip 10.0.0.3/24", "address 10.0.0.3", "ip address 10.0.0.3/24", "ips=10.0.0.3/24".
+  // Matches "ip 10.0.0.3/24", "address 10.0.0.3", "ip address 10.0.0.3/24", "ips=10.0.0.3/24".
   const given = new RegExp(`\\b(?:ip|address|addr add|ips=|inet)[ =]*(?:dev \\S+ )?${text}(?![0-9.])`);
   const found = lab.nodes.filter((node) => textsOf(node).some((one) => given.test(one)));
   return found.length === 1 ? found[0]?.name : undefined;
@@ -24,7 +24,7 @@ function textsOf({ config, files, properties }: LabNode): string[] {
   return [...(config === undefined ? [] : [config]), ...files.values(), ...words];
 }
 
-/** The links from one node to another; a sentence where there is no single shortest way. */
+/** Returns the links from one node to another; a sentence where there is no single shortest path. */
 export function pathBetween(links: readonly LabLink[], from: string, to: string): PathLink[] | string {
   const reached = new Map<string, { distance: number; ways: number; last?: PathLink }>([[from, { distance: 0, ways: 1 }]]);
   for (const name of reached.keys()) {
@@ -54,7 +54,7 @@ function stepsFrom(links: readonly LabLink[], name: string): PathLink[] {
 const nearEnd = ({ link, direction }: PathLink) => link.ends[direction === 'ab' ? 0 : 1].node;
 const farEnd = ({ link, direction }: PathLink) => link.ends[direction === 'ab' ? 1 : 0].node;
 
-/** The same links the other way round. */
+/** Returns the path in the opposite direction. */
 export function reversed(path: readonly PathLink[]): PathLink[] {
   return path.map(({ link, direction }): PathLink => ({ link, direction: direction === 'ab' ? 'ba' : 'ab' })).reverse();
 }

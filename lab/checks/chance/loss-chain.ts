@@ -1,11 +1,12 @@
 /**
- * How many of `n` packets pass a path of links that lose frames at random, as an exact distribution. Links lose each frame on its own
- * (`packet_loss`, `corrupt`) or in bursts (Gilbert and Elliott: two states each, which change before each frame; `filter-burst-loss.ts`).
+ * Computes the exact distribution of how many of `n` packets pass a path of links that lose frames at random. Links lose each frame
+ * independently (`packet_loss`, `corrupt`) or in bursts (Gilbert and Elliott: two states per link, which change before each frame;
+ * `filter-burst-loss.ts`).
  */
 
-/** One direction of a link. Probabilities are between 0 and 1. */
+/** Loss in one direction of a link. Probabilities are between 0 and 1. */
 export interface LossyHop {
-  /** That a frame is lost whatever the state. */
+  /** Probability that a frame is lost in either state. */
   readonly loss: number;
   readonly burst?: {
     readonly begins: number;
@@ -15,10 +16,10 @@ export interface LossyHop {
   };
 }
 
-/** Each link with bursts doubles the states. */
+/** Most links with bursts, each of which doubles the number of states. */
 export const mostBurstyHops = 6;
 
-/** Element `k`: the probability that `k` of `n` packets pass all hops. A packet that is lost does not reach the hops behind. */
+/** Element `k`: the probability that `k` of `n` packets pass all hops. A lost packet does not reach later hops. */
 export function passDistribution(n: number, hops: readonly LossyHop[]): number[] {
   const bursty = hops.filter(({ burst }) => burst);
   if (bursty.length === 0)
@@ -48,7 +49,7 @@ export function binomial(n: number, p: number): number[] {
   return logs.map((choose, k) => Math.exp(choose + k * Math.log(p) + (n - k) * Math.log1p(-p)));
 }
 
-/** `[from * states + to]`. */
+/** Transition probabilities; index `[from * states + to]`. */
 type Matrix = Float64Array;
 
 function transitions(hops: readonly LossyHop[], bursty: readonly LossyHop[]): { passed: Matrix; lost: Matrix } {
@@ -74,7 +75,7 @@ function transitions(hops: readonly LossyHop[], bursty: readonly LossyHop[]): { 
 
 type Settle = (state: number, probability: number, loss: number) => void;
 
-/** `bit`: of the link, in the state of all. */
+/** Passes a frame over a hop. `bit`: the link's bit in the combined state. */
 function passHop(
   { loss, burst }: LossyHop,
   { state, bit, probability }: { readonly state: number; readonly bit: number; readonly probability: number },
@@ -91,7 +92,7 @@ function passHop(
   settle(state ^ bit, probability * changes, lossOf(!isBad));
 }
 
-/** Frames of before have moved each link to its steady state. */
+/** Probability of each combined state in the long run, which earlier frames have brought about. */
 function steadyStates(bursty: readonly LossyHop[]): number[] {
   return Array.from({ length: 1 << bursty.length }, (_, state) =>
     bursty.reduce((product, { burst }, index) => {

@@ -1,4 +1,4 @@
-/** A check that counts packets: how many are sent, and which counts it accepts. */
+/** Describes a check that counts packets: how many are sent, and which counts it accepts. */
 import type { CountRanges } from '../definition/judges.ts';
 import { isWithin, type Range } from '../definition/quantities.ts';
 import type { CheckStep } from '../definition/steps.ts';
@@ -6,21 +6,23 @@ import type { CheckStep } from '../definition/steps.ts';
 export interface PacketCheck {
   /** Packets that are sent. */
   readonly count: number;
-  /** For people. */
+  /** Word for the packets in messages. */
   readonly packets: 'pings' | 'packets';
   readonly loss: Range | undefined;
   readonly received: Range | undefined;
   accepts(received: number): boolean;
-  /** It tests that there is no way. */
+  /** Whether the check tests that there is no route. */
   readonly acceptsOnlyNone: boolean;
-  /** One try, ms. */
+  /** Duration of one try, ms. */
   readonly lastsMs: number;
 }
 
-/** Below it a check does not depend on luck: once in a million runs. */
+/** Checks with a smaller failure probability do not depend on luck: once in a million runs. */
 export const unlikely = 1e-6;
 
-/** The probability of the counts that the check does not accept. `distribution[k]`: that `k` packets arrive. */
+/**
+ * Returns the probability of the counts that the check does not accept. `distribution[k]`: the probability that `k` packets arrive.
+ */
 export function failing(check: Pick<PacketCheck, 'accepts'>, distribution: readonly number[]): number {
   return Math.min(
     1,
@@ -28,7 +30,7 @@ export function failing(check: Pick<PacketCheck, 'accepts'>, distribution: reado
   );
 }
 
-/** Undefined for steps that count no packets, or packets that only a file tells. */
+/** Returns the packets of a step; undefined for a step that counts none, or whose packets are in a file. */
 export function packetsOf({ what }: CheckStep): PacketCheck | undefined {
   if (what.verb === 'ping') {
     const { count, intervalMs, timeoutMs } = what.settings;
@@ -43,7 +45,7 @@ function packetCheck(ranges: CountRanges, facts: Pick<PacketCheck, 'count' | 'pa
   return { ...facts, ...ofCount(facts.count, ranges) };
 }
 
-/** The same expectations of another number of packets. */
+/** Applies the same expectations to another number of packets. */
 export function ofCount(count: number, { loss, received, needsOne }: CountRanges): Omit<PacketCheck, 'packets' | 'lastsMs'> {
   const accepts = (arrived: number) =>
     (!loss || isWithin(loss, (100 * (count - arrived)) / count)) &&

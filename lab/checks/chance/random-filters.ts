@@ -1,4 +1,4 @@
-/** Filters of a link that lose frames at random, as probabilities. */
+/** Converts a link's filters that lose frames at random to probabilities. */
 import type { Filters, FilterValues, LinkDirection } from '../../../src/schema/filter.ts';
 import type { LossyHop } from './loss-chain.ts';
 
@@ -20,7 +20,9 @@ export function isRandom(filters: Filters): boolean {
   return random.some((type) => (['ab', 'ba'] as const).some((direction) => Number(valuesOf(filters, type, direction)[0] ?? 0) > 0));
 }
 
-/** How frames are lost in this direction; a sentence where that is not known. A damaged frame counts as lost: its checksum is wrong. */
+/**
+ * Returns the loss in one direction; a sentence where it is unknown. A damaged frame counts as lost, because its checksum is wrong.
+ */
 export function lossOf(filters: Filters, direction: LinkDirection): LossyHop | string {
   const share = (type: string, index = 0) => Number(valuesOf(filters, type, direction)[index] ?? 0) / 100;
   for (const [type, what] of Object.entries(uncertain)) {
@@ -30,7 +32,7 @@ export function lossOf(filters: Filters, direction: LinkDirection): LossyHop | s
   const loss = 1 - (1 - share('packet_loss')) * (1 - share('corrupt'));
   const begins = share('burst_loss');
   if (begins === 0) return { loss };
-  // The values that are left out: `schema/filter-table.ts`.
+  // Defaults of values that are left out: `schema/filter-table.ts`.
   const [, ends = 100 - begins * 100, good = 0, bad = 100] = valuesOf(filters, 'burst_loss', direction).map(Number);
   return { loss, burst: { begins, ends: ends / 100, lossWhenGood: good / 100, lossWhenBad: bad / 100 } };
 }

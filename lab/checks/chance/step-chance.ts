@@ -1,20 +1,20 @@
-/** The part of a step's report that says how far its result depends on chance. */
+/** The part of a step's report about how far its result depends on chance. */
 import type { Chance } from './chance.ts';
 import { formatChance } from './format-chance.ts';
 
 export interface StepChance {
   /** Probability that a faithful emulation fails the check; undefined where it was not computed. */
   readonly fails: number | undefined;
-  /** A sentence for people. */
+  /** A sentence for users about the chance. */
   readonly text: string;
-  /** Of a check that failed: the probability of what arrived, and of all that is as improbable, with a faithful emulation. */
+  /** Probability of a failed check's result, and of all results as improbable, with a faithful emulation. */
   readonly pValue?: number;
 }
 
 /** Results that are rarer with a faithful emulation have another cause. */
 const significance = 0.001;
 
-/** `arrived`: packets of a step that failed. */
+/** Returns the part for a step's report. `arrived`: packets of a failed step. */
 export function stepChance(chance: Chance | undefined, arrived: number | undefined): StepChance | undefined {
   if (!chance) return undefined;
   const { fails, text, distribution } = chance;

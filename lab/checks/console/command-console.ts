@@ -1,11 +1,11 @@
 /**
- * Commands at the console of a node, whatever state it is in.
+ * Runs commands at the console of a node, in any state of the console.
  *
- * Theory of operation: a console replays its last output, so what it shows may be old. `enter` therefore types a command with a fresh
- * token (`sync` of the platform) as soon as the last line looks like a prompt: when the token and then a prompt are shown, the console
- * follows. Until then it answers logins and questions, and when nothing comes for a while it discards the line that may have been typed
- * and presses Enter. Shells show a command's output between two tokens, with its exit code; other platforms show it between the typed
- * line and the prompt that was learned.
+ * Theory of operation: a console replays its last output, so its text may be old. `enter` therefore types a command with a fresh
+ * token (`sync` of the platform) as soon as the last line looks like a prompt: when the token and then a prompt are shown, the
+ * console follows. Until then it answers logins and questions. After a silence it discards the line that may have been typed and
+ * presses Enter. Shells show a command's output between two tokens, with its exit code; other platforms show it between the typed
+ * line and the learned prompt.
  */
 import { randomBytes } from 'node:crypto';
 import type { RunResult } from '../definition/results.ts';
@@ -18,13 +18,15 @@ export interface ConsoleLogin {
   readonly password: string;
 }
 
-/** How long a console may be silent before Enter is pressed; it doubles up to the second value. */
+/** How long a console may be silent before Enter is pressed, ms; it doubles up to the second value. */
 const wakeMs = [1500, 6000] as const;
-/** Where keys that discard a line also end what runs, a start-up script perhaps, which is silent for seconds. */
+/**
+ * How long a silence may last where the keys that discard a line also end a running program, such as a silent start-up script. Ms.
+ */
 const patientWakeMs = 5000;
-/** A prompt that differs from the learned one counts after so long. */
+/** How long until a prompt that differs from the learned one counts, ms. */
 const settledMs = 3000;
-/** Some consoles discard what is typed while a command ends: it is typed again when no echo comes for so long. */
+/** How long an echo may take before the line is typed again, ms: some consoles discard input while a command ends. */
 const echoMs = 1500;
 const hidden = '••••';
 
@@ -34,7 +36,7 @@ export class CommandConsole implements CommandShell {
   readonly #login: ConsoleLogin;
   readonly #answered = new Map<number, number>();
   #isPrepared = false;
-  /** What the prompt begins with. */
+  /** Beginning of the learned prompt. */
   #prompt = '';
 
   constructor(connection: ConsoleConnection, platform: ConsolePlatform, login: Partial<ConsoleLogin> = {}) {
@@ -47,17 +49,17 @@ export class CommandConsole implements CommandShell {
     this.#connection.close();
   }
 
-  /** Ends a command that runs too long, as far as the console can, and closes it. */
+  /** Ends a command that runs too long, as far as the console can, and closes the console. */
   abandon(): void {
     try {
       this.#connection.send('\x03');
     } catch {
-      // It was closed before.
+      // The console was closed already.
     }
     this.#connection.close();
   }
 
-  /** Until a command can be typed. @throws ConsoleError */
+  /** Waits until a command can be typed. @throws ConsoleError */
   async enter(signal: AbortSignal): Promise<void> {
     await this.#sync(signal);
     if (this.#isPrepared) return;
@@ -65,7 +67,7 @@ export class CommandConsole implements CommandShell {
     this.#isPrepared = true;
   }
 
-  /** @throws ConsoleError */
+  /** Runs a command. @throws ConsoleError */
   async run(command: string, signal: AbortSignal): Promise<RunResult> {
     await this.enter(signal);
     const { shell } = this.#platform;
@@ -77,7 +79,7 @@ export class CommandConsole implements CommandShell {
     return { output, exitCode: error && Number(error.test(output)) };
   }
 
-  /** Types lines in the configuration mode, or at the prompt where there is none. */
+  /** Types lines in the configuration mode, or at the prompt of platforms without one. */
   async configure(lines: string, signal: AbortSignal): Promise<RunResult> {
     const { configure } = this.#platform;
     return this.run([...(configure?.enter ?? []), ...linesOf(lines), ...(configure?.leave ?? [])].join('\n'), signal);
@@ -115,7 +117,7 @@ export class CommandConsole implements CommandShell {
     return token;
   }
 
-  /** A line that was typed must not be carried out. */
+  /** Discards a typed line, so that it is not executed. */
   async #clear(signal: AbortSignal): Promise<void> {
     this.#connection.send(this.#platform.clear);
     if (this.#platform.clear_answers) await this.#change(echoMs, signal);
@@ -131,7 +133,7 @@ export class CommandConsole implements CommandShell {
     return this.#platform.patterns.prompt.test(line) && !this.#platform.patterns.answers.some((pattern) => pattern.test(line));
   }
 
-  /** True when the last line is one that has an answer, which was given. */
+  /** Answers the last line if it is a known question; returns whether it did. */
   #answer(): boolean {
     const { tail } = this.#connection.text;
     const index = this.#platform.patterns.answers.findIndex((pattern) => pattern.test(tail));
@@ -162,7 +164,7 @@ export class CommandConsole implements CommandShell {
     }
   }
 
-  /** What was shown between the typed line and the next prompt. */
+  /** Types a line and returns the text between it and the next prompt. */
   async #line(line: string, signal: AbortSignal): Promise<string> {
     const { text } = this.#connection;
     const mark = text.mark;
@@ -199,7 +201,7 @@ export class CommandConsole implements CommandShell {
   }
 }
 
-/** One word for `eval`; several lines are put together by printf, so that the shell never shows the prompt of a second line. */
+/** Quotes lines as one word for `eval`; printf joins several lines, so that the shell never shows the prompt of a second line. */
 function quoteForShell(lines: readonly string[]): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   if (lines.length === 1) return quote(lines[0] ?? '');
@@ -210,12 +212,12 @@ function freshToken(): string {
   return `pb${randomBytes(4).toString('hex')}`;
 }
 
-/** A long line is wrapped when it is echoed. */
+/** Removes white space, because the echo of a long line is wrapped. */
 function squeeze(text: string): string {
   return text.replaceAll(/\s+/g, '');
 }
 
-/** The part of a prompt that stays when the mode of the command line changes. */
+/** Returns the part of a prompt that stays when the mode of the command line changes. */
 function stem(prompt: string): string {
   return prompt.replace(/(\([^)]*\))?[#>$%] ?$/, '');
 }

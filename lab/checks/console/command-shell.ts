@@ -1,15 +1,15 @@
-/** What carries commands out at a node: a console, or a connection by SSH. */
+/** A shell runs commands at a node: over a console, or over SSH. */
 import type { RunResult } from '../definition/results.ts';
 
 export interface CommandShell {
-  /** @throws ConsoleError */
+  /** Runs a command. @throws ConsoleError */
   run(command: string, signal: AbortSignal): Promise<RunResult>;
   close(): void;
-  /** Closes it, and ends a command that runs too long as far as that is possible. */
+  /** Closes the shell, and ends a command that runs too long as far as possible. */
   abandon(): void;
 }
 
-/** The lines of a command that are carried out. */
+/** Returns the lines of a command, without empty ones. */
 export function linesOf(command: string): string[] {
   return command.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trimEnd()]));
 }

@@ -1,15 +1,15 @@
-/** A connection to a console: the text that it shows, and an event for whatever comes. */
+/** A connection to a console: its text, and an event for new output. */
 import { TelnetStripper } from '../../../src/lib/telnet.ts';
 import type { Dialogue } from './dialogue.ts';
 import { TerminalText } from './terminal-text.ts';
 
-/** The WebSocket of a console, or what stands for it. */
+/** The WebSocket of a console, or a substitute. */
 export interface ConsoleWire {
   send(bytes: Uint8Array): void;
   close(): void;
-  /** Why it ended; undefined while it is open. */
+  /** Reason of the end; undefined while it is open. */
   readonly ended: string | undefined;
-  /** Called with what comes, and without an argument when it ended. */
+  /** Called with new bytes, and without an argument at the end. */
   onReceive: (bytes?: Uint8Array) => void;
 }
 
@@ -24,7 +24,7 @@ export class ConsoleConnection {
   readonly #decoder = new TextDecoder();
   readonly #filter = new TelnetStripper();
   #waiting: (() => void) | undefined;
-  /** Counts what came. */
+  /** Counts the received messages. */
   received = 0;
 
   constructor(socket: ConsoleWire, dialogue: Dialogue) {
@@ -41,14 +41,17 @@ export class ConsoleConnection {
     };
   }
 
-  /** `shown` stands for it in the report. @throws ConsoleError */
+  /** Sends text. The report contains `shown` instead. @throws ConsoleError */
   send(text: string, shown = text): void {
     if (this.#socket.ended !== undefined) throw new ConsoleError(`the console was closed: ${this.#socket.ended}`);
     this.#dialogue.add('sent', shown);
     this.#socket.send(Buffer.from(text, 'utf8'));
   }
 
-  /** True when something came within the time. @throws ConsoleError when the console was closed; the reason of an aborted signal */
+  /**
+   * Waits for output; true when some came in time. @throws ConsoleError when the console was closed; the reason of an aborted
+   * signal
+   */
   change(limitMs: number, signal: AbortSignal): Promise<boolean> {
     const before = this.received;
     return new Promise((resolve, reject) => {

@@ -1,13 +1,13 @@
-/** The dialogue with consoles, for the report. */
+/** Records the dialogue with a console for the report. */
 
 export interface DialogueEntry {
-  /** Since the beginning of the test, ms. */
+  /** Time since the beginning of the test, ms. */
   readonly atMs: number;
   readonly direction: 'sent' | 'received';
   text: string;
 }
 
-/** Of one console; the middle of a very long one is left out. */
+/** Most characters of one console's dialogue; the middle of a longer one is left out. */
 const mostCharacters = 1_000_000;
 
 export class Dialogue {

@@ -1,4 +1,4 @@
-/** A platform: how a console of some software is used. The files are in `../platforms`. */
+/** Schema of a platform, which describes the console of an operating system. The files are in `../platforms`. */
 import { named, strict } from '../../../src/schema/common.ts';
 import { type Static, type TSchema, Type } from '../../../src/schema/type.ts';
 

@@ -1,4 +1,4 @@
-/** Platforms out of their files. */
+/** Loads platforms from their files. */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Compile } from 'typebox/schema';
@@ -29,7 +29,7 @@ export class Platforms {
     return new Platforms(await Promise.all(files.map((name) => readPlatform(join(folder, name)))));
   }
 
-  /** By name, or by the path of a file below `base`, the folder of the lab file. @throws PlatformError */
+  /** Returns a platform by name, or by the path of a file below `base`, the folder of the lab file. @throws PlatformError */
   async get(name: string, base: string): Promise<ConsolePlatform> {
     const known = this.#known.get(name);
     if (known) return known;
@@ -41,17 +41,17 @@ export class Platforms {
     throw new PlatformError(`there is no platform "${name}". Known: ${[...this.#known.keys()].join(', ')}`);
   }
 
-  /** Of a type of nodes; undefined: it has no console that is used. */
+  /** Returns the platform of a node type's console; undefined: the type has none. */
   ofKind(nodeType: string): ConsolePlatform | undefined {
     return [...this.#known.values()].find(({ kinds }) => kinds?.includes(nodeType));
   }
 
-  /** Of a machine that is known by its SSH server alone. */
+  /** Returns the platform of a node that is used over SSH only. */
   get remote(): ConsolePlatform | undefined {
     return this.#known.get('linux');
   }
 
-  /** Of the auxiliary console of a type of nodes. */
+  /** Returns the platform of a node type's auxiliary console. */
   ofShell(nodeType: string): ConsolePlatform | undefined {
     return [...this.#known.values()].find(({ shells }) => shells?.includes(nodeType));
   }
@@ -64,7 +64,7 @@ async function readPlatform(path: string): Promise<ConsolePlatform> {
   return platformOf(basename(path).replace(/\.ya?ml$/, ''), text);
 }
 
-/** @throws PlatformError */
+/** Parses a platform file. @throws PlatformError */
 export function platformOf(name: string, text: string): ConsolePlatform {
   const fail = (reason: string) => new PlatformError(`the platform ${name} cannot be used: ${reason}`);
   let tree: unknown;

@@ -1,11 +1,11 @@
 /**
- * The text that a console shows, out of what it sends: carriage returns and backspaces overwrite, the escape sequences that erase a line
- * do so, all others and control characters are dropped. Bounded: the oldest lines are forgotten.
+ * Renders a console's output to text: carriage returns and backspaces overwrite, escape sequences that erase a line do so, other
+ * sequences and control characters are dropped. Bounded: the oldest lines are dropped.
  */
 const mostCharacters = 2_000_000;
 const esc = String.fromCharCode(27);
 const bell = String.fromCharCode(7);
-/** A complete sequence: CSI, OSC or two characters. ECMA-48, 5.4; xterm for OSC. */
+/** A complete escape sequence: CSI, OSC or two characters. ECMA-48, 5.4; xterm for OSC. */
 const sequence = new RegExp(
   `^${esc}(?:\\[([0-9;?]*)[ -/]*([@-~])|\\][^${bell}${esc}]*(?:${bell}|${esc}\\\\)|[()][0-9A-Za-z]|[^[\\]()])`,
 );
@@ -13,7 +13,7 @@ const longestSequence = 4096;
 
 export class TerminalText {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  /** Complete lines, each with its end. */
+  /** Complete lines, each with its line end. */
   #lines = '';
   #forgotten = 0;
   #line: string[] = [];
@@ -47,22 +47,22 @@ export class TerminalText {
     }
   }
 
-  /** The last line, which has no end yet. */
+  /** The last, incomplete line. */
   get tail(): string {
     return this.#line.map((character) => character ?? ' ').join('');
   }
 
-  /** The last line that is not blank: a machine that stopped has said why before the end of its line. */
+  /** The last line that is not blank: a machine that stopped may have printed the reason without a line end. */
   get lastLine(): string {
     return this.tail.trim() || (this.#lines.trimEnd().split('\n').at(-1) ?? '').trim();
   }
 
-  /** A position behind the last complete line, for `since`. */
+  /** A position after the last complete line, for `since`. */
   get mark(): number {
     return this.#forgotten + this.#lines.length;
   }
 
-  /** What was shown since a mark, with the last line. */
+  /** Returns the text since a mark, with the last line. */
   since(mark: number): string {
     return this.#lines.slice(Math.max(0, mark - this.#forgotten)) + this.tail;
   }

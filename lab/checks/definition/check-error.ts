@@ -1,4 +1,4 @@
-/** An error in `checks` or `test` of a lab file: where it is, and what is wrong. */
+/** An error in `checks` or `test` of a lab file, with its path and reason. */
 export type CheckPath = readonly (string | number)[];
 
 export class CheckError extends Error {
@@ -15,7 +15,7 @@ function pathText(path: CheckPath): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** The value of `read`; its error gets the place. */
+/** Returns the value of `read`; adds the path to its error. */
 export function placed<T>(path: CheckPath, read: () => T): T {
   try {
     return read();

@@ -4,9 +4,9 @@ import { type Range, readDuration, readRange } from './quantities.ts';
 import type { FidelitySettings } from './step-schema.ts';
 
 export interface FidelityLimits {
-  /** Ms. */
+  /** Milliseconds. */
   readonly delayError: { readonly p50: number; readonly p99: number; readonly worst: number };
-  /** Ms; undefined: those for labs with or without delays. */
+  /** Milliseconds; undefined: the defaults for labs with or without delays. */
   readonly loopLate: { readonly p99: number | undefined; readonly worst: number | undefined };
   readonly missedFrames: number;
   /** Probability. */
@@ -15,13 +15,13 @@ export interface FidelityLimits {
   readonly steal: Range;
 }
 
-/** How late the fabric may be: a lab without delays does not measure time. Ms. */
+/** Longest delays of the fabric's event loop, ms. A lab without delays does not measure time, so its limits are higher. */
 export const loopLimits = {
   delays: { p99: 20, worst: 200 },
   plain: { p99: 250, worst: 1000 },
 } as const;
 
-/** @throws CheckError */
+/** Reads the limits. @throws CheckError */
 export function readFidelity(given: FidelitySettings): FidelityLimits {
   const ms = (field: Exclude<keyof FidelitySettings, 'missed_frames' | 'loss_significance' | 'steal'>) => {
     const text = given[field];

@@ -1,9 +1,9 @@
-/** JSON in the output of a console. */
+/** Finds JSON in the output of a console. */
 import type { JSONPathQuery } from 'json-p3';
 
 export type JsonValue = Parameters<JSONPathQuery['query']>[0];
 
-/** Consoles may show lines before and after the document. */
+/** Parses the document; consoles may show lines before and after it. */
 export function parseJsonOutput(output: string): { json: JsonValue } | undefined {
   const start = output.search(/[[{]/);
   const end = Math.max(output.lastIndexOf('}'), output.lastIndexOf(']'));
@@ -11,7 +11,7 @@ export function parseJsonOutput(output: string): { json: JsonValue } | undefined
     try {
       return { json: JSON.parse(text) as JsonValue };
     } catch {
-      // The next form is tried.
+      // The text may hold JSON in another form, which is tried next.
     }
   }
   return undefined;

@@ -1,4 +1,7 @@
-/** What a step expects, as functions of its result: each returns what is wrong, one sentence each, and nothing when all holds. */
+/**
+ * Compiles a step's expectations to functions of its result. Each returns one sentence per failure, and nothing when all
+ * expectations hold.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type JSONPathQuery, jsonpath } from 'json-p3';
@@ -56,7 +59,7 @@ export function rangeOf(expect: StepExpect, path: CheckPath, field: keyof StepEx
   return reader(expect, path).range(field, measure);
 }
 
-/** `defaultExitCode`: expected where the platform reports exit codes. */
+/** Compiles the expectations of `run`. The exit code is compared where the platform reports one. */
 export function judgeRun(expect: StepExpect, path: CheckPath): Judge<RunResult> {
   const { text, not_text, exit_code = 0 } = expect;
   const { pattern } = reader(expect, path);
@@ -107,16 +110,16 @@ export function judgePing(expect: StepExpect, path: CheckPath): Judge<PingResult
   };
 }
 
-/** Which numbers of arrived packets a step accepts. */
+/** Numbers of arrived packets that a step accepts. */
 export interface CountRanges {
   /** Percent. */
   readonly loss: Range | undefined;
   readonly received: Range | undefined;
-  /** It judges times as well, which needs an arrival. */
+  /** Whether the step judges times as well, which requires an arrival. */
   readonly needsOne: boolean;
 }
 
-/** As `judgePing` and `judgeTraffic` judge counts. */
+/** Returns the ranges by which `judgePing` and `judgeTraffic` judge counts. */
 export function countRanges(expect: StepExpect, path: CheckPath): CountRanges {
   const { range } = reader(expect, path);
   const isLossGiven = expect.loss !== undefined || expect.received === undefined;

@@ -1,10 +1,10 @@
-/** Times, rates and ranges as people write them in checks: `500ms`, `10mbit`, `<= 1%`, `18ms..25ms`. */
+/** Parses times, rates and ranges of checks: `500ms`, `10mbit`, `<= 1%`, `18ms..25ms`. */
 
 export class QuantityError extends Error {
   override readonly name = 'QuantityError';
 }
 
-/** What a number counts, with its units in the base unit: milliseconds, percent, kbit/s, or a plain number. */
+/** Units by measure, each with its size in the base unit: milliseconds, percent, kbit/s, or a plain number. */
 const units = {
   time: { us: 0.001, ms: 1, s: 1000, m: 60_000, h: 3_600_000 },
   percent: { '%': 1 },
@@ -15,23 +15,23 @@ export type Measure = keyof typeof units;
 
 const numberForm = '(\\d{1,12}(?:\\.\\d{1,9})?)\\s*([A-Za-z%]*)';
 
-/** Milliseconds. @throws QuantityError */
+/** Parses a duration; returns milliseconds. @throws QuantityError */
 export function readDuration(text: string): number {
   const ms = quantity(text.trim(), 'time');
   if (ms > 24 * 3_600_000) throw new QuantityError(`"${text}" is longer than a day`);
   return ms;
 }
 
-/** Both bounds are included unless `isOpen`. */
+/** A range; both bounds are included unless `isOpen`. */
 export interface Range {
   readonly min: number;
   readonly max: number;
   readonly isOpen: boolean;
-  /** As it was written. */
+  /** The range as the user wrote it. */
   readonly text: string;
 }
 
-/** @throws QuantityError */
+/** Parses a range. @throws QuantityError */
 export function readRange(given: string | number, measure: Measure): Range {
   const text = String(given).trim();
   const [, low, high] = /^(.+?)\s*\.\.\s*(.+)$/.exec(text) ?? [];

@@ -47,15 +47,15 @@ const everyMs = 1000;
 
 export interface StepContext {
   readonly path: CheckPath;
-  /** Filters of a link as they are written, as the API takes them. Throws what is wrong with them. */
+  /** Converts a link's filters to the form of the API. Throws the fault of a value. */
   readonly filters: (given: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-  /** The path of a file that a step names, relative to the folder of the lab. Throws when it is outside. */
+  /** Returns the path of a file that a step names, relative to the folder of the lab. Throws when it is outside. */
   readonly filePath: (named: string) => string;
   /** Throws when the lab has no such node. */
   readonly checkNode: (name: string) => void;
 }
 
-/** @throws CheckError */
+/** Reads the steps. @throws CheckError */
 export function readSteps(checks: readonly LabCheck[], context: StepContext): CheckStep[] {
   return checks.map((check, index) => readStep(check, { ...context, path: [...context.path, index] }));
 }
@@ -235,7 +235,7 @@ function readPing(given: LabCheck['ping'], path: CheckPath) {
   };
 }
 
-/** `ADDRESS:PORT`, an IPv6 address in brackets. @throws CheckError */
+/** Parses `ADDRESS:PORT`, an IPv6 address in brackets. @throws CheckError */
 export function readAddress(given: LabCheck['tcp'], path: CheckPath): { to: string; port: number } {
   if (typeof given === 'object') return { to: word(given.to, path), port: given.port };
   const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(given ?? '') ?? [];
@@ -244,7 +244,7 @@ export function readAddress(given: LabCheck['tcp'], path: CheckPath): { to: stri
   return { to: word(to, path), port: Number(digits) };
 }
 
-/** These become words of command lines at consoles: nothing that a shell or a line editor gives a meaning. */
+/** Checks a word of a command line: no character with a meaning for a shell or a line editor. @throws CheckError */
 function word(text: string | undefined, path: CheckPath): string {
   if (text === undefined || !/^[A-Za-z0-9_][A-Za-z0-9_.:%/-]{0,252}$/.test(text)) {
     throw new CheckError(path, `${JSON.stringify(text ?? '')} is not an address or name`);

@@ -1,8 +1,8 @@
-/** What probes find. */
+/** Results of probes. */
 
 export interface RunResult {
   readonly output: string;
-  /** Undefined where the platform reports none. */
+  /** Undefined where the platform reports no exit code. */
   readonly exitCode: number | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface TcpResult {
 }
 
 export interface HttpResult {
-  /** Undefined: there was no answer. */
+  /** HTTP status; undefined: no answer. */
   readonly status: number | undefined;
   readonly text: string;
 }
@@ -32,12 +32,12 @@ export interface TracerouteResult {
 }
 
 export interface IperfResult {
-  /** kbit/s; undefined: it reported none. */
+  /** Rate in kbit/s; undefined: the program reported none. */
   readonly rate: number | undefined;
 }
 
 export interface CapturedPackets {
   readonly packets: number;
-  /** Different source MAC addresses. */
+  /** Number of different source MAC addresses. */
   readonly senders: number;
 }

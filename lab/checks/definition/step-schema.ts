@@ -1,4 +1,4 @@
-/** `checks` and `test` of a lab file, as they are written. */
+/** Schema of `checks` and `test` in a lab file. */
 
 import { captureSides } from '../../../src/schema/capture.ts';
 import { Name, named, oneOf, strict, TcpPort, Text } from '../../../src/schema/common.ts';
@@ -14,13 +14,13 @@ const count = (maximum: number, description: string) => Type.Integer({ minimum: 
 const node = (description: string) => Name({ description });
 const command = (description: string) => Text({ maxLength: 65_536, minLength: 1, description });
 
-/** One end as `NODE:PORT`, or both as `[R1, R2]` or `[R1:eth0, R2:eth1]`. */
+/** A link: one of its ends as `NODE:PORT`, or both as `[R1, R2]` or `[R1:eth0, R2:eth1]`. */
 const LinkChoice = Type.Union([Name(), Type.Array(Name(), { minItems: 2, maxItems: 2 })], {
   description: 'A link: one end as `NODE:PORT`, or both as `[R1, R2]`, with ports where several links join them',
 });
 export type LinkChoice = Static<typeof LinkChoice>;
 
-/** What is looked for in the result of a step; which fields a step can have depends on its verb. */
+/** Expected results of a step; the verb decides which fields are allowed. */
 const StepExpect = Type.Object(
   {
     text: optional(command('`run`: the output contains this text')),
@@ -163,7 +163,7 @@ const actions = {
   config: optional(command('Lines for the configuration mode of `node`')),
 };
 
-/** How a step reaches its node. */
+/** How a step connects to its node. */
 export const stepWays = ['console', 'container', 'ssh'] as const;
 export type StepWay = (typeof stepWays)[number];
 
@@ -230,7 +230,7 @@ const Ready = Type.Union([
     strict,
   ),
 ]);
-/** The first value of `host_key` that is no key. */
+/** Value of `host_key` that stands for any key. */
 export const anyHostKey = 'any';
 const variable = (description: string) => Type.String({ pattern: '^PATCHBAY_SSH_[A-Z0-9_]{1,60}$', description });
 const Ssh = Type.Object(

@@ -1,4 +1,4 @@
-/** Checks as they are carried out: short forms are resolved, and what they expect is compiled. */
+/** Types of parsed checks: short forms are resolved, and expectations are compiled. */
 import type { CaptureSide } from '../../../src/schema/capture.ts';
 import type { CountRanges, Judge } from './judges.ts';
 import type {
@@ -22,11 +22,11 @@ export interface PingSettings {
   readonly timeoutMs: number;
   /** Bytes of data. */
   readonly size: number;
-  /** On links that lose frames at random, the address is resolved before packets count. */
+  /** Whether the address is resolved before packets count, as on links that lose frames at random. */
   readonly resolves: boolean;
 }
 
-/** At the console of a node. */
+/** A step at the console of a node. */
 export type Probe =
   | { readonly verb: 'run'; readonly command: string; readonly judge: Judge<RunResult> }
   | { readonly verb: 'ping'; readonly settings: PingSettings; readonly judge: Judge<PingResult>; readonly counts: CountRanges }
@@ -39,13 +39,13 @@ export type Probe =
   | {
       readonly verb: 'iperf';
       readonly to: string;
-      /** Node of the server. */
+      /** Node that runs the server. */
       readonly server: string;
       readonly seconds: number;
       readonly judge: Judge<IperfResult>;
     };
 
-/** Packets between two stations inside the fabric. */
+/** Traffic between two stations inside the fabric. */
 export interface TrafficRun {
   readonly verb: 'traffic';
   readonly from: StationChoice;
@@ -62,7 +62,7 @@ export type LabAction =
   | { readonly verb: 'start' | 'stop' | 'kill'; readonly target: string }
   | { readonly verb: 'config'; readonly lines: string };
 
-/** Steps with steps inside. */
+/** A step that contains steps. */
 export type StepGroup =
   | { readonly verb: 'timeline'; readonly steps: readonly CheckStep[] }
   | {
@@ -83,13 +83,13 @@ export interface Repetition {
 
 export interface CheckStep {
   readonly name: string;
-  /** Of the console; given for probes and `config`. */
+  /** Node of the console; present for probes and `config`. */
   readonly node: string | undefined;
   readonly by: StepWay;
-  /** Since the beginning of the timeline, ms. */
+  /** Time since the beginning of the timeline, ms. */
   readonly atMs: number;
   readonly repetition: Repetition | undefined;
-  /** For one try, ms. */
+  /** Time limit of one try, ms. */
   readonly limitMs: number;
   readonly what: Probe | TrafficRun | LabAction | StepGroup;
 }

@@ -1,4 +1,4 @@
-/** Rows of routing and neighbour tables, and what steps expect of them. */
+/** Rows of routing and neighbour tables, and the expectations of steps for them. */
 import type { CheckPath } from './check-error.ts';
 import { type Judge, outside, rangeOf } from './judges.ts';
 import type { StepExpect } from './step-schema.ts';
@@ -10,7 +10,7 @@ export interface TableResult {
   readonly rows: readonly TableRow[];
 }
 
-/** Of one prefix: `default`, `10.0.0.0/8`, or an address for itself alone. */
+/** Compiles the expectations for a prefix: `default`, `10.0.0.0/8`, or a single address. */
 export function judgeRoute(expect: StepExpect, to: string, path: CheckPath): Judge<TableResult> {
   const { present = true, via, interface: wantedInterface, protocol } = expect;
   const metric = rangeOf(expect, path, 'metric', 'count');
@@ -30,7 +30,7 @@ export function judgeRoute(expect: StepExpect, to: string, path: CheckPath): Jud
   };
 }
 
-/** Of one address. `state` is the beginning of what the table says, in any case: `full` for `Full/DR`. */
+/** Compiles the expectations for an address. `state` is the beginning of the table's text, in any case: `full` for `Full/DR`. */
 export function judgeNeighbour({ present = true, state, interface: wanted }: StepExpect, address: string): Judge<TableResult> {
   return ({ rows }) => {
     const found = rows.filter((row) => row.address?.includes(address));
@@ -56,7 +56,7 @@ function lacks(column: string, values: readonly string[], wanted: string | undef
     : [`the ${column} is ${values.join(', ') || 'unknown'}, expected ${wanted}`];
 }
 
-/** Tables write routes to all, and to one host, in two ways. */
+/** Normalises a prefix: tables write the default route, and a route to one host, in two ways. */
 function prefixText(text: string): string {
   if (text === 'default') return '0.0.0.0/0';
   return text.includes('/') ? text : `${text}/${text.includes(':') ? 128 : 32}`;

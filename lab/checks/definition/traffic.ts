@@ -1,4 +1,4 @@
-/** The verb `traffic`: stations, the times between packets, and what is expected of the figures. */
+/** The verb `traffic`: stations, the times between packets, and the expected figures. */
 import { isIPv4 } from 'node:net';
 import { longestTrafficMs, mostDatagrams } from '../../../src/schema/traffic.ts';
 import { CheckError, type CheckPath, placed } from './check-error.ts';
@@ -8,35 +8,35 @@ import type { LabCheck, StepExpect } from './step-schema.ts';
 import type { TrafficRun } from './steps.ts';
 
 export interface StationChoice {
-  /** An Ethernet switch. */
+  /** Name of an Ethernet switch. */
   readonly at: string;
   readonly address: string;
   readonly nextHop: string;
   readonly vlan: number;
 }
 
-/** Packets at times that are computed. */
+/** Packets at computed times. */
 export interface TrafficPattern {
   readonly how: 'constant' | 'poisson' | 'burst';
-  /** Bytes of a frame. */
+  /** Size of a frame, bytes. */
   readonly size: number;
-  /** Packets a second, on average. */
+  /** Average packets per second. */
   readonly rate: number;
-  /** Packets at a time. */
+  /** Packets per burst. */
   readonly burst: number;
   readonly forMs: number;
 }
 
-/** Packets at the times and of the sizes of those in a pcap file. */
+/** Packets with the times and sizes of a pcap file's packets. */
 export interface ReplayPackets {
   readonly how: 'replay';
-  /** Relative to the folder of the lab. */
+  /** Path relative to the folder of the lab. */
   readonly file: string;
-  /** Undefined: all of it. */
+  /** Duration; undefined: the whole file. */
   readonly forMs: number | undefined;
 }
 
-/** Times are in ms. */
+/** Result of a traffic step; times are in ms. */
 export interface TrafficResult {
   readonly sent: number;
   readonly received: number;
@@ -45,14 +45,14 @@ export interface TrafficResult {
   readonly delay: { readonly p50: number; readonly p99: number; readonly worst: number } | undefined;
 }
 
-/** Of random times there may be more: the server takes `mostDatagrams`. */
+/** Most packets on average. Random times may yield more: the server accepts `mostDatagrams`. */
 const averagePackets = 30_000;
 
 type TrafficGiven = NonNullable<LabCheck['traffic']>;
-/** The path of a file that the lab file names, relative to the folder of the lab. Throws when it is outside. */
+/** Returns the path of a file that the lab file names, relative to the folder of the lab. Throws when it is outside. */
 type FilePath = (named: string) => string;
 
-/** @throws CheckError */
+/** Reads a traffic step. @throws CheckError */
 export function readTraffic(
   given: LabCheck['traffic'],
   { expect, path, filePath }: { expect: StepExpect; path: CheckPath; filePath: FilePath },
@@ -98,7 +98,7 @@ function readTime(text: string, at: CheckPath): number {
   throw new CheckError([...at, 'for'], `traffic lasts at most ${longestTrafficMs / 60_000} minutes`);
 }
 
-/** Microseconds before each packet; the same seed gives the same ones. */
+/** Returns the microseconds before each packet; the same seed gives the same times. */
 export function gapsOf({ how, rate, burst, forMs }: TrafficPattern, seed: number): number[] {
   const average = 1_000_000 / rate;
   const random = randomOf(seed);
@@ -119,7 +119,7 @@ export function gapsOf({ how, rate, burst, forMs }: TrafficPattern, seed: number
   return gaps.length > 0 ? gaps : [0];
 }
 
-/** Mulberry32: 32 bits of state are enough for times between packets. */
+/** Mulberry32: 32 bits of state suffice for times between packets. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

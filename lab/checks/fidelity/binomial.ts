@@ -1,8 +1,8 @@
-/** Probabilities of a binomial distribution, in constant memory and a few thousand steps. */
+/** Computes probabilities of a binomial distribution, in constant memory and a few thousand steps. */
 
 /**
- * How probable it is that at most (`lower`) or at least (`upper`) `hits` of `trials` happen, each with probability `p`; the smaller of
- * the two tells how unlikely a count is.
+ * Returns the probability that at most (`lower`) or at least (`upper`) `hits` of `trials` happen, each with probability `p`. The
+ * smaller of the two tells how improbable a count is.
  */
 export function binomialTail(trials: number, hits: number, p: number): number {
   if (trials === 0) return 1;
@@ -11,7 +11,10 @@ export function binomialTail(trials: number, hits: number, p: number): number {
   return Math.min(1, sumFrom(trials, hits, p, -1), sumFrom(trials, hits, p, 1));
 }
 
-/** Terms fall as they leave the mean; where they rise first, this tail is the larger one and its exact value does not matter. */
+/**
+ * Sums the terms from `hits` on, which fall with their distance from the mean. Where they rise first, this tail is the larger one
+ * and its exact value does not matter.
+ */
 function sumFrom(trials: number, hits: number, p: number, step: -1 | 1): number {
   const isTowardsMean = step === -1 ? hits > trials * p : hits < trials * p;
   if (isTowardsMean) return 1;
@@ -31,7 +34,7 @@ function logChoose(n: number, k: number): number {
   return logFactorial(n) - logFactorial(k) - logFactorial(n - k);
 }
 
-/** Stirling's series from 20 on: exact to 15 digits there. */
+/** Computes ln(n!), by Stirling's series from 20 on, which is exact to 15 digits there. */
 function logFactorial(n: number): number {
   if (n < 20) {
     let product = 1;

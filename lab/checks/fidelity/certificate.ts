@@ -1,25 +1,25 @@
-/** The fidelity certificate: what the emulation really did, against what was set. */
+/** The fidelity certificate compares the emulation's behaviour with its settings. */
 import { type FidelityLimits, loopLimits } from '../definition/fidelity-limits.ts';
 import { isWithin } from '../definition/quantities.ts';
 import { binomialTail } from './binomial.ts';
 import type { LateQuantiles } from './late-quantiles.ts';
 
-/** One way through a link. */
+/** Figures of one direction of a link. */
 export interface LinkFidelity {
   readonly name: string;
   readonly frames: number;
-  /** Of frames that were held: how much later than due they left, ms. */
+  /** Delay of held frames beyond their due time, ms. */
   readonly delayError: LateQuantiles;
-  /** Between two computes: by how much the path takes longer than the delay that was set, ms. */
+  /** Time by which the path between two computes exceeds the configured delay, ms. */
   readonly excessMs?: number;
-  /** The delays that were set, as filters. */
+  /** Configured delays, as filters. */
   readonly delays: readonly string[];
   readonly losses: readonly LossFidelity[];
   /** Frames that the fabric dropped because its queue was full. */
   readonly overflow: number;
 }
 
-/** While one loss was set. */
+/** Figures for the time in which one loss was configured. */
 export interface LossFidelity {
   readonly percent: number;
   readonly frames: number;
@@ -28,10 +28,10 @@ export interface LossFidelity {
 
 export interface HostFidelity {
   readonly computeId: string;
-  /** How late the event loop of the fabric was, ms. */
+  /** Delay of the fabric's event loop, ms. */
   readonly loopLate: LateQuantiles;
   readonly stealPercent: number;
-  /** Why it could not be measured. */
+  /** Reason why the compute could not be measured. */
   readonly failure: string | undefined;
 }
 
@@ -39,15 +39,15 @@ export interface Measured {
   readonly links: readonly LinkFidelity[];
   readonly computes: readonly HostFidelity[];
   readonly captures: readonly { readonly link: string; readonly missed: number }[];
-  /** What kept the measurement from being complete. */
+  /** Reasons why the measurement is incomplete. */
   readonly failures: readonly string[];
 }
 
 export interface Certificate extends Measured {
   readonly isFaithful: boolean;
-  /** Why it is not; one sentence each. */
+  /** Reasons why the emulation was not faithful; one sentence each. */
   readonly reasons: readonly string[];
-  /** What to do about it, where it was the load of the machine. */
+  /** Advice where the machine's load was the cause. */
   readonly advice: string | undefined;
 }
 
@@ -83,7 +83,7 @@ function lateReasons({ name, delayError, overflow }: LinkFidelity, limits: Fidel
   return [...late, ...(overflow > 0 ? [`${name}: ${overflow} frames were dropped because the queue of the fabric was full`] : [])];
 }
 
-/** Not the load of a machine. */
+/** Returns the reasons other than the machine's load. */
 function otherReasons({ name, delays, excessMs = 0, losses }: LinkFidelity, limits: FidelityLimits): string[] {
   const unlikely = losses.flatMap(({ percent, frames, lost }) => {
     const probability = binomialTail(frames, lost, percent / 100);

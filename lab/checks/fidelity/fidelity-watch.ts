@@ -1,6 +1,6 @@
 /**
- * Measures what the emulation does while checks run. The time is divided where checks change links: what a link did is judged by the
- * filters that it had then. All counters run since the start, so a part is the difference of two readings.
+ * Measures the emulation while checks run. The time is divided where checks change links: the frames of a part are judged by the
+ * filters that applied then. All counters run since the start, so a part is the difference of two readings.
  */
 import { delayOf } from '../../../src/schema/filter.ts';
 import type { ComputeFidelity } from '../../../src/schema/host.ts';
@@ -19,7 +19,7 @@ interface LinkReading {
   readonly stats: LinkStats;
 }
 
-/** What one way through a link did so far. */
+/** Counters of one direction of a link so far. */
 interface Way {
   frames: number;
   late: LateTotals;
@@ -29,9 +29,9 @@ interface Way {
   excessMs: number;
 }
 
-/** The fabric measures its lateness for 90 s after a request. */
+/** Interval of the polls, ms. The fabric measures its lateness for 90 s after a request. */
 const pollMs = 30_000;
-/** A fabric that stands still does not answer. */
+/** Time limit of an answer, ms. A fabric that hangs does not answer. */
 const answerLimitMs = 30_000;
 const holding = ['delay', 'latency', 'jitter', 'bandwidth', 'reorder'];
 
@@ -104,7 +104,7 @@ export class FidelityWatch implements ChangeWatch {
     );
   }
 
-  /** Adds what happened since the last reading. */
+  /** Adds the counts since the last reading. */
   async #count(): Promise<void> {
     const now = await this.#read();
     for (const [id, { link, stats }] of now) {
@@ -115,13 +115,13 @@ export class FidelityWatch implements ChangeWatch {
         this.#failures.push(`the filters of ${name} were changed by another client during the test`);
         continue;
       }
-      // A link that came up anew counts from zero.
+      // A link that came up again counts from zero.
       const isSame = before.stats.since === stats.since;
       stats.directions.forEach((after, index) => {
         const start = isSame ? before.stats.directions[index] : undefined;
         const direction = index === 0 ? 'ab' : 'ba';
         const way = this.#add(direction, link, start, after);
-        // Of this direction alone: the other one may have no delay.
+        // Only the delay of this direction counts: the other one may have none.
         const delayMs = delayOf(stats.schedule?.filters ?? link.filters, direction);
         way.excessMs = Math.max(way.excessMs, (stats.path?.rtt_ms ?? 0) / 2 - delayMs);
       });
@@ -154,7 +154,7 @@ export class FidelityWatch implements ChangeWatch {
       }
     }
     const [percent] = filter('packet_loss') ?? [];
-    // What these drop never comes to the loss.
+    // Frames that these filters drop never reach `packet_loss`.
     const frames = received - dropped('frequency_drop') - dropped('suspend');
     if (typeof percent === 'number' && frames > 0) way.losses.push({ percent, frames, lost: dropped('packet_loss') });
     return way;
@@ -164,7 +164,7 @@ export class FidelityWatch implements ChangeWatch {
     return [...new Set(this.#site.nodes.map(({ compute_id }) => compute_id))];
   }
 
-  /** Figures, or why there are none. */
+  /** Reads a compute's figures, or returns the reason why there are none. */
   async #host(id: string): Promise<FidelityFigures | string> {
     try {
       return await limited(this.#site.api.json<FidelityFigures>('GET', `/v2/computes/${encodeURIComponent(id)}/fidelity`));

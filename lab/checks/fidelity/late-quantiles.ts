@@ -1,4 +1,4 @@
-/** Quantiles of lateness out of counts that run since the start. */
+/** Computes quantiles of lateness from counts that run since the start. */
 import type { LateCountList } from '../../../src/schema/link-stats.ts';
 
 export interface LateQuantiles {
@@ -9,7 +9,7 @@ export interface LateQuantiles {
   readonly worst: number;
 }
 
-/** Upper bound of a bucket to its count. */
+/** Count per bucket, by the bucket's upper bound. */
 export type LateTotals = ReadonlyMap<number, number>;
 
 export function countedSince(before: LateCountList, after: LateCountList): LateTotals {

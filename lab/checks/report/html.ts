@@ -1,4 +1,4 @@
-/** The report as one HTML page without scripts and without anything from elsewhere: console output is hostile text to it. */
+/** Writes the report as one HTML page without scripts or external resources. Console output is untrusted text. */
 import type { Certificate } from '../fidelity/certificate.ts';
 import type { StepReport } from '../run/step-report.ts';
 import { escapeMarkup } from './plain-text.ts';

@@ -1,4 +1,6 @@
-/** The report as JUnit XML, as Jenkins, GitLab and GitHub's actions read it: a test case for each node, each check and the certificate. */
+/**
+ * Writes the report as JUnit XML for Jenkins, GitLab and GitHub Actions: a test case for each node, each check and the certificate.
+ */
 import type { StepReport } from '../run/step-report.ts';
 import { escapeMarkup } from './plain-text.ts';
 import type { TestReport } from './test-report.ts';

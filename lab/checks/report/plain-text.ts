@@ -1,6 +1,6 @@
-/** Output of consoles as text for reports: nothing in it acts on a terminal or is refused by XML. */
+/** Converts console output to text for reports: without control sequences, and valid in XML. */
 
-/** Control characters but tab and newline, the halves of characters, and what XML 1.0 does not allow. */
+/** Control characters except tab and newline, unpaired surrogates, and characters that XML 1.0 does not allow. */
 const refused = /(?![\t\n])\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu;
 const escapeSequence = new RegExp(`${String.fromCharCode(27)}(?:\\[[0-9;?]*[ -/]*[@-~]|[()][0-9A-Za-z])`, 'g');
 
@@ -11,7 +11,7 @@ export function plainText(text: string): string {
     .replaceAll(refused, '\ufffd');
 }
 
-/** For the text and the attributes of XML and HTML. */
+/** Escapes text for elements and attributes of XML and HTML. */
 export function escapeMarkup(text: string): string {
   return plainText(text)
     .replaceAll('&', '&amp;')

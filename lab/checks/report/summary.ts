@@ -1,4 +1,4 @@
-/** The report for a terminal: the verdict, and the first failure with its evidence. */
+/** Prints the report on a terminal: the verdict, and the first failure with its evidence. */
 import { unlikely } from '../chance/packet-check.ts';
 import type { Certificate } from '../fidelity/certificate.ts';
 import { findFirstFailure, type StepReport } from '../run/step-report.ts';

@@ -1,15 +1,15 @@
-/** What a test came to. */
+/** The result of a test. */
 import type { DialogueEntry } from '../console/dialogue.ts';
 import type { Certificate } from '../fidelity/certificate.ts';
 import type { ReadyNode } from '../run/readiness.ts';
 import { findFirstFailure, type StepReport } from '../run/step-report.ts';
 
-/** `void`: it proves nothing, as the emulation was not faithful or the test could not be completed. */
+/** Verdict. `void`: the test proves nothing, because the emulation was not faithful or the test could not be completed. */
 export type TestVerdict = 'passed' | 'failed' | 'void';
 
 export interface TopologyPicture {
   readonly nodes: readonly { readonly name: string; readonly kind: string; readonly x: number; readonly y: number }[];
-  /** Indexes of nodes. */
+  /** Links between nodes, by index. */
   readonly links: readonly { readonly ends: readonly [number, number]; readonly text: string }[];
 }
 
@@ -24,13 +24,13 @@ export interface TestReport {
   readonly steps: readonly StepReport[];
   /** Undefined: the checks did not begin. */
   readonly certificate: Certificate | undefined;
-  /** What kept the test from being completed. */
+  /** Error that ended the test early. */
   readonly failure: string | undefined;
   readonly topology: TopologyPicture;
   readonly consoles: readonly { readonly node: string; readonly entries: readonly DialogueEntry[] }[];
 }
 
-/** Failed checks of an unfaithful emulation prove nothing either. */
+/** Decides the verdict. Failed checks of an unfaithful emulation prove nothing either. */
 export function verdictOf({ ready, steps, certificate, failure }: Omit<TestReport, 'verdict'>): TestVerdict {
   if (failure !== undefined) return 'void';
   if (ready.some(({ isReady }) => !isReady)) return 'failed';

@@ -1,4 +1,4 @@
-/** The topology as SVG. */
+/** Draws the topology as SVG. */
 import { escapeMarkup } from './plain-text.ts';
 import type { TopologyPicture } from './test-report.ts';
 

@@ -1,4 +1,4 @@
-/** Changes of the lab while it is tested. */
+/** Carries out the steps that change the lab. */
 import type { Link } from '../../../src/schema/link.ts';
 import type { LabAction } from '../definition/steps.ts';
 import type { ChangeWatch } from './change-watch.ts';
@@ -12,12 +12,12 @@ export class ActionError extends Error {
 interface ActionContext {
   readonly site: LabSite;
   readonly watch: ChangeWatch;
-  /** Of filters without one. */
+  /** Returns the seed for filters without one. */
   readonly seedOf: (link: Link) => number;
   readonly signal: AbortSignal;
 }
 
-/** @returns what was done. @throws ActionError, RequestError, SiteError, ConsoleError */
+/** Carries out an action. @returns a sentence about it. @throws ActionError, RequestError, SiteError, ConsoleError */
 export async function runAction(action: LabAction, node: string | undefined, context: ActionContext): Promise<string> {
   const { site, signal } = context;
   switch (action.verb) {
@@ -43,7 +43,7 @@ export async function runAction(action: LabAction, node: string | undefined, con
     case 'stop':
     case 'kill':
       site.closeShells(action.target);
-      // Its links end with it, and their counters.
+      // The node's links end with it, and so do their counters.
       await context.watch.changing();
       await site.request('POST', `/nodes/${site.node(action.target).node_id}/stop`, action.verb === 'kill' ? { now: true } : {});
       await context.watch.changed();
@@ -57,7 +57,7 @@ export async function runAction(action: LabAction, node: string | undefined, con
   }
 }
 
-/** The certificate counts what the link did before the change and after it. */
+/** Changes a link. The certificate counts its frames before and after the change separately. */
 async function changeLink({ site, watch }: ActionContext, link: Link, body: Partial<Link>): Promise<void> {
   await watch.changing();
   await site.request('PUT', `/links/${link.link_id}`, body);

@@ -1,4 +1,4 @@
-/** Captures the packets of a link while something is done, and counts those that match. */
+/** Captures the packets of a link during an action, and counts the packets that match. */
 import { spawn } from 'node:child_process';
 import { buffer, text } from 'node:stream/consumers';
 import type { LinkCapture } from '../../../src/schema/capture.ts';
@@ -17,7 +17,7 @@ import type { CapturedPackets } from '../definition/results.ts';
 import type { LabSite } from './lab-site.ts';
 
 export interface CaptureFinding extends CapturedPackets {
-  /** The capture, all packets. */
+  /** The capture file, with all packets. */
   readonly pcap: Buffer;
   /** The first packets that match, as tcpdump prints them. */
   readonly text: string;
@@ -35,11 +35,11 @@ interface CaptureWish {
   readonly side: 'before' | 'after';
 }
 
-/** Of one capture; a larger one is an error. */
+/** Longest capture; a longer one is an error. Bytes. */
 const mostBytes = 256 * 1024 * 1024;
 const shownPackets = 20;
 
-/** @throws CaptureError, RequestError, and the error of `work` */
+/** Captures while `work` runs. @throws CaptureError, RequestError, and the error of `work` */
 export async function capturePackets(
   site: LabSite,
   { link, filter, side }: CaptureWish,
@@ -82,22 +82,22 @@ emptyCapture.writeUInt16LE(formatVersion.minor, 6);
 emptyCapture.writeUInt32LE(snapLength, 16);
 emptyCapture.writeUInt32LE(linkTypes.DLT_EN10MB, 20);
 
-/** A filter that tcpdump does not accept is found before anything is captured. */
+/** Filters the packets. An invalid filter is found before anything is captured, by a capture without packets. */
 async function filterPackets(pcap: Buffer, filter: string | undefined): Promise<Buffer> {
   return filter === undefined ? pcap : tcpdump(['-r', '-', '-w', '-', '--', filter], pcap);
 }
 
-/** The first packets as tcpdump prints them; empty where it cannot. */
+/** Prints the first packets as tcpdump does; empty where tcpdump fails. */
 export async function printPackets(pcap: Buffer, most = shownPackets): Promise<string> {
   try {
     return (await tcpdump(['-r', '-', '-nn', '-e', '-c', String(most)], pcap)).toString('utf8');
   } catch {
-    // Text for people only: the packets were counted.
+    // The text is for users only: the packets were counted.
     return '';
   }
 }
 
-/** @throws CaptureError */
+/** Runs tcpdump. @throws CaptureError */
 async function tcpdump(args: readonly string[], input: Buffer): Promise<Buffer> {
   const child = spawn('tcpdump', args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((resolve, reject) => {
@@ -106,7 +106,7 @@ async function tcpdump(args: readonly string[], input: Buffer): Promise<Buffer> 
     });
     child.once('close', resolve);
   });
-  // It may end before it has read everything.
+  // tcpdump may exit before it has read everything.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const [code, output, errors] = await Promise.all([ended, buffer(child.stdout), text(child.stderr)]);
@@ -117,7 +117,10 @@ async function tcpdump(args: readonly string[], input: Buffer): Promise<Buffer> 
 
 const addresses = { start: 6, end: 12 } as const;
 
-/** Of a pcap file in the byte order that it says. @see https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-05.html */
+/**
+ * Counts the packets of a pcap file in the byte order of its header. @see
+ * https://www.ietf.org/archive/id/draft-ietf-opsawg-pcap-05.html
+ */
 export function countPackets(pcap: Buffer): CapturedPackets {
   const isLittle = pcap.length >= fileHeaderBytes && [microsecondMagic, nanosecondMagic].includes(pcap.readUInt32LE(0));
   const senders = new Set<string>();

@@ -1,4 +1,7 @@
-/** Is notified of changes of links, and of what captures missed: what a link did is judged by the settings that it had then. */
+/**
+ * Is notified of changes of links and of frames that captures missed: frames are judged by the settings that applied when they
+ * passed.
+ */
 export interface ChangeWatch {
   changing(): Promise<void>;
   changed(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Carries the steps of a lab out, one after the other, and reports each. A failed check does not keep the next ones from running. */
+/** Runs the steps of a lab in order and reports each. The steps after a failed check run all the same. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Link } from '../../../src/schema/link.ts';
 import type { Chances } from '../chance/chance.ts';
@@ -27,23 +27,23 @@ export interface RunnerOptions {
   readonly site: LabSite;
   readonly watch: ChangeWatch;
   readonly seedOf: (link: Link) => number;
-  /** Of the times between packets. */
+  /** Seed of the times between packets. */
   readonly seed: number;
   readonly signal: AbortSignal;
   readonly chances: Chances;
   readonly onStep?: (report: StepReport) => void;
 }
 
-/** What a step came to, before it is timed. */
+/** Result of a step, without its time. */
 type StepFinding = Pick<StepReport, 'outcome' | 'problems' | 'evidence'> &
   Partial<Pick<StepReport, 'tries' | 'steps' | 'capture'>> & {
-    /** Packets. */
+    /** Number of arrived packets. */
     readonly arrived?: number | undefined;
   };
 
 export class CheckRunner {
   readonly #options: RunnerOptions;
-  /** A change of the lab failed: what follows means nothing. */
+  /** Whether a change of the lab failed, which makes the later steps meaningless. */
   #isBroken = false;
 
   constructor(options: RunnerOptions) {
@@ -128,7 +128,7 @@ export class CheckRunner {
   async #action(step: CheckStep, action: LabAction): Promise<StepFinding> {
     const { site, watch, seedOf, signal } = this.#options;
     try {
-      // A start waits as long as its node may take to become ready.
+      // A start may take as long as its node takes to become ready.
       const limit = action.verb === 'start' ? signal : AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(step.limitMs))]);
       const evidence = await runAction(action, step.node, { site, watch, seedOf, signal: limit });
       return { outcome: 'passed', problems: [], evidence };

@@ -1,4 +1,4 @@
-/** A running project as checks see it: its nodes, links and consoles. */
+/** A running project as checks use it: its nodes, links and consoles. */
 import type { Method } from '../../../src/api/route.ts';
 import type { Link } from '../../../src/schema/link.ts';
 import type { Node } from '../../../src/schema/node.ts';
@@ -20,12 +20,12 @@ export class SiteError extends Error {
 export interface SiteOptions {
   readonly api: CheckApi;
   readonly projectId: string;
-  /** How consoles are used, by the names of nodes. */
+  /** Console settings by the names of nodes. */
   readonly settings: ReadonlyMap<string, TestNode>;
   readonly platforms: Platforms;
   /** Folder of the lab file. */
   readonly base: string;
-  /** Ms since the beginning of the test. */
+  /** Milliseconds since the beginning of the test. */
   readonly now: () => number;
 }
 
@@ -33,7 +33,7 @@ interface SiteParts {
   readonly nodes: readonly Node[];
   readonly links: readonly Link[];
   readonly platforms: ReadonlyMap<string, ConsolePlatform>;
-  /** Of nodes that have another one by SSH. */
+  /** Platforms of nodes whose platform over SSH differs. */
   readonly sshPlatforms: ReadonlyMap<string, ConsolePlatform>;
 }
 
@@ -58,7 +58,7 @@ export class LabSite {
     this.#shells = new NodeShells(options.now, (place, dialogue) => this.#open(place, dialogue));
   }
 
-  /** @throws PlatformError, RequestError, SiteError */
+  /** Opens a project. @throws PlatformError, RequestError, SiteError */
   static async open(options: SiteOptions): Promise<LabSite> {
     const path = `/v2/projects/${options.projectId}`;
     const [nodes, links] = await Promise.all([
@@ -105,14 +105,14 @@ export class LabSite {
     return this.#options.settings.get(name) ?? {};
   }
 
-  /** @throws SiteError */
+  /** Finds a node by name. @throws SiteError */
   node(name: string): Node {
     const node = this.#nodes.get(name);
     if (!node) throw new SiteError(`there is no node "${name}"`);
     return node;
   }
 
-  /** True where a node can be reached in this way. */
+  /** Whether a step can connect to a node in this way. */
   has(name: string, by: StepWay): boolean {
     return this.findPlatform(name, by) !== undefined && (by !== 'ssh' || this.settingsOf(name).ssh !== undefined);
   }
@@ -123,7 +123,7 @@ export class LabSite {
     return by === 'ssh' ? (this.#sshPlatforms.get(name) ?? own ?? this.#options.platforms.remote) : own;
   }
 
-  /** @throws SiteError */
+  /** Returns the platform of a node. @throws SiteError */
   platform(name: string, by: StepWay = 'console'): ConsolePlatform {
     const node = this.node(name);
     const platform = this.findPlatform(name, by);
@@ -133,12 +133,12 @@ export class LabSite {
     return platform;
   }
 
-  /** A request below the project. */
+  /** Sends a request below the project's path. */
   request<T = unknown>(method: Method, path: string, body?: unknown): Promise<T> {
     return this.#options.api.json<T>(method, `${this.path}${path}`, body);
   }
 
-  /** @throws SiteError unless it is exactly one */
+  /** Finds a link. @throws SiteError unless exactly one matches */
   link(choice: LinkChoice): Link {
     const ends = typeof choice === 'string' ? [choice] : choice;
     const found = this.#links.filter((link) => this.#joins(link, ends));
@@ -153,7 +153,7 @@ export class LabSite {
     return link.nodes.map((end) => this.#endNames(end)[0]).join(' – ');
   }
 
-  /** Uses the console of a node; it is opened when it is not. */
+  /** Uses the console of a node, which is opened if necessary. */
   useConsole<T>(name: string, signal: AbortSignal, use: (console: CommandConsole) => Promise<T>): Promise<T> {
     return this.#shells.use({ node: name, by: 'console' }, signal, (shell) => use(shell as CommandConsole));
   }
@@ -171,7 +171,7 @@ export class LabSite {
     this.#ssh.close();
   }
 
-  /** What a step by SSH needs, before the lab starts. @throws SshError, SiteError */
+  /** Checks the SSH settings of a node before the lab starts. @throws SshError, SiteError */
   async checkSsh(name: string): Promise<void> {
     await this.#ssh.access(this.#sshNode(name));
   }
@@ -214,7 +214,7 @@ export class LabSite {
     return this.nodes.find(({ node_id }) => node_id === id)?.name ?? id;
   }
 
-  /** `NODE:PORT`, by the short name, the name and the numbers of the port. */
+  /** Lists an end's names `NODE:PORT`, by the port's short name, name and numbers. */
   #endNames({ node_id, adapter_number, port_number }: Link['nodes'][number]): string[] {
     const node = this.nodes.find((one) => one.node_id === node_id);
     const port = node?.ports.find((one) => one.adapter_number === adapter_number && one.port_number === port_number);

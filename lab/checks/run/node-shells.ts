@@ -1,4 +1,4 @@
-/** The shells of nodes while a lab is tested: opened when they are needed, one command at a time, with a dialogue of each for the report. */
+/** The shells of nodes during a test: opened on demand, one command at a time, each with a dialogue for the report. */
 import type { CommandShell } from '../console/command-shell.ts';
 import { Dialogue } from '../console/dialogue.ts';
 import type { StepWay } from '../definition/step-schema.ts';
@@ -13,7 +13,7 @@ export class NodeShells {
   readonly #open: (place: ShellPlace, dialogue: Dialogue) => Promise<CommandShell>;
   readonly #now: () => number;
   readonly #shells = new Map<string, CommandShell>();
-  /** Commands in one shell come one after the other. */
+  /** Last command of each shell; the next one waits for it. */
   readonly #tails = new Map<string, Promise<unknown>>();
 
   /** `now`: ms since the beginning of the test. */
@@ -22,7 +22,7 @@ export class NodeShells {
     this.#open = open;
   }
 
-  /** A shell in which a command failed is abandoned; the next one gets a fresh one. */
+  /** Uses a shell. A shell in which a command failed is abandoned; the next command gets a fresh one. */
   use<T>(place: ShellPlace, signal: AbortSignal, fn: (shell: CommandShell) => Promise<T>): Promise<T> {
     const key = nameOf(place);
     const before = this.#tails.get(key) ?? Promise.resolve();
@@ -42,7 +42,7 @@ export class NodeShells {
     return turn;
   }
 
-  /** Those of a node. */
+  /** Closes all shells of a node. */
   close(node: string): void {
     for (const by of ['console', 'container', 'ssh'] as const) {
       this.#shells.get(nameOf({ node, by }))?.close();
@@ -64,7 +64,7 @@ export class NodeShells {
   }
 }
 
-/** As the report shows it. */
+/** Names a shell for the report. */
 function nameOf({ node, by }: ShellPlace): string {
   return by === 'console' ? node : `${node} (${by})`;
 }

@@ -1,10 +1,10 @@
-/** Mistakes in checks that only the lab itself shows, found before a node is started. */
+/** Finds mistakes in checks that only the created lab reveals, before a node is started. */
 import { type CheckStep, isGroup, isProbe, type TrafficRun } from '../definition/steps.ts';
 import { commandOf } from '../probes/node-probe.ts';
 import { type LabSite, SiteError } from './lab-site.ts';
 import { readReplay } from './read-replay.ts';
 
-/** @throws SiteError, NoCommandError, ReplayError */
+/** Checks the steps. @throws SiteError, NoCommandError, ReplayError */
 export async function checkSteps(site: LabSite, steps: readonly CheckStep[]): Promise<void> {
   for (const { what, node = '', by } of steps) {
     if ('link' in what) site.link(what.link);

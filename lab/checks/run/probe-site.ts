@@ -1,4 +1,4 @@
-/** Where a probe is carried out: the console, the container or the SSH server of a node, with those of others at hand. */
+/** Gives a probe access to the console, container or SSH server of its node, and to other nodes. */
 import type { CommandShell } from '../console/command-shell.ts';
 import { type ProbeSite, refuseMissing } from '../probes/node-probe.ts';
 import type { LabSite } from './lab-site.ts';

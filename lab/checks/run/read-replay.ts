@@ -1,6 +1,6 @@
 /**
- * The times and sizes of the packets of a pcap file, for traffic that repeats them. Source of the format: `schema/pcap.ts`. Anybody may
- * have written the file: every length is compared with what the file has.
+ * Reads the times and sizes of the packets of a pcap file, for traffic that repeats them. Source of the format: `schema/pcap.ts`.
+ * The file is untrusted: every length is compared with the file's.
  */
 import { constants, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -13,29 +13,29 @@ export class ReplayError extends Error {
   override readonly name = 'ReplayError';
 }
 
-/** Packets as `TrafficStart` has them. */
+/** Packets in the form of `TrafficStart`. */
 export interface PacketTrain {
-  /** Before each packet, microseconds. */
+  /** Time before each packet, microseconds. */
   readonly gaps_us: number[];
-  /** Bytes of each frame. */
+  /** Size of each frame, bytes. */
   readonly sizes: number[];
 }
 
 const mostBytes = 64 * 1024 * 1024;
-/** As libpcap takes it: MAXIMUM_SNAPLEN. */
+/** Longest record, the limit of libpcap (MAXIMUM_SNAPLEN). */
 const longestRecord = 262_144;
 const pcapngMagic = 0x0a0d0d0a;
-/** The upper bits say whether frames have a checksum. */
+/** Mask of the link type: the upper bits tell whether frames have a checksum. */
 const linkTypeBits = 0xffff;
 
-/** `base`: folder of the lab file; `packets.file` must be below it. @throws ReplayError */
+/** Reads the file. `base`: folder of the lab file; `packets.file` must be below it. @throws ReplayError */
 export async function readReplay(base: string, { file, forMs }: ReplayPackets): Promise<PacketTrain> {
   const path = resolve(base, file);
   const fail = (problem: string) => new ReplayError(`${file} ${problem}`);
   if (!(await isReallyBelow(resolve(base), path))) throw fail('is outside of the folder of the lab file. Move it there');
   let content: Buffer;
   try {
-    // O_NONBLOCK: a named pipe is not waited for.
+    // O_NONBLOCK keeps a named pipe from blocking.
     await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = await handle.stat();
     if (!facts.isFile()) throw fail('is not a file');
@@ -54,7 +54,7 @@ export async function readReplay(base: string, { file, forMs }: ReplayPackets): 
   }
 }
 
-/** `forMs`: later packets are left out; without it there must be none. @throws ReplayError */
+/** Parses a pcap file. `forMs`: later packets are left out; without it there must be none. @throws ReplayError */
 export function trainOf(content: Buffer, forMs?: number): PacketTrain {
   const { isLittle, unitsInMicrosecond } = readHeader(content);
   const word = (at: number) => (isLittle ? content.readUInt32LE(at) : content.readUInt32BE(at));
@@ -71,7 +71,7 @@ export function trainOf(content: Buffer, forMs?: number): PacketTrain {
     if (at > content.length) throw new ReplayError(`is damaged: it ends within packet ${number}`);
     const time = seconds * 1_000_000 + fraction / unitsInMicrosecond;
     if (number === 1) first = time;
-    // Captures of several interfaces are not quite in order.
+    // Packets of several interfaces are not always in order.
     const now = Math.max(last, Math.round(time - first));
     if (forMs !== undefined && now > forMs * 1000) break;
     if (now > longestTrafficMs * 1000)
@@ -89,7 +89,7 @@ function tooMuch(what: string): string {
   return `${what}. Repeat its beginning only: \`for: 10s\``;
 }
 
-/** @throws ReplayError */
+/** Reads the header. @throws ReplayError */
 function readHeader(content: Buffer): { isLittle: boolean; unitsInMicrosecond: number } {
   if (content.length >= 4 && content.readUInt32LE(0) === pcapngMagic) {
     throw new ReplayError('is a pcapng file. Convert it: editcap -F pcap IN.pcapng OUT.pcap');

@@ -1,4 +1,4 @@
-/** Waits until nodes are ready: started, at the prompt of their platform, and as their settings say. */
+/** Waits until nodes are ready: started, at the prompt of their platform, and as their settings require. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Node } from '../../../src/schema/node.ts';
 import { judgeRun, judgeTcp } from '../definition/judges.ts';
@@ -12,16 +12,16 @@ import { siteOf } from './probe-site.ts';
 export interface ReadyNode {
   readonly node: string;
   readonly isReady: boolean;
-  /** What was waited for, or why it is not ready. */
+  /** The awaited state, or the reason why the node is not ready. */
   readonly text: string;
   readonly durationMs: number;
 }
 
 const limitDefault = '5m';
-/** Between two tries: an emulator's console may not accept connections at once. */
+/** Pause between two tries, ms: an emulator's console may not accept connections at once. */
 const againMs = 500;
 
-/** All of them at once. @throws the reason of an aborted signal */
+/** Waits for all nodes at once. @throws the reason of an aborted signal */
 export function waitReady(site: LabSite, names: readonly string[], signal: AbortSignal): Promise<ReadyNode[]> {
   return Promise.all(names.map((name) => waitNode(site, name, signal)));
 }
@@ -39,7 +39,7 @@ async function waitNode(site: LabSite, node: string, signal: AbortSignal): Promi
       if (problem === undefined) return result(true, what.text);
       reason = problem;
     } catch (error) {
-      // What was seen before the time was over says more.
+      // The last failure before the time limit is more precise.
       if (!limit.aborted || reason === undefined) reason = (error as Error).message;
     }
     await pause(againMs, undefined, { signal: limit }).catch(() => undefined);
@@ -50,7 +50,7 @@ async function waitNode(site: LabSite, node: string, signal: AbortSignal): Promi
 
 interface Wanted {
   readonly text: string;
-  /** What is wrong; undefined: nothing. */
+  /** Returns the failure; undefined: the check holds. */
   readonly check: (signal: AbortSignal) => Promise<string | undefined>;
 }
 

@@ -1,9 +1,9 @@
-/** A step that is repeated: until it holds, always, or never. */
+/** Repeats a step: until it holds, or to see that it always or never holds. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Repetition } from '../definition/steps.ts';
 import type { ProbeFinding } from '../probes/node-probe.ts';
 
-/** What one try found; `error`: it could not be carried out. */
+/** Result of one try; `error`: the try could not be carried out. */
 export interface Try extends ProbeFinding {
   readonly error?: Error;
 }
@@ -12,7 +12,7 @@ export interface RepeatOutcome extends Try {
   readonly tries: number;
 }
 
-/** `attempt` gets the time that is left for it, ms. @throws the reason of an aborted signal */
+/** Repeats `attempt`, which gets its remaining time in ms. @throws the reason of an aborted signal */
 export async function repeat(
   repetition: Repetition | undefined,
   limitMs: number,

@@ -1,4 +1,4 @@
-/** Has the fabric send traffic, and waits for its figures. */
+/** Lets the fabric send traffic, and waits for its figures. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TrafficFlowFigures } from '../../../src/schema/traffic.ts';
 import type { Static } from '../../../src/schema/type.ts';
@@ -10,7 +10,7 @@ import { type PacketTrain, readReplay } from './read-replay.ts';
 type FlowFigures = Static<typeof TrafficFlowFigures>;
 const pollMs = 200;
 
-/** @throws SiteError when a router does not answer; ReplayError; RequestError; the reason of the signal */
+/** Runs a traffic step. @throws SiteError when a router does not answer; ReplayError; RequestError; the reason of the signal */
 export async function runTraffic(site: LabSite, run: TrafficRun, seed: number, signal: AbortSignal): Promise<TrafficResult> {
   const { from, to, packets } = run;
   const train = packets.how === 'replay' ? await readReplay(site.base, packets) : patternTrain(packets, seed);

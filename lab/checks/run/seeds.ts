@@ -1,9 +1,9 @@
-/** Seeds of links out of the seed of a test: the same test makes the same choices at the same links. */
+/** Derives the seeds of links from the seed of a test: the same test makes the same random choices at the same links. */
 import { createHash, randomInt } from 'node:crypto';
 import type { Link } from '../../../src/schema/link.ts';
 import type { LabSite } from './lab-site.ts';
 
-/** Seeds of filters are 1 to this. */
+/** Largest seed of a filter; the smallest is 1. */
 const largest = 2_147_483_647;
 
 export function chooseSeed(): number {
@@ -15,7 +15,7 @@ export function linkSeed(seed: number, name: string): number {
   return 1 + (digest.readUInt32BE(0) % (largest - 1));
 }
 
-/** Gives a seed to the filters that have none. */
+/** Sets a seed for the filters that have none. */
 export async function seedLinks(site: LabSite, seedOf: (link: Link) => number): Promise<void> {
   for (const link of site.links) {
     const { filters } = link;

@@ -1,27 +1,27 @@
-/** What became of a step. */
+/** The report of a step. */
 import type { StepChance } from '../chance/step-chance.ts';
 
 export interface StepReport {
   readonly name: string;
   readonly verb: string;
   readonly node: string | undefined;
-  /** `error`: it could not be carried out. */
+  /** Outcome; `error`: the step could not be carried out. */
   readonly outcome: 'passed' | 'failed' | 'error' | 'skipped';
-  /** Since the beginning of the test, ms. */
+  /** Time since the beginning of the test, ms. */
   readonly startMs: number;
   readonly durationMs: number;
   readonly problems: readonly string[];
-  /** What was seen. */
+  /** Observed results, such as console output. */
   readonly evidence: string;
   readonly tries: number;
   readonly steps: readonly StepReport[];
-  /** Of a step whose result depends on chance, or may. */
+  /** Present for a step whose result depends on chance, or may. */
   readonly chance?: StepChance;
-  /** Of a capture. */
+  /** Present for a capture. */
   readonly capture?: { readonly pcap: Buffer; readonly packets: number };
 }
 
-/** The first step that did not pass, the innermost one. */
+/** Finds the innermost first step that did not pass. */
 export function findFirstFailure(steps: readonly StepReport[]): StepReport | undefined {
   for (const step of steps) {
     const inner = findFirstFailure(step.steps);

@@ -1,4 +1,4 @@
-/** `ssh` of a node's settings as a target: keys and known hosts are files of a folder that exists for the time of the test. */
+/** Converts `ssh` of a node's settings to a target. Keys and known hosts are files of a temporary folder for the test. */
 import { rmSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,17 +15,17 @@ export class SshError extends Error {
 export interface SshNode {
   readonly name: string;
   readonly settings: SshSettings;
-  /** Where the settings have none. */
+  /** User for settings without one. */
   readonly defaultUser: string;
-  /** Where the settings have neither a password nor a key. */
+  /** Password for settings with neither a password nor a key. */
   readonly defaultPassword: string | undefined;
   readonly viaContainer: string | undefined;
 }
 
 const passwordVariable = 'PATCHBAY_SSH_ANSWER';
 /**
- * The program that ssh asks for the password is Node itself, which answers and exits before it looks at its argument, the prompt: a script
- * of ours could not be run from a folder for temporary files that is mounted `noexec`.
+ * Source of the program that answers ssh's request for the password. Node runs it as an import and exits before it looks at its
+ * argument, the prompt. A script in a temporary folder would not run where that folder is mounted `noexec`.
  */
 const answerScript = `import { writeSync } from 'node:fs'; writeSync(1, process.env.${passwordVariable} + '\\n'); process.exit();`;
 const answerOption = `--import=data:text/javascript,${encodeURIComponent(answerScript)}`;
@@ -33,16 +33,16 @@ const answerOption = `--import=data:text/javascript,${encodeURIComponent(answerS
 export class SshFolder {
   #path: Promise<string> | undefined;
   #made: string | undefined;
-  /** Of nodes, by their names: a part of the names of their files. */
+  /** Numbers of nodes by name, used in the names of their files. */
   readonly #numbers = new Map<string, number>();
-  /** Of the lab file. */
+  /** Folder of the lab file. */
   readonly #base: string;
 
   constructor(base: string) {
     this.#base = base;
   }
 
-  /** @throws SshError */
+  /** Returns the target of a node. @throws SshError */
   async access(node: SshNode): Promise<{ target: SshTarget; env: Record<string, string> }> {
     const { settings, viaContainer } = node;
     const secret = await this.#secret(node);
@@ -56,7 +56,7 @@ export class SshFolder {
     const knownHosts = place('known-hosts');
     if (trust === 'pinned') await writeFile(knownHosts, `${hostAlias} ${host_key}\n`);
     const keyPath = secret.key === undefined ? undefined : place('key');
-    // The client refuses a key that others could read, as git leaves it.
+    // The client refuses a key that other users can read, and git stores keys so.
     if (keyPath !== undefined) await writeFile(keyPath, secret.key ?? '', { mode: 0o600 });
     const user = settings.user ?? node.defaultUser;
     const target = { host: settings.host, port: settings.port ?? 22, user, viaContainer, keyPath, knownHosts, trust } as const;

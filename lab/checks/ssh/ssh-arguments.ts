@@ -1,27 +1,29 @@
-/** The command line of OpenSSH's client: ssh(1), ssh_config(5), 9.2. Settings of the user and of the machine do not apply. */
+/**
+ * Builds the command line of OpenSSH's client: ssh(1), ssh_config(5), 9.2. Settings of the user and of the machine do not apply.
+ */
 
 export interface SshTarget {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** Container through which the connection is made. */
+  /** Container through which the client connects. */
   readonly viaContainer: string | undefined;
-  /** Path of a private key; undefined: a password. */
+  /** Path of a private key; undefined: a password is used. */
   readonly keyPath: string | undefined;
-  /** File with the host keys that are known. */
+  /** File with the known host keys. */
   readonly knownHosts: string;
-  /** `pinned`: only keys in that file; `first`: the first one is added; `any`: not checked. */
+  /** `pinned`: only keys in that file; `first`: the first key is added; `any`: keys are not checked. */
   readonly trust: 'pinned' | 'first' | 'any';
 }
 
-/** The name of the host in the file of known keys: its address may be used by several nodes, through different containers. */
+/** Host name in the file of known keys. The address would not do: several nodes may have it, behind different containers. */
 export const hostAlias = 'node';
 const connectSeconds = 10;
-/** The busybox that every container of a lab has. */
+/** Path of the busybox in every container of a lab. */
 const busybox = '/patchbay/busybox';
 const strictness = { pinned: 'yes', first: 'accept-new', any: 'no' } as const;
 
-/** Arguments of `ssh`. The values have no characters with a meaning for a shell: schema `LabSsh`. */
+/** Returns the arguments of `ssh`. The values have no characters with a meaning for a shell: schema `LabSsh`. */
 export function sshArguments(target: SshTarget, command: string): string[] {
   const { host, port, user, viaContainer, keyPath, knownHosts, trust } = target;
   const options = {
@@ -45,7 +47,7 @@ export function sshArguments(target: SshTarget, command: string): string[] {
   return ['-F', 'none', '-T', '-x', '-a', ...given, '-p', String(port), '-l', user, '--', host, command];
 }
 
-/** A path as a value of an option: blanks would end it, and `%` stands for other things. */
+/** Quotes a path as the value of an option, where blanks end it and `%` begins a token. */
 function quoted(path: string): string {
   return `"${path.replaceAll('%', '%%')}"`;
 }

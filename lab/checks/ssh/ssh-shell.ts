@@ -1,4 +1,7 @@
-/** Commands at a node by SSH, with OpenSSH's client: each is a connection of its own, so that restarts of the node do not matter. */
+/**
+ * Runs commands at a node over OpenSSH's client. Each command has a connection of its own, so that restarts of the node do not
+ * matter.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type CommandShell, linesOf } from '../console/command-shell.ts';
 import { ConsoleError } from '../console/console-connection.ts';
@@ -10,12 +13,12 @@ import { type SshTarget, sshArguments } from './ssh-arguments.ts';
 export interface SshShellOptions {
   readonly target: SshTarget;
   readonly platform: ConsolePlatform;
-  /** Added to that of this process: how the client asks for the password. */
+  /** Additional environment variables, for the client's request for the password. */
   readonly env: Readonly<Record<string, string>>;
   readonly dialogue: Dialogue;
 }
 
-/** What `ssh` ends with when the connection failed; a command could as well. */
+/** Exit code of `ssh` for a failed connection; a command may return it as well. */
 const connectionFailed = 255;
 const mostBytes = 8 << 20;
 
@@ -32,7 +35,7 @@ export class SshShell implements CommandShell {
     this.#options = options;
   }
 
-  /** At platforms without a shell each line is a command. @throws ConsoleError */
+  /** Runs a command. At platforms without a shell each line is a command. @throws ConsoleError */
   async run(command: string, signal: AbortSignal): Promise<RunResult> {
     const { platform } = this.#options;
     if (platform.shell !== undefined) {
@@ -46,11 +49,11 @@ export class SshShell implements CommandShell {
     return { output, exitCode: error && Number(error.test(output)) };
   }
 
-  /** Nothing is kept open between commands. */
+  /** Does nothing, because no connection stays open between commands. */
   close(): void {}
   abandon(): void {}
 
-  /** `hasCodes`: the node reports exit codes. Routers end the connection without one. @throws ConsoleError */
+  /** Runs a command. `hasCodes`: the node reports exit codes; routers end the connection without one. @throws ConsoleError */
   async #command(command: string, signal: AbortSignal, hasCodes: boolean): Promise<SshOutput> {
     const { target, dialogue } = this.#options;
     dialogue.add('sent', `${command}\n`);
@@ -68,7 +71,7 @@ export class SshShell implements CommandShell {
       const child = spawn('ssh', sshArguments(target, command), {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, LC_ALL: 'C', ...env },
-        // A group of its own, with its `ProxyCommand`: that would live on, and keep the output open.
+        // The process group includes the `ProxyCommand`, which would otherwise survive and keep the output open.
         detached: true,
       });
       const all: Buffer[] = [];
@@ -108,7 +111,7 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGTERM');
   } catch {
-    // It has ended.
+    // The process has exited already.
   }
 }
 
