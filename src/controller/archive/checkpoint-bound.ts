@@ -27,7 +27,7 @@ export async function removeOldest(
   }
   // The oldest first: a server that dies in between leaves the newest.
   for (const snapshotId of [...removed.keys()].reverse()) {
-    // What is being forked goes next time.
+    // A checkpoint that is being forked is kept until the next run.
     if (snapshots.uses.has(snapshotId)) removed.delete(snapshotId);
     else await snapshots.delete(project, snapshotId);
   }

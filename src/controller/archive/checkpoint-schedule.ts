@@ -1,6 +1,6 @@
 /**
- * The checkpoints of one open project. What cannot be taken when it is due is skipped until the next time; nothing waits for it. The
- * newest checkpoint on disk says when the next one is due, so that a server that starts again continues the schedule.
+ * The checkpoints of one open project. What cannot be taken when it is due is skipped until the next time; nothing waits for it.
+ * The newest checkpoint on disk says when the next one is due, so that a server that starts again continues the schedule.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fault, isFault } from '../../api/faults.ts';
@@ -91,7 +91,9 @@ export class CheckpointSchedule {
     return Math.max(this.#settings.minutes * 60_000, leastMs);
   }
 
-  /** What a server that died left incomplete is removed. @returns when the last checkpoint was taken: milliseconds since 1970 */
+  /**
+   * Removes checkpoints that a killed server left incomplete. @returns when the last checkpoint was taken: milliseconds since 1970
+   */
   async #recover(): Promise<number> {
     const { snapshots, log } = this.#parts;
     try {
@@ -142,7 +144,7 @@ export class CheckpointSchedule {
 
   #reasonAgainst({ nodes }: LiveProject): string | undefined {
     if (this.#tooLarge !== undefined) return tooLarge(this.#tooLarge);
-    // It would keep all changes waiting for as long as the move takes.
+    // A checkpoint would block all changes until the move is complete.
     if ([...nodes.all()].some(({ isMoving }) => isMoving)) return 'a machine is being moved to another compute';
     const states = [...nodes.all()]
       .filter(({ entry, live: { status } }) => status !== 'stopped' && findKind(entry.node_type)?.alwaysRunning !== true)

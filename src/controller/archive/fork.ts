@@ -1,7 +1,8 @@
 /**
- * New projects from one snapshot. With its memory their nodes continue where they were; each has disks of its own, and those of one request
- * share the file of the memory (`compute/projects/stage-memory.ts`), so that nothing depends on the parent. All of them grow in one folder
- * and are registered when all are in their places: a crash in between leaves those that are in theirs, each complete.
+ * New projects from one snapshot. With its memory their nodes continue where they were; each has disks of its own, and those of
+ * one request share the file of the memory (`compute/projects/stage-memory.ts`), so that nothing depends on the parent. All of them
+ * grow in one folder and are registered when all are in their places: a crash in between leaves those that are in theirs, each
+ * complete.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
@@ -141,7 +142,7 @@ async function fillMemory({ project, memory }: ForkSource, forks: readonly Fork[
   });
 }
 
-/** The same machine twice in one network answers twice: links to the outside are suspended. */
+/** Suspends links to the outside: there, the fork's machines would answer under the same addresses as the originals. */
 function withoutUplinks({ nodes, links }: Topology): Topology['links'] {
   const uplinks = new Set(nodes.filter(({ node_type }) => findKind(node_type)?.isUplink).map(({ node_id }) => node_id));
   return links.map((link) => (link.nodes.some(({ node_id }) => uplinks.has(node_id)) ? { ...link, suspend: true } : link));

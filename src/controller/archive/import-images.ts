@@ -13,8 +13,8 @@ import { copyOptions } from '../projects/copy-files.ts';
 import { refuseArchive } from '../zip/archive-entries.ts';
 
 /**
- * Copies what is below `images` of an extracted archive and removes it there. Returns the images that are new, to be removed when the
- * import fails. Links are left out, and sums of images: they are worked out here.
+ * Copies what is below `images` of an extracted archive and removes it there. Returns the images that are new, to be removed when
+ * the import fails. Links are left out, and sums of images: they are worked out here.
  * @throws archive_image_differs, archive_invalid; no image has come then
  */
 export async function placeImages(content: string, imagesPath: string): Promise<string[]> {
@@ -52,7 +52,7 @@ function withKnownFolder(path: string): string {
 /** There when it is complete. False when there is one of this name, also one that another request has made meanwhile. */
 async function copyImage(source: string, target: string): Promise<boolean> {
   if (await lstat(target).catch(() => undefined)) return false;
-  // As of an upload: the next start removes what a killed server leaves.
+  // The staging name is that of an upload: the next start removes files that a killed server leaves under such names.
   const stagingPath = join(dirname(target), `.${randomBytes(6).toString('hex')}.tmp`);
   await mkdir(dirname(target), { recursive: true });
   try {

@@ -1,6 +1,6 @@
 /**
- * Which snapshots a project has: `snapshots/snapshots.conf`, and what lies in that folder without standing in it. A snapshot is a
- * folder (ours) or an archive (of GNS3, or of an import).
+ * Lists the snapshots of a project: those in `snapshots/snapshots.conf`, and those found in that folder without an entry. A
+ * snapshot is a folder (ours) or an archive (of GNS3, or of an import).
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const indexName = 'snapshots.conf';
 export const snapshotSuffix = '.gns3snapshot';
 /** `<name>_<DDMMYY>_<HHMMSS>.gns3project`: snapshots of 2.0 and before; the time is taken for UTC. */
 const legacyName = /^(.+)_(\d\d)(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)\.gns3project$/;
-/** Of the list, in bytes: some thousand snapshots. */
+/** Size limit of the list in bytes: some thousand snapshots. */
 const largestIndex = 1024 ** 2;
 const Index = Type.Array(Type.Object(Snapshot.properties));
 

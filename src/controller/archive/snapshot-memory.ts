@@ -1,6 +1,6 @@
 /**
- * The memory of machines beside snapshots: `.memory/<snapshot id>/` in the project's folder, which no copy and no archive takes along. It
- * grows in a staging folder and gets its place when it is complete: there is all of it, or none.
+ * The memory of machines beside snapshots: `.memory/<snapshot id>/` in the project's folder, which no copy and no archive takes
+ * along. It grows in a staging folder and gets its place when it is complete: there is all of it, or none.
  */
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -23,7 +23,7 @@ import type { StagingFolders } from '../projects/staging-folders.ts';
 const recordName = 'memory.json';
 const largestRecord = 1 << 22;
 
-/** What is stored with the memory. */
+/** Metadata stored beside a snapshot's memory. */
 const MemoryRecord = Type.Object({
   memory: SnapshotMemory,
   started: Type.Array(Uuid),
@@ -32,7 +32,7 @@ const MemoryRecord = Type.Object({
 });
 export type MemoryRecord = Static<typeof MemoryRecord>;
 
-/** What was frozen, while its memory is still being written. */
+/** A frozen project whose memory is still being written. */
 export interface Frozen {
   readonly snapshot: Snapshot;
   readonly record: MemoryRecord;
@@ -45,12 +45,12 @@ export interface SnapshotMemoryParts {
 
 export class SnapshotMemories {
   readonly #parts: SnapshotMemoryParts;
-  /** By snapshot. Settles when the memory is in its place, or is not to be. */
+  /** Memories that are being saved, by snapshot. `done` settles when the memory is in place, or has been given up. */
   readonly #saving = new Map<
     string,
     { readonly snapshot: Snapshot; readonly memory: SnapshotMemory; readonly done: Promise<void> }
   >();
-  /** By snapshot: why its memory could not be saved, until the snapshot or its project is deleted. */
+  /** Errors of failed saves by snapshot, kept until the snapshot or its project is deleted. */
   readonly #failures = new WeakMap<KnownProject, Map<string, string>>();
 
   constructor(parts: SnapshotMemoryParts) {
@@ -80,7 +80,7 @@ export class SnapshotMemories {
     return { ...snapshot, memory: record.memory };
   }
 
-  /** What there is of a snapshot, also while it is being saved; undefined when there is none. */
+  /** Describes the memory of a snapshot, also while it is being saved; undefined when there is none. */
   async describe(project: KnownProject, snapshotId: string): Promise<SnapshotMemory | undefined> {
     return this.#saving.get(snapshotId)?.memory ?? (await this.#read(project, snapshotId))?.memory;
   }

@@ -45,7 +45,7 @@ export interface SnapshotsOptions {
   readonly staging: StagingFolders;
   readonly restores: Restores;
   readonly version: string;
-  /** What is to stay free of the disk. */
+  /** Bytes of the disk that must stay free. */
   readonly floorBytes: number;
   /** Whether a snapshot is an archive where its request does not say so. */
   readonly asArchives: boolean;
@@ -65,10 +65,10 @@ interface NewSnapshot extends Omit<SnapshotWanted, 'memory' | 'archive'> {
 
 export class Snapshots {
   readonly #options: SnapshotsOptions;
-  /** One change at a time to the snapshots of a project. */
+  /** Serialises changes to the snapshots of a project. */
   readonly #locks = new KeyedMutex();
   readonly memories: SnapshotMemories;
-  /** By id: forks are being made of them. */
+  /** Counts by snapshot id how many forks are being made from it. */
   readonly uses = new UseCounts();
 
   constructor(options: SnapshotsOptions) {
@@ -76,7 +76,7 @@ export class Snapshots {
     this.memories = new SnapshotMemories(options);
   }
 
-  /** Of open and closed projects. @throws snapshots_damaged */
+  /** Lists the snapshots of an open or closed project. @throws snapshots_damaged */
   list(project: KnownProject): Promise<Snapshot[]> {
     return this.#alone(project, async () => {
       const all = await readSnapshots(project.path, project.id);
@@ -152,8 +152,8 @@ export class Snapshots {
   }
 
   /**
-   * The project as it was, opened. Where the snapshot has memory, the nodes that ran run again, with `memory: false` and otherwise they
-   * are stopped. Its name, its id, its checkpoints and when it opens and closes stay as they are.
+   * The project as it was, opened. Where the snapshot has memory, the nodes that ran run again, with `memory: false` and
+   * otherwise they are stopped. Its name, its id, its checkpoints and when it opens and closes stay as they are.
    * @throws project_closed, snapshot_not_found, snapshot_failed, memory_refused; nothing has changed then
    */
   restore(project: KnownProject, snapshotId: string, { memory = true } = {}): Promise<Readonly<ProjectObject>> {
@@ -195,7 +195,7 @@ export class Snapshots {
     });
   }
 
-  /** What it takes on disk, in bytes by file. */
+  /** Measures the files of a snapshot and of its memory on disk, in bytes by file. */
   async filesOf(project: KnownProject, { filename, snapshot_id }: Snapshot): Promise<Map<string, number>> {
     const places = [join(snapshotsFolder(project.path), filename), this.memories.pathOf(project, snapshot_id)];
     const sizes = await Promise.all(places.map(filesOnDisk));

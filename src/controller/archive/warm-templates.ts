@@ -1,6 +1,6 @@
 /**
- * Templates that hold a booted machine. The machine is kept on the local compute first, then the template is stored with its id in one
- * write: a crash in between leaves a machine that no template holds, which the next start removes.
+ * Templates that hold a booted machine. The machine is kept on the local compute first, then the template is stored with its id
+ * in one write: a crash in between leaves a machine that no template holds, which the next start removes.
  */
 import { randomUUID } from 'node:crypto';
 import { fault } from '../../api/faults.ts';
@@ -29,7 +29,7 @@ const mostShown = 1000;
 
 export class WarmTemplates {
   readonly #parts: WarmTemplatesParts;
-  /** By template whose machine is replaced. */
+  /** Serialises replacements of a template's machine, by template. */
   readonly #replacing = new KeyedMutex();
 
   constructor(parts: WarmTemplatesParts) {
@@ -133,7 +133,7 @@ export class WarmTemplates {
     if (warm && !this.#parts.templates.heldMachines().has(warm.machine_id)) await this.#remove(warm.machine_id);
   }
 
-  /** What stays is removed by the next start. */
+  /** Removes a machine. The next start of the server removes a machine that could not be removed here. */
   async #remove(machineId: string): Promise<void> {
     await this.#parts.computes.local.transport
       .send('DELETE /v2/compute/warm_machines/{machine_id}', { path: { machine_id: machineId } })
@@ -141,10 +141,10 @@ export class WarmTemplates {
   }
 }
 
-/** Of the node: each new node has addresses, ids and checksums of its own. */
+/** Settings that are not copied from the node: each new node gets its own. */
 const ofOneNode: ReadonlySet<string> = new Set(['mac_address', 'name', 'template_id', 'symbol', 'compute_id']);
 
-/** What a template has of this node. */
+/** Derives the settings of a template from this node. */
 function settingsOf(entry: NodeEntry): Partial<TemplateCreate> & { template_type: TemplateCreate['template_type'] } {
   const facts = templateFacts.get(entry.node_type);
   const known = new Set(Object.keys(facts?.properties ?? {}));

@@ -16,21 +16,21 @@ import { storageFailed } from '../log/project-log.ts';
 import { atMost } from './at-most.ts';
 import { defaultSymbols } from './symbol-set.ts';
 
-/** Of one appliance; those of GNS3 have a tenth of it. */
+/** Size limit of one appliance file in bytes, ten times that of GNS3's largest. */
 const largestBytes = 512 * 1024;
 const deepest = 32;
-/** A folder may hold anything: so many files of it are read, and uploads make no more. */
+/** Limits how many files of a folder are read, as a folder may hold anything; uploads create no more either. */
 const mostFiles = 2000;
-/** Of all files together, for uploads: GNS3's 221 have 2 MiB. Clients ask for all of them at once. */
+/** Size limit of all uploaded files together, in bytes: clients request all appliances at once. GNS3's 221 files have 2 MiB. */
 const mostBytes = 32 * 2 ** 20;
 const fileName = /^[^.].*\.(gns3a|gns3appliance)$/;
 
 export type Appliance = Readonly<Record<string, unknown>>;
 
 export interface ApplianceFolders {
-  /** Those of the program; undefined: they are not listed. */
+  /** Folder of the appliances that come with the program; undefined: they are not listed. */
   readonly builtIn: string | undefined;
-  /** Of users. A file here takes the place of a built-in one of its name. */
+  /** Folder of users' appliances. A file here replaces the built-in one of the same name. */
   readonly own: string;
 }
 
@@ -50,7 +50,7 @@ export class Appliances {
     this.#log = log;
   }
 
-  /** Those that can be read and are not marked as broken, in order of file names. @throws `theme_not_found` */
+  /** Lists the appliances that can be read and are not marked as broken, in order of file names. @throws `theme_not_found` */
   async list(theme: string): Promise<Appliance[]> {
     const symbols = Object.hasOwn(defaultSymbols, theme) ? defaultSymbols[theme] : undefined;
     if (!symbols) throw fault('theme_not_found', { theme, known: Object.keys(defaultSymbols).join(', ') });

@@ -6,7 +6,7 @@ import { pictureOf } from './symbol-icons.ts';
 export interface Colours {
   readonly line: string;
   readonly fill: string;
-  /** Of what is drawn upon the figure. */
+  /** Colour of the details drawn upon the figure. */
   readonly mark: string;
 }
 
@@ -55,7 +55,7 @@ const figures = {
 /** Figure, and what is written upon it. */
 type Content = readonly [figure: SymbolFigure, text?: string];
 
-/** By name: of the symbols that no kind of node has as its own. */
+/** Figures by symbol name, for symbols that no kind of node has as its own. */
 const general: Readonly<Record<string, Content>> = {
   computer: ['screen'],
   client: ['screen'],

@@ -1,5 +1,5 @@
 /**
- * What names of symbols mean, as pictures: simple drawings in a square of 100 units, whose group has line and fill colours. A name's words
+ * Pictures for names of symbols: simple drawings in a square of 100 units, whose group sets line and fill colours. A name's words
  * (`phone_wireless`, `inspect3`) choose the picture. The artwork is our own.
  */
 

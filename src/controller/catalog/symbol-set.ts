@@ -61,7 +61,7 @@ function* affinitySymbols(): Generator<[string, BuiltInSymbol]> {
   }
 }
 
-/** By id. */
+/** Built-in symbols by id. */
 export const builtInSymbols: ReadonlyMap<string, BuiltInSymbol> = new Map([...classicSymbols(), ...affinitySymbols()]);
 
 /** The classic symbol of this file name, with or without its ending in the id; undefined when there is none. */

@@ -122,10 +122,10 @@ export class Symbols {
   }
 }
 
-/** As of a drawing: pages show each symbol as a whole. */
+/** Size limit of a symbol in bytes, that of a drawing: pages load each symbol in full. */
 const largestBytes = 16 * 2 ** 20;
 
-/** Of a file, in bytes; writing it needs a little more. */
+/** Length limit of a file name in bytes; the temporary file that is written first has a slightly longer name. */
 const longestName = 230;
 
 function fallback(): BuiltInSymbol {

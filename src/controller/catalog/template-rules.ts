@@ -1,4 +1,4 @@
-/** What a template may hold, what it is completed with, and the node that is made of it. Nothing here does I/O. */
+/** Checks templates, completes them with defaults, and derives the settings of a node from them. Nothing here does I/O. */
 import { problemsOf } from '../../api/validate.ts';
 import type { TemplateFacts } from '../../emulators/kind.ts';
 import { templateFacts } from '../../emulators/kinds.ts';
@@ -17,7 +17,7 @@ export function modernised(given: TemplateSettings): Record<string, unknown> {
   if (server !== undefined) settings.compute_id ??= server;
   if (node_type !== undefined) settings.template_type ??= node_type;
   if (typeof settings.category === 'number') settings.category = categories[settings.category] ?? settings.category;
-  // Of templates for IOU, which name their image by its path.
+  // GNS3 templates for IOU name their image by its `path`; that property takes precedence over `image`.
   if (settings.path !== undefined) delete settings.image;
   return settings;
 }
@@ -39,7 +39,7 @@ export class TemplateRules {
     return canonical({ ...standard, ...defaultsOf(propertiesOf(facts, settings)), ...settings } as unknown as Template);
   }
 
-  /** What is wrong with a built-in template after a change, in words. Its type may have no templates of clients. */
+  /** Describes the errors of a built-in template after a change. Clients may not create templates of some built-in types. */
   async problemsOfBuiltIn(template: Template): Promise<string | undefined> {
     const facts = templateFacts.get(template.template_type);
     const properties = Type.Optional(Type.Record(Type.String(), Type.Unknown()));

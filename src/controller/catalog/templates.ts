@@ -1,6 +1,6 @@
 /**
- * The templates: those that clients made, durable, and those that are built in. In the file stands what clients made, in the form of
- * GNS3's own, so that its file can be used; entries that cannot be used are kept there as they are.
+ * The templates: those that clients made, durable, and those that are built in. In the file stands what clients made, in the form
+ * of GNS3's own, so that its file can be used; entries that cannot be used are kept there as they are.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -43,7 +43,10 @@ export class Templates {
   /** Changes of these last as long as the server runs. */
   readonly #builtIn: Map<string, Template>;
   #list: readonly Template[] | undefined;
-  /** What else stands in the file: keys that are not ours, entries that cannot be used, and the machines of those, by template. */
+  /**
+   * Content of the file that is written back unchanged: unknown keys, unusable entries, and machines of unusable entries by
+   * template.
+   */
   #kept: Kept = { keys: {}, entries: [], machines: new Map(), unreadable: new Map() };
   #hasFile = false;
   #damagedCopies: readonly string[] = [];
@@ -115,7 +118,7 @@ export class Templates {
     return this.#hasFile;
   }
 
-  /** Of this file, set aside at this start or an earlier one: machines may belong to templates that only they name. */
+  /** Copies of this file that were set aside as damaged, now or earlier. Only they may name the templates of some machines. */
   get damagedCopies(): readonly string[] {
     return this.#damagedCopies;
   }

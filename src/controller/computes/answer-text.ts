@@ -6,12 +6,12 @@ import { fault } from '../../api/faults.ts';
 export const mostAnswerBytes = 128 * 1024 * 1024;
 
 export interface AnswerSource {
-  /** Of the compute. */
+  /** Name of the compute. */
   readonly name: string;
   readonly request: string;
 }
 
-/** The rest is not read. @throws `compute_reply_invalid`, errors of the connection */
+/** Reads an answer up to `mostAnswerBytes`. @throws `compute_reply_invalid`, errors of the connection */
 export async function answerText(body: Readable, { name, request }: AnswerSource, mostBytes = mostAnswerBytes): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

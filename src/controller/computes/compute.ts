@@ -1,4 +1,4 @@
-/** One compute as the controller knows it: where it is, whether it is connected, how busy it is. */
+/** A compute as the controller knows it: its address, its connection, its load. */
 
 import type { Transport } from '../../api/transport.ts';
 import type { ComputeApi } from '../../compute/api.ts';
@@ -10,7 +10,7 @@ import type { Usage } from './usage.ts';
 /** The typed client of a compute, whose table of calls is derived from the compute's routes. */
 export type ComputeTransport = Transport<ComputeApi>;
 
-/** What is stored of a compute. */
+/** Stored fields of a compute. */
 export interface ComputeRecord extends ComputeEntry {
   readonly user: string | null;
   readonly password: string | null;
@@ -29,7 +29,7 @@ export class RegisteredCompute {
   #object: Readonly<ComputeObject> | undefined;
   #consoleHost: string;
   #fenced: string | null = null;
-  /** Of its lease; null: it has none, as it was registered by hand. */
+  /** Epoch of the compute's lease; null without a lease, as for computes registered by hand. */
   epoch: number | null = null;
 
   constructor(record: ComputeRecord, transport: ComputeTransport, consoleHost = record.host) {
@@ -46,7 +46,7 @@ export class RegisteredCompute {
     return this.id === localComputeId;
   }
 
-  /** It is reached through the loopback interface: it is on this machine. */
+  /** Whether the compute is on this machine: it is reached through the loopback interface. */
   get isHere(): boolean {
     return ownHosts.test(this.#record.host);
   }
@@ -72,7 +72,7 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.machine_taps === true;
   }
 
-  /** It knows which start its nodes run by, and how their last runs ended. */
+  /** Whether the compute records by which start its nodes run, and how their last runs ended. */
   get hasNodeRuns(): boolean {
     return this.#transport.state.capabilities.node_runs === true;
   }
@@ -91,7 +91,7 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.link_features?.includes(feature) ?? false;
   }
 
-  /** Of links that go over TCP there; undefined: none. */
+  /** Encryption of links over TCP at this compute; undefined: none. */
   get linkEncryption(): 'preferred' | 'required' | undefined {
     return this.#transport.state.capabilities.link_encryption;
   }
@@ -119,7 +119,7 @@ export class RegisteredCompute {
     return this.#consoleHost;
   }
 
-  /** What stands in project files; nothing for the local compute. */
+  /** Entry of the compute in project files; undefined for the local compute. */
   get entry(): ComputeEntry | undefined {
     const { user: _user, password: _password, ...entry } = this.#record;
     return this.isLocal ? undefined : canonical(entry);

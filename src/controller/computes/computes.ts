@@ -54,7 +54,7 @@ export class Computes {
   readonly #changes = new Mutex();
   readonly images = new ImageTransfers({ local: () => this.local, all: () => this.all() });
   #list: readonly object[] | undefined;
-  /** What the local compute was called by a client, if it was. */
+  /** Name that a client gave the local compute. */
   #localName: string | undefined;
   #choose: ((node: NodeToPlace) => RegisteredCompute) | undefined;
 
@@ -108,8 +108,8 @@ export class Computes {
   }
 
   /**
-   * Where the numbers of a compute's nodes begin, of 256, so that those of several computes differ: 0, 128, 64, 192, 32, … Stock GNS3
-   * computes begin at 0. Undefined: the compute has no such choice.
+   * Where the numbers of a compute's nodes begin, of 256, so that those of several computes differ: 0, 128, 64, 192, 32, … Stock
+   * GNS3 computes begin at 0. Undefined: the compute has no such choice.
    */
   numberFrom(compute: RegisteredCompute): number | undefined {
     if (!compute.hasNumberRanges) return undefined;
@@ -291,7 +291,7 @@ export class Computes {
         ...(this.#localName && { local_name: this.#localName }),
       };
       const text = JSON.stringify(file, null, 4);
-      // It holds passwords.
+      // The file holds passwords.
       await writeFileAtomic(this.#file, `${text}\n`, 0o600);
     } catch (error) {
       throw storageFailed(error, this.#file);

@@ -1,12 +1,13 @@
 /** Disks of other programs, in the image folder of a compute, become disks of QEMU there. */
 import type { RegisteredCompute } from './compute.ts';
 
-/** As long as the compute's own limit. */
+/** Time limit of a conversion, equal to the compute's own. Milliseconds. */
 const convertTimeoutMs = 6 * 3600_000;
 
 /**
- * Converts disks of the compute's image folder for `use`, which gets the names of the new images. Can take hours. When one fails, or `use` does,
- * the new images are removed: the next request would find them in its way. @throws why the compute refuses a disk, and what `use` throws
+ * Converts disks of the compute's image folder for `use`, which gets the names of the new images. Can take hours. When one fails,
+ * or `use` does, the new images are removed: the next request would find them in its way. @throws why the compute refuses a disk,
+ * and what `use` throws
  */
 export async function withConvertedDisks<T>(
   { transport }: RegisteredCompute,

@@ -1,7 +1,7 @@
 /**
- * Images that the server downloads from a URL to a compute. The bytes pass through the controller into an upload of the compute, whose file
- * gets its name when all have arrived; the last bytes leave here only when the checksums are right. So a download that ends early, for
- * whatever reason, leaves nothing.
+ * Images that the server downloads from a URL to a compute. The bytes pass through the controller into an upload of the compute,
+ * whose file gets its name when all have arrived; the last bytes leave here only when the checksums are right. So a download that
+ * ends early, for whatever reason, leaves nothing.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -17,7 +17,7 @@ export interface ImageDownloadOptions {
   /** Origins of `image_hosts`. */
   readonly hosts: () => Promise<readonly string[]>;
   readonly idleMs: number;
-  /** Of this server's disks. */
+  /** Free space that must stay on this server's disks. */
   readonly floor: DiskFloor;
   /** Downloads of one client at a time; 0: unlimited. */
   readonly mostPerClient: number;
@@ -48,7 +48,7 @@ const lookEveryBytes = 2 ** 24;
 
 export class ImageDownloads {
   readonly #options: ImageDownloadOptions;
-  /** By compute, kind and name. */
+  /** Running downloads as `compute, kind and name`. */
   readonly #names = new Set<string>();
   readonly #clients = new Map<string, number>();
   readonly #ending = new AbortController();
@@ -113,7 +113,7 @@ export class ImageDownloads {
     };
   }
 
-  /** What the size already says. */
+  /** Checks whatever the announced size allows to check before a byte is read. */
   async #check({ compute, filename, filesize }: WantedDownload, { sizeBytes }: OpenedImage): Promise<void> {
     if (filesize !== undefined && sizeBytes !== null && sizeBytes !== filesize) throw wrongSize(filename, filesize);
     if (compute.isLocal) await this.#requireSpace(sizeBytes ?? 0);

@@ -1,8 +1,8 @@
 /**
- * Opens an image on another server for a download, without becoming a way into networks that the client does not reach: the URL and each
- * redirect are of `image_hosts`; the addresses to which a name resolves are global unicast, or of that list as well, and the connection
- * goes to one of these, so that a name which resolves differently a moment later changes nothing. No proxy of the environment is used.
- * Errors have the status of an answer at most, nothing else of it.
+ * Opens an image on another server for a download, without becoming a way into networks that the client does not reach: the URL
+ * and each redirect are of `image_hosts`; the addresses to which a name resolves are global unicast, or of that list as well, and
+ * the connection goes to one of these, so that a name which resolves differently a moment later changes nothing. No proxy of the
+ * environment is used. Errors have the status of an answer at most, nothing else of it.
  */
 import { lookup as resolveName } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -21,9 +21,9 @@ export interface SourceOptions {
 }
 
 export interface OpenedImage {
-  /** As far as the server says it. */
+  /** Size announced by the server; null: unknown. */
   readonly sizeBytes: number | null;
-  /** It must be read or destroyed. @throws download_failed */
+  /** Content of the image. The caller must read or destroy it. @throws download_failed */
   readonly bytes: AsyncIterable<Buffer>;
   close(): Promise<void>;
 }
@@ -93,7 +93,10 @@ async function open(url: URL, options: SourceOptions): Promise<URL | OpenedImage
   }
 }
 
-/** It is not called for a URL with an address instead of a name: that address is in the list. */
+/**
+ * Resolves a name and refuses addresses that are not allowed. Node does not call it for a URL with an IP address, which the list of
+ * hosts admits itself.
+ */
 function checkedLookup(url: URL, hosts: readonly string[]): LookupFunction {
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
   const reason = 'its address is not one of the Internet: add that address to image_hosts in [Server] as well';

@@ -1,10 +1,10 @@
 /**
  * Brings an image to several computes while it leaves this server once.
  *
- * Theory of operation. An image is known by its SHA-256. A compute that lacks it reads it from one that has it, which it tries in turn:
- * those at its own address first, then those that serve the fewest others. Only where there is none, or where none can be read, this
- * server sends it itself; computes that need the same image meanwhile wait for that, and then read it from the first. Every source gives it
- * piece by piece and continues where the one before ended; the compute checks the whole.
+ * Theory of operation. An image is known by its SHA-256. A compute that lacks it reads it from one that has it, which it tries in
+ * turn: those at its own address first, then those that serve the fewest others. Only where there is none, or where none can be
+ * read, this server sends it itself; computes that need the same image meanwhile wait for that, and then read it from the first.
+ * Every source gives it piece by piece and continues where the one before ended; the compute checks the whole.
  */
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,9 +17,9 @@ import type { RegisteredCompute } from './compute.ts';
 export interface SpreadImage {
   readonly nodeType: NodeType;
   readonly filename: string;
-  /** As this server has it; null: not known yet. */
+  /** MD5 sum of this server's copy; null: not known yet. */
   readonly md5sum: string | null;
-  /** Of the local compute. */
+  /** Departure that the local compute opened for the image. */
   readonly departure: ImageDeparture;
 }
 
@@ -38,7 +38,7 @@ interface Bringing {
 
 interface Holder {
   readonly compute: RegisteredCompute;
-  /** Of the same content there. */
+  /** Name of the image with the same content on that compute. */
   readonly filename: string;
 }
 
@@ -58,11 +58,11 @@ const breakMs = 1_000;
 
 export class ImageSpread {
   readonly #options: SpreadOptions;
-  /** By SHA-256: what this server is sending. Never rejects. */
+  /** Images that this server is sending, by SHA-256. The promises never reject. */
   readonly #leaving = new Map<string, Promise<void>>();
-  /** By compute: how many read from it. */
+  /** Number of transfers that read from a compute, by compute. */
   readonly #readers = new Map<string, number>();
-  /** By compute and SHA-256: what arrives there under two names is one file until it is complete. */
+  /** Serialises transfers by compute and SHA-256: content that arrives under two names is one file until it is complete. */
   readonly #arriving = new KeyedMutex();
 
   constructor(options: SpreadOptions) {
@@ -147,7 +147,7 @@ export class ImageSpread {
         const wanted = Math.min(received + pieceBytes, departure.filesize);
         const call = { path: { arrival_id }, body: source, timeoutMs: pieceTimeoutMs };
         const next = await to.transport.call('POST /v2/compute/image_arrivals/{arrival_id}/fetch', call).catch(unlessBreak);
-        // One that gives a byte now and then would hold up its readers for ever.
+        // A source that gives a byte now and then would hold up its readers for ever.
         if (!next || next.received < wanted) return false;
         received = next.received;
         bringing.onBytes(received);
@@ -164,7 +164,7 @@ export class ImageSpread {
     const { image, to } = bringing;
     const { departure_id, secret, filesize } = image.departure;
     const local = this.#options.local().transport;
-    // What other sources gave may have been wrong: then all of it is sent once more.
+    // The second attempt sends the whole image again, because pieces from other sources may have been wrong.
     for (let attempt = 0; attempt < 2; attempt++) {
       let { arrival_id, received } = await begin(bringing);
       while (received < filesize) {
@@ -175,7 +175,7 @@ export class ImageSpread {
         // A compute that refuses does not read the rest.
         await to.transport.raw('POST', place, bytes, AbortSignal.timeout(pieceTimeoutMs)).finally(() => bytes.destroy());
         const next = await begin(bringing);
-        // One that takes a byte now and then would hold up those that wait for it.
+        // A compute that takes a byte now and then would hold up the transfers that wait for it.
         if (next.received < Math.min(received + pieceBytes, filesize)) throw damaged(bringing);
         ({ arrival_id, received } = next);
       }
@@ -185,7 +185,7 @@ export class ImageSpread {
   }
 }
 
-/** It is no longer read. Never rejects: a compute that is lost forgets it in its own time. */
+/** Ends the departure of an image. Never rejects: an unreachable compute forgets it by its own timeout. */
 export async function endDeparture({ transport }: RegisteredCompute, { departure_id }: ImageDeparture): Promise<void> {
   const call = { path: { departure_id } };
   await transport.send('DELETE /v2/compute/image_departures/{departure_id}', call).catch(() => undefined);

@@ -1,7 +1,7 @@
 /**
- * Sends images that this server has to computes that lack them. An image goes to a compute once at a time, however many nodes wait for
- * it. Computes that can read it from each other do (`image-spread.ts`). To a stock one it is uploaded, and summed on the way; what has
- * arrived must have the same sum.
+ * Sends images that this server has to computes that lack them. An image goes to a compute once at a time, however many nodes
+ * wait for it. Computes that can read it from each other do (`image-spread.ts`). To a stock one it is uploaded, and summed on the
+ * way; what has arrived must have the same sum.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -14,9 +14,9 @@ import { endDeparture, ImageSpread, type SpreadOptions } from './image-spread.ts
 export interface WantedImage {
   readonly compute: RegisteredCompute;
   readonly nodeType: NodeType;
-  /** As the compute named it: a name, or a path. Only its last part counts. */
+  /** Name or path by which the compute named the image. Only its last part counts. */
   readonly image: string;
-  /** Of the image that is meant, where that is known. */
+  /** MD5 sum of the wanted image, where it is known. */
   readonly md5sum: string | undefined;
 }
 
@@ -46,7 +46,7 @@ const sumEveryMs = 500;
 export class ImageTransfers {
   readonly #local: () => RegisteredCompute;
   readonly #spread: ImageSpread;
-  /** By compute, kind and name. */
+  /** Running transfers by compute, kind and name. */
   readonly #going = new Map<string, Promise<boolean>>();
 
   constructor(options: SpreadOptions) {

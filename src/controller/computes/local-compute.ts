@@ -11,13 +11,13 @@ import type { Static } from '../../schema/type.ts';
 import { canonical } from '../model/canonical.ts';
 import { type ComputeRecord, localComputeId } from './compute.ts';
 
-/** What the controller needs of the compute in its process. */
+/** The part of the compute in this process that the controller needs. */
 export interface LocalCompute {
   routes(): readonly Route[];
   readonly events: { subscribe(listener: (event: ComputeEvent) => void): () => void };
 }
 
-/** As it is registered, until the server listens. */
+/** Describes the local compute as it is registered before the server listens. */
 export async function describeLocalCompute(settings: Settings, compute: LocalCompute) {
   const { host, port, user } = settings.Server;
   const make = (capabilities: Static<typeof Capabilities>) =>

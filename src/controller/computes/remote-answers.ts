@@ -6,7 +6,7 @@ import { nodeTypes } from '../../schema/node.ts';
 import type { Static, TSchema } from '../../schema/type.ts';
 
 export interface Refusal {
-  /** Of the compute. */
+  /** Name of the compute. */
   readonly name: string;
   readonly request: string;
   readonly status: number;
@@ -40,7 +40,7 @@ export function parseReply(name: string, request: string, text: string): unknown
 }
 
 interface ReplyText {
-  /** Of the compute. */
+  /** Name of the compute. */
   readonly name: string;
   readonly request: string;
   readonly text: string;
@@ -54,7 +54,10 @@ export async function checkReply(schema: TSchema, { name, request, text }: Reply
   return reply;
 }
 
-/** What a compute says that it can do, undefined when it is not an object. Kinds and values that this server does not know are left out. */
+/**
+ * Parses the capabilities that a compute reports; undefined unless they are an object. Kinds and values unknown to this server are
+ * left out.
+ */
 export function capabilitiesOf(text: string): Static<typeof Capabilities> | undefined {
   let given: unknown;
   try {

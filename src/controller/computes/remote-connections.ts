@@ -1,9 +1,9 @@
 /**
- * The connections to one remote compute, for requests and WebSockets. All of them can be cut: a pulled cable closes no connection, and
- * a request would wait for as long as the kernel retransmits, a quarter of an hour.
+ * The connections to one remote compute, for requests and WebSockets. All of them can be cut: a pulled cable closes no
+ * connection, and a request would wait for as long as the kernel retransmits, a quarter of an hour.
  *
- * Slow is not gone: the kernel of a compute that is busy or stopped still answers TCP keepalive probes, that of a host which cannot be
- * reached does not. One connection that ends for that reason ends them all.
+ * Slow is not gone: the kernel of a compute that is busy or stopped still answers TCP keepalive probes, that of a host which cannot
+ * be reached does not. One connection that ends for that reason ends them all.
  */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -21,7 +21,7 @@ export interface RemoteAddress {
   readonly port: number;
   readonly user: string | null;
   readonly password: string | null;
-  /** They may be sent over plain HTTP to any address. */
+  /** Whether credentials may be sent over plain HTTP to any address. */
   readonly clearCredentials: boolean;
 }
 
@@ -110,7 +110,7 @@ export class RemoteConnections {
     return { agent, request, WebSocket };
   }
 
-  /** What a name leads to may change after it was registered: nothing has been sent yet. */
+  /** Refuses credentials in clear when the name resolves to another address than at registration. Nothing has been sent yet. */
   #problemOf({ remoteAddress = '' }: Socket): Error | undefined {
     const { name, clearCredentials } = this.#address;
     if (clearCredentials || !goInClear(this.#address) || isPrivate(remoteAddress)) return undefined;

@@ -37,7 +37,7 @@ const silenceMs = 60_000;
 const promptMs = 1_000;
 
 export interface RemoteTransportOptions {
-  /** Of the GNS3 API that is spoken. */
+  /** Version of the GNS3 API that is spoken. */
   readonly version: string;
   /** The compute must have the same; otherwise the same major and minor number. */
   readonly sameVersion: boolean;
@@ -49,7 +49,7 @@ export interface RemoteTransportOptions {
 interface RemoteRequestOptions extends RemoteRequest {
   /** 0: without a limit, and `signal` may end it. */
   readonly timeoutMs: number;
-  /** As messages name it. */
+  /** Name of the request in messages. */
   readonly what: string;
 }
 
@@ -98,7 +98,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
     const answer = await this.#call(key, call);
     const source = { name: this.#address.name, request: requestOf(key, call?.path ?? {}) };
     const text = await answerText(answer.body, source);
-    // Of a route without a reply nothing is parsed.
+    // Answers of routes without a reply schema are not parsed.
     const reply = schema && (await checkReply(schema, { ...source, text }));
     return reply as ReplyOfKey<ComputeApi, K>;
   }
@@ -196,7 +196,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
     }
   }
 
-  /** It was held while it connected. */
+  /** Closes a socket that was held while it connected, and returns the reason as an error. */
   #abandoned(reason: string): Fault {
     const socket = this.#socket;
     this.#socket = undefined;

@@ -33,7 +33,7 @@ export class UsageMeter {
   }
 }
 
-/** One decimal, within 0..100. */
+/** Converts a share to per cent, within 0..100, with one decimal. */
 function percent(share: number): number {
   return Math.round(Math.min(Math.max(share, 0), 1) * 1000) / 10;
 }

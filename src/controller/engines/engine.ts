@@ -1,14 +1,16 @@
 /**
- * What an engine is: a driver for a program that places work on machines (Kubernetes, Slurm, local child processes).
+ * Interface of engines. An engine is a driver for a program that places work on machines (Kubernetes, Slurm, local child
+ * processes).
  *
- * An engine starts one process, `patchbay compute --join URL`, somewhere; ends it; and reports what became of it. It knows no project and
- * no node. It stores nothing: the slices of a controller carry its id as a label (`owner`), by which an engine finds them again after a
- * restart. Every verb is idempotent, and may be called again with the same arguments after a crash or a lost answer.
+ * An engine starts one process, `patchbay compute --join URL`, somewhere; ends it; and reports its state. It knows no project and
+ * no node. It stores nothing: the slices of a controller carry its id as a label (`owner`), by which an engine finds them again
+ * after a restart. Every verb is idempotent, and may be called again with the same arguments after a crash or a lost answer.
  *
- * Failures reject with an `EngineError`, whose message is shown to people. Its cause is logged. Neither may hold the token of an order.
+ * Failures reject with an `EngineError`, whose message is shown to people. Its cause is logged. Neither may hold the token of an
+ * order.
  */
 
-/** What a slice needs of the machine that it runs on: the sum of its nodes' needs and of the process itself. */
+/** Resources that a slice needs on its machine: the sum of its nodes' needs and of the process itself. */
 export interface SliceNeeds {
   /** Processors, in steps of 0.001. */
   readonly cpus: number;
@@ -24,7 +26,7 @@ export interface SliceNeeds {
 
 export interface SliceImage {
   readonly name: string;
-  /** Of its content, lower-case hexadecimal; null: not computed yet. */
+  /** SHA-256 of the content in lower-case hexadecimal; null: not computed yet. */
   readonly sha256: string | null;
   /** Bytes. */
   readonly size: number;
@@ -59,7 +61,7 @@ export function sliceArguments({ joinUrl }: Pick<SliceOrder, 'joinUrl'>): string
 export interface Offer {
   /** Host, node pool or partition, as people know it at their engine. */
   readonly name: string;
-  /** What one slice can have there at most. */
+  /** Processors that one slice can have there at most. */
   readonly cpus: number;
   /** MiB. */
   readonly memory: number;
@@ -72,7 +74,7 @@ export interface Offer {
   readonly wait: number | null;
 }
 
-/** What the engine does to slices whatever they need. */
+/** Limits of the engine that apply to every slice, whatever its needs. */
 export interface EngineLimits {
   /** Slices of this controller at a time; null: no limit. */
   readonly slices: number | null;
@@ -82,21 +84,21 @@ export interface EngineLimits {
   readonly grace: number;
   /** The data folder of a slice is found again when the same id is placed again: `anywhere`, on the same `host` only, or not. */
   readonly disks: 'anywhere' | 'host' | 'none';
-  /** What it lacks to serve better, one sentence each, with what to do about it: rights, quota, a device plugin. */
+  /** Missing rights, quota or device plugins that would improve the service: one sentence each, with the fix. */
   readonly remarks: readonly string[];
 }
 
 /**
- * What became of a slice.
+ * State of a slice.
  * - `pending`: accepted, its process does not run yet.
- * - `running`: its process was started. Whether it has joined is the controller's own knowledge.
- * - `suspended`: its process was stopped by the engine (SIGSTOP, a frozen control group), which lets it run on, or ends it, as it decides. It
- *   is not started elsewhere meanwhile: its machines would run on for a moment when it is resumed.
- * - `draining`: its process still runs, and its host asks for it to leave; it is ended at `endsAt` where that is known.
- * - `lost`: the engine cannot tell, usually as the host does not answer. **Its process may still run**: it is not started elsewhere
- *   until its lease has run out.
- * - `ended`: the engine knows that **no process of it runs any more** (and none will, until it is placed again). It may be started
- *   elsewhere at once. An engine that is not sure reports `lost`.
+ * - `running`: its process was started. Only the controller knows whether it has joined.
+ * - `suspended`: the engine stopped its process (SIGSTOP, a frozen control group), and will resume or end it. The slice is not
+ *   started elsewhere meanwhile: its machines would run twice for a moment when the process is resumed.
+ * - `draining`: its process still runs, and its host asks it to leave; it is ended at `endsAt` where that is known.
+ * - `lost`: the engine cannot tell, usually because the host does not answer. **Its process may still run**: the slice is not
+ *   started elsewhere until its lease has run out.
+ * - `ended`: the engine knows that **no process of the slice runs any more** (and none will, until it is placed again). It may be
+ *   started elsewhere at once. An engine that is not sure reports `lost`.
  */
 export type SliceState = 'pending' | 'running' | 'suspended' | 'draining' | 'lost' | 'ended';
 
@@ -113,11 +115,11 @@ export interface SliceReport {
 
 export interface SliceListener {
   /**
-   * All slices of the owner: first of all, and whenever the engine had to list again. A slice that the controller knows and that is missing
-   * has `ended`.
+   * All slices of the owner: first of all, and whenever the engine had to list again. A slice that the controller knows and that
+   * is missing has `ended`.
    */
   readonly onList: (slices: readonly SliceReport[]) => void;
-  /** One slice changed, or was placed. `ended` may be reported several times, or only by its absence in the next list. */
+  /** Reports a slice that changed or was placed. `ended` may be reported several times, or only by absence from the next list. */
   readonly onChange: (slice: SliceReport) => void;
   /** The engine cannot be reached, with the reason, and is tried again; null: it answers again (a list follows). No slice is lost by that. */
   readonly onProblem: (problem: string | null) => void;
@@ -127,20 +129,20 @@ export interface Engine {
   /** Its folder: `process`, `kubernetes`, `slurm`. */
   readonly name: string;
 
-  /** What can be had now, the best first; empty: nothing. @throws EngineError */
+  /** Lists the machines on which a slice can start now, the best first; empty: none. @throws EngineError */
   offer(): Promise<readonly Offer[]>;
 
   /**
-   * Has the slice started. Resolves when the engine has accepted it, which is not when it runs. A slice with this id that exists already is
-   * left as it is, whatever its token. After `ended`, the same id may be placed again.
+   * Has the slice started. Resolves when the engine has accepted it, which is not when it runs. A slice with this id that exists
+   * already is left as it is, whatever its token. After `ended`, the same id may be placed again.
    * @throws EngineError with `isFinal` when the engine will never accept it: it is too large, or not permitted
    */
   place(order: SliceOrder): Promise<void>;
 
   /**
-   * Has the slice ended: SIGTERM, then SIGKILL after the grace. Resolves when the engine has accepted that; `ended` follows by `watch`.
-   * Resolves also when there is no such slice. With `keepDisks`, its data folder stays for the next `place` of this id, as far as
-   * `limits` says; without, nothing is left of it. @throws EngineError
+   * Has the slice ended: SIGTERM, then SIGKILL after the grace. Resolves when the engine has accepted that; `ended` follows by
+   * `watch`. Resolves also when there is no such slice. With `keepDisks`, its data folder stays for the next `place` of this id, as
+   * far as `limits` says; without, nothing is left of it. @throws EngineError
    */
   release(id: string, options: { readonly keepDisks: boolean }): Promise<void>;
 

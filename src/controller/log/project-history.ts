@@ -10,9 +10,9 @@ import { checkRecords } from './read-records.ts';
 import type { LogLine, LogRecord } from './records.ts';
 import { keepSteps } from './steps.ts';
 
-/** At least so many are kept, and the steps that they belong to; twice as many at most. */
+/** Records that are kept at least, with the steps that they belong to; twice as many at most. */
 const keptRecords = 1_000;
-/** The same for the length of the file. */
+/** Bytes of the file that are kept at least; twice as many at most. */
 const keptBytes = 2 * 1024 * 1024;
 /** Records that are kept when the last steps are long: the largest bulk change and its undo, each of up to 15,000 changes. */
 const mostRecords = 40_000;
@@ -34,7 +34,7 @@ export class ProjectHistory {
     this.#reaches = reaches;
   }
 
-  /** What is remembered, the oldest first. */
+  /** Returns the recorded changes, the oldest first. */
   async records(): Promise<readonly LogRecord[]> {
     await this.#open();
     return this.#records;
@@ -61,7 +61,7 @@ export class ProjectHistory {
     await (await this.#journal?.catch(() => undefined))?.close();
   }
 
-  /** Of a project whose log is gone, or that is made anew. */
+  /** Deletes the history of a project whose log is gone, or that is created anew. */
   static async forget(projectFile: string): Promise<void> {
     await removeTree(historyPath(projectFile));
   }

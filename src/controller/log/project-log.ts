@@ -26,7 +26,7 @@ import { damaged, logPath, type ProjectState, replay, stateOf } from './project-
 import { checkRecords } from './read-records.ts';
 import type { LogLine, LogRecord, ProjectChange, RecordOf, SnapshotHeader, UdpPorts } from './records.ts';
 
-/** What a snapshot holds; taken at one instant. */
+/** Content of a snapshot of the project, taken at one instant. */
 export interface Captured {
   readonly topology: Topology;
   readonly udpPorts: Readonly<Record<string, UdpPorts>>;
@@ -100,7 +100,7 @@ export class ProjectLog {
   #closed = false;
   /** The file holds all, and it and the log are not settled: nothing was changed since the project was created. */
   #isNew: boolean;
-  /** It was written by a version that cannot read what is wanted of nodes: nothing of that is written before a copy of it is kept. */
+  /** The file was written by a version that cannot read wanted states. None is written before a copy of the file is kept. */
   #isEarlier: boolean;
 
   private constructor(
@@ -171,8 +171,9 @@ export class ProjectLog {
   }
 
   /**
-   * Keeps the log of an earlier version beside this one, which that version cannot read from then on. The project file is brought up to date
-   * first: that version continues from there. False, and nothing happens, for a log of this version. @throws `storage_failed`
+   * Keeps the log of an earlier version beside this one, which that version cannot read from then on. The project file is brought
+   * up to date first: that version continues from there. False, and nothing happens, for a log of this version. @throws
+   * `storage_failed`
    */
   async keepEarlier(): Promise<boolean> {
     if (!this.#isEarlier) return false;
@@ -218,7 +219,7 @@ export class ProjectLog {
           this.#applied = record.seq;
           pending[index]?.apply(record.seq);
         }
-        // What is wanted of nodes is in the log alone: the project file need not be written for it.
+        // Wanted states of nodes are in the log alone: the project file need not be written for them.
         this.#schedule({ isInFile: records.some(({ action }) => action !== 'node.wanted') });
       },
       (error: unknown) => {
@@ -297,7 +298,7 @@ export class ProjectLog {
     const seq = this.#applied;
     const { topology, udpPorts, wanted } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
-    // What is wanted is not undone, and listeners are not sent it.
+    // Undo does not revert wanted states, and listeners are not notified of them.
     const remembered = this.#kept.filter(({ seq: each, action }) => each <= seq && action !== 'node.wanted');
     await this.#history.keep(remembered);
     this.#remembered = remembered.at(-1)?.seq ?? this.#remembered;

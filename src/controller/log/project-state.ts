@@ -1,4 +1,4 @@
-/** What a project file and its log hold together: the file is a snapshot, the log's records are the changes since. */
+/** Reads a project file together with its log: the file is a snapshot, the log's records are the changes since. */
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Journal, JournalDamaged } from '../../lib/journal.ts';
@@ -28,7 +28,10 @@ export async function readProject(projectFile: string): Promise<ProjectState> {
   return state;
 }
 
-/** What is listed of a project, as the file and its log say; other records are checked when it is opened. @throws as `readTopology` */
+/**
+ * Reads the listed fields of a project from its file and log. Other records are checked when the project is opened. @throws as
+ * `readTopology`
+ */
 export async function readListed(projectFile: string): Promise<ProjectEntry> {
   let entry = await readProjectEntry(projectFile);
   const isListed = (record: unknown) => (record as { action?: unknown } | null)?.action === ('project.updated' satisfies Action);

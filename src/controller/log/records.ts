@@ -14,18 +14,18 @@ type StoredDrawing = Readonly<Omit<Drawing, 'svg'> & { svg?: string }>;
 export type StoredLink = Readonly<Link & LinkExtras>;
 export type StoredLinkEntry = Readonly<Omit<LinkEntry, keyof LinkExtras> & LinkExtras>;
 
-/** What the project file does not hold. */
+/** State of a project that its file does not hold. */
 export interface SnapshotHeader {
   readonly udp_ports?: Readonly<Record<string, UdpPorts>>;
-  /** What is wanted of each node, by its id. Earlier versions did not write it, and cannot read a log that has it. */
+  /** Wanted state of each node by its id. Earlier versions did not write it, and cannot read a log that has it. */
   readonly wanted?: Readonly<Record<string, WantedRun>>;
   /** Number of the last change before, of those that the history keeps. */
   readonly history?: number;
 }
 
 /**
- * What each action comes with. `event` is what listeners are sent; of nodes only what is stored of them, as their ports follow from it
- * and can be many. `was` is what it takes to revert it, in the form of the project file.
+ * Payload of each action. `event` is sent to listeners; for nodes it has only the stored fields, because ports can be many and
+ * follow from those. `was` is the state needed to revert the change, in the form of the project file.
  */
 export interface Payloads {
   'project.updated': { readonly event: ProjectEntry; readonly was: ProjectEntry };
@@ -66,7 +66,7 @@ interface RecordHead {
 }
 
 export type RecordOf<A extends Action> = { readonly [K in A]: RecordHead & { readonly action: K } & Payloads[K] }[A];
-/** One change. */
+/** A single change with its sequence number. */
 export type LogRecord = RecordOf<Action>;
 /** A line of a log: one change, or several that stand or fall together. */
 export type LogLine = LogRecord | readonly LogRecord[];
@@ -79,7 +79,7 @@ interface ChangeHead {
 export type ChangeOf<A extends Action> = { readonly [K in A]: ChangeHead & { readonly action: K } & Payloads[K] }[A];
 /** A change that is about to be recorded. */
 export type ProjectChange = ChangeOf<Action>;
-/** What applying, reverting and announcing need of a record. */
+/** Fields of a record that are needed to apply, revert and announce it. */
 export type Changed<A extends Action> = {
   readonly [K in A]: { readonly action: K; readonly udp_ports?: UdpPorts } & Payloads[K];
 }[A];

@@ -1,4 +1,4 @@
-/** Which steps of a project can be undone and redone, by its records. */
+/** Derives from a project's records which of its steps can be undone and redone. */
 import type { LogRecord } from './records.ts';
 
 export interface Step {
@@ -14,8 +14,8 @@ export interface Steps {
 }
 
 /**
- * Undo and redo do the same: they revert the changes of a step, by a step that names it (`inverts`) and is put on the other pile. A new
- * step leaves nothing to redo. A step whose first changes are forgotten cannot be reverted.
+ * Undo and redo do the same: they revert the changes of a step, by a step that names it (`inverts`) and is put on the other pile.
+ * A new step leaves nothing to redo. A step whose first changes are forgotten cannot be reverted.
  */
 export function stepsOf(records: readonly LogRecord[]): Steps {
   const undo: Step[] = [];
@@ -79,7 +79,7 @@ export function keepSteps(records: readonly LogRecord[], from: number, most: num
   return records.slice(first).map((record) => {
     const { step, inverts, ...rest } = record;
     if (step === undefined || inverts === undefined || kinds.get(step) !== 'redo') return record;
-    // What it redid is forgotten: from now on it is a step like a first one, which undo reverts.
+    // The step that this record redid is no longer in the history: the record becomes a first step, which undo reverts.
     return (begins.get(inverts) ?? -1) < first ? ({ ...rest, step } as LogRecord) : record;
   });
 }

@@ -1,4 +1,4 @@
-/** What is stored, logged and handed out: a copy with sorted keys, frozen to the bottom, without undefined values. */
+/** Copies a value that is stored, logged or returned: with sorted keys, deeply frozen, without undefined values. */
 export function canonical<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map((item) => canonical(item))) as T;

@@ -21,7 +21,7 @@ export function convertedNode(entry: NodeEntry): (images: Images) => NodeCreate 
   };
 }
 
-/** What a template has of another one, whatever its type. */
+/** Fields that a converted template keeps, whatever its type. */
 const keptOfTemplate = [
   ...['category', 'compute_id', 'default_name_format', 'symbol', 'usage', 'console_auto_start', 'custom_adapters'],
   ...['first_port_name', 'port_name_format', 'port_segment_size'],

@@ -79,7 +79,7 @@ function withNewLinkId(link: FileObject, { ids }: NewIdentity): FileObject {
   return { ...link, ...renamed(link, 'link_id', ids), nodes, ...withNewMirror(link, ids) };
 }
 
-/** Of a link as it is stored, or as it stands in a file. */
+/** Renews the node id in a link's mirror. The link may be a stored one or one of a project file. */
 function withNewMirror({ mirror, link_style }: FileObject, ids: FreshIds): FileObject {
   const moved = (value: unknown) => (isObject(value) ? { ...value, ...renamed(value, 'node_id', ids) } : value);
   const inStyle = isObject(link_style) && 'patchbay_mirror' in link_style;

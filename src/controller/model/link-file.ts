@@ -1,6 +1,7 @@
 /**
- * A link as it stands in the project file. GNS3 keeps filters that it does not know, but then refuses to start the link's nodes, and it
- * refuses a file with other fields; it ignores unknown keys of `link_style`. So in the file all that is ours is there, and nowhere else.
+ * A link as it stands in the project file. GNS3 keeps filters that it does not know, but then refuses to start the link's nodes,
+ * and it refuses a file with other fields; it ignores unknown keys of `link_style`. So in the file all that is ours is there, and
+ * nowhere else.
  */
 
 import type { Filters } from '../../schema/filter.ts';
@@ -29,7 +30,7 @@ export function linkToFile({ schedule, mirror, ...link }: LinkEntry): LinkEntry 
   return canonical<LinkEntry>({ ...link, filters, link_style });
 }
 
-/** What is not as it is written here stays in the style. */
+/** Reads Patchbay's own fields from the link's style. A value that is not valid stays in the style unchanged. */
 export function linkFromFile(link: LinkInput): LinkInput & LinkExtras {
   const { [filtersKey]: own, [scheduleKey]: schedule, [mirrorKey]: mirror, ...style } = link.link_style ?? {};
   const isFilters = typeof own === 'object' && own !== null && !Array.isArray(own);

@@ -1,7 +1,7 @@
 import { kinds } from '../../emulators/kinds.ts';
 import type { NodeType } from '../../schema/node.ts';
 
-/** What `console_type: null` of a project file means: `none` for a kind that can have a console, and null stays for the others. */
+/** Translates `console_type: null` of a project file: to `none` for a kind that can have a console, else it stays null. */
 export function noConsoleOf(type: unknown): 'none' | null {
   return kinds[type as NodeType]?.consoleTypes.length === 0 ? null : 'none';
 }

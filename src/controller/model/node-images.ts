@@ -20,7 +20,7 @@ export function imageFolderOf(nodeType: string): string | undefined {
   return findKind(nodeType as NodeType)?.images?.folder;
 }
 
-/** As it is on another server: images are named by their base names. */
+/** Names the node's images by their base names, as another server needs them. */
 export function withBareImages(node: NodeEntry): NodeEntry {
   const bare = imageProperties(node).map((key) => [key, basename(String(node.properties[key]))]);
   return { ...node, properties: { ...node.properties, ...Object.fromEntries(bare) } };

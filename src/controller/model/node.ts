@@ -21,7 +21,7 @@ import { type NodeEntry, toNodeEntry } from './topology.ts';
 /** The node object of the API. A label that a client gave is kept as it was given. */
 export type NodeObject = Readonly<Omit<Node, 'label'> & { label: Label }>;
 
-/** What only the compute knows. */
+/** State of a node that only its compute knows. */
 export interface NodeLive {
   readonly command_line: string | null;
   readonly node_directory: string | null;
@@ -50,7 +50,7 @@ export function kindOf(type: NodeType): Kind {
   return kind;
 }
 
-/** None for a type that only another program knows: such nodes are kept as they were found. */
+/** Lists the ports of a node; none for types that only another program knows, whose nodes are kept as found. */
 export function portsOf(entry: NodeEntry): readonly Port[] {
   return canonical(kinds[entry.node_type]?.ports(entry.properties, entry) ?? []);
 }
@@ -156,7 +156,7 @@ function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
 }
 
-/** What the compute is sent when the node is made there. `extra`: contents of files that the properties named. */
+/** Builds the request that creates the node on its compute. `extra`: contents of files that the properties named. */
 export function createBody(entry: NodeEntry, extra: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     ...sendable({ ...entry.properties, ...extra }),
@@ -168,7 +168,7 @@ export function createBody(entry: NodeEntry, extra: Readonly<Record<string, unkn
   };
 }
 
-/** What the compute is sent of a change; undefined when the change does not concern it. */
+/** Builds the request for a changed node; undefined when its compute is not concerned by the change. */
 export function updateBody(
   before: NodeEntry,
   after: NodeEntry,

@@ -1,4 +1,4 @@
-/** Which link each port of a project's nodes has, and which links each node has. */
+/** Indexes the links of a project by port and by node. */
 import { fault } from '../../api/faults.ts';
 import type { LinkEnd, LinkMirror } from '../../schema/link.ts';
 import type { LinkEntry } from './topology.ts';

@@ -47,7 +47,7 @@ export function projectFromFile<T extends { readonly variables?: unknown }>(fiel
   };
 }
 
-/** Of a file that others may have written: what no client could set counts as absent. */
+/** Parses the checkpoint settings of a file that others may have written. A value that no client could set counts as absent. */
 function checkpointsIn(text: string | undefined): object | undefined {
   const [, minutes, bytes] = /^(\d{1,5}(?:\.\d+)?) (\d{1,16})$/.exec(text ?? '') ?? [];
   const settings = { checkpoint_minutes: Number(minutes), checkpoint_bytes: Number(bytes) };

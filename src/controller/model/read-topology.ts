@@ -20,7 +20,7 @@ export interface ReadTopology {
 
 /** Parsing and checking so much takes some 10 ms, and no more than 50 whatever it is; a thread takes 100 ms to start. */
 export const smallBytes = 256 * 1024;
-/** Of a file that is a project of this server already. What comes from elsewhere is bounded where it comes in. */
+/** Size limit of a project file on this server, in bytes. Imports and uploads have limits of their own. */
 const largestBytes = 400 * 1024 ** 2;
 
 /** @throws `project_damaged`, `project_newer` */
@@ -31,7 +31,7 @@ export async function readTopology(path: string): Promise<ReadTopology> {
   return collect(taskOf(path, 'topology'));
 }
 
-/** What is listed of a project; see `listedEntry`. @throws as `readTopology` */
+/** Reads the listed fields of a project; see `listedEntry`. @throws as `readTopology` */
 export async function readProjectEntry(path: string): Promise<ProjectEntry> {
   const bytes = await readSmall(path);
   if (bytes) return listedEntry(bytes, basename(path));
@@ -44,7 +44,7 @@ export async function readPictures(path: string): Promise<string[]> {
   return bytes ? picturesIn(bytes) : readValue<string[]>(taskOf(path, 'pictures'));
 }
 
-/** As `readTopology`, of a small file that was read. */
+/** Parses a small file that has been read; otherwise like `readTopology`. */
 export async function parseTopology(bytes: Buffer, name: string): Promise<ReadTopology> {
   try {
     const { file, revision } = await checkFile(bytes, name);
@@ -91,7 +91,7 @@ async function readValue<T>(task: Task): Promise<T> {
 
 type FileLists = TopologyFile['topology'];
 
-/** What a file holds, in the form in which it is kept. */
+/** Collects a file's content in the form in which it is kept. */
 class Building {
   readonly #project: ProjectEntry;
   readonly #lists: Partial<Record<keyof FileLists, unknown[]>> = {};

@@ -27,7 +27,7 @@ const classic: ReadonlyMap<string, Size> = new Map(
   classicSizes.flatMap(([width, height, names]) => names.split(' ').map((name) => [`${name}.svg`, { width, height }] as const)),
 );
 
-/** Of a symbol with this id, as far as it is built in; that of the default symbol for any other. */
+/** Returns the size of a built-in symbol; for any other id, that of the default symbol. */
 export function builtInSize(symbolId: string): Size {
   if (symbolId.startsWith(':/symbols/affinity/')) return affinitySize;
   return classic.get(symbolId.slice(symbolId.lastIndexOf('/') + 1)) ?? standard;

@@ -72,8 +72,8 @@ export async function checkFile(bytes: Buffer, name: string): Promise<CheckedFil
 }
 
 /**
- * What is listed of a project, without a look at what it holds: that is checked when it is opened. Fields of a wrong type are taken
- * for absent. @throws as `checkFile`
+ * Reads the listed fields of a project without checking its content, which is checked when it is opened. Fields of a wrong type
+ * count as absent. @throws as `checkFile`
  */
 export function listedEntry(bytes: Buffer, name: string): ProjectEntry {
   const { raw } = parseFile(bytes, name);

@@ -13,7 +13,7 @@ export interface Task {
   /** A path, or the bytes themselves. */
   readonly source: string | Uint8Array;
   readonly maxBytes: number;
-  /** What people know the file by. */
+  /** File name for messages. */
   readonly name: string;
   readonly want: 'topology' | 'entry' | 'pictures' | Renewal;
 }
@@ -33,7 +33,7 @@ export async function* readInThread(task: Task): AsyncGenerator<FilePiece> {
   const worker = new Worker(new URL('./topology-thread.ts', import.meta.url), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: threadMemoryMiB },
-    // What the server was started with is not the thread's.
+    // The thread must not inherit the server's Node options.
     execArgv: [],
   });
   try {
@@ -46,7 +46,7 @@ export async function* readInThread(task: Task): AsyncGenerator<FilePiece> {
     throw new Error('the thread that read it has ended');
   } catch (error) {
     if (error instanceof Fault) throw error;
-    // It has no memory left.
+    // The thread has run out of memory.
     throw fault('project_damaged', { name: task.name, reason: (error as Error).message }, { cause: error });
   } finally {
     await worker.terminate();

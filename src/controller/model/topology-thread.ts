@@ -1,6 +1,6 @@
 /**
- * A thread that reads one project file, so that a large one never holds up the server. What it found goes to the server in pieces of
- * JSON, the next one when the last was taken: what a thread sends as a value would be put together there in one go as well.
+ * A thread that reads one project file, so that a large one never holds up the server. What it found goes to the server in pieces
+ * of JSON, the next one when the last was taken: what a thread sends as a value would be put together there in one go as well.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { fault, isFault } from '../../api/faults.ts';
@@ -10,11 +10,11 @@ import { FreshIds, withNewIdentity } from './fresh-ids.ts';
 import { checkFile, listedEntry, mostLevels, picturesIn } from './topology-file.ts';
 import type { FilePiece, Task } from './topology-reader.ts';
 
-/** Of a piece, in characters. */
+/** Length of a piece in characters. */
 const pieceLength = 256 * 1024;
-/** No request makes an entry of more; a picture may be large. */
+/** Length limits of an entry in characters. No request creates a longer one; a picture may be large. */
 const longest = { nodes: 2 * 1024 ** 2, links: 2 * 1024 ** 2, computes: 2 * 1024 ** 2, drawings: 16 * 1024 ** 2 };
-/** Of a node, link or compute: each costs time when it is taken over. */
+/** Limit of nodes, links and computes each: every value costs time when the project is adopted. */
 const mostValues = 50_000;
 
 const task = workerData as Task;

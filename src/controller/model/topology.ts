@@ -1,4 +1,4 @@
-/** What a project holds, in the form of its file (`.gns3`, revision 9). Source: GNS3's format. */
+/** Content of a project in the form of its file (`.gns3`, revision 9). Source: GNS3's format. */
 import type { DrawingInput } from '../../schema/drawing.ts';
 import { type Filters, numbersFirst } from '../../schema/filter.ts';
 import type { LinkEnd, LinkInput, LinkMirror } from '../../schema/link.ts';
@@ -12,11 +12,11 @@ import { builtInSize } from './symbol-sizes.ts';
 
 export const topologyRevision = 9;
 
-/** What is stored of a node; the rest of the node object is known only while the project is open. */
+/** Stored fields of a node. Its other fields are known only while the project is open. */
 export type NodeEntry = Readonly<
   Omit<Node, 'command_line' | 'console_host' | 'label' | 'node_directory' | 'ports' | 'project_id' | 'status'> & { label: Label }
 >;
-/** What a link may have beyond the GNS3 API. Null: it has it no longer. */
+/** Fields of a link beyond the GNS3 API. Null: removed. */
 export interface LinkExtras {
   readonly schedule?: LinkSchedule | null;
   readonly mirror?: LinkMirror | null;

@@ -1,6 +1,6 @@
 /**
- * What is wanted of a node: whether it is to run. It is written to the project's log before a request that changes it is answered, and
- * `reconcile/decide.ts` compares it with what the node's compute reports. Kinds that always run have none.
+ * Wanted state of a node: whether it should run. It is written to the project's log before a request that changes it is answered,
+ * and `reconcile/decide.ts` compares it with the state that the node's compute reports. Kinds that always run have none.
  */
 import { oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
@@ -11,8 +11,9 @@ export const WantedRun = Type.Object(
     /** Grows with each change of `run`. A start carries it to the compute, which says with which one a machine was started. */
     generation: Type.Integer({ minimum: 0 }),
     /**
-     * Who wants it: a client's request; `auto_start` of its project; the memory of a snapshot; its guest, by switching it off, or its
-     * emulator, by failing (`guest`); the compute, which refused to start it; or the controller, for a machine that it found running.
+     * Who wants it: a client's request; `auto_start` of its project; the memory of a snapshot; its guest, by switching it off, or
+     * its emulator, by failing (`guest`); the compute, which refused to start it; or the controller, for a machine that it found
+     * running.
      */
     by: oneOf(['adopted', 'auto_start', 'client', 'closed', 'guest', 'refused', 'snapshot']),
   },
@@ -20,18 +21,18 @@ export const WantedRun = Type.Object(
 );
 export type WantedRun = Static<typeof WantedRun>;
 
-/** What is wanted of a node that was never started. */
+/** Wanted state of a node that was never started. */
 export const notWanted: WantedRun = Object.freeze({ run: 'stopped', generation: 0, by: 'adopted' });
 
 /**
- * The next state. Generations begin at the time of day: a node that is restored, or whose project is rewound, never has a number again
- * that a compute may know from a run before.
+ * The next state. Generations begin at the time of day: a node that is restored, or whose project is rewound, never has a number
+ * again that a compute may know from a run before.
  */
 export function wantedNext(before: WantedRun, run: WantedRun['run'], by: WantedRun['by'], now = Date.now()): WantedRun {
   return Object.freeze({ run, by, generation: Math.max(before.generation + 1, now) });
 }
 
-/** What is wanted where these nodes of a snapshot continue. */
+/** Returns the wanted states of nodes that continue from a snapshot. */
 export function runningOf(nodeIds: Iterable<string>): Record<string, WantedRun> {
   return Object.fromEntries(Array.from(nodeIds, (id) => [id, wantedNext(notWanted, 'running', 'snapshot')]));
 }

@@ -1,6 +1,6 @@
 /**
- * The relay for links between computes that do not reach each other: a thread, begun when the first link may need it. It knows tickets, and
- * nothing of projects. A thread that ends, or cannot have its port, is begun anew, and links connect again.
+ * The relay for links between computes that do not reach each other: a thread, begun when the first link may need it. It knows
+ * tickets, and nothing of projects. A thread that ends, or cannot have its port, is begun anew, and links connect again.
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../lib/log.ts';
@@ -28,11 +28,13 @@ const restartTimes = { firstMs: 1_000, longestMs: 60_000 };
 export class LinkRelay {
   readonly host: string;
   readonly #options: LinkRelayOptions;
-  /** By link. */
+  /** Tickets by link. */
   readonly #tickets = new Map<string, string>();
   readonly #restart = new Retry(restartTimes, () => this.#start());
   #thread: Worker | undefined;
-  /** Of the present thread; undefined in it: it does not listen. */
+  /**
+   * Port of the present thread. It resolves to undefined when the thread cannot listen; the field is undefined without a thread.
+   */
   #port: Promise<number | undefined> | undefined;
   /** Ends of links know it: it stays when the thread is begun anew. */
   #listening: number;

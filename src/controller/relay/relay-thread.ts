@@ -1,24 +1,25 @@
 /**
  * The thread of the relay: a TCP port at which the two ends of a link meet, by its ticket, when neither reaches the other.
  *
- * Theory of operation. An end says its role and ticket (`lib/relay-hello.ts`); one whose ticket is not known is disconnected. When both are
- * here, the end that accepts is notified, answers, and then the other one is notified; from then on bytes are passed on, both ways. A side
- * that is not read stops the other one: no more is held than the buffers of two sockets. What passes is the stream of two fabrics, which
- * prove to each other that they have the link's secret and encrypt it: the ticket follows from the secret, and not the other way.
+ * Theory of operation. An end says its role and ticket (`lib/relay-hello.ts`); one whose ticket is not known is disconnected. When
+ * both are here, the end that accepts is notified, answers, and then the other one is notified; from then on bytes are passed on,
+ * both ways. A side that is not read stops the other one: no more is held than the buffers of two sockets. What passes is the
+ * stream of two fabrics, which prove to each other that they have the link's secret and encrypt it: the ticket follows from the
+ * secret, and not the other way.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type RelayRole, readRelayHello, relayHelloBytes } from '../../lib/relay-hello.ts';
 
-/** What the thread is sent. */
+/** Orders of the controller to the thread. */
 export type RelayOrder = { readonly admit: string } | { readonly revoke: string };
 
 const helloMs = 3_000;
-/** So many may have said nothing yet; the oldest makes room. */
+/** Limit of connections that have not sent a hello yet; a further one replaces the oldest. */
 const mostStrangers = 64;
 const notice = Buffer.from([1]);
 
-/** Of a ticket. */
+/** Ends of a link that meet under a ticket. */
 interface Meeting {
   /** Ends that wait for the other one. */
   readonly waiting: Partial<Record<RelayRole, Socket>>;

@@ -10,7 +10,7 @@ export type OnBytes = (doneBytes: number, totalBytes: number) => void;
 export interface ExtractTask {
   readonly archive: string;
   readonly folder: string;
-  /** Of its disk: what is to stay free. */
+  /** Bytes that must stay free on the folder's disk. */
   readonly floorBytes: number;
 }
 export type Report =

@@ -1,6 +1,7 @@
 /**
- * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that GNS3's
- * program offers are read by the programs of this system, which may use and reach little. Their numbers, and the header of LZMA data: PKWARE's APPNOTE, 4.4.5, 5.8.
+ * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that GNS3's program
+ * offers are read by the programs of this system, which may use and reach little. Their numbers, and the header of LZMA data:
+ * PKWARE's APPNOTE, 4.4.5, 5.8.
  */
 import { spawn } from 'node:child_process';
 import { PassThrough, Readable, type Writable } from 'node:stream';
@@ -51,7 +52,7 @@ async function openContent(zip: ZipFile, entry: Entry): Promise<Readable> {
     : through('xz', ['-dc', '--format=lzma', '--memlimit-decompress=256MiB'], withFileHeader(packed, entry), entry);
 }
 
-/** As a `.lzma` file begins: properties, then the length, or all ones when a mark ends the data. */
+/** Prefixes the data with the head of a `.lzma` file: properties, then the length, or all ones when a mark ends the data. */
 async function* withFileHeader(packed: Readable, entry: Entry): AsyncGenerator<Buffer> {
   let head: Buffer | undefined = Buffer.alloc(0);
   for await (const chunk of packed) {
@@ -84,7 +85,7 @@ async function through(
   const problem = (reason: string) => new Error(`"${entry.fileName}" cannot be unpacked: ${reason}`);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   child.once('error', (error) => out.destroy(problem(`${tool}: ${error.message}`)));
-  // What is wrong with the data shows in the program's exit code.
+  // Errors in the data are reported by the program's exit code.
   pipeline(packed, child.stdin as Writable).catch(() => undefined);
   let sizeBytes = 0;
   async function* counted(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

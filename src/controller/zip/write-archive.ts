@@ -14,7 +14,7 @@ export interface ArchiveOptions {
 
 export interface Archive {
   readonly output: Readable;
-  /** Of all files, before compression. */
+  /** Size of all files before compression. */
   readonly totalBytes: number;
   /** Links that point outside the folder, which every import would refuse. */
   readonly leftOut: readonly string[];

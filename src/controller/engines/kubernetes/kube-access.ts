@@ -6,7 +6,7 @@ import { EngineError } from '../engine.ts';
 export interface KubeAccess {
   /** `https://10.96.0.1:443`, without a path. */
   readonly origin: string;
-  /** Of slices. */
+  /** Namespace of the slices. */
   readonly namespace: string;
   /** Socket of `kubectl proxy`, which adds the credentials of its kubeconfig. */
   readonly socketPath?: string;

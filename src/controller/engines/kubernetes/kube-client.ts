@@ -8,7 +8,7 @@ import type { KubeAccess } from './kube-access.ts';
 import type { KubeList, KubeObject, KubeStatus, WatchEvent } from './kube-objects.ts';
 
 const timeoutMs = 20_000;
-/** Of an answer; etcd takes objects of 1.5 MiB, and a page has 100 of them at most. */
+/** Size limit of an answer in bytes; etcd takes objects of 1.5 MiB, and a page has 100 of them at most. */
 const longestAnswer = 32 << 20;
 const pageSize = 100;
 /** Pages of one list; a server that never comes to an end is given up. */
@@ -145,7 +145,7 @@ export class KubeClient {
 
 interface WatchOptions {
   readonly signal: AbortSignal;
-  /** What it throws ends the watch. */
+  /** Receives each event. An exception thrown here ends the watch. */
   readonly onEvent: (event: WatchEvent) => void;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Slices as bare pods in one namespace. One write places a slice, one ends it. Pods carry controller and slice as labels, so that a
- * controller that starts again finds them. A pod is never made anew by Kubernetes: the controller does that, when the lease of the slice has
- * run out. Only `v1` is used, as versions 1.20 and later have it.
+ * Slices as bare pods in one namespace. One write places a slice, one ends it. Pods carry controller and slice as labels, so that
+ * a controller that starts again finds them. A pod is never made anew by Kubernetes: the controller does that, when the lease of
+ * the slice has run out. Only `v1` is used, as versions 1.20 and later have it.
  */
 import { Retry } from '../../../lib/retry.ts';
 import {
@@ -94,7 +94,7 @@ export class KubernetesEngine implements Engine {
       // Another call of the same order was faster.
       if (!(error instanceof KubeError && error.word === 'AlreadyExists')) throw error;
     }
-    // What is left of earlier ones; a pod of a silent node stays until that node answers.
+    // Pods of earlier attempts are deleted; a pod of a silent node stays until that node answers.
     for (const [index, pod] of items.entries()) if (states[index] !== 'draining') await this.#delete(pod);
   }
 
@@ -108,7 +108,7 @@ export class KubernetesEngine implements Engine {
     const retry = new Retry(retryTimes);
     while (!signal.aborted) {
       const pods = new SlicePods(listener);
-      // That a pod does not end in time is no event.
+      // Kubernetes sends no event when a pod does not end in time.
       const clock = setInterval(() => pods.announceLate(), latePollMs);
       try {
         let version = await this.#list(owner, pods);
@@ -124,7 +124,7 @@ export class KubernetesEngine implements Engine {
       } catch (error) {
         if (signal.aborted) return;
         clearInterval(clock);
-        // What is no `EngineError` is an object with fields of other types than Kubernetes gives them.
+        // Any other error than an `EngineError` comes from an object whose fields have unexpected types.
         if (!(error instanceof ListAgain)) listener.onProblem((error as Error).message);
         await retry.pause(signal);
       } finally {
@@ -172,7 +172,7 @@ export class KubernetesEngine implements Engine {
       else retry.succeeded();
     } catch (error) {
       if (error instanceof KubeError && error.status === gone) throw new ListAgain('The version is too old', { cause: error });
-      // What happened meanwhile is sent after it connects again, or there is a new list.
+      // The events of the gap are sent after the watch reconnects, or there is a new list.
       const isBroken = error instanceof KubeError && error.status === 0;
       if (!isBroken || performance.now() - begun < retryTimes.firstMs) throw error;
     }

@@ -13,7 +13,7 @@ const ownerLabel = 'patchbay-owner';
 export const sliceLabel = 'patchbay-slice';
 /** Number of the pod among those of its slice: the newest one counts. */
 const attemptLabel = 'patchbay-attempt';
-/** Of the image; any but root would do. */
+/** User id of the image; any id but root's would do. */
 const user = 1000;
 
 export const ownerSelector = (owner: string) => `${ownerLabel}=${owner}`;

@@ -1,7 +1,7 @@
 /**
- * Slices as processes of this host: for tests, and for a host whose labs are to run apart from the controller. Each has a folder below
- * `<data>/slices` with its owner's mark and the process's id; the data folder of the slice is in it. A process whose server is gone is `lost`, not
- * `ended`: its machines are processes of their own, which its guard ends when the lease is over.
+ * Slices as processes of this host: for tests, and for a host whose labs are to run apart from the controller. Each has a folder
+ * below `<data>/slices` with its owner's mark and the process's id; the data folder of the slice is in it. A process whose server
+ * is gone is `lost`, not `ended`: its machines are processes of their own, which its guard ends when the lease is over.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -154,7 +154,7 @@ function signal(mark: Mark, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     if (isRunning(mark)) process.kill(mark.pid, name);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Takes the elements of one list out of a JSON document while it arrives. A cluster lists tens of thousands of jobs: parsed as one text
- * they would hold the event loop for a quarter of a second.
+ * Takes the elements of one list out of a JSON document while it arrives. A cluster lists tens of thousands of jobs: parsed as
+ * one text they would hold the event loop for a quarter of a second.
  */
 import { StringDecoder } from 'node:string_decoder';
 
@@ -13,7 +13,7 @@ export class ElementSplitter {
   readonly #decoder = new StringDecoder('utf8');
   #text = '';
   #state: 'before' | 'inside' | 'after' = 'before';
-  /** Of the element that is being read: where scanning continues in `#text`, how many braces are open, whether in a string. */
+  /** Position in `#text` where scanning continues. `#depth` counts open braces of the element that is being read. */
   #at = 0;
   #depth = 0;
   #inString = false;

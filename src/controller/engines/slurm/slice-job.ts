@@ -46,15 +46,16 @@ export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmS
 }
 
 /**
- * What a server that was killed leaves running is ended before the job is: the slice is placed on another host as soon as Slurm calls the job
- * ended, and where Slurm follows processes by their parents (`proctrack/linuxproc`) it does not know the machines any more.
+ * Writes the script of a slice's job. It ends the processes that a killed server leaves running before the job ends: the slice is
+ * placed on another host as soon as Slurm calls the job ended. Where Slurm follows processes by their parents
+ * (`proctrack/linuxproc`), it no longer knows the machines.
  *
- * WINCH and TERM end the slice, URG removes its folder as well. A temporary folder is removed in any case. A job that Slurm puts back into its
- * queue does nothing: its first process may still run on a node that only seems to be down, and the controller places the slice again
- * when its lease has run out.
+ * WINCH and TERM end the slice, URG removes its folder as well. A temporary folder is removed in any case. A job that Slurm puts
+ * back into its queue does nothing: its first process may still run on a node that only seems to be down, and the controller places
+ * the slice again when its lease has run out.
  *
- * slurmctld saves its state some seconds late: killed before, it takes a job that runs for one that waits, and starts it a second time, without
- * saying so. The second one waits until it is cancelled, for the first may still run: again the lease decides.
+ * slurmctld saves its state some seconds late. If it is killed before, it takes a running job for a waiting one, and starts it a
+ * second time without notice. The second run waits until it is cancelled, because the first may still run: again the lease decides.
  */
 function scriptOf(order: SliceOrder, { command, data_folder }: SlurmSettings): string {
   const folder = data_folder === '' ? `"\${TMPDIR:-/tmp}"/patchbay-${order.id}` : quote(`${data_folder}/${order.id}`);
@@ -92,7 +93,7 @@ exit "$code"
 `;
 }
 
-/** Of all processes of a slice: by it they are found in `/proc`. */
+/** Environment variable of all processes of a slice, by which they are found in `/proc`. */
 const jobVariable = 'PATCHBAY_SLURM_JOB';
 
 function quote(word: string): string {

@@ -1,4 +1,6 @@
-/** What the engine needs of Slurm, whichever way it is reached: slurmrestd's socket (`slurm-rest.ts`) or its commands (`slurm-commands.ts`). */
+/**
+ * Interface to Slurm with two implementations: slurmrestd's socket (`slurm-rest.ts`) and Slurm's commands (`slurm-commands.ts`).
+ */
 
 export interface SlurmJob {
   readonly id: number;

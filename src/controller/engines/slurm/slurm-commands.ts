@@ -13,9 +13,9 @@ import {
 } from './slurm-client.ts';
 
 const timeoutMs = 20_000;
-/** Of `squeue --format`: fields before the last one hold no bar. */
+/** Format of `squeue --format`: fields before the last one hold no bar. */
 const jobFormat = '%i|%T|%B|%r|%e|%k';
-/** What Slurm writes for a value that is not set. */
+/** Words that Slurm prints for a value that is not set. */
 const unset: ReadonlySet<string> = new Set(['', 'N/A', 'n/a', '(null)', 'Unknown', 'None']);
 
 export class SlurmCommands implements SlurmClient {

@@ -1,7 +1,7 @@
 /**
- * Slices as batch jobs of Slurm. Jobs carry controller and slice in their comment, so that a controller that starts again finds them. A slice
- * may have several: one that was lost ends some time after the next one was submitted. The newest that keeps its place counts, else
- * the newest. Slurm has no notifications: the list is polled, and at once after `place` and `release`.
+ * Slices as batch jobs of Slurm. Jobs carry controller and slice in their comment, so that a controller that starts again finds
+ * them. A slice may have several: one that was lost ends some time after the next one was submitted. The newest that keeps its
+ * place counts, else the newest. Slurm has no notifications: the list is polled, and at once after `place` and `release`.
  */
 import { EventEmitter, once } from 'node:events';
 import { Retry } from '../../../lib/retry.ts';
@@ -50,7 +50,7 @@ export class SlurmEngine implements Engine {
   readonly #enforcements = new Map<number, NodeJS.Timeout>();
   /** Lists that were asked for so far. */
   #polls = 0;
-  /** By slice: the latest list that was asked for before its job was submitted. */
+  /** Number of the latest list that was requested before a slice's job was submitted, by slice. */
   readonly #submitted = new Map<string, number>();
 
   constructor({ client, settings, pollMs = 2_000 }: SlurmEngineOptions) {
@@ -59,7 +59,7 @@ export class SlurmEngine implements Engine {
     this.#pollMs = pollMs;
   }
 
-  /** By size of what is free on the nodes of the partition; then whole nodes that are busy now. */
+  /** Offers the free resources of the partition's nodes, merged by size; then whole nodes that are busy now. */
   async offer(): Promise<readonly Offer[]> {
     const { partition, kvm_feature } = this.#settings;
     const nodes = (await this.#nodes()).filter(({ states }) => !states.some((state) => unusable.test(state)));
@@ -117,7 +117,7 @@ export class SlurmEngine implements Engine {
         const found = await this.#jobsBySlice(owner);
         if (signal.aborted) return;
         retry.succeeded();
-        // What it says of slices that were placed meanwhile is of the jobs before.
+        // For slices that were placed meanwhile, this list still describes their earlier jobs.
         const old = new Set([...this.#submitted].filter(([, at]) => at >= poll).map(([id]) => id));
         if (known) {
           const jobs = withKnown(found, known, old);
@@ -164,8 +164,8 @@ export class SlurmEngine implements Engine {
   }
 
   /**
-   * Slurm has one error (2015) for what the partition lacks now and what it will never have: it will never have more than its largest node,
-   * be that down or drained.
+   * Slurm has one error (2015) for what the partition lacks now and what it will never have: it will never have more than its
+   * largest node, be that down or drained.
    */
   async #submit(submission: SlurmSubmission): Promise<void> {
     try {
@@ -181,7 +181,7 @@ export class SlurmEngine implements Engine {
     }
   }
 
-  /** Those that slices may be placed on, whatever their state. */
+  /** Lists the nodes of the partition, whatever their state. */
   async #nodes(): Promise<SlurmNode[]> {
     const { partition } = this.#settings;
     return (await this.#client.nodes()).filter(({ partitions }) => partition === '' || partitions.includes(partition));
@@ -198,7 +198,7 @@ export class SlurmEngine implements Engine {
     const jobs = await this.#client.jobs(jobName(owner), tagOf(owner));
     const reported = await this.#reported(jobs.toSorted((a, b) => a.id - b.id));
     for (const { report } of reported) this.#owners.set(report.id, owner);
-    // Those that keep a place come last: as long as there is one, nothing is submitted (`place`), and its end is awaited.
+    // Jobs that keep a place come last: as long as there is one, nothing is submitted (`place`), and its end is awaited.
     const ordered = [...reported.filter((one) => !keepsPlace(one)), ...reported.filter(keepsPlace)];
     return new Map(ordered.map((one) => [one.report.id, one]));
   }
@@ -210,8 +210,8 @@ export class SlurmEngine implements Engine {
   }
 
   /**
-   * A signal that came before the script had its traps is lost: it is sent again. What is not gone within the grace is ended by Slurm. Where
-   * this process ends before, the next one that releases the slice does it.
+   * A signal that came before the script had its traps is lost: it is sent again. What is not gone within the grace is ended by
+   * Slurm. Where this process ends before, the next one that releases the slice does it.
    */
   #enforce(job: number, signal: ScriptSignal): void {
     if (this.#enforcements.has(job)) return;
@@ -225,7 +225,7 @@ export class SlurmEngine implements Engine {
       stop();
       return this.#client.cancel(job);
     };
-    // It has ended, or Slurm does not answer: the slice is still reported then, and the controller asks again.
+    // The job has ended, or Slurm does not answer. In the second case the slice is still reported, and the controller asks again.
     const timer = setInterval(() => void press().catch(stop), pressMs).unref();
     this.#enforcements.set(job, timer);
   }

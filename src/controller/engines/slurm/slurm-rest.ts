@@ -1,9 +1,10 @@
 /**
- * Slurm through `slurmrestd` on a Unix socket. Requests are made as the user that slurmrestd runs as, who owns the socket: it accepts that
- * user and root.
+ * Slurm through `slurmrestd` on a Unix socket. Requests are made as the user that slurmrestd runs as, who owns the socket: it
+ * accepts that user and root.
  *
- * Written for openapi/v0.0.38 (Slurm 22.05, Debian 12), the oldest that is accepted. Of later versions the newest is taken that both know;
- * their differences are the properties of `newer`. Source: https://slurm.schedmd.com/rest_api.html and its release notes.
+ * Written for openapi/v0.0.38 (Slurm 22.05, Debian 12), the oldest that is accepted. Of later versions the newest is taken that
+ * both know; their differences are the properties of `newer`. Source: https://slurm.schedmd.com/rest_api.html and its release
+ * notes.
  */
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -69,7 +70,7 @@ export class SlurmRest implements SlurmClient {
     await this.#end(await this.#path(`job/${job}`));
   }
 
-  /** That the job has ended is reported as an error. */
+  /** Cancels a job, and ignores the error for a job that has ended already. */
   async #end(path: string): Promise<void> {
     const { fields, status } = await this.#json('DELETE', path);
     try {
@@ -241,8 +242,9 @@ function refuseErrors({ errors }: SlurmFields, status = 200): void {
 }
 
 /**
- * Whether Slurm will refuse the same job again: partition (2000, 2002 to 2004), processors (2005), node configuration (2014), account (2045,
- * 2046), licence (2048), time limit (2051), QOS (2066). What lacks a node or a partition only now is none of them. Source: slurm/slurm_errno.h
+ * Whether Slurm will refuse the same job again: partition (2000, 2002 to 2004), processors (2005), node configuration (2014),
+ * account (2045, 2046), licence (2048), time limit (2051), QOS (2066). What lacks a node or a partition only now is none of them.
+ * Source: slurm/slurm_errno.h
  */
 function isHopeless(code: number | undefined): boolean {
   return code !== undefined && [2000, 2002, 2003, 2004, 2005, 2014, 2045, 2046, 2048, 2051, 2066].includes(code);

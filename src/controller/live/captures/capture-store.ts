@@ -1,7 +1,7 @@
 /**
- * The durable home of captures: a map by project, link and capture in `state/captures.log`. They are this server's: the project file's
- * format has no place for them, and a copy of a project captures nothing. A compute keeps with each NIO what it writes by itself until
- * the controller is back; what the two disagree on is reconciled when a project is opened.
+ * The durable home of captures: a map by project, link and capture in `state/captures.log`. They are this server's: the project
+ * file's format has no place for them, and a copy of a project captures nothing. A compute keeps with each NIO what it writes by
+ * itself until the controller is back; what the two disagree on is reconciled when a project is opened.
  */
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export interface ProjectCaptureStore {
   delete(linkId: string, captureId: string): Promise<void>;
 }
 
-/** As 0.1 stored it: the waiting captures of a project as one list, under the project's id. */
+/** Format of 0.1: the waiting captures of a project as one list, under the project's id. */
 interface OldCapture extends CaptureOptions {
   readonly link_id: string;
   readonly capture_id?: string | null;

@@ -2,8 +2,8 @@
  * The captures of the links of an open project: a list for each link, in which GNS3's capture is the first.
  *
  * Theory of operation. The compute of one end writes the file and keeps writing it while the controller is away. Here stands which
- * captures there should be, in the states of `capture.ts`; every change of state is stored before it is acknowledged. What is done with
- * the captures of a link is done one after the other, under the link's lock.
+ * captures there should be, in the states of `capture.ts`; every change of state is stored before it is acknowledged. What is done
+ * with the captures of a link is done one after the other, under the link's lock.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
@@ -61,7 +61,7 @@ interface CapturedEnd {
   readonly link: OpenLink;
   readonly end: 0 | 1;
 }
-/** Of a link, GNS3's included: each frame is written for each of them. */
+/** Limit of captures of a link, GNS3's included: each frame is written for each of them. */
 const mostCaptures = 32;
 
 type Lists = ReadonlyMap<string, readonly StoredCapture[]>;
@@ -70,7 +70,7 @@ export class ProjectCaptures {
   readonly #host: ProjectContext;
   readonly #links: CapturedLinks;
   readonly #store: ProjectCaptureStore;
-  /** By link, which may have none. The lists are replaced, never changed. */
+  /** Captures by link; a list may be empty. The lists are replaced, never changed. */
   readonly #lists = new Map<string, readonly StoredCapture[]>();
   /** Links whose captures outlive their deletion. */
   readonly #kept = new Set<string>();
@@ -94,7 +94,8 @@ export class ProjectCaptures {
 
   /**
    * @param id a new one; without it, GNS3's capture is started.
-   * @throws `capture_link_active`, `captures_full`, `capture_no_end`, `invalid_request`, `capture_file_invalid`, `storage_failed`, and what the compute answers
+   * @throws `capture_link_active`, `captures_full`, `capture_no_end`, `invalid_request`, `capture_file_invalid`, `storage_failed`,
+   * and what the compute answers
    */
   start(linkId: string, body: LinkCaptureStart, id: string = gns3CaptureId): Promise<LinkCapture> {
     return this.#links.exclusively(linkId, async (link) => {
@@ -118,8 +119,8 @@ export class ProjectCaptures {
   }
 
   /**
-   * `fn` deletes these links and makes them anew, at other ports maybe: their captures continue in their files, also when it fails. They
-   * are stored as waiting first: the server may end meanwhile. @throws `storage_failed`, and what `fn` throws
+   * `fn` deletes these links and makes them anew, at other ports maybe: their captures continue in their files, also when it
+   * fails. They are stored as waiting first: the server may end meanwhile. @throws `storage_failed`, and what `fn` throws
    */
   async keepDuring(linkIds: readonly string[], fn: () => Promise<void>): Promise<void> {
     const kept = linkIds.map((linkId) => [linkId, this.#lists.get(linkId) ?? []] as const);

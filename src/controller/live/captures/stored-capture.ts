@@ -20,23 +20,23 @@ interface CaptureFacts extends CaptureOptions {
 }
 
 /**
- * As it is stored; the diagram of the states is in docs/architecture.md.
+ * A capture as it is stored; the diagram of the states is in docs/architecture.md.
  * - `capturing`: the compute of the node at this end of the link writes the file.
- * - `unreachable`: it did when the project was last open, and that compute has not confirmed it since.
- * - `waiting`: it starts when one of the link's nodes is started.
- * - `ended`: of GNS3's capture alone, as clients are still shown the name of its file.
+ * - `unreachable`: the compute wrote the file when the project was last open, and has not confirmed it since.
+ * - `waiting`: the capture starts when one of the link's nodes is started.
+ * - `ended`: only for GNS3's capture, because clients are still shown the name of its file.
  */
 export type StoredCapture = CaptureFacts &
   ({ readonly state: 'capturing' | 'unreachable'; readonly end: 0 | 1 } | { readonly state: 'waiting' | 'ended' });
 
-/** What a compute is asked to write, and at which end of the link. */
+/** Request for a compute to write a capture, and the end of the link where it does. */
 export interface CapturePlan {
   readonly id: string;
   readonly end: 0 | 1;
   readonly body: LinkCaptureStart & { readonly capture_file_name: string };
 }
 
-/** Of a node's name, in the name of a file that was not given one. */
+/** Length limit of a node's name within a generated file name. */
 const maxNameLength = 100;
 
 /** @throws `capture_no_end`, `capture_file_invalid` */

@@ -27,7 +27,7 @@ export function shownSvg(given: string): string {
   return /<svg[\s>/]/.test(given) ? given : emptySvg;
 }
 
-/** What is stored for a drawing: itself, or the name of the file that was written. */
+/** Stores a picture, and returns the drawing's `svg` for the project file: the picture itself, or the name of its file. */
 export async function storePicture(projectFolder: string, svg: string): Promise<string> {
   if (svg.length <= inlineLimit) return svg;
   const name = `${createHash('md5').update(svg).digest('hex')}.svg`;

@@ -20,7 +20,7 @@ interface OpenDrawing {
 export class ProjectDrawings {
   readonly #context: ProjectContext;
   readonly #drawings = new Map<string, OpenDrawing>();
-  /** One thing at a time for each drawing. */
+  /** Serialises the changes of each drawing. */
   readonly locks = new KeyedMutex();
   #list: readonly Readonly<Drawing>[] | undefined;
 

@@ -1,4 +1,4 @@
-/** What a listener that was away is sent: the changes since, as they were announced then, and states that are announced without being changes. */
+/** Collects the notices for a listener that reconnects: the changes that it missed, as announced then, and unlogged states. */
 import type { NoticeView } from '../../log/actions/action-rules.ts';
 import { noticeOf } from '../../log/actions/actions.ts';
 import type { LogRecord } from '../../log/records.ts';

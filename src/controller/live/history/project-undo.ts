@@ -27,7 +27,7 @@ export type UndoDirection = 'undo' | 'redo';
 
 export class ProjectUndo {
   readonly #project: UndoableProject;
-  /** One at a time. */
+  /** Serialises undo and redo. */
   readonly #mutex = new Mutex();
 
   constructor(project: UndoableProject) {
@@ -45,8 +45,8 @@ export class ProjectUndo {
   }
 
   /**
-   * Reverts the last step, or the last that was undone. `expected`: only if it is this one. Returns undefined, with nothing done, when
-   * several things must change, for which no other change may be under way.
+   * Reverts the last step, or the last that was undone. `expected`: only if it is this one. Returns undefined, with nothing done,
+   * when several things must change, for which no other change may be under way.
    * @throws `nothing_to_undo`; `undo_conflict` with nothing changed; why a node or link cannot be made
    */
   take(direction: UndoDirection, expected?: number): Promise<Undone | undefined> {
@@ -56,14 +56,14 @@ export class ProjectUndo {
     });
   }
 
-  /** The same for any step: all of it becomes durable at once. The gate is held. */
+  /** Reverts any step like `take`, but makes all of its changes durable at once. The caller holds the gate. */
   takeAlone(direction: UndoDirection, expected?: number): Promise<Undone> {
     return this.#mutex.run(async () => this.#revertWhole([await this.#next(direction, expected)]));
   }
 
   /**
-   * Reverts all steps after this one, the last first, each as a step of its own, so that redo brings them back one by one. Either all of them
-   * are reverted, in one line of the log, or none. `expected`: only if it is the last step. The gate is held.
+   * Reverts all steps after this one, the last first, each as a step of its own, so that redo brings them back one by one. Either
+   * all of them are reverted, in one line of the log, or none. `expected`: only if it is the last step. The gate is held.
    */
   takeUntil(until: number, expected?: number): Promise<Undone> {
     return this.#mutex.run(async () => {
@@ -91,7 +91,7 @@ export class ProjectUndo {
     return step;
   }
 
-  /** All of them, in this order, become durable at once. */
+  /** Reverts the steps in this order; all changes become durable at once. */
   #revertWhole(steps: readonly Step[]): Promise<Undone> {
     const revert = (change: ProjectChange) => invertChange(this.#project, change);
     const { captures, changes } = this.#project;
@@ -126,7 +126,7 @@ export class ProjectUndo {
     return { step: (steps.at(-1) as Step).id, changes: changes.map(entryOf), ...upcomingOf(records) };
   }
 
-  /** As a step that names it. */
+  /** Reverts a step. The changes form a step that names it. */
   #invert({ id, records }: Step): Promise<void> {
     const { changes } = this.#project;
     const by = findRequester()?.by ?? null;
@@ -150,7 +150,7 @@ function rewiredIn({ records }: Step): string[] {
   return records.flatMap(({ action, event }) => (action === 'link.created' && deleted.has(event.link_id) ? [event.link_id] : []));
 }
 
-/** What the next undo and redo would revert. */
+/** Returns the steps that the next undo and redo would revert. */
 function upcomingOf(records: readonly LogRecord[]): Pick<History, UndoDirection | 'preview'> {
   const steps = stepsOf(records);
   const [undo, redo] = [steps.undo.at(-1), steps.redo.at(-1)];

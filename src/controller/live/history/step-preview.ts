@@ -1,4 +1,7 @@
-/** What reverting a step would change, counted: each thing once, by what the first and the last change of the step did to it. */
+/**
+ * Counts the objects that reverting a step would change. The first and the last change of the step to an object decide how it
+ * counts.
+ */
 import type { StepPreview } from '../../../schema/history.ts';
 import type { Action, LogRecord } from '../../log/records.ts';
 import type { Step } from '../../log/steps.ts';
@@ -7,7 +10,7 @@ type Sort = 'nodes' | 'links' | 'drawings';
 
 interface Touched {
   readonly sort: Sort;
-  /** It did not exist before the step, or does not after it. */
+  /** Whether the object was created in the step; `isDeleted`: whether it was deleted. */
   readonly isCreated: boolean;
   isDeleted: boolean;
 }

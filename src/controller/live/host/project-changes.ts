@@ -1,8 +1,8 @@
 /**
  * How changes of an open project get into its log and then take effect: each by itself, or several together.
  *
- * Together, changes take effect one after the other, as each builds on those before, and become durable as one line of the log: whole or
- * absent when the server dies. No other change is made meanwhile, and listeners are notified when the line is on disk.
+ * Together, changes take effect one after the other, as each builds on those before, and become durable as one line of the log:
+ * whole or absent when the server dies. No other change is made meanwhile, and listeners are notified when the line is on disk.
  */
 
 import { findRequester } from '../../../api/requester.ts';
@@ -35,7 +35,7 @@ export class ProjectChanges {
     }
     for (const commit of commits) {
       const { change } = commit;
-      // It only finds out whether anything can be written.
+      // This change only probes whether anything can be written.
       if (change.action === 'node.deleting') continue;
       const event = this.#effect(commit);
       waiting.push({ change, apply: (seq) => this.#announce(change, event, seq), requester: findRequester() });

@@ -1,4 +1,4 @@
-/** What the parts of an open project share: data and functions, complete before the first of them is made. */
+/** Data and functions shared by the parts of an open project, complete before the first part is created. */
 
 import type { Symbols } from '../../catalog/symbols.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
@@ -19,13 +19,15 @@ export interface Commit {
   readonly apply: () => object | undefined;
 }
 
-/** What nodes are given of the server when they are made and started. */
+/** Inputs from the server for creating and starting nodes. */
 export interface NodeInputs {
   /** Folder of start-up configurations. */
   readonly configsPath: string;
-  /** What clients keep on this server for the starts of licensed kinds. */
+  /** Licences that clients keep on this server for the starts of licensed kinds. */
   readonly license: () => object;
-  /** Its files were lost with its host, and its compute has to be given the copy of them before the node is made there. */
+  /**
+   * Whether the node's files were lost with its host: its compute must receive the copy of them before the node is created there.
+   */
   readonly lacksFiles: (nodeId: string) => boolean;
 }
 

@@ -1,4 +1,6 @@
-/** What listeners of an open project are sent. States that are announced without a change of the project are remembered, for listeners that come back. */
+/**
+ * Sends notices to the listeners of an open project. Notices without a change of the project are kept for listeners that reconnect.
+ */
 import type { EventStream } from '../../../lib/event-stream.ts';
 import { Turns } from '../../../lib/turns.ts';
 import type { ProjectChange } from '../../log/records.ts';
@@ -9,9 +11,9 @@ export class ProjectNotices {
   readonly unlogged = new UnloggedNotices();
   readonly #notices: EventStream<Notice>;
   readonly #lastSeq: () => number;
-  /** Those of a later turn of the event loop, in order. */
+  /** Notices for a later turn of the event loop, in order. */
   #waiting: Notice[] = [];
-  /** Of the present turn of the event loop; undefined before its first notice. */
+  /** Quota of the present turn of the event loop; undefined before its first notice. */
   #turn: Turns | undefined;
 
   /** `lastSeq`: number of the last change. */
@@ -20,14 +22,14 @@ export class ProjectNotices {
     this.#lastSeq = lastSeq;
   }
 
-  /** Of what is not a change of the project. */
+  /** Notifies listeners of a state that is not a change of the project. */
   notify(action: string, event: object): void {
     const notice = { action, event };
     this.unlogged.note(notice, this.#lastSeq());
     this.#send(notice);
   }
 
-  /** Of a change that took effect; without `event` listeners are not sent any. */
+  /** Announces a change that took effect. Without `event`, listeners are not notified. */
   announce({ action }: ProjectChange, event: object | undefined, seq: number): void {
     if (!event) return;
     const notice = { action, event, seq };

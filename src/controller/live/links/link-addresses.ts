@@ -1,4 +1,4 @@
-/** Which addresses two computes reach each other at. */
+/** Finds the addresses at which two computes reach each other. */
 import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const loopback = '127.0.0.1';
 export async function linkAddresses(one: RegisteredCompute, other: RegisteredCompute): Promise<Two<string>> {
   if (one === other) return [loopback, loopback];
   const [isOneHere, isOtherHere] = [one.isHere, other.isHere];
-  // What is reached through this machine's loopback interface is on this machine.
+  // A compute that is reached through the loopback interface is on this machine.
   if (isOneHere && isOtherHere) return [loopback, loopback];
   if (!isOneHere && !isOtherHere) return Promise.all([resolved(one.record.host), resolved(other.record.host)]);
   const common = await commonNetwork(one, other);
@@ -28,7 +28,7 @@ export async function linkAddresses(one: RegisteredCompute, other: RegisteredCom
   return isOneHere ? [here, away] : [away, here];
 }
 
-/** Of this host, as a remote compute reaches it. */
+/** Returns the address of this host at which a remote compute reaches it. */
 export async function addressTowards(compute: RegisteredCompute): Promise<string> {
   return (compute.isHere ? undefined : await ownAddressTowards(await resolved(compute.record.host))) ?? loopback;
 }

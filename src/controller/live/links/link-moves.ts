@@ -1,7 +1,7 @@
 /**
- * Links of a node that is about to run on another compute. At first they exist twice at the node: at its port here, and at that of the
- * compute to which it goes, where nothing runs yet. Then the other end is joined to the new one; until that is durable it can be joined to
- * the old one again.
+ * Links of a node that is about to run on another compute. At first they exist twice at the node: at its port here, and at that
+ * of the compute to which it goes, where nothing runs yet. Then the other end is joined to the new one; until that is durable it
+ * can be joined to the old one again.
  */
 import { fault } from '../../../api/faults.ts';
 import type { MovedLink } from '../../../schema/move.ts';
@@ -18,7 +18,7 @@ interface MovingLink {
   /** With the node as it is to be. */
   readonly nodes: Two<OpenNode>;
   readonly route: LinkRoute;
-  /** As the new port was joined to it. */
+  /** The link as it was when the new port was connected to it. */
   readonly bound: OpenLink;
   isSwitched: boolean;
   held: number | null;
@@ -53,7 +53,7 @@ export class LinkMoves {
     const { links, wiring } = this.#parts;
     const bound = links.open(linkId);
     const { entry } = bound;
-    // One that does not exist is made when the node has moved.
+    // A link that does not exist on its computes is created after the node has moved.
     if (!bound.udpPorts) return [];
     const end = bound.nodes[0] === node ? 0 : 1;
     const nodes: Two<OpenNode> = end === 0 ? [arriving, bound.nodes[1]] : [bound.nodes[0], arriving];

@@ -1,4 +1,7 @@
-/** What clients do with the links of an open project. A port is taken before anything else happens, so that two requests at once never get the same. */
+/**
+ * Operations of clients on the links of an open project. A port is reserved before anything else happens, so that two concurrent
+ * requests never get the same.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { checkFilters } from '../../../api/filters.ts';
@@ -29,7 +32,7 @@ import { changeMirror, requireMirror } from './link-mirrors.ts';
 import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
 
-/** What a client asked for, with filters that `checkFilters` let pass. */
+/** A client's request with filters that `checkFilters` accepted. */
 export type CheckedLink = LinkInput & LinkExtras & { readonly filters: Filters };
 
 export class LinkOperations {
@@ -160,7 +163,7 @@ export class LinkOperations {
     return mirror;
   }
 
-  /** Of all links that have one. */
+  /** Lists the mirrors of all links that have one. */
   mirrors(): MirrorOfLink[] {
     const links = Array.from(this.#links.all());
     return links.flatMap(({ entry: { link_id, mirror } }) => (mirror ? [{ link_id, ...mirror }] : []));

@@ -10,7 +10,7 @@ import type { LinkEntry } from '../../model/topology.ts';
 import { type LinkObject, linkObject, listed, type OpenLink, type ShownCapture } from './link.ts';
 
 export class LinkSet {
-  /** Which port has which link; a port is taken before its link exists. */
+  /** Links by port. A port is reserved before its link exists. */
   readonly ports = new OccupiedPorts();
   /** Ids of links that were deleted. */
   readonly deletions = new EventStream<string>();
@@ -85,7 +85,7 @@ export class LinkSet {
     return this.#locks.run(linkId, () => fn(this.open(linkId)));
   }
 
-  /** As `exclusively`; nothing happens when the link does not exist any more. */
+  /** Runs `fn` like `exclusively`, unless the link does not exist any more. */
   async ifPresent(linkId: string, fn: (link: OpenLink) => Promise<void>): Promise<void> {
     await this.#locks.run(linkId, async () => {
       const link = this.#links.get(linkId);
@@ -106,7 +106,7 @@ export class LinkSet {
     this.#list = undefined;
   }
 
-  /** What clients see of its capture from now on; returns undefined when that is what they saw before. */
+  /** Sets the capture that clients see from now on. Returns undefined when they saw the same before. */
   showCapture(linkId: string, capture: ShownCapture): LinkObject | undefined {
     const before = this.open(linkId);
     if (isDeepStrictEqual(before.capture, capture)) return undefined;

@@ -13,9 +13,9 @@ import type { LinkSet } from './link-set.ts';
 /** Counters that come later are out of date. Milliseconds. */
 const timeoutMs = 5_000;
 
-/** What the computes answered. */
+/** Answers of the computes. */
 interface PortAnswers {
-  /** By `node/adapter/port`. */
+  /** Figures by `node/adapter/port`. */
   readonly ports: Map<string, PortStats>;
   /** Why a compute did not answer. */
   readonly failures: Map<RegisteredCompute, string>;
@@ -99,7 +99,7 @@ export class LinkStatsReader {
   }
 }
 
-/** As the first node sees it. */
+/** Returns the state of the schedule as the first node reports it. */
 function scheduleOf({ schedule, filters, suspend }: LinkEntry, ...ports: (PortStats | undefined)[]): Pick<LinkStats, 'schedule'> {
   const [one, other] = ports;
   if (!schedule) return {};
@@ -115,7 +115,10 @@ function reasonOf(...ports: (PortStats | undefined)[]): Pick<LinkStats, 'carrier
   return carrier_reason === undefined ? {} : { carrier_reason };
 }
 
-/** Both ends measure: the shorter one waited less for a processor. What a schedule sets counts as the link's own delay. */
+/**
+ * Combines the path measurements of both ends: the shorter one waited less for a processor. A schedule's delay counts as the link's
+ * own.
+ */
 export function pathOf(entry: LinkEntry, ...ports: (PortStats | undefined)[]): Pick<LinkStats, 'path'> {
   const paths = ports.flatMap((port) => port?.path ?? []);
   const [first] = paths;
@@ -129,7 +132,7 @@ export function pathOf(entry: LinkEntry, ...ports: (PortStats | undefined)[]): P
   return { path: { via: first.via, rtt_ms, excess_ms } };
 }
 
-/** Both ports of one compute report the same. */
+/** Returns the mirror's figures from either port: both ports of one compute report the same. */
 function mirrorsOf({ mirror }: LinkEntry, ...ports: (PortStats | undefined)[]): Pick<LinkStats, 'mirrors'> {
   if (!mirror) return {};
   return { mirrors: ports.find((port) => port?.mirrors)?.mirrors ?? [] };
@@ -166,7 +169,10 @@ const none: DirectionFigures = Object.freeze({
   late: null,
 });
 
-/** One way through a link whose ends are on two computes: what the one took from the sender, and what the other handed over. */
+/**
+ * Joins the figures of one direction of a link between two computes: frames received by the sender's compute, and delivered by the
+ * other.
+ */
 export function joined(sending: DirectionFigures | undefined, receiving: DirectionFigures | undefined): DirectionFigures {
   if (!sending || !receiving) return sending ?? receiving ?? none;
   const dropped = { ...sending.dropped };

@@ -1,7 +1,7 @@
 /**
- * What the two ends of a link are sent about the stream between their computes, when both are Patchbay's. The secret of a link follows from a
- * key that lives as long as the project is open; nothing of it is kept. When the project is opened again both ends are sent another
- * one, which leaves a connection that is there alone.
+ * Derives the stream settings that both ends of a link receive when both computes are Patchbay's. The secret of a link follows
+ * from a key that lives as long as the project is open, and is never stored. When the project is opened again both ends receive a
+ * new secret, which does not affect an established connection.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { fault } from '../../../api/faults.ts';
@@ -32,7 +32,7 @@ export class LinkStreams {
     return other.isLocal ? [accept, connect] : [connect, accept];
   }
 
-  /** The same with a relay, where both computes are remote and may not reach each other. */
+  /** Adds a relay where both computes are remote and may not reach each other. */
   async relayed(linkId: string, computes: Two<RegisteredCompute>, relay: LinkRelay): Promise<Two<NioStream> | undefined> {
     const streams = this.of(linkId, computes);
     if (!streams?.[0].probes || computes.some(({ isLocal }) => isLocal)) return streams;

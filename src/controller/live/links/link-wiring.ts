@@ -14,7 +14,7 @@ import { UdpPortsOfProject } from './udp-ports.ts';
 
 const ends = [0, 1] as const;
 
-/** What the links of a project need of it. */
+/** Services of the project that its links need. */
 export interface WiredProject {
   /** Whether guests are to see that the node at the other end of a link does not run. */
   readonly replicates: () => boolean;
@@ -67,7 +67,10 @@ export class LinkWiring {
     await nodes[end].bindNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
   }
 
-  /** As `bindEnd`, when the node at the other end is paused: what is in the link waits for `releaseEnd`. Answers how much, if it can wait. */
+  /**
+   * Binds an end like `bindEnd` while the node at the other end is paused: frames in the link wait for `releaseEnd`. Returns how
+   * many wait, if they can.
+   */
   async moveEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<number | null> {
     if (nodes[end].requireCompute().hasLiveMoves) return nodes[end].movePort(endOf(entry, end), niosOf(entry, nodes, route)[end]);
     await this.bindEnd(entry, nodes, route, end);
@@ -90,8 +93,9 @@ export class LinkWiring {
   }
 
   /**
-   * As `connect`, for a link that may still exist: the same NIOs again change nothing, and frames keep flowing. `mayLeadElsewhere`: an end
-   * of it was to move; a change of a NIO leaves its addresses, so both are bound. So are those of slices, which may be on another host.
+   * Connects a link that may still exist: unchanged NIOs have no effect, and frames keep flowing. `mayLeadElsewhere`: an end was
+   * about to move; as a change of a NIO keeps its addresses, both ends are bound again. So are ends on slices, which may be on
+   * another host.
    */
   async reconnect(
     { entry, nodes }: Pick<OpenLink, 'entry' | 'nodes'>,
@@ -174,7 +178,7 @@ export class LinkWiring {
     await nodes[end].changeNio(endOf(entry, end), { ...nios[end], mirror_to: mirror_to ?? null });
   }
 
-  /** One that is not there is no error. `ports`: of the link, while it exists. */
+  /** Removes the link's mirror; a missing mirror is no error. `ports`: those of the link, while it exists. */
   async unmirror(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts | undefined): Promise<void> {
     const { mirror } = entry;
     const node = mirror && this.#project.findNode(mirror.node_id);
@@ -207,7 +211,7 @@ export function isOnSlice({ compute }: OpenNode): boolean {
   return (compute?.epoch ?? null) !== null;
 }
 
-/** One end of a link. */
+/** The mirrored end of a link. */
 interface MirroredEnd {
   readonly entry: LinkEntry;
   readonly nodes: Two<OpenNode>;

@@ -100,8 +100,8 @@ export interface LinkRoute {
 }
 
 /**
- * What each end's compute is sent. Only one end has the filters. A stock GNS3 compute does not know `suspend` for every
- * kind: there, losing every frame does the same.
+ * Builds the NIOs of both ends. Only one end has the filters. A stock GNS3 compute does not know `suspend` for every
+ * kind: there, a filter that loses every frame does the same.
  */
 export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresses, streams, replicates }: LinkRoute): Two<NioUdp> {
   const filtering = filteringEnd(nodes);
@@ -119,7 +119,7 @@ export function niosOf(entry: LinkEntry, nodes: Two<OpenNode>, { ports, addresse
   return [nio(0), nio(1)];
 }
 
-/** Of the node at the other end and the schedule that runs there, if it is on another compute than this one. */
+/** Returns the state of the other end's node, and the outages of a schedule that runs there, for an end on another compute. */
 function peerState({ schedule }: LinkEntry, nodes: Two<OpenNode>, end: 0 | 1): Pick<NioUdp, 'outages' | 'peer_stopped'> {
   const [here, there] = [nodes[end], nodes[end === 0 ? 1 : 0]];
   if (here.compute === there.compute || !here.compute?.hasLinkFeature('link_state')) return {};
@@ -171,9 +171,9 @@ export interface OpenLink {
   readonly nodes: Two<OpenNode>;
   /** Undefined while the link does not exist on its computes. */
   readonly udpPorts?: UdpPorts;
-  /** Of the capture that GNS3's API knows. */
+  /** State of the capture that GNS3's API knows. */
   readonly capture?: ShownCapture;
-  /** Why it is not there, for people. */
+  /** Why the link does not exist on its computes, for people. */
   readonly problem?: string;
 }
 

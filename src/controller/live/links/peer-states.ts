@@ -10,7 +10,7 @@ import { isStopped, type OpenLink } from './link.ts';
 export class PeerStates {
   readonly #parts: LinkParts;
   readonly #replicates: () => boolean;
-  /** By link: the states of its ends that were sent last. */
+  /** States of the ends that were sent last, by link. */
   readonly #sent = new Map<string, string>();
 
   constructor(parts: LinkParts, nodes: ProjectNodes, replicates: () => boolean) {

@@ -14,7 +14,7 @@ export class UdpPortsOfProject {
     this.#projectId = projectId;
   }
 
-  /** One for each end, never the same: frames would go in a circle if both computes were on one machine. */
+  /** Reserves a port for each end, always different ones: with equal ports on one machine, frames would loop. */
   async takePair([one, other]: Two<RegisteredCompute>): Promise<UdpPorts> {
     const [ofOne, ofOther] = await Promise.allSettled([this.take(one), this.take(other)]);
     if (ofOne.status === 'fulfilled' && ofOther.status === 'fulfilled') {

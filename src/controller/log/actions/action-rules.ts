@@ -1,4 +1,4 @@
-/** What the rules of an action are given: the stored state, and the parts of an open project that reverting and announcing need. */
+/** Inputs of an action's rules: the stored state, and the parts of an open project needed to revert and announce changes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { DrawingInput } from '../../../schema/drawing.ts';
 import type { LinkEnd, LinkInput } from '../../../schema/link.ts';
@@ -8,7 +8,7 @@ import type { ComputeEntry, DrawingEntry, LinkEntry, LinkExtras, NodeEntry, Proj
 import type { WantedRun } from '../../model/wanted.ts';
 import type { Action, Changed, UdpPorts } from '../records.ts';
 
-/** What a project file and its log hold together. */
+/** Content of a project file and its log together. */
 export interface StoredState {
   project: ProjectEntry;
   readonly nodes: Map<string, NodeEntry>;
@@ -70,7 +70,7 @@ export interface NoticeView {
 }
 
 export interface ActionRules<A extends Action> {
-  /** What `event` and `was` are on disk. */
+  /** Schemas of `event` and `was` on disk. */
   readonly schema: { readonly event: TSchema; readonly was: TSchema };
   readonly apply: (state: StoredState, change: Changed<A>) => void;
   /** Why it cannot be reverted as things are now, for people; undefined when it can. */
@@ -81,7 +81,7 @@ export interface ActionRules<A extends Action> {
   readonly notice: (source: NoticeView, change: Changed<A>) => object | undefined | Promise<object>;
 }
 
-/** What of `before` is different in `after`, as far as `after` has it. */
+/** Returns the fields of `before` that differ in `after`, as far as `after` has them. */
 export function differing<T extends object>(before: T, after: object): Partial<T> {
   const later = after as Record<string, unknown>;
   const entries = Object.entries(before).filter(([key, value]) => key in later && !isDeepStrictEqual(value, later[key]));

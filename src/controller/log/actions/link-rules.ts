@@ -14,9 +14,9 @@ function put({ links, udpPorts }: StoredState, { event, udp_ports }: { event: Li
   if (udp_ports) udpPorts.set(event.link_id, udp_ports);
 }
 
-/** What is stored of a link, as a client would ask for it. */
+/** Converts a stored link to a client's request. */
 const inputOf = (entry: Partial<StoredLinkEntry>): LinkInput & LinkExtras => entry as LinkInput & LinkExtras;
-/** As listeners are sent it. */
+/** Converts a stored link to the form that listeners receive. */
 const objectOf = (event: LinkEvent): object => withoutExtras(event);
 const noExtras: LinkExtras = { schedule: null, mirror: null };
 /** The key under which an `Outlook` records whether a port will have a link. */

@@ -1,7 +1,7 @@
 /** Shapes, notes and pictures of 1.x files as drawings (SVG), and the style of labels. Source: as `from-1x.ts`. */
 import { escapeXml, integerOr, objects, type Raw, textOr } from './raw.ts';
 
-/** By the numbers of the toolkit's pen styles; 1 is none, 0 is solid. */
+/** Dash patterns by the toolkit's number of a pen style; 1 is none, 0 is solid. */
 const dashes: Readonly<Record<number, string>> = { 2: '25, 25', 3: '5, 25', 4: '5, 25, 25', 5: '25, 25, 5, 25, 5' };
 /** Family, size, …, weight (75 is bold), italic. */
 const defaultFont = 'TypeWriter,10,-1,5,75,0,0,0,0,0';
@@ -15,7 +15,7 @@ export function drawingsOf(old: Raw): Raw[] {
   ];
 }
 
-/** Of a label or note, as it stands in the `style` of a label. */
+/** Converts the font and colour of a label or note to the `style` of a label. */
 export function labelStyle({ font, color }: Raw): string {
   const { family, size, isBold, isItalic } = fontOf(font);
   const { rgb, opacity } = colourOf(color);

@@ -14,7 +14,7 @@ export interface OldNode {
   readonly ports: ReadonlyMap<unknown, PortPlace>;
 }
 
-/** What a type of 1.x became. */
+/** Current equivalent of a node type of 1.x. */
 interface Type {
   readonly node_type: string;
   readonly symbol?: string;
