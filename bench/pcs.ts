@@ -59,7 +59,7 @@ try {
       const probe = { type: 'ping', to: addressOf(neighbourOf(index)), count: 1, intervalMs: 1000, timeoutMs: 5000 } as const;
       for (;;) {
         const answer = await connection.request({ op: 'probe_pc', pc: node_id, probe }, limitMs);
-        if (answer.type !== 'ping') fail('no answer to a ping');
+        if (answer?.type !== 'ping') fail('no answer to a ping');
         if (answer.replies[0]?.ms !== undefined) break;
         // Its script checks whether another host has the address.
         if (answer.failure !== 'no_address') fail(`PC ${index}: ${JSON.stringify(answer)}`);

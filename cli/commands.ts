@@ -7,6 +7,7 @@ import { applyCommands } from './lab/apply-commands.ts';
 import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
 import { migrateCommand } from './lab/migrate-command.ts';
+import { pingCommand } from './lab/ping-command.ts';
 import { runCommand } from './lab/run-command.ts';
 import { runCommands } from './lab/run-commands.ts';
 import { warmCommands } from './lab/warm-commands.ts';
@@ -57,6 +58,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...applyCommands,
   ...runCommands,
   ...consoleCommands,
+  pingCommand,
   ...warmCommands,
   migrateCommand,
   keepCommand,

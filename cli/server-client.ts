@@ -52,8 +52,8 @@ export class ServerClient implements LabApi {
     return new ServerClient(this.#address);
   }
 
-  async json<T>(method: Method, path: string, body?: unknown): Promise<T> {
-    const answer = await this.send(method, path, body === undefined ? undefined : JSON.stringify(body));
+  async json<T>(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+    const answer = await this.send(method, path, body === undefined ? undefined : JSON.stringify(body), signal);
     const text = await answer.text();
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
@@ -72,24 +72,24 @@ export class ServerClient implements LabApi {
   }
 
   /** Sends a request and returns the unread answer. @throws RequestError */
-  async send(method: Method, path: string, body?: string): Promise<Response> {
-    const answer = await this.#fetch(method, path, body);
+  async send(method: Method, path: string, body?: string, signal?: AbortSignal): Promise<Response> {
+    const answer = await this.#fetch(method, path, body, signal);
     if (answer.ok) return answer;
     const text = await answer.text().catch(() => '');
     throw new RequestError(answer.status, this.#explain(answer.status, text));
   }
 
-  async #fetch(method: Method, path: string, body: string | undefined): Promise<Response> {
+  async #fetch(method: Method, path: string, body: string | undefined, signal = this.#signal): Promise<Response> {
     const limit = AbortSignal.timeout(answerLimitMs);
     try {
       return await fetch(`${this.url}${path}`, {
         method,
         headers: { ...this.#headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && { body }),
-        signal: this.#signal ? AbortSignal.any([this.#signal, limit]) : limit,
+        signal: AbortSignal.any([limit, ...(this.#signal ? [this.#signal] : []), ...(signal ? [signal] : [])]),
       });
     } catch (error) {
-      if (this.#signal?.aborted) throw error;
+      if (this.#signal?.aborted || signal?.aborted) throw error;
       throw new RequestError(0, `No answer from ${this.url}: ${reasonOf(error)}. Start a server, or set PATCHBAY_URL`, {
         cause: error,
       });

@@ -8,7 +8,7 @@ import type { ServerClient } from '../server-client.ts';
 
 export function checkApi(client: ServerClient): CheckApi {
   return {
-    json: <T>(method: Method, path: string, body?: unknown) => client.json<T>(method, path, body),
+    json: <T>(method: Method, path: string, body?: unknown, signal?: AbortSignal) => client.json<T>(method, path, body, signal),
     text: (path) => client.text(path),
     upload: (path, text) => client.upload(path, text),
     async stream(path, signal) {

@@ -58,12 +58,12 @@ export class LocalTransport<A> implements Transport<A> {
     await this.#call(key, call);
   }
 
-  async #call(key: RouteKey, { path = {}, body = {} }: ComputeCall = {}): Promise<unknown> {
+  async #call(key: RouteKey, { path = {}, body = {}, signal }: ComputeCall = {}): Promise<unknown> {
     const route = this.#routes.get(withoutExpressions(key));
     if (!route) throw fault('compute_route_missing', { request: requestOf(key, path) });
     const texts: Record<string, string> = {};
     for (const [name, value] of Object.entries(path)) texts[name] = String(value);
-    return (await this.#handle(route, { path: texts, body, isInProcess: true })).body;
+    return (await this.#handle(route, { path: texts, body, isInProcess: true, ...(signal && { signal }) })).body;
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
@@ -101,10 +101,10 @@ export class LocalTransport<A> implements Transport<A> {
 
   async #handle(
     route: Route,
-    given: Pick<Call, 'path' | 'body' | 'stream' | 'isInProcess'>,
+    given: Pick<Call, 'path' | 'body' | 'stream' | 'isInProcess'> & Partial<Pick<Call, 'signal'>>,
   ): Promise<{ status: number; body: unknown }> {
     if (!route.spec.raw) await validateBody(route, given.body);
-    const call: Call = { ...given, query: {}, signal: new AbortController().signal, userAgent, isOfController: true };
+    const call: Call = { signal: new AbortController().signal, ...given, query: {}, userAgent, isOfController: true };
     const value = await route.handle(call);
     if (value instanceof Answer) return { status: value.status, body: value.body };
     return { status: route.spec.status ?? 200, body: value instanceof Tagged ? value.body : value };

@@ -15,6 +15,7 @@ export interface ComputeCall {
   readonly path?: Readonly<Record<string, string | number>> | undefined;
   readonly body?: unknown;
   readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 export interface RawAnswer {

@@ -22,11 +22,13 @@ import { tracengStorage } from './traceng/storage.ts';
 import { virtualboxStorage } from './virtualbox/storage.ts';
 import { vmwareStorage } from './vmware/storage.ts';
 import { vpcsDriver } from './vpcs/driver.ts';
+import type { probeRoute } from './vpcs/probe-route.ts';
 
 /** The routes that only one kind has and the controller calls. */
 export type RouteOfOneKind =
   | IdlePcRoute
   | ReturnType<typeof portStatsRoute>
+  | ReturnType<typeof probeRoute>
   | ReturnType<typeof convertRoutes>[number]
   | ReturnType<typeof resizeRoute>
   | ReturnType<typeof tableRoutes>[number]

@@ -5,6 +5,7 @@
  * A client that has only just connected does not know what the fabric carries for a server that went before: until the first `sync`
  * a new connection sends `apply`, never `sync`.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../api/faults.ts';
 import { EventStream } from '../lib/event-stream.ts';
@@ -49,6 +50,13 @@ const requestLimitMs = 10_000;
 const searchTimes = { firstMs: 50, longestMs: 2000 };
 /** One that was connected for this long is sought again without a wait. */
 const steadyMs = 5000;
+
+export interface ProbeLimits {
+  /** For the answer, from now. */
+  readonly limitMs: number;
+  /** Ends the probe. */
+  readonly signal: AbortSignal;
+}
 
 export class FabricClient {
   readonly #place: FabricPlace;
@@ -188,9 +196,17 @@ export class FabricClient {
     return state ?? null;
   }
 
-  /** `limitMs`: for the answer, from now. */
-  probePc(pc: string, probe: PcProbe, limitMs: number): Promise<ProbeAnswer> {
-    return this.#ask({ op: 'probe_pc', pc, probe }, limitMs);
+  /** `limitMs`: for the answer, from now. The signal ends the probe. Null: the PC does not run. */
+  async probePc(pc: string, probe: PcProbe, { limitMs, signal }: ProbeLimits): Promise<ProbeAnswer | null> {
+    const key = randomUUID();
+    const end = () => void this.#ask({ op: 'end_probe', pc, key }).catch(() => undefined);
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      signal.throwIfAborted();
+      return await this.#ask({ op: 'probe_pc', pc, probe, key }, limitMs);
+    } finally {
+      signal.removeEventListener('abort', end);
+    }
   }
 
   /** Called when a PC has other settings, or has ended by itself. Returns how to stop listening. */

@@ -9,7 +9,7 @@ import type { PcSettings } from './pcs/pc-shapes.ts';
 import type { AddressEntry, BpfKey, FilterState, Request } from './requests.ts';
 
 export type { PcEnd, ProbeAnswer } from './pcs/pc-options.ts';
-export { type HostedState, hostedState, type PcProbe, type PcSettings } from './pcs/pc-shapes.ts';
+export { type HostedState, hostedState, type PcProbe, type PcSettings, pcProbe } from './pcs/pc-shapes.ts';
 export type {
   AddressEntry,
   AtmCircuit,
@@ -34,7 +34,7 @@ export type {
 } from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 15;
+export const protocolVersion = 16;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -262,7 +262,7 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
                         : R extends { op: 'pc_states' }
                           ? unknown[]
                           : R extends { op: 'probe_pc' }
-                            ? ProbeAnswer
+                            ? ProbeAnswer | null
                             : null;
 
 /** One line of an answer; that of a request is a `Request` with its `id`. */

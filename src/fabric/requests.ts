@@ -349,8 +349,10 @@ export const request = variants('op', {
   watch_pcs: {},
   /** Everything of these PCs, for their copies; null for one that does not run. */
   pc_states: { ids },
-  /** Answered when the PC has the answer; later requests do not wait for it. */
-  probe_pc: { pc: text, probe: pcProbe },
+  /** Answered when the PC has the answer; later requests do not wait for it. Null: the PC does not run. */
+  probe_pc: { pc: text, probe: pcProbe, key: optional(text) },
+  /** Ends the probe with that key, which is answered with what it has found. */
+  end_probe: { pc: text, key: text },
   quit: {},
 });
 export type Request = ValueOf<typeof request>;

@@ -111,6 +111,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'node.ts',
       'notification.ts',
       'outline.ts',
+      'pc-probe.ts',
       'presence.ts',
       'problem.ts',
       'project.ts',

@@ -1,8 +1,11 @@
 /** The HTTP API for checks. */
+import type { Method } from '../../../src/api/route.ts';
 import type { LabApi } from '../../state/lab-api.ts';
 import type { ConsoleWire } from '../console/console-connection.ts';
 
 export interface CheckApi extends LabApi {
+  /** The signal ends a request that takes long. */
+  json<T = unknown>(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<T>;
   /** Opens the console of a node. */
   console(projectPath: string, nodeId: string): Promise<ConsoleWire>;
   /** Opens the auxiliary console of a node: a shell in its container. */

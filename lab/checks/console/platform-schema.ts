@@ -51,6 +51,9 @@ export const PlatformFile = Type.Object(
     ),
     error: optional(pattern('In the output of a command that was refused, for platforms without `shell`')),
     configure: optional(Type.Object({ enter: Type.Array(text('')), leave: Type.Array(text('')) }, strict)),
+    own_probes: optional(
+      Type.Boolean({ description: 'Nodes answer ping, tcp, dns, traceroute and neighbour (arp) over the HTTP API' }),
+    ),
     ready: optional(text('Command that must succeed before the node is ready')),
     ping: probe({
       reply: pattern('Each answer; its group is the round trip in ms'),

@@ -36,8 +36,8 @@ export class NoCommandError extends Error {
 }
 
 /** Pings before those that count: with a loss of 60 % all fail once in 300,000 times. */
-const mostResolutions = 25;
-const longestResolutionMs = 6_000;
+export const mostResolutions = 25;
+export const longestResolutionMs = 6_000;
 
 /** For answers to connections and names, seconds. */
 const answerSeconds = 3;

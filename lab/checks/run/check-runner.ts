@@ -97,12 +97,15 @@ export class CheckRunner {
     const { site, signal } = this.#options;
     const place = { node: step.node ?? '', by: step.by };
     const isLossy = this.#options.chances.get(step)?.isLossy === true;
+    const resolves = isLossy && probe.verb === 'ping' && probe.settings.resolves;
     const attempt = async (limitMs: number): Promise<Try> => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limitMs))]);
       try {
+        const own = step.by === 'console' ? await site.askOwnProbe(place.node, probe, resolves, limit) : undefined;
+        if (own) return own;
         return await site.useShell(place, limit, async (shell) => {
           const probeSite = siteOf(site, place, shell, limit);
-          if (probe.verb === 'ping' && probe.settings.resolves && isLossy) await resolveAddress(probe, probeSite, limit);
+          if (probe.verb === 'ping' && resolves) await resolveAddress(probe, probeSite, limit);
           return runProbe(probe, probeSite, limit);
         });
       } catch (error) {

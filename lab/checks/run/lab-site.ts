@@ -2,6 +2,7 @@
 import type { Method } from '../../../src/api/route.ts';
 import type { Link } from '../../../src/schema/link.ts';
 import type { Node } from '../../../src/schema/node.ts';
+import type { NodeProbe, NodeProbeAnswer } from '../../../src/schema/pc-probe.ts';
 import type { CheckApi } from '../api/check-api.ts';
 import { CommandConsole } from '../console/command-console.ts';
 import type { CommandShell } from '../console/command-shell.ts';
@@ -9,6 +10,9 @@ import { ConsoleConnection } from '../console/console-connection.ts';
 import type { Dialogue } from '../console/dialogue.ts';
 import type { ConsolePlatform, Platforms } from '../console/platforms.ts';
 import type { LinkChoice, StepWay, TestNode } from '../definition/step-schema.ts';
+import type { Probe } from '../definition/steps.ts';
+import { longestResolutionMs, mostResolutions, type ProbeFinding } from '../probes/node-probe.ts';
+import { judgeOwnProbe, ownProbeOf } from '../probes/pc-probe.ts';
 import { SshFolder, type SshNode } from '../ssh/ssh-access.ts';
 import { SshShell } from '../ssh/ssh-shell.ts';
 import { NodeShells, type ShellPlace } from './node-shells.ts';
@@ -160,6 +164,27 @@ export class LabSite {
 
   useShell<T>(place: ShellPlace, signal: AbortSignal, use: (shell: CommandShell) => Promise<T>): Promise<T> {
     return this.#shells.use(place, signal, use);
+  }
+
+  /**
+   * Carries a probe out by the node itself, where its platform says that it answers probes; undefined: at its console. `resolves`: its
+   * address is looked for before packets count.
+   */
+  async askOwnProbe(name: string, probe: Probe, resolves: boolean, signal: AbortSignal): Promise<ProbeFinding | undefined> {
+    const own = this.findPlatform(name)?.own_probes ? ownProbeOf(probe) : undefined;
+    if (!own) return undefined;
+    const path = `${this.path}/nodes/${this.node(name).node_id}/probe`;
+    const ask = (body: NodeProbe) => this.#options.api.json<NodeProbeAnswer>('POST', path, body, signal);
+    try {
+      const end = resolves ? performance.now() + longestResolutionMs : 0;
+      for (let tries = 0; tries < mostResolutions && performance.now() < end; tries += 1)
+        if ((await ask({ ...own, count: 1 })).received) break;
+      return judgeOwnProbe(probe, await ask(own));
+    } catch (error) {
+      // Another server, or a PC of one before it: its console says what it can.
+      if ([404, 409].includes((error as { status?: number }).status ?? 0)) return undefined;
+      throw error;
+    }
   }
 
   closeShells(name: string): void {

@@ -3,7 +3,7 @@
  * could not be started is tried again with the next request.
  */
 import type { FabricPaths, FabricPcs, FabricSwitches, Host } from '../../emulators/host/host.ts';
-import { FabricClient, type FabricPlace } from '../../fabric/client.ts';
+import { FabricClient, type FabricPlace, type ProbeLimits } from '../../fabric/client.ts';
 import type {
   AddressEntry,
   DirectionPlace,
@@ -117,8 +117,8 @@ export class LazyFabricClient implements FabricLinks, FabricPaths, FabricPcs, Fa
     return (await this.connect()).pcState(id);
   }
 
-  async probePc(pc: string, probe: PcProbe, limitMs: number): Promise<ProbeAnswer> {
-    return (await this.connect()).probePc(pc, probe, limitMs);
+  async probePc(pc: string, probe: PcProbe, limits: ProbeLimits): Promise<ProbeAnswer | null> {
+    return (await this.connect()).probePc(pc, probe, limits);
   }
 
   onPc(id: string, listener: (report: PcReport) => void): () => void {

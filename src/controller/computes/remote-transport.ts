@@ -109,13 +109,13 @@ export class RemoteTransport implements Transport<ComputeApi> {
 
   async #call(
     key: RouteKey,
-    { path = {}, body, timeoutMs = defaultTimeoutMs }: ComputeCall = {},
+    { path = {}, body, timeoutMs = defaultTimeoutMs, signal }: ComputeCall = {},
   ): Promise<Dispatcher.ResponseData> {
     await this.connect();
     const [method] = key.split(' ') as [Method];
     const isEmpty = body === undefined || (typeof body === 'object' && body !== null && Object.keys(body).length === 0);
     const text = isEmpty ? null : JSON.stringify(body);
-    return this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path) });
+    return this.#request(method, fill(key, path), { body: text, timeoutMs, what: requestOf(key, path), ...(signal && { signal }) });
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array, signal?: AbortSignal): Promise<RawAnswer> {

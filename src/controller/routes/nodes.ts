@@ -4,6 +4,7 @@ import { DisksToConvert } from '../../schema/image-use.ts';
 import { Link } from '../../schema/link.ts';
 import { NodeMigrate, NodeMigration } from '../../schema/move.ts';
 import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
+import { NodeProbe, NodeProbeAnswer } from '../../schema/pc-probe.ts';
 import { Type } from '../../schema/type.ts';
 import { anyCompute } from '../computes/computes.ts';
 import { withConvertedDisks } from '../computes/convert-disks.ts';
@@ -65,7 +66,7 @@ export function nodeRoutes(controller: Controller): Route[] {
         return live.links.listOn(path.node_id);
       },
     ),
-    migrateRoute(controller),
+    ...[migrateRoute(controller), probeRoute(controller)],
     ...otherRoutes(controller),
     ...actions.flatMap(({ action, summary }) => {
       const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
@@ -95,6 +96,19 @@ function migrateRoute({ projects, computes, relocation }: Controller): Route {
       const compute = computes.get(body.compute_id);
       return projects.get(path.project_id).change((live) => relocation.migrate(live, path.node_id, compute));
     },
+  );
+}
+
+function probeRoute({ projects }: Controller): Route {
+  return route(
+    'POST /v2/projects/{project_id}/nodes/{node_id}/probe',
+    {
+      summary: 'Let a running PC ping, connect, trace or look up, and answer with numbers',
+      body: NodeProbe,
+      reply: NodeProbeAnswer,
+      own: true,
+    },
+    async ({ path, body, signal }) => (await projects.get(path.project_id).live()).nodes.get(path.node_id).probe(body, signal),
   );
 }
 

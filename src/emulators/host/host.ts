@@ -1,4 +1,5 @@
 /** What drivers are given of the compute they work for. */
+import type { ProbeLimits } from '../../fabric/client.ts';
 import type {
   AddressEntry,
   FabricCapabilities,
@@ -33,7 +34,8 @@ export interface FabricPcs {
   removePc(id: string): Promise<void>;
   /** Everything of a PC, with which another one continues; null: it does not run. */
   pcState(id: string): Promise<unknown>;
-  probePc(id: string, probe: PcProbe, limitMs: number): Promise<ProbeAnswer>;
+  /** The signal ends the probe. Null: the PC does not run. */
+  probePc(id: string, probe: PcProbe, limits: ProbeLimits): Promise<ProbeAnswer | null>;
   /** Calls back when the PC has other settings, or has ended by itself; one listener for each PC. Returns how to stop that. */
   onPc(id: string, listener: (report: PcReport) => void): () => void;
   /** Of the fabric, where consoles of PCs are reached. */

@@ -7,6 +7,7 @@ import type { Host } from '../host/host.ts';
 import { vpcsKind } from './kind.ts';
 import { MacIds, macOf } from './mac-id.ts';
 import { endingOf, type PcRecord, pcEmulator, type RunningPc } from './pc-emulator.ts';
+import { probeRoute } from './probe-route.ts';
 import { adoptProgram, isProgram } from './program.ts';
 import { checkState, findState } from './saved-state.ts';
 import { readScript, renameScript, scriptName, writeScript } from './script.ts';
@@ -24,6 +25,7 @@ export function vpcsDriver(host: Host): Driver {
     start: (node) => startPc(host, node, macIds),
     adopt: (node, record) => (isProgram(record) ? adoptProgram(host, node, record) : adoptPc(host, node, record as PcRecord)),
     memory: { check: checkState },
+    routes: (nodes) => [probeRoute(host, nodes)],
     renamed: (directory, _from, to) => renameScript(directory, to),
     async populate(directory, input, name) {
       if (typeof input.startup_script === 'string') await writeScript(directory, input.startup_script, name);

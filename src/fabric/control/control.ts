@@ -214,7 +214,7 @@ function read(line: string): Asked {
   }
 }
 
-type PcRequest = Extract<Request, { op: `${string}_pcs` | 'pc_states' | 'probe_pc' }>;
+type PcRequest = Extract<Request, { op: `${string}_pcs` | 'pc_states' | 'probe_pc' | 'end_probe' }>;
 
 async function carryOutPcs(pcs: Pcs, asked: PcRequest): Promise<unknown> {
   switch (asked.op) {
@@ -231,7 +231,10 @@ async function carryOutPcs(pcs: Pcs, asked: PcRequest): Promise<unknown> {
     case 'pc_states':
       return pcs.states(asked.ids);
     case 'probe_pc':
-      return pcs.probe(asked.pc, asked.probe);
+      return pcs.find(asked.pc)?.probe(asked.probe, asked.key) ?? null;
+    case 'end_probe':
+      pcs.find(asked.pc)?.endProbe(asked.key);
+      return null;
   }
 }
 

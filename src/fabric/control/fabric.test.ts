@@ -18,8 +18,8 @@ test('filters act on links between ports of PCs and switches, from when they are
     b: { type: 'switch', switch: 'sw', port: number, settings: { medium: 'ethernet', mode: 'access', vlan: 1, tagType: 0x8100 } },
   });
   const received = async () => {
-    const answer = await fabric.pcs.probe('pc1', { type: 'ping', to: '10.0.0.2', count: 2, intervalMs: 10, timeoutMs: 100 });
-    return answer.type === 'ping' ? answer.replies.filter(({ ms }) => ms !== undefined).length : undefined;
+    const answer = await fabric.pcs.find('pc1')?.probe({ type: 'ping', to: '10.0.0.2', count: 2, intervalMs: 10, timeoutMs: 100 });
+    return answer?.type === 'ping' ? answer.replies.filter(({ ms }) => ms !== undefined).length : undefined;
   };
   assert.deepEqual(await fabric.apply([link(1, {}), link(2, {})]), []);
   assert.equal(await received(), 2);

@@ -92,12 +92,13 @@ export class HostedPc implements PcWork, PortHolder {
     this.wake();
   }
 
-  /** @throws Error when it has ended */
-  probe(request: PcProbe): Promise<ProbeAnswer> {
-    if (!this.#pc || this.#end) throw new Error('the PC has ended');
-    const answer = this.#pc.probe(request);
-    this.wake();
-    return answer;
+  /** Undefined when it has ended. */
+  probe(request: PcProbe, key?: string): Promise<ProbeAnswer> | undefined {
+    return this.#end ? undefined : this.#pc?.probe(request, key);
+  }
+
+  endProbe(key: string): void {
+    this.#safely(() => this.#pc?.endProbe(key));
   }
 
   /** Undefined when it has ended. */

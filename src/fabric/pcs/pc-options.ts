@@ -66,16 +66,6 @@ export interface ArpEntry {
   readonly remainingMs: number;
 }
 
-export interface PcAddresses {
-  readonly name: string;
-  readonly mac: string;
-  readonly ip4?: { readonly address: string; readonly prefix: number; readonly gateway?: string };
-  readonly ip6?: { readonly address: string; readonly prefix: number; readonly gateway?: string };
-  readonly linkLocal: string;
-  readonly dns: readonly string[];
-  readonly mtu: number;
-}
-
 /** `failure` says why nothing was sent, or nothing more. */
 export type ProbeAnswer =
   | {
@@ -108,5 +98,4 @@ export type ProbeAnswer =
       readonly failure?: ProbeFailure;
     }
   | { readonly type: 'resolve'; readonly addresses: readonly string[]; readonly failure?: ProbeFailure }
-  | { readonly type: 'arp'; readonly entries: readonly ArpEntry[] }
-  | { readonly type: 'addresses'; readonly addresses: PcAddresses };
+  | { readonly type: 'arp'; readonly entries: readonly ArpEntry[] };

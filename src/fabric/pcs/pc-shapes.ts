@@ -182,6 +182,5 @@ export const pcProbe = variants('type', {
   trace: { to: line, hops: whole(1, 64), timeoutMs, protocol: optional(oneOf('icmp', 'udp', 'tcp')) },
   resolve: { name: text, timeoutMs },
   arp: {},
-  addresses: {},
 });
 export type PcProbe = ValueOf<typeof pcProbe>;

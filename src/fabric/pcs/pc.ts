@@ -7,7 +7,7 @@ import { PcHost } from './host.ts';
 import { type PcEnd, type PcOptions, type ProbeAnswer, reasonOf } from './pc-options.ts';
 import { type PcProbe, type PcSettings, type PcState, pcState } from './pc-shapes.ts';
 import { readState, restoreParts } from './pc-state.ts';
-import { Probes } from './probes.ts';
+import { failedProbe, Probes } from './probes.ts';
 import { PcShell, type ShellOwner, shellTimer } from './shell.ts';
 import { banner } from './texts.ts';
 import { Timers } from './timers.ts';
@@ -84,14 +84,20 @@ export class Pc implements ShellOwner {
     return readState(this.settings(), this.host, this.#shell);
   }
 
-  /** Answers with numbers. Never rejects: a failure is part of the answer. */
-  probe(request: PcProbe): Promise<ProbeAnswer> {
-    return new Promise((resolve) => {
-      this.#probes ??= new Probes(this.host);
-      const probes = this.#probes;
-      this.enter(() => resolve(probes.start(request)));
-      if (this.#isClosed) probes.close();
+  /** Answers with numbers. Never rejects: a failure is part of the answer. `endProbe` ends it by its key. */
+  probe(request: PcProbe, key?: string): Promise<ProbeAnswer> {
+    let answer = Promise.resolve(failedProbe(request, 'ended'));
+    this.#probes ??= new Probes(this.host);
+    const probes = this.#probes;
+    this.enter(() => {
+      answer = probes.start(request, key);
     });
+    if (this.#isClosed) probes.close();
+    return answer;
+  }
+
+  endProbe(key: string): void {
+    this.enter(() => this.#probes?.end(key));
   }
 
   quit(): void {

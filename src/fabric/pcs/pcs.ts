@@ -8,8 +8,7 @@ import { EventStream } from '../../lib/event-stream.ts';
 import type { PortOwner } from '../ports/port.ts';
 import type { PcReport, PcSpec } from '../protocol.ts';
 import { HostedPc, type HostedPcTools, type PcWork } from './hosted-pc.ts';
-import type { ProbeAnswer } from './pc-options.ts';
-import type { HostedState, PcProbe } from './pc-shapes.ts';
+import type { HostedState } from './pc-shapes.ts';
 import { PcPort } from './port-pc.ts';
 
 /** So many are made, or asked, before frames get their turn. */
@@ -119,13 +118,6 @@ export class Pcs {
       states.push(this.#pcs.get(id)?.state() ?? null);
     }
     return states;
-  }
-
-  /** @throws Error when it does not run */
-  async probe(id: string, request: PcProbe): Promise<ProbeAnswer> {
-    const pc = this.#pcs.get(id);
-    if (!pc) throw new Error('the PC does not run');
-    return pc.probe(request);
   }
 
   /** The connection is to the console of a PC from now on; closed where it does not run. `typed` was received already. */

@@ -1,4 +1,5 @@
 /** Answers the probes of verdicts and agents by the same tasks that run the commands of a console. */
+import { isIp6 } from './addresses.ts';
 import type { PcHost } from './host.ts';
 import { Lookup } from './lookup.ts';
 import type { PingReply, ProbeAnswer, ProbeFailure, TraceHop } from './pc-options.ts';
@@ -14,92 +15,109 @@ const usual: Omit<PingSpec, 'to'> = {
   ...{ mode: 'icmp', count: 1, size: 64, ttl: 64, sport: 0, dport: 7, flags: 0, intervalMs: 1000, timeoutMs: usualTimeoutMs },
 };
 
+type PingRequest = Extract<PcProbe, { type: 'ping' | 'tcp' | 'udp' }>;
+interface ProbeParts {
+  readonly resolve: (answer: ProbeAnswer) => void;
+  /** Takes how the probe is ended before it has an answer. */
+  readonly onEnd: (stop: () => void) => void;
+}
+
 export class Probes {
   readonly #host: PcHost;
   #count = 0;
-  #ends = new Set<() => void>();
+  /** Ends of probes that run, by their keys. */
+  readonly #ends = new Map<string, () => void>();
 
   constructor(host: PcHost) {
     this.#host = host;
   }
 
-  start(request: PcProbe): Promise<ProbeAnswer> {
+  /** `given`: the key by which `end` ends it. */
+  start(request: PcProbe, given?: string): Promise<ProbeAnswer> {
     const { promise, resolve } = Promise.withResolvers<ProbeAnswer>();
     this.#count += 1;
-    const key = `probe${this.#count}`;
-    if (request.type === 'arp')
-      resolve({ type: 'arp', entries: this.#host.neighbours.entries().filter(({ address }) => !address.includes(':')) });
-    else if (request.type === 'addresses') resolve({ type: 'addresses', addresses: this.#addresses() });
-    else if (this.#ends.size >= mostProbes) resolve(failed(request, 'busy'));
+    const key = given ?? `${this.#count}`;
+    const name = `probe${this.#count}`;
+    if (request.type === 'arp') {
+      const entries = this.#host.neighbours.entries().filter(({ address }) => !isIp6(address));
+      resolve({ type: 'arp', entries });
+    } else if (this.#ends.size >= mostProbes || this.#ends.has(key)) resolve(failedProbe(request, 'busy'));
     else {
-      const end = () => resolve(failed(request, 'ended'));
-      this.#ends.add(end);
-      void promise.then(() => this.#ends.delete(end));
-      if (request.type === 'trace') this.#trace(request, key, resolve);
-      else if (request.type === 'resolve') this.#resolve(request, key, resolve);
-      else this.#ping(request, key, resolve);
+      this.#ends.set(key, () => undefined);
+      void promise.then(() => this.#ends.delete(key));
+      const onEnd = (stop: () => void) => this.#ends.set(key, stop);
+      if (request.type === 'trace') this.#trace(request, name, { resolve, onEnd });
+      else if (request.type === 'resolve') this.#resolve(request, name, { resolve, onEnd });
+      else this.#ping(request, name, { resolve, onEnd });
     }
     return promise;
   }
 
-  close(): void {
-    for (const end of this.#ends) end();
+  end(key: string): void {
+    this.#ends.get(key)?.();
   }
 
-  #ping(request: Extract<PcProbe, { type: 'ping' | 'tcp' | 'udp' }>, key: string, resolve: (answer: ProbeAnswer) => void): void {
+  close(): void {
+    for (const end of [...this.#ends.values()]) end();
+  }
+
+  #ping(request: PingRequest, key: string, { resolve, onEnd }: ProbeParts): void {
     const spec = specOf(request);
     const events: PingEvent[] = [];
-    let failure: ProbeFailure | undefined;
+    const answer = (failure: ProbeFailure | undefined) =>
+      resolve(answerOf(request, { to: task.to, sent: task.sequence, events, failure }));
     const task = new PingTask({ host: this.#host, key, spec }, (event) => {
       if (isPingEvent(event)) events.push(event);
-      else if (event.kind === 'end' || event.kind !== 'resolved') {
-        failure = failureOf(event);
-        resolve(answerOf(request, { to: task.to, sent: task.sequence, events, failure }));
-      }
+      else if (event.kind !== 'resolved') answer(failureOf(event));
       // Only whether it connects is asked.
       if (request.type === 'tcp' && event.kind === 'reply') task.finish({ kind: 'end' });
+    });
+    onEnd(() => {
+      task.close();
+      answer('ended');
     });
     task.start(spec.to);
   }
 
-  #trace(request: Extract<PcProbe, { type: 'trace' }>, key: string, resolve: (answer: ProbeAnswer) => void): void {
+  #trace(request: Extract<PcProbe, { type: 'trace' }>, key: string, { resolve, onEnd }: ProbeParts): void {
     const { to, hops: most, timeoutMs = usualTimeoutMs, protocol: mode = 'icmp' } = request;
     const hops: TraceHop[] = [];
+    const answer = (arrived: boolean, failure: ProbeFailure | undefined) =>
+      resolve({ type: 'trace', to: task.to, hops, arrived, ...(failure ? { failure } : {}) });
     const task = new TraceTask({ host: this.#host, key, spec: { to, hops: most, timeoutMs, mode } }, (event) => {
       if (event.kind === 'hop') {
         const { hop, from, ms } = event;
-        const known = hops.find((each) => each.hop === hop);
-        if (!known) hops.push({ hop, ...(from === undefined || ms === undefined ? {} : { from, ms }) });
-        else if (known.from === undefined && from !== undefined)
-          hops.splice(hops.indexOf(known), 1, { hop, from, ...(ms === undefined ? {} : { ms }) });
+        const found = { hop, ...(from === undefined || ms === undefined ? {} : { from, ms }) };
+        const known = hops.findIndex((each) => each.hop === hop);
+        if (known < 0) hops.push(found);
+        else if (hops[known]?.from === undefined) hops[known] = found;
       } else if (event.kind === 'error') hops.push({ hop: event.hop, from: event.error.from, ms: event.ms });
-      else if (event.kind !== 'begin' && event.kind !== 'line' && event.kind !== 'resolved') {
-        const failure = failureOf(event);
-        resolve({ type: 'trace', to: task.to, hops, arrived: event.kind === 'arrived', ...(failure ? { failure } : {}) });
-      }
+      else if (event.kind !== 'begin' && event.kind !== 'line' && event.kind !== 'resolved')
+        answer(event.kind === 'arrived', failureOf(event));
+    });
+    onEnd(() => {
+      task.close();
+      answer(false, 'ended');
     });
     task.start(to);
   }
 
-  #resolve({ name }: Extract<PcProbe, { type: 'resolve' }>, key: string, resolve: (answer: ProbeAnswer) => void): void {
-    const lookup = new Lookup(this.#host, name, `task ${key} lookup`, (addresses) => {
-      this.#host.clearTask(key);
-      resolve({ type: 'resolve', addresses, ...(addresses.length ? {} : { failure: 'unresolved' as const }) });
-    });
-    this.#host.setTask(key, { onTimer: () => lookup.onTimer(), onPacket: (packet) => lookup.onPacket(packet) });
+  #resolve({ name }: Extract<PcProbe, { type: 'resolve' }>, key: string, { resolve, onEnd }: ProbeParts): void {
+    const host = this.#host;
+    const timer = `task ${key} lookup`;
+    const end = (addresses: readonly string[], failure: ProbeFailure) => {
+      host.clearTask(key);
+      host.timers.clear(timer);
+      resolve({ type: 'resolve', addresses, ...(addresses.length ? {} : { failure }) });
+    };
+    const lookup = new Lookup(host, name, timer, (addresses) => end(addresses, 'unresolved'));
+    onEnd(() => end([], 'ended'));
+    host.setTask(key, { onTimer: () => lookup.onTimer(), onPacket: (packet) => lookup.onPacket(packet) });
     lookup.onTimer();
-  }
-
-  #addresses(): Extract<ProbeAnswer, { type: 'addresses' }>['addresses'] {
-    const { name, mtu, ip4, ip6, router6, dns, dns6 = [] } = this.#host.settings;
-    const gateway6 = ip6?.gateway ?? router6?.address;
-    const six = ip6 && { address: ip6.address, prefix: ip6.prefix, ...(gateway6 === undefined ? {} : { gateway: gateway6 }) };
-    const { mac, linkLocal } = this.#host;
-    return { name, mac, linkLocal, mtu, dns: [...dns, ...dns6], ...(ip4 ? { ip4 } : {}), ...(six ? { ip6: six } : {}) };
   }
 }
 
-function specOf(request: Extract<PcProbe, { type: 'ping' | 'tcp' | 'udp' }>): PingSpec {
+function specOf(request: PingRequest): PingSpec {
   const { to, timeoutMs = usualTimeoutMs } = request;
   if (request.type === 'tcp') return { ...usual, to, timeoutMs, mode: 'tcp', dport: request.port };
   if (request.type === 'udp')
@@ -117,7 +135,7 @@ function failureOf(event: TargetEvent | { readonly kind: 'begin' | 'line' | 'arr
 }
 
 function answerOf(
-  { type }: Extract<PcProbe, { type: 'ping' | 'tcp' | 'udp' }>,
+  { type }: PingRequest,
   { to, sent, events, failure: why }: { to: string; sent: number; events: readonly PingEvent[]; failure: ProbeFailure | undefined },
 ): ProbeAnswer {
   const common = { ...(to === '' ? {} : { to }), ...(why ? { failure: why } : {}) };
@@ -144,7 +162,9 @@ function replyOf(event: PingEvent): PingReply {
   return event.kind === 'error' ? { sequence, error: event.error.text, from: event.error.from } : { sequence };
 }
 
-function failed({ type }: Exclude<PcProbe, { type: 'arp' | 'addresses' }>, failure: ProbeFailure): ProbeAnswer {
+/** The answer to a probe that was not begun. */
+export function failedProbe({ type }: PcProbe, failure: ProbeFailure): ProbeAnswer {
+  if (type === 'arp') return { type, entries: [] };
   if (type === 'ping') return { type, sent: 0, replies: [], failure };
   if (type === 'trace') return { type, hops: [], arrived: false, failure };
   return type === 'resolve' ? { type, addresses: [], failure } : { type, outcome: 'timeout', failure };

@@ -6,6 +6,7 @@ import type { CaptureEntry, CaptureStart, CaptureStartWithId } from '../../../sc
 import type { Nio, NioUdp } from '../../../schema/nio.ts';
 import type { Port } from '../../../schema/node.ts';
 import type { RunFacts } from '../../../schema/node-runs.ts';
+import type { NodeProbe } from '../../../schema/pc-probe.ts';
 import { notStartedMark, unusableMark } from '../../../schema/problem-marks.ts';
 import type { ComputeTransport, RegisteredCompute } from '../../computes/compute.ts';
 import { assemble } from '../../model/canonical.ts';
@@ -255,6 +256,11 @@ export class OpenNode {
   /** A fact of its kind alone. @throws `compute_route_missing` for other kinds */
   ask(question: 'mac_table' | 'port_stats' | 'auto_idlepc' | 'idlepc_proposals') {
     return this.#transport().call(`GET ${this.#node()}/${question}`, this.#request());
+  }
+
+  /** Takes as long as the probe; the signal ends it. @throws `compute_route_missing` for other kinds than PCs */
+  probe(body: NodeProbe, signal: AbortSignal) {
+    return this.#transport().call(`POST ${this.#node()}/probe`, { ...this.#request(), body, timeoutMs: 0, signal });
   }
 
   /** @throws `compute_route_missing` for other kinds than Ethernet switches */
