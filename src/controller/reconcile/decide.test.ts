@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runEndings } from '../../schema/node-runs.ts';
 import type { WantedRun } from '../model/wanted.ts';
-import { type Decision, decide, type Observed } from './decide.ts';
+import { type Decision, decide, type Leaving, type Observed } from './decide.ts';
 
 const now = 1_000;
 const generation = 7;
 const wanted = (run: WantedRun['run']): WantedRun => ({ run, generation, by: 'client' });
 const calm: Observed = {
   ...{ isBusy: false, reach: 'connected', machine: 'stopped', tellsRuns: true, run: {}, wasSeenRunning: false, failed: undefined },
+  ...{ leaving: 'no', hasRoom: false, failedMove: undefined },
 };
 
 const runs: Observed['run'][] = [
@@ -17,6 +18,16 @@ const runs: Observed['run'][] = [
   ...[undefined, generation - 1, generation, generation + 1].flatMap((of) =>
     [undefined, ...runEndings].map((ending) => ({ generation: of, ending })),
   ),
+];
+/** Whether and why it has to leave, and what became of that. */
+const places: Pick<Observed, 'leaving' | 'hasRoom' | 'failedMove'>[] = [
+  { leaving: 'no', hasRoom: false },
+  ...(['lost', 'drained', 'evicted'] as const satisfies Leaving[]).flatMap((leaving) => [
+    { leaving, hasRoom: false },
+    { leaving, hasRoom: true },
+    { leaving, hasRoom: true, failedMove: { reason: 'no disk', notBefore: now - 1 } },
+    { leaving, hasRoom: true, failedMove: { reason: 'no disk', notBefore: now + 1 } },
+  ]),
 ];
 const failures = [undefined, { reason: 'no memory', notBefore: now - 1 }, { reason: 'no memory', notBefore: now + 1 }];
 
@@ -29,12 +40,25 @@ function* all(): Generator<[WantedRun, Observed]> {
             for (const facts of runs)
               for (const wasSeenRunning of [false, true])
                 for (const failed of failures)
-                  yield [wanted(run), { isBusy, reach, machine, tellsRuns, run: facts, wasSeenRunning, failed }];
+                  for (const place of places)
+                    yield [wanted(run), { isBusy, reach, machine, tellsRuns, run: facts, wasSeenRunning, failed, ...place }];
 }
 
 /** What becomes of it when the decision is carried out, on a compute that does as it is asked. */
 function after([before, observed]: [WantedRun, Observed], decision: Decision): [WantedRun, Observed] {
   const next = { ...observed, failed: undefined };
+  if (decision.do === 'move')
+    return [
+      before,
+      {
+        ...next,
+        reach: 'connected',
+        leaving: 'no',
+        machine: 'stopped',
+        run: { generation, ending: 'asked' },
+        wasSeenRunning: false,
+      },
+    ];
   if (decision.do === 'start') return [before, { ...next, machine: 'started', run: { generation }, wasSeenRunning: true }];
   if (decision.do === 'stop') return [before, { ...next, machine: 'stopped', run: { generation, ending: 'asked' } }];
   if (decision.do === 'want')
@@ -56,7 +80,12 @@ describe('for every state', () => {
       const decision = decide(want, observed, now);
       const isActing = decision.do !== 'nothing' && decision.do !== 'wait';
       const require = (isSo: boolean) => isSo || assert.fail(JSON.stringify([want, observed, decision]));
-      if (observed.reach !== 'connected' || observed.isBusy) require(!isActing);
+      // Files of a lost slice are here.
+      const isMoveAway = decision.do === 'move' && (observed.leaving === 'lost' || observed.reach === 'ending');
+      if (observed.reach !== 'connected' && !isMoveAway) require(!isActing);
+      if (observed.isBusy) require(!isActing);
+      if (decision.do === 'move') require(observed.hasRoom && observed.leaving !== 'no');
+      if (observed.leaving === 'lost') require(decision.do === 'move' || decision.do === 'wait' || observed.isBusy);
       if (decision.do === 'wait') require(/\w \w/.test(decision.why));
       if (decision.do === 'start') require(want.run === 'running' && observed.machine === 'stopped');
       if (decision.do === 'stop') require(want.run === 'stopped' && observed.machine !== 'stopped');
@@ -64,13 +93,13 @@ describe('for every state', () => {
       // A person who asks again has another generation, which has not failed.
       if (observed.failed && observed.failed.notBefore > now) require(!['start', 'stop', 'list'].includes(decision.do));
     }
-    assert.equal(count, 2 * 2 * 5 * 3 * 2 * runs.length * 2 * 3);
+    assert.equal(count, 2 * 2 * 5 * 3 * 2 * runs.length * 2 * 3 * places.length);
   });
 
-  test('it is settled after three decisions, where the compute does as it is asked', () => {
+  test('it is settled after four decisions, where the compute does as it is asked', () => {
     for (const [want, observed] of all()) {
       let state: [WantedRun, Observed] = [want, { ...observed, failed: undefined }];
-      for (let steps = 0; steps < 3; steps++) state = after(state, decide(...state, now));
+      for (let steps = 0; steps < 4; steps++) state = after(state, decide(...state, now));
       const last = decide(...state, now);
       if (last.do !== 'nothing' && last.do !== 'wait') assert.fail(JSON.stringify([want, observed, last]));
     }
@@ -124,5 +153,27 @@ describe('a node that runs and is not wanted', () => {
     assert.deepEqual(of({ generation: generation + 1 }), adopted);
     assert.deepEqual(of('unknown', false), adopted);
     assert.deepEqual(of('unknown'), { do: 'list' });
+  });
+});
+
+describe('a node whose slice is left', () => {
+  const of = (observed: Partial<Observed>, run: WantedRun['run'] = 'running') =>
+    decide(wanted(run), { ...calm, machine: 'started', run: { generation }, hasRoom: true, ...observed }, now);
+
+  test('is moved with its files while its slice can be reached, and with the last copy of them when it is lost', () => {
+    assert.deepEqual(of({ leaving: 'drained' }), { do: 'move', takeFiles: true });
+    assert.deepEqual(of({ leaving: 'evicted', reach: 'ending' }), { do: 'move', takeFiles: true });
+    assert.deepEqual(of({ leaving: 'lost', reach: 'fenced', machine: 'stopped' }), { do: 'move', takeFiles: false });
+    assert.deepEqual(of({ leaving: 'drained', machine: 'stopped' }, 'stopped'), { do: 'move', takeFiles: true });
+    assert.equal(of({ leaving: 'drained', reach: 'away' }).do, 'wait');
+  });
+
+  test('runs where it is while nothing has room for it, or a move has failed, unless its slice is lost', () => {
+    const stopped = { machine: 'stopped', run: {} } as const;
+    const failed = { failedMove: { reason: 'no disk', notBefore: now + 1 } };
+    assert.equal(of({ leaving: 'drained', hasRoom: false, ...stopped }).do, 'start');
+    assert.equal(of({ leaving: 'drained', ...failed, ...stopped }).do, 'start');
+    assert.deepEqual(of({ leaving: 'drained', ...failed }), { do: 'wait', why: 'no disk', until: now + 1 });
+    assert.equal(of({ leaving: 'lost', reach: 'fenced', hasRoom: false, ...stopped }).do, 'wait');
   });
 });

@@ -1,8 +1,8 @@
 /**
- * Decides what is done so that a node runs, or does not, as it is wanted: a pure function of what is wanted, what was observed, and the
- * time. Nothing else in the controller starts or stops a node without a request.
+ * Decides what is done so that a node is where it can be, and runs, or does not, as it is wanted: a pure function of what is wanted, what was
+ * observed, and the time. Nothing else in the controller starts, stops or moves a node without a request.
  *
- * The policy. A node that was lost with its host, or whose host was booted again, runs again. One that its guest switched off, that its user
+ * The policy. A node leaves a slice that is lost for good, or that is drained or evicted, as soon as another compute has room for it. A node that was lost with its host, or whose host was booted again, runs again. One that its guest switched off, that its user
  * stopped, or whose emulator failed does not. Where a compute does not say how a run ended, one that was seen running ended by itself.
  * A machine that runs although it is not wanted is stopped only when it is known to be of an earlier start; otherwise it is wanted from then
  * on. Nothing is done on a compute that cannot be reached, nor on a slice that is about to end.
@@ -10,7 +10,24 @@
 import type { RunEnding } from '../../schema/node-runs.ts';
 import type { WantedRun } from '../model/wanted.ts';
 
-export interface Observed {
+/**
+ * Why nodes leave a compute. `lost`: nothing runs there and it does not return, so that they start from the last copies of their files.
+ * `drained`: by a client. `evicted`: its engine takes its place, and they go to other slices only.
+ */
+export type Leaving = 'no' | 'lost' | 'drained' | 'evicted';
+
+/** Where a node is, and whether it can be elsewhere. */
+export interface ObservedPlace {
+  readonly isBusy: boolean;
+  readonly reach: Observed['reach'];
+  readonly leaving: Leaving;
+  /** Another compute can take it now. */
+  readonly hasRoom: boolean;
+  /** The last attempt to move it away from this compute, under this lease. */
+  readonly failedMove?: { readonly reason: string; readonly notBefore: number } | undefined;
+}
+
+export interface Observed extends ObservedPlace {
   /** It is stopped to be moved, or is being moved. */
   readonly isBusy: boolean;
   /** `fenced`: a slice without a lease, of which nothing runs. `ending`: it was asked to end. */
@@ -32,6 +49,8 @@ export type Decision =
   | { readonly do: 'wait'; readonly why: string; readonly until?: number }
   /** The compute is asked how its nodes run, and ran. */
   | { readonly do: 'list' }
+  /** To another compute: with its files, or with the last copies of them. */
+  | { readonly do: 'move'; readonly takeFiles: boolean }
   | { readonly do: 'start' }
   | { readonly do: 'stop' }
   | { readonly do: 'want'; readonly run: WantedRun['run']; readonly by: 'adopted' | 'guest' };
@@ -47,6 +66,34 @@ const waits: { readonly [R in Exclude<Observed['reach'], 'connected'>]: string }
 
 /** The first matching row wins. */
 export function decide(wanted: WantedRun, observed: Observed, now: number): Decision {
+  const place = decidePlace(observed, now);
+  // Until it can be moved it runs where it is.
+  if (place.do === 'move' || (place.do === 'wait' && observed.leaving === 'lost')) return place;
+  const run = decideRun(wanted, observed, now);
+  return run.do === 'nothing' ? place : run;
+}
+
+/** Of every kind of node, also of those that always run. */
+export function decidePlace({ isBusy, reach, leaving, hasRoom, failedMove }: ObservedPlace, now: number): Decision {
+  if (isBusy || leaving === 'no') return nothing;
+  const isThere = reach === 'connected' || reach === 'ending';
+  if (leaving !== 'lost' && !isThere) return { do: 'wait', why: waits[reach === 'fenced' ? 'fenced' : 'away'] };
+  if (!hasRoom)
+    return {
+      do: 'wait',
+      why: `${leavingWhy[leaving]}, and no ${leaving === 'evicted' ? 'other slice' : 'compute'} has room for it`,
+    };
+  if (failedMove && now < failedMove.notBefore) return { do: 'wait', why: failedMove.reason, until: failedMove.notBefore };
+  return { do: 'move', takeFiles: leaving !== 'lost' };
+}
+
+const leavingWhy: { readonly [L in Exclude<Leaving, 'no'>]: string } = {
+  lost: 'Its slice is lost',
+  drained: 'Its slice is drained',
+  evicted: 'Its slice has to end',
+};
+
+function decideRun(wanted: WantedRun, observed: Observed, now: number): Decision {
   const { isBusy, reach, failed, machine } = observed;
   const isDue = (wanted.run === 'running') !== (machine !== 'stopped');
   if (isBusy || !isDue) return nothing;

@@ -1,19 +1,39 @@
 /** What is known of a node of an open project, in the form in which `decide` takes it. */
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { FailedStart, OpenNode, SeenRunning } from '../live/nodes/open-node.ts';
-import type { Observed } from './decide.ts';
+import type { Leaving, Observed, ObservedPlace } from './decide.ts';
 
-export function observe(node: OpenNode, isEnding: (compute: RegisteredCompute) => boolean): Observed {
+/** What the reconciler is given of computes, and of moves between them. */
+export interface Places {
+  /** The slice was asked to end: nothing is started there. */
+  readonly isEnding: (compute: RegisteredCompute) => boolean;
+  readonly leavingOf: (compute: RegisteredCompute) => Leaving;
+  /** Whether another compute can take the node now. */
+  readonly hasRoom: (node: OpenNode) => boolean;
+}
+
+export function observe(node: OpenNode, places: Places): Observed {
   const { compute, live, run, failedStart: failed } = node;
   const ending = live.interrupted ? { ...run, ending: 'lost' as const } : run;
   return {
-    isBusy: node.isLeaving || node.isMoving,
-    reach: reachOf(compute, isEnding),
+    ...observePlace(node, places),
     machine: live.status,
     tellsRuns: compute?.hasNodeRuns === true,
     run: ending ?? 'unknown',
     wasSeenRunning: node.seen !== undefined && isOfNow(node, node.seen),
     failed: failed && isOfNow(node, failed) ? failed : undefined,
+  };
+}
+
+export function observePlace(node: OpenNode, places: Places): ObservedPlace {
+  const { compute, failedMove } = node;
+  const leaving = compute ? places.leavingOf(compute) : 'no';
+  return {
+    isBusy: node.isLeaving || node.isMoving,
+    reach: reachOf(compute, places.isEnding),
+    leaving,
+    hasRoom: leaving !== 'no' && places.hasRoom(node),
+    failedMove: failedMove?.compute === compute && failedMove?.epoch === compute?.epoch ? failedMove : undefined,
   };
 }
 

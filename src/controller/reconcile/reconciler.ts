@@ -1,5 +1,6 @@
 /**
- * Has nodes run as they are wanted: when their project is opened, when they have a place again, and when a request was cut off.
+ * Has nodes run as they are wanted, and where they can be: when their project is opened, when they have a place again, when their slice is
+ * lost, drained or evicted, and when a request was cut off.
  *
  * Theory of operation. An event says which node to look at, and nothing else. `decide` compares what is wanted with what was observed, and
  * the answer is carried out under the node's lock, where it is decided once more: whatever came in between counts. What has to wait is
@@ -7,15 +8,15 @@
  * turn is not stored, as `decide` finds them again.
  */
 import { isFault } from '../../api/faults.ts';
-import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import { concurrency, forEachBounded, Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
-import { type Decision, decide } from './decide.ts';
+import { type Decision, decide, decidePlace } from './decide.ts';
 import { type EarlierRuns, migrate, putAwayEarlierRuns, readEarlierRuns } from './migrate.ts';
-import { isOfNow, observe } from './observe.ts';
+import { isOfNow, observe, observePlace, type Places } from './observe.ts';
 
 export interface ReconciledProject {
   readonly id: string;
@@ -44,11 +45,22 @@ const later = { firstMs: 2_000, longestMs: 300_000 };
 /** Listeners are sent the reason of a failed start on a slice at this attempt: the slice's host may have had too much to do before. */
 const reportedFailure = 3;
 
+/** What is decided elsewhere of computes, and how a node is moved. */
+export interface Moves extends Places {
+  /** To another compute. @throws why it stays */
+  readonly move: (live: LiveProject, node: OpenNode) => Promise<void>;
+}
+
 /** Nodes of a project that are to be looked at. */
 interface Dirty {
   readonly project: ReconciledProject;
   readonly ids: Set<string>;
   isRunning: boolean;
+  /** Some of its links could not be connected, or may not have been. */
+  hasLinks: boolean;
+  /** A few nodes are moved at a time, while others start. By id: the computes that they leave. */
+  readonly moving: Map<string, RegisteredCompute | undefined>;
+  readonly moves: Limit;
 }
 
 export class Reconciler {
@@ -58,8 +70,12 @@ export class Reconciler {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** The slice was asked to end: nothing is started there. */
-  isEnding: (compute: RegisteredCompute) => boolean = () => false;
+  /** Moves that are under way. */
+  readonly #movesUnderWay = new Set<Promise<void>>();
+  /** Nodes that have to leave and have no room elsewhere: the reason that listeners were sent. */
+  readonly #reported = new WeakMap<OpenNode, string>();
+
+  places: Moves = { isEnding: () => false, leavingOf: () => 'no', hasRoom: () => false, move: async () => undefined };
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -95,16 +111,31 @@ export class Reconciler {
 
   /** Something of the project's computes changed. */
   lookAtAll(project: ReconciledProject, live: LiveProject): void {
+    this.#dirtyOf(project).hasLinks = true;
     for (const node of live.nodes.all()) if (this.#decide(node).do !== 'nothing') this.look(project, node.id);
   }
 
   look(project: ReconciledProject, nodeId: string): void {
     if (this.#isClosed) return;
-    const dirty = this.#dirty.get(project.id) ?? { project, ids: new Set<string>(), isRunning: false };
-    this.#dirty.set(project.id, dirty);
+    const dirty = this.#dirtyOf(project);
     dirty.ids.add(nodeId);
     if (!dirty.isRunning) void this.#run(dirty);
-    this.#timer ??= setInterval(() => this.#lookAgain(), everyMs).unref();
+  }
+
+  #dirtyOf(project: ReconciledProject): Dirty {
+    const known = this.#dirty.get(project.id);
+    if (known) return known;
+    const ids = new Set<string>();
+    const dirty: Dirty = { project, ids, isRunning: false, hasLinks: false, moving: new Map(), moves: new Limit(rate) };
+    this.#dirty.set(project.id, dirty);
+    if (!this.#isClosed) this.#timer ??= setInterval(() => this.#lookAgain(), everyMs).unref();
+    return dirty;
+  }
+
+  /** Whether the node is on its way from there to another compute, or is about to be. */
+  isMovingFrom(node: OpenNode, compute: RegisteredCompute): boolean {
+    if (this.#dirty.get(node.projectId)?.moving.get(node.id) === compute) return true;
+    return node.compute === compute && decidePlace(observePlace(node, this.places), performance.now()).do === 'move';
   }
 
   /**
@@ -131,15 +162,17 @@ export class Reconciler {
     return this.#decide(node).do === 'nothing';
   }
 
-  /** The server is about to end. What is under way is not waited for: starts may take long. */
-  close(): void {
+  /** The server is about to end: nothing is begun any more. Starts may take long. Resolves when nothing is moved any more. */
+  async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#isClosed = true;
+    await Promise.all(this.#movesUnderWay);
   }
 
   #decide(node: OpenNode): Decision {
-    if (isAlwaysRunning(node)) return { do: 'nothing' };
-    return decide(node.wanted, observe(node, this.isEnding), performance.now());
+    const now = performance.now();
+    if (isAlwaysRunning(node)) return decidePlace(observePlace(node, this.places), now);
+    return decide(node.wanted, observe(node, this.places), now);
   }
 
   #lookAgain(): void {
@@ -163,6 +196,11 @@ export class Reconciler {
           const node = liveNow?.nodes.find(id);
           const decision = node ? this.#decide(node) : undefined;
           if (decision?.do === 'wait') waiting.add(id);
+          if (liveNow && node) this.#reportNoRoom(liveNow, node);
+          if (liveNow && node && decision?.do === 'move') {
+            this.#beginMove(dirty, liveNow, node);
+            return false;
+          }
           return decision && decision.do !== 'wait' && decision.do !== 'nothing';
         });
         // Who closes the project, or changes it alone, waits for those only that are under way.
@@ -172,6 +210,7 @@ export class Reconciler {
           waiting.add(id);
         });
       }
+      if (dirty.hasLinks) dirty.hasLinks = !(await this.#retryLinks(project));
     } catch (error) {
       this.#options.log.warn({ err: error }, `nodes of project ${project.id} wait`);
     } finally {
@@ -181,7 +220,65 @@ export class Reconciler {
       const node = project.liveNow?.nodes.find(id);
       if (node && this.#decide(node).do !== 'nothing') dirty.ids.add(id);
     }
-    if (dirty.ids.size === 0) this.#dirty.delete(project.id);
+    if (dirty.ids.size === 0 && dirty.moving.size === 0 && !dirty.hasLinks) this.#dirty.delete(project.id);
+  }
+
+  /** Links of slices that could not be connected. @returns whether none is left */
+  async #retryLinks({ liveNow }: ReconciledProject): Promise<boolean> {
+    return this.#isClosed || !liveNow || (await liveNow.linkRecovery.retry());
+  }
+
+  /** Nodes that start do not wait for it. */
+  #beginMove(dirty: Dirty, live: LiveProject, node: OpenNode): void {
+    const { project, moving } = dirty;
+    if (moving.has(node.id) || this.#isClosed) return;
+    moving.set(node.id, node.compute);
+    // Who closes the project, or changes it alone, waits for those only that are under way.
+    const move = () => project.change((now) => (now === live ? this.#move(live, node) : Promise.resolve()));
+    const done = dirty.moves
+      .run(move)
+      .catch(() => undefined)
+      .finally(() => {
+        moving.delete(node.id);
+        this.#movesUnderWay.delete(done);
+        this.look(project, node.id);
+      });
+    this.#movesUnderWay.add(done);
+  }
+
+  async #move(live: LiveProject, node: OpenNode): Promise<void> {
+    // It may have waited long for its turn.
+    if (this.#isClosed || live.nodes.find(node.id) !== node || this.#decide(node).do !== 'move') return;
+    const { compute, failedMove } = node;
+    const epoch = compute?.epoch;
+    const isLost = node.compute?.isFenced === true;
+    try {
+      await this.places.move(live, node);
+      node.failedMove = undefined;
+    } catch (error) {
+      // It was deleted, moved or lost meanwhile.
+      if (live.nodes.find(node.id) !== node || node.compute !== compute || compute?.epoch !== epoch) return;
+      const { message: reason } = error as Error;
+      const before = failedMove?.compute === compute && failedMove?.epoch === epoch ? failedMove : undefined;
+      const count = (before?.count ?? 0) + 1;
+      // One that runs is stopped for each attempt.
+      const pauseMs = isLost ? Math.min(later.longestMs, later.firstMs * 2 ** (count - 1)) : later.longestMs;
+      node.failedMove = { compute, epoch, count, reason, notBefore: performance.now() + pauseMs };
+      if (before?.reason !== reason) this.#reportStay(live, node, reason);
+    }
+  }
+
+  #reportNoRoom(live: LiveProject, node: OpenNode): void {
+    const { leaving, hasRoom } = observePlace(node, this.places);
+    if (leaving === 'no' || hasRoom) this.#reported.delete(node);
+    else if (this.#reported.get(node) !== leaving) {
+      this.#reported.set(node, leaving);
+      this.#reportStay(live, node, leaving === 'evicted' ? 'no other slice has room for it' : 'no compute has room for it');
+    }
+  }
+
+  #reportStay(live: LiveProject, { entry, compute }: OpenNode, reason: string): void {
+    live.notify('log.error', { message: `Node ${entry.name} stays on ${compute?.record.name ?? entry.compute_id}: ${reason}` });
   }
 
   /** Until the node is as it is wanted, waits for something else than its compute, or the time is over. Never rejects. */
@@ -190,7 +287,7 @@ export class Reconciler {
     for (let steps = 0; steps < 100 && !this.#isClosed; steps++) {
       const decision = this.#decide(node);
       const isBusyCompute = decision.do === 'wait' && decision.until !== undefined && node.failedStart?.isOfCompute === true;
-      if (decision.do === 'nothing' || (decision.do === 'wait' && !isBusyCompute)) return;
+      if (decision.do === 'nothing' || decision.do === 'move' || (decision.do === 'wait' && !isBusyCompute)) return;
       if (decision.do !== 'wait') await this.#step(live, node);
       else if (performance.now() >= until) return;
       else await new Promise((resolve) => setTimeout(resolve, (decision.until ?? 0) - performance.now()).unref());
@@ -207,7 +304,7 @@ export class Reconciler {
       try {
         const decision = this.#decide(node);
         // What has to wait since another attempt failed waits on.
-        if (decision.do === 'wait') return;
+        if (decision.do === 'wait' || decision.do === 'move') return;
         await this.#carryOut(live, node, decision);
         if (decision.do === 'stop' && node.live.status !== 'stopped') throw new Error('it could not be stopped');
         if (node.failedStart) live.nodes.setProblem(node, { failedStart: undefined });

@@ -1,6 +1,7 @@
 /** The parts that place nodes on computes, copy their files, and move them. */
 import type { Log } from '../../lib/log.ts';
 import type { Settings } from '../../schema/settings.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { NodeCopies, type NodeCopyEntries } from '../copies/node-copies.ts';
 import { ComputeWatch } from '../projects/compute-watch.ts';
@@ -8,7 +9,7 @@ import type { KnownProjects } from '../projects/projects.ts';
 import type { Registry } from '../projects/registry.ts';
 import { Reconciler } from '../reconcile/reconciler.ts';
 import type { Cluster } from '../slices/cluster.ts';
-import { Evictions } from './evictions.ts';
+import { Departures } from './departures.ts';
 import { Placer } from './placer.ts';
 import { Relocation } from './relocation.ts';
 
@@ -40,19 +41,28 @@ export interface RelocationParts {
 export function makeRelocation({ settings, log, projects, computes, cluster, registry, nodeRecords }: RelocationParts) {
   const { slices } = cluster;
   const { engineSlices } = cluster;
-  const isLeaving = (id: string): boolean => slices.find(id)?.isDraining === true || evictions.isLeaving(id);
-  const placer = new Placer({ computes, projects, isLeaving });
-  computes.chooseBy((node) => placer.choose(node));
   const findCompute = (id: string) => computes.find(id);
+  const placer = new Placer({ computes, projects, isLeaving: (id) => departures.isLeaving(id) });
+  computes.chooseBy((node) => placer.choose(node));
   const losesFiles = (id: string) => cluster.losesFiles(id);
   const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, nodeRecords.copies);
   const { reconciler } = nodeRecords;
   const floorBytes = settings.Server.min_free_bytes;
   const relocation: Relocation = new Relocation({ projects, copies, reconciler, placer, slices, log, floorBytes });
-  const evictions = new Evictions({ slices, engineSlices, findCompute, relocation, log });
-  reconciler.isEnding = (compute) => relocation.isEnding(compute);
+  const departures = new Departures({ slices, engineSlices, findCompute, nodes: relocation, log });
+  const leavingOf = (compute: RegisteredCompute) => departures.leavingOf(compute);
+  reconciler.places = {
+    isEnding: (compute) => departures.isEnding(compute),
+    leavingOf,
+    hasRoom: (node) => node.compute !== undefined && relocation.hasRoom(node, leavingOf(node.compute)),
+    move: (live, node) => relocation.move(live, node, leavingOf(node.requireCompute())),
+  };
+  cluster.list.progressOf = (id) => {
+    const compute = findCompute(id);
+    return compute ? relocation.progressOf(compute) : null;
+  };
   cluster.fences.subscribe((fenced) => {
-    evictions.ended(fenced.compute.id);
+    departures.ended(fenced.compute.id);
     void relocation.fenced(fenced);
   });
   const watch = new ComputeWatch({
@@ -60,8 +70,8 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
     onReturn: (live, compute) => relocation.returning(live, compute),
     onBack: async (compute) => {
       await relocation.returned(compute);
-      evictions.look(compute.id);
+      departures.look(compute.id);
     },
   });
-  return { placer, copies, relocation, evictions, watch };
+  return { placer, copies, relocation, departures, watch };
 }

@@ -10,19 +10,16 @@ import { settleBefore } from '../projects/pending-moves.ts';
 import { writeCarriedFile } from './carried-file.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
 import { isRunning, whileMoving } from './nodes-on.ts';
-import type { Placer } from './placer.ts';
 import { deleteStray } from './strays.ts';
 
 interface Move {
   readonly from: RegisteredCompute;
-  /** Undefined: chosen. */
-  readonly to?: RegisteredCompute;
+  readonly to: RegisteredCompute;
   /** They are fetched first; it must not run. */
   readonly takeFiles: boolean;
 }
 
 export interface NodeMovesParts {
-  readonly placer: Placer;
   readonly copies: NodeCopies;
   /** Stays free where files of nodes pass through. */
   readonly floorBytes: number;
@@ -30,8 +27,6 @@ export interface NodeMovesParts {
 
 export class NodeMoves {
   readonly #parts: NodeMovesParts;
-  /** Why nodes of lost slices stayed when that was last tried: it is tried every few seconds, and listeners are sent it once. */
-  readonly #obstacles = new WeakMap<OpenNode, string>();
 
   constructor(parts: NodeMovesParts) {
     this.#parts = parts;
@@ -47,7 +42,7 @@ export class NodeMoves {
     const from = node.requireCompute();
     const begun = performance.now();
     if (from === to) throw fault('move_refused', { name: node.entry.name, reason: `it is on ${to.record.name} already` });
-    await this.#moveStopped(live, node, { from, to, takeFiles: true }).catch((error: Error) => {
+    await this.move(live, node, { from, to, takeFiles: true }).catch((error: Error) => {
       // It was started while this waited for it, or its files cannot be kept here.
       throw isFault(error) ? error : fault('move_refused', { name: node.entry.name, reason: error.message }, { cause: error });
     });
@@ -80,29 +75,11 @@ export class NodeMoves {
     }
   }
 
-  /** False: it stays, and listeners know why. */
-  async move(live: LiveProject, node: OpenNode, move: Move): Promise<boolean> {
-    try {
-      await this.#moveStopped(live, node, move);
-      this.#obstacles.delete(node);
-      return true;
-    } catch (error) {
-      // By its user.
-      if (live.nodes.find(node.id) !== node || node.entry.compute_id !== move.from.id) return false;
-      const message = `Node ${node.entry.name} stays on ${move.from.record.name}: ${(error as Error).message}`;
-      if (move.takeFiles || this.#obstacles.get(node) !== message) live.notify('log.error', { message });
-      this.#obstacles.set(node, message);
-      return false;
-    }
-  }
-
-  /** @throws no_compute_fits, and what its compute answers */
-  async #moveStopped(live: LiveProject, node: OpenNode, { from, to, takeFiles }: Move): Promise<void> {
-    const { node_type, properties } = node.entry;
-    const target = to ?? this.#parts.placer.choose({ node_type, properties }, from);
+  /** Of a node that does not run. @throws why it stays */
+  async move(live: LiveProject, node: OpenNode, { from, to, takeFiles }: Move): Promise<void> {
     const prepare = async () => {
       if (node.entry.compute_id !== from.id) throw new Error('it was moved meanwhile');
-      await settleBefore(live, node, target);
+      await settleBefore(live, node, to);
       if (takeFiles) {
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Those of the compute in this process are in this folder.
@@ -115,6 +92,6 @@ export class NodeMoves {
       }
       await live.linkRecovery.release(node.id);
     };
-    await live.nodes.move(node.id, target, () => whileMoving(node, prepare));
+    await live.nodes.move(node.id, to, () => whileMoving(node, prepare));
   }
 }

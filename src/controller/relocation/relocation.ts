@@ -1,10 +1,11 @@
 /**
- * Nodes that leave their compute: a client moves one, a slice was lost (its nodes are started again on others, from the last copies of their
- * files), or is drained. A machine that can is moved while it runs (`live-move.ts`); others are stopped, and their files come along.
+ * Moves nodes away from their compute, as a client asks for it or `reconcile/` has decided it: a slice was lost (its nodes start from the last
+ * copies of their files), or is drained or evicted. A machine that can is moved while it runs (`live-move.ts`); others are stopped, and their
+ * files come along.
  *
  * Theory of operation. A node that moves gets its new compute in the project's log, and its links are connected anew by the new end. Whether
- * it is to run stands in the same log, and `reconcile/` has it run there: here nothing is started but for that. Few are moved at a time, so
- * that hosts bear it. What cannot be moved now is tried again every few seconds (`unsettled-projects.ts`).
+ * it is to run stands in the same log, and `reconcile/` has it run there: here nothing is started but for that. Nothing of a move is stored
+ * but that: after a restart of this server the same nodes are on the same drained slices.
  */
 import { isFault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
@@ -14,9 +15,10 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeCopies } from '../copies/node-copies.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
+import { needsOf } from '../placement/node-needs.ts';
 import { settleMoves } from '../projects/pending-moves.ts';
-import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
+import type { Leaving } from '../reconcile/decide.ts';
 import type { Reconciler } from '../reconcile/reconciler.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
@@ -25,7 +27,6 @@ import { NodeMoves } from './node-moves.ts';
 import { isRunning, nodesOn } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
 import { deleteStray, removeStrays } from './strays.ts';
-import { UnsettledProjects } from './unsettled-projects.ts';
 
 export interface RelocationOptions {
   readonly projects: KnownProjects;
@@ -38,38 +39,24 @@ export interface RelocationOptions {
   readonly log: Log;
 }
 
-/** A slice that loses its place. */
-export interface Eviction {
-  readonly stop: AbortSignal;
-  /** A sentence. */
-  readonly reason: string;
-  readonly isAgain: boolean;
-}
-
-interface MovingAway {
-  readonly stop: AbortSignal;
-  /** Where to, by the ids of computes; absent: anywhere. */
-  readonly isAllowed?: (computeId: string) => boolean;
-  /** Absent: all nodes. */
-  readonly isWanted?: (node: OpenNode) => boolean;
-}
-
-/** Nodes that are moved or started at a time. */
+/** Nodes that are given their files at a time. */
 const rate = 4;
+/** Nodes of a lost slice that were moved within this time are reported together. Milliseconds. */
+const reportMs = 1_000;
 
 export class Relocation {
   readonly #options: RelocationOptions;
-  readonly #draining = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
-  readonly #unsettled: UnsettledProjects;
   readonly #moves: NodeMoves;
-  /** Slices that were asked to end: their epochs, by the ids of their computes. Nothing is started there. */
-  readonly #ending = new Map<string, number | null>();
+  /** By what they need, for this turn of the event loop: whether there is room for nodes. */
+  readonly #rooms = new Map<string, boolean>();
+  /** Nodes of lost slices that were moved, and are not reported yet. */
+  readonly #moved = new Map<LiveProject, Map<string, OpenNode[]>>();
+  #reporting: NodeJS.Timeout | undefined;
 
   constructor(options: RelocationOptions) {
     this.#options = options;
-    const { placer, copies, floorBytes, log } = options;
-    this.#moves = new NodeMoves({ placer, copies, floorBytes });
-    this.#unsettled = new UnsettledProjects((projectId) => this.#settle(projectId), log);
+    const { copies, floorBytes } = options;
+    this.#moves = new NodeMoves({ copies, floorBytes });
   }
 
   /** For a client, as `NodeMoves.migrate`. */
@@ -77,80 +64,113 @@ export class Relocation {
     return this.#moves.migrate(live, nodeId, to);
   }
 
-  /** The slice was asked to end: what it stops is started again with its next lease. */
-  ending({ id, epoch }: RegisteredCompute): void {
-    this.#ending.set(id, epoch);
+  /** Has all nodes there looked at. */
+  look(compute: RegisteredCompute): void {
+    const { projects, reconciler } = this.#options;
+    for (const project of projects.all()) {
+      const { liveNow } = project;
+      if (liveNow?.usedComputes().includes(compute)) reconciler.lookAtAll(project, liveNow);
+    }
   }
 
-  isEnding({ id, epoch }: RegisteredCompute): boolean {
-    return this.#ending.has(id) && this.#ending.get(id) === epoch;
+  notify(compute: RegisteredCompute, message: string): void {
+    for (const { liveNow } of this.#options.projects.all())
+      if (liveNow?.usedComputes().includes(compute)) liveNow.notify('log.warning', { message });
+  }
+
+  /** Nodes of open projects on a compute, and how many of them are being moved or about to be. */
+  count(compute: RegisteredCompute): { left: number; moving: number } {
+    const { projects, reconciler } = this.#options;
+    let [left, moving] = [0, 0];
+    for (const { liveNow } of projects.all())
+      for (const node of liveNow?.nodes.all() ?? []) {
+        const isMoving = reconciler.isMovingFrom(node, compute);
+        if (isMoving) moving += 1;
+        if (isMoving || node.compute === compute) left += 1;
+      }
+    return { left, moving };
+  }
+
+  /** How far the drain of a compute is. */
+  progressOf(compute: RegisteredCompute): string {
+    const { left, moving } = this.count(compute);
+    if (left === 0) return 'its nodes have been moved';
+    return moving > 0 ? 'its nodes are moved to other computes' : `${left} of its nodes stay: their projects were notified why`;
+  }
+
+  /** Whether another compute can take the node now. */
+  hasRoom(node: OpenNode, leaving: Leaving): boolean {
+    const { node_type, properties, compute_id } = node.entry;
+    const key = JSON.stringify([compute_id, node_type, leaving, needsOf(node_type, properties)]);
+    const known = this.#rooms.get(key);
+    if (known !== undefined) return known;
+    if (this.#rooms.size === 0) setImmediate(() => this.#rooms.clear());
+    const has = this.#find(node, leaving) !== undefined;
+    this.#rooms.set(key, has);
+    return has;
+  }
+
+  #find({ entry, compute }: OpenNode, leaving: Leaving): RegisteredCompute | undefined {
+    const { slices, placer } = this.#options;
+    const isAllowed = (id: string) => leaving !== 'evicted' || slices.find(id) !== undefined;
+    return placer.find(entry, compute, isAllowed);
+  }
+
+  /** To another compute; it is started there by what is wanted of it. @throws why it stays */
+  async move(live: LiveProject, node: OpenNode, leaving: Leaving): Promise<void> {
+    const from = node.requireCompute();
+    const to = this.#find(node, leaving);
+    // Before anything is stopped.
+    if (!to) throw noRoomFor(node.entry);
+    if (leaving === 'lost') {
+      await this.#moves.move(live, node, { from, to, takeFiles: false });
+      live.forgetOn(from);
+      await live.nodes.open(node, 'node.updated');
+      this.#report(live, node, from);
+      return;
+    }
+    if (isRunning(node) && (await this.#moves.movedLive(live, node, to))) return;
+    node.isLeaving = true;
+    try {
+      await live.runs.halt(node.id, from);
+      await this.#moves.move(live, node, { from, to, takeFiles: true });
+      await live.nodes.open(node, 'node.updated');
+    } finally {
+      node.isLeaving = false;
+    }
+    await this.#options.reconciler.settle(live, node);
+    await deleteStray(live, node, from);
+  }
+
+  #report(live: LiveProject, node: OpenNode, { record: { name } }: RegisteredCompute): void {
+    const moved = this.#moved.get(live) ?? new Map<string, OpenNode[]>();
+    this.#moved.set(live, moved.set(name, [...(moved.get(name) ?? []), node]));
+    this.#reporting ??= setTimeout(() => {
+      this.#reporting = undefined;
+      for (const [project, of] of this.#moved)
+        for (const [slice, nodes] of of) {
+          const message = `${nodes.length} nodes of ${slice} were moved to other computes. ${agesOf(nodes, this.#options.copies)}`;
+          project.notify('log.warning', { message });
+        }
+      this.#moved.clear();
+    }, reportMs).unref();
   }
 
   /** Nothing of the slice runs any more. Never rejects. */
   async fenced({ compute, entry }: FencedSlice): Promise<void> {
-    this.#ending.delete(compute.id);
     await this.#forEachOpen(async (live) => {
-      if (nodesOn(live, compute).length === 0) return;
-      this.#unsettled.add(live.projectId);
       // It may be back by now.
       if (compute.isFenced && compute.epoch === entry.epoch)
         for (const node of nodesOn(live, compute)) if (isRunning(node)) live.nodes.ended(node);
-      // One that ended by itself, or that its engine places again, returns with its disks.
-      if (this.#isLost(compute)) await this.#leave(live, compute, nodesOn(live, compute));
     });
-  }
-
-  /** What can be done now for nodes that wait. False: some are left. @throws storage_failed */
-  async #settle(projectId: string): Promise<boolean> {
-    const project = this.#options.projects.find(projectId);
-    if (!project?.isOpen) return true;
-    const settle = async (live: LiveProject) => {
-      // What was frozen while this waited continues with the next server.
-      if (this.#unsettled.isClosed) return true;
-      for (const compute of live.usedComputes()) if (this.#isLost(compute)) await this.#leaveAsFar(live, compute);
-      const isLinked = await live.linkRecovery.retry();
-      return isLinked && !live.usedComputes().some((compute) => this.#isLost(compute));
-    };
-    return project.change(settle).catch((error: unknown) => {
-      if (isFault(error, 'project_closed')) return true;
-      throw error;
-    });
-  }
-
-  /** One that an engine placed is placed again with its disks. */
-  #isLost({ id }: RegisteredCompute): boolean {
-    const entry = this.#options.slices.find(id);
-    return entry?.state === 'lost' && !entry.order;
-  }
-
-  /** Nodes of a lost slice are made on other computes, and those that ran are started. */
-  async #leave(live: LiveProject, compute: RegisteredCompute, nodes: readonly OpenNode[]): Promise<void> {
-    if (nodes.length === 0) return;
-    const moved: OpenNode[] = [];
-    await forEachBounded(nodes, rate, async (node) => {
-      if (await this.#moves.move(live, node, { from: compute, takeFiles: false })) moved.push(node);
-    });
-    if (moved.length === 0) return;
-    live.forgetOn(compute);
-    await forEachBounded(moved, rate, (node) => live.nodes.open(node, 'node.updated'));
-    const message = `${moved.length} nodes of ${compute.record.name} were moved to other computes. ${agesOf(moved, this.#options.copies)}`;
-    live.notify('log.warning', { message });
-  }
-
-  /** Those for which there is room now. */
-  async #leaveAsFar(live: LiveProject, compute: RegisteredCompute): Promise<void> {
-    const ready = nodesOn(live, compute).filter((node) => !node.isMoving && this.#options.placer.find(node.entry, compute));
-    await this.#leave(live, compute, ready);
+    this.look(compute);
   }
 
   /** The compute answers again, and its nodes are there. Never rejects. */
   async returned(compute: RegisteredCompute): Promise<void> {
     await this.#forEachOpen(settleMoves);
-    if (!this.#options.slices.find(compute.id)) return;
-    await this.#forEachOpen(async (live) => {
-      await removeStrays(live, compute);
-      this.#unsettled.add(live.projectId);
-    });
+    if (this.#options.slices.find(compute.id)) await this.#forEachOpen((live) => removeStrays(live, compute));
+    this.look(compute);
   }
 
   /** The compute answers again, and its nodes are not made there yet. Never rejects. */
@@ -162,12 +182,6 @@ export class Relocation {
   /** The project is being opened; its nodes, of slices that were placed again meanwhile, are not made yet. Never rejects. */
   async opening(live: LiveProject): Promise<void> {
     for (const compute of live.usedComputes()) await this.returning(live, compute);
-  }
-
-  /** A project was made, opened, changed, closed or deleted. */
-  follow(action: string, project: KnownProject): void {
-    this.#options.copies.follow(action, project);
-    if (action === 'project.opened') this.#unsettled.add(project.id);
   }
 
   /** The disks of the slice ended with its host: its nodes are sent the files of their last copies when they are made there. */
@@ -192,132 +206,9 @@ export class Relocation {
     if (given.length > 0) live.notify('log.warning', { message });
   }
 
-  /** Moves the nodes of open projects with their files, in the background; the slice's object says how far that is. */
-  beginDrain(compute: RegisteredCompute): void {
-    const before = this.#draining.get(compute.id);
-    if (before && !before.stop.signal.aborted) return;
-    const stop = new AbortController();
-    const drained = async () => {
-      // Nodes that an ended drain was moving are moved first.
-      await before?.end;
-      await this.#drain(compute, stop.signal);
-    };
-    const end = drained()
-      .catch((error: unknown) => this.#options.log.error({ err: error }, `${compute.record.name} could not be drained`))
-      .finally(() => {
-        if (this.#draining.get(compute.id)?.stop === stop) this.#draining.delete(compute.id);
-      });
-    this.#draining.set(compute.id, { stop, end });
-  }
-
-  /** Nodes that are being moved are moved to the end; the others stay. */
-  endDrain(computeId: string): void {
-    this.#draining.get(computeId)?.stop.abort();
-  }
-
-  /** The server is about to end: projects are frozen. */
-  ends(): void {
-    this.#options.reconciler.close();
-    this.#unsettled.close();
-  }
-
-  /** Resolves when no drain is under way. */
-  async close(): Promise<void> {
-    this.ends();
-    await Promise.all(Array.from(this.#draining.values(), ({ end }) => end));
-  }
-
-  async #drain(compute: RegisteredCompute, stop: AbortSignal): Promise<void> {
-    const { slices } = this.#options;
-    await slices.note(compute.id, 'its nodes are moved to other computes');
-    const left = await this.#moveAway(compute, { stop });
-    if (stop.aborted) return slices.note(compute.id, null);
-    await slices.note(
-      compute.id,
-      left === 0 ? 'its nodes have been moved' : `${left} of its nodes stay: their projects were notified why`,
-    );
-  }
-
-  /**
-   * Moves the nodes of open projects to other slices, until the signal aborts; the project is notified of `reason`. `isAgain`: those for
-   * which there was no room are tried when there is some. @returns how many stay. Never rejects
-   */
-  async evict(compute: RegisteredCompute, { stop, reason, isAgain }: Eviction): Promise<number> {
-    // Nodes that a client's drain is moving are moved first.
-    await this.#draining.get(compute.id)?.end;
-    const { slices, placer } = this.#options;
-    const isAllowed = (id: string) => slices.find(id) !== undefined;
-    const isWanted = ({ entry }: OpenNode) => !isAgain || placer.find(entry, compute, isAllowed) !== undefined;
-    if (!isAgain)
-      await this.#forEachOpen(async (live) => {
-        const message = `${compute.record.name}: ${reason} Its nodes are moved to other slices, or start again with it`;
-        if (nodesOn(live, compute).length > 0) live.notify('log.warning', { message });
-      });
-    return this.#moveAway(compute, { stop, isAllowed, isWanted });
-  }
-
-  /** @returns how many of its nodes stay */
-  async #moveAway(compute: RegisteredCompute, { stop, isAllowed, isWanted = () => true }: MovingAway): Promise<number> {
-    let left = 0;
-    const drain = async (live: LiveProject, node: OpenNode) => {
-      // By its user.
-      const isAway = () => live.nodes.find(node.id) !== node || node.entry.compute_id !== compute.id;
-      if (stop.aborted || isAway()) return;
-      try {
-        if (isWanted(node) && (await this.#drainNode(live, node, compute, isAllowed))) return;
-      } catch (error) {
-        if (!isAway()) live.notify('log.error', { message: `Node ${node.entry.name}: ${(error as Error).message}` });
-      }
-      if (!isAway()) left += 1;
-    };
-    await this.#forEachOpenProject(async (project) => {
-      const nodes = await project.change(async (live) => nodesOn(live, compute));
-      // Who closes the project, or changes it alone, waits for those only that are being moved.
-      await forEachBounded(nodes, rate, (node) => project.change((live) => drain(live, node)));
-      // Also when it was stopped in between: its host takes work again. A slice that is about to end starts nothing.
-      this.#unsettled.add(project.id);
-      await project.change(async (live) => this.#options.reconciler.lookAtAll(project, live));
-    });
-    return left;
-  }
-
-  /** False: it stays, and listeners know why. */
-  async #drainNode(
-    live: LiveProject,
-    node: OpenNode,
-    compute: RegisteredCompute,
-    isAllowed?: (computeId: string) => boolean,
-  ): Promise<boolean> {
-    const { node_type, properties, name } = node.entry;
-    // Before anything is stopped.
-    const to = this.#options.placer.find({ node_type, properties }, compute, isAllowed);
-    if (!to) {
-      const reason = isAllowed ? 'no other slice has room for it' : noRoomFor(node.entry).message;
-      live.notify('log.error', { message: `Node ${name} stays on ${compute.record.name}: ${reason}` });
-      return false;
-    }
-    if (isRunning(node) && (await this.#moves.movedLive(live, node, to))) return true;
-    node.isLeaving = true;
-    try {
-      await live.runs.halt(node.id, compute);
-      if (!(await this.#moves.move(live, node, { from: compute, to, takeFiles: true }))) return false;
-      await live.nodes.open(node, 'node.updated');
-    } finally {
-      node.isLeaving = false;
-    }
-    // At once: another one of its project may take long to move.
-    await this.#options.reconciler.settle(live, node);
-    await deleteStray(live, node, compute);
-    return true;
-  }
-
   async #forEachOpen(work: (live: LiveProject) => Promise<unknown>): Promise<void> {
-    await this.#forEachOpenProject((project) => project.change(work));
-  }
-
-  async #forEachOpenProject(work: (project: KnownProject) => Promise<unknown>): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
-    const errors = await forEachBounded(open, rate, work);
+    const errors = await forEachBounded(open, rate, (project) => project.change(work));
     // It was closed meanwhile.
     for (const error of errors.filter((each) => !isFault(each, 'project_closed')))
       this.#options.log.warn({ err: error }, 'nodes could not be relocated');

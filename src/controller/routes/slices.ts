@@ -52,8 +52,7 @@ export function sliceRoutes(controller: Controller): Route[] {
       async ({ path, body }) => {
         const compute = computes.get(path.compute_id);
         await slices.setDraining(path.compute_id, body.drain ?? true);
-        if (body.drain === false) relocation.endDrain(path.compute_id);
-        else relocation.beginDrain(compute);
+        relocation.look(compute);
         return list.get(path.compute_id);
       },
     ),

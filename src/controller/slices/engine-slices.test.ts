@@ -21,7 +21,7 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
     computes,
     log,
     leaseMs: 60_000,
-    onEnding: async () => false,
+    onEnding: () => false,
     onFenced: () => undefined,
   });
   const placed: { token: string; at: number }[] = [];
@@ -108,7 +108,7 @@ test('a slice that its engine does not list is placed again when its lease is ov
   } as unknown as Computes;
   let engineSlices: EngineSlices | undefined;
   const slices = await Slices.open({
-    ...{ stateDirectory, computes, log, leaseMs: 500, onEnding: async () => false },
+    ...{ stateDirectory, computes, log, leaseMs: 500, onEnding: () => false },
     onFenced: (_compute, entry) => engineSlices?.replace(id, entry),
   });
   const tokens: string[] = [];

@@ -51,7 +51,7 @@ test('a server starts with damaged slices, and without a place to store its id, 
     computes,
     log,
     leaseMs: 60_000,
-    onEnding: async () => false,
+    onEnding: () => false,
     onFenced: () => {},
   });
   assert.deepEqual(slices.all(), [['slice 0', good]]);

@@ -12,6 +12,9 @@ export class SliceList {
   /** By the id of a slice: the last word of its engine. */
   readonly #reportOf: (id: string) => SliceReport | undefined;
 
+  /** How far the drain of a slice is. */
+  progressOf: (id: string) => string | null = () => null;
+
   constructor(slices: Slices, computes: Computes, reportOf: (id: string) => SliceReport | undefined) {
     this.#slices = slices;
     this.#computes = computes;
@@ -39,7 +42,12 @@ export class SliceList {
       name: entry.name,
       // `find` and `all` return no deleted one.
       state: isOn ? 'draining' : isPending ? 'pending' : entry.state === 'deleted' ? 'left' : entry.state,
-      reason: (isPending ? report?.reason : null) ?? entry.reason ?? report?.reason ?? null,
+      reason:
+        (entry.isDraining && isOn ? this.progressOf(id) : null) ??
+        (isPending ? report?.reason : null) ??
+        entry.reason ??
+        report?.reason ??
+        null,
       epoch: entry.epoch,
       host: report?.host ?? this.#computes.find(id)?.record.host ?? null,
       engine: entry.order?.engine ?? null,

@@ -29,7 +29,7 @@ async function openSlices(t: TestContext): Promise<Slices> {
       return compute;
     },
   } as Partial<Computes> as Computes;
-  const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onEnding: async () => false, onFenced: () => {} });
+  const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onEnding: () => false, onFenced: () => {} });
   t.after(async () => {
     await slices.close();
     await rm(stateDirectory, { recursive: true });

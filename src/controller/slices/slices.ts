@@ -26,7 +26,7 @@ export interface SlicesOptions {
   /** T. */
   readonly leaseMs: number;
   /** It was asked to end: what runs can still be seen. True: it is to wait, as its machines are being moved. */
-  readonly onEnding: (compute: RegisteredCompute) => Promise<boolean>;
+  readonly onEnding: (compute: RegisteredCompute) => boolean;
   /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
   readonly onFenced: (compute: RegisteredCompute, entry: SliceEntry) => void;
 }
@@ -161,7 +161,7 @@ export class Slices {
       if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
       // Else two processes had one lease, and one disk.
       if (isReplaced(entry)) throw fault('slice_refused', { compute_id: computeId });
-      const moving = ending && (await this.#options.onEnding(compute));
+      const moving = ending && this.#options.onEnding(compute);
       if (leaving) {
         await this.#fence(id, entry, { state: 'left', reason: 'it ended' });
         return this.#leaseOf(id, this.#map.get(id) ?? entry);

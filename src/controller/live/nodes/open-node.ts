@@ -55,6 +55,9 @@ export interface FailedStart {
   readonly reason: string;
 }
 
+/** The last attempt to move it away from its compute, when it failed. */
+export type FailedMove = Pick<FailedStart, 'compute' | 'epoch' | 'count' | 'notBefore' | 'reason'>;
+
 /** A compute that does not say how runs end is known by what was seen of it. */
 export type SeenRunning = Pick<FailedStart, 'generation' | 'compute' | 'epoch'>;
 
@@ -78,6 +81,7 @@ export class OpenNode {
   isLeaving = false;
   /** It is on its way to another compute, which may take minutes: the project's gate cannot be held until it has arrived. */
   isMoving = false;
+  failedMove: FailedMove | undefined;
   #problem: string | undefined;
   #failedStart: FailedStart | undefined;
 
