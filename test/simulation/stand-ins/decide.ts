@@ -2,7 +2,13 @@
 import { type Decision, decide as real } from '../../../src/controller/reconcile/decide.ts';
 import { isPlaying, simulation } from '../engine/simulation.ts';
 
-export { type Decision, decidePlace, type Leaving, type Observed, type ObservedPlace } from '../../../src/controller/reconcile/decide.ts';
+export {
+  type Decision,
+  decidePlace,
+  type Leaving,
+  type Observed,
+  type ObservedPlace,
+} from '../../../src/controller/reconcile/decide.ts';
 
 export function decide(...given: Parameters<typeof real>): Decision {
   const decision = real(...given);
