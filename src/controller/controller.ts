@@ -46,9 +46,8 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
-import type { Reconciler } from './reconcile/reconciler.ts';
 import { makeRelay } from './relay/link-relay.ts';
-import type { Departures } from './relocation/departures.ts';
+import type { LeavingSlices } from './relocation/leaving-slices.ts';
 import { makeRelocation, type NodeRecords, openNodeRecords } from './relocation/make-relocation.ts';
 import type { Placer } from './relocation/placer.ts';
 import type { Relocation } from './relocation/relocation.ts';
@@ -115,8 +114,7 @@ export class Controller {
   readonly placer: Placer;
   readonly copies: NodeCopies;
   readonly relocation: Relocation;
-  readonly #reconciler: Reconciler;
-  readonly departures: Departures;
+  readonly leavingSlices: LeavingSlices;
   readonly watch: ComputeWatch;
   readonly projects: KnownProjects;
   readonly snapshots: Snapshots;
@@ -171,12 +169,11 @@ export class Controller {
         this.copies.follow(action, project);
       },
     });
-    this.#reconciler = parts.nodeRecords.reconciler;
     const moving = makeRelocation({ ...options, ...parts, projects: this.projects });
     this.placer = moving.placer;
     this.copies = moving.copies;
     this.relocation = moving.relocation;
-    this.departures = moving.departures;
+    this.leavingSlices = moving.leavingSlices;
     this.watch = moving.watch;
     parts.computeEvents.subscribe(({ compute, event }) => this.#pass(compute, event));
     parts.computeStates.subscribe((compute) => this.watch.changed(compute));
@@ -225,7 +222,7 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const onEnding = (compute: RegisteredCompute) => controller.departures.ending(compute);
+    const onEnding = (compute: RegisteredCompute) => controller.leavingSlices.ending(compute);
     const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
@@ -271,7 +268,7 @@ export class Controller {
 
   /** The server is about to end, and all nodes with it if `stopsNodes`. */
   keep(stopsNodes: boolean): Promise<void> {
-    void this.#reconciler.close();
+    this.relocation.ends();
     return keepProjects(this.projects.all(), stopsNodes);
   }
 
@@ -282,8 +279,8 @@ export class Controller {
     this.copies.stop();
     this.imageDownloads.close();
     await this.cluster.stop();
-    await this.departures.close();
-    await this.#reconciler.close();
+    await this.leavingSlices.close();
+    await this.relocation.close();
     this.feeds.close();
     const released = Promise.allSettled(Array.from(this.projects.all(), (project) => project.release()));
     const { promise: enough, resolve } = Promise.withResolvers<void>();

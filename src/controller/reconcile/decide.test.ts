@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runEndings } from '../../schema/node-runs.ts';
 import type { WantedRun } from '../model/wanted.ts';
-import { type Decision, decide, type Leaving, type Observed } from './decide.ts';
+import { type Decision, decide, type LeaveReason, type Observed } from './decide.ts';
 
 const now = 1_000;
 const generation = 7;
@@ -22,7 +22,7 @@ const runs: Observed['run'][] = [
 /** Whether and why it has to leave, and what became of that. */
 const places: Pick<Observed, 'leaving' | 'hasRoom' | 'failedMove'>[] = [
   { leaving: 'no', hasRoom: false },
-  ...(['lost', 'drained', 'evicted'] as const satisfies Leaving[]).flatMap((leaving) => [
+  ...(['lost', 'drained', 'evicted'] as const satisfies LeaveReason[]).flatMap((leaving) => [
     { leaving, hasRoom: false },
     { leaving, hasRoom: true },
     { leaving, hasRoom: true, failedMove: { reason: 'no disk', notBefore: now - 1 } },

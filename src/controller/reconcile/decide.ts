@@ -14,13 +14,13 @@ import type { WantedRun } from '../model/wanted.ts';
  * Why nodes leave a compute. `lost`: nothing runs there and it does not return, so that they start from the last copies of their files.
  * `drained`: by a client. `evicted`: its engine takes its place, and they go to other slices only.
  */
-export type Leaving = 'no' | 'lost' | 'drained' | 'evicted';
+export type LeaveReason = 'no' | 'lost' | 'drained' | 'evicted';
 
 /** Where a node is, and whether it can be elsewhere. */
 export interface ObservedPlace {
   readonly isBusy: boolean;
   readonly reach: Observed['reach'];
-  readonly leaving: Leaving;
+  readonly leaving: LeaveReason;
   /** Another compute can take it now. */
   readonly hasRoom: boolean;
   /** The last attempt to move it away from this compute, under this lease. */
@@ -87,7 +87,7 @@ export function decidePlace({ isBusy, reach, leaving, hasRoom, failedMove }: Obs
   return { do: 'move', takeFiles: leaving !== 'lost' };
 }
 
-const leavingWhy: { readonly [L in Exclude<Leaving, 'no'>]: string } = {
+const leavingWhy: { readonly [L in Exclude<LeaveReason, 'no'>]: string } = {
   lost: 'Its slice is lost',
   drained: 'Its slice is drained',
   evicted: 'Its slice has to end',

@@ -1,18 +1,18 @@
 /** What is known of a node of an open project, in the form in which `decide` takes it. */
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { FailedStart, OpenNode, SeenRunning } from '../live/nodes/open-node.ts';
-import type { Leaving, Observed, ObservedPlace } from './decide.ts';
+import type { LeaveReason, Observed, ObservedPlace } from './decide.ts';
 
 /** What the reconciler is given of computes, and of moves between them. */
-export interface Places {
+export interface ComputePlaces {
   /** The slice was asked to end: nothing is started there. */
   readonly isEnding: (compute: RegisteredCompute) => boolean;
-  readonly leavingOf: (compute: RegisteredCompute) => Leaving;
+  readonly leavingOf: (compute: RegisteredCompute) => LeaveReason;
   /** Whether another compute can take the node now. */
   readonly hasRoom: (node: OpenNode) => boolean;
 }
 
-export function observe(node: OpenNode, places: Places): Observed {
+export function observe(node: OpenNode, places: ComputePlaces): Observed {
   const { compute, live, run, failedStart: failed } = node;
   const ending = live.interrupted ? { ...run, ending: 'lost' as const } : run;
   return {
@@ -25,7 +25,7 @@ export function observe(node: OpenNode, places: Places): Observed {
   };
 }
 
-export function observePlace(node: OpenNode, places: Places): ObservedPlace {
+export function observePlace(node: OpenNode, places: ComputePlaces): ObservedPlace {
   const { compute, failedMove } = node;
   const leaving = compute ? places.leavingOf(compute) : 'no';
   return {

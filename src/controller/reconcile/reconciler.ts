@@ -16,7 +16,7 @@ import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { type Decision, decide, decidePlace } from './decide.ts';
 import { type EarlierRuns, migrate, putAwayEarlierRuns, readEarlierRuns } from './migrate.ts';
-import { isOfNow, observe, observePlace, type Places } from './observe.ts';
+import { type ComputePlaces, isOfNow, observe, observePlace } from './observe.ts';
 
 export interface ReconciledProject {
   readonly id: string;
@@ -46,7 +46,7 @@ const later = { firstMs: 2_000, longestMs: 300_000 };
 const reportedFailure = 3;
 
 /** What is decided elsewhere of computes, and how a node is moved. */
-export interface Moves extends Places {
+export interface Moves extends ComputePlaces {
   /** To another compute. @throws why it stays */
   readonly move: (live: LiveProject, node: OpenNode) => Promise<void>;
 }

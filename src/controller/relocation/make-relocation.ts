@@ -9,7 +9,7 @@ import type { KnownProjects } from '../projects/projects.ts';
 import type { Registry } from '../projects/registry.ts';
 import { Reconciler } from '../reconcile/reconciler.ts';
 import type { Cluster } from '../slices/cluster.ts';
-import { Departures } from './departures.ts';
+import { LeavingSlices } from './leaving-slices.ts';
 import { Placer } from './placer.ts';
 import { Relocation } from './relocation.ts';
 
@@ -42,17 +42,17 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const { slices } = cluster;
   const { engineSlices } = cluster;
   const findCompute = (id: string) => computes.find(id);
-  const placer = new Placer({ computes, projects, isLeaving: (id) => departures.isLeaving(id) });
+  const placer = new Placer({ computes, projects, isLeaving: (id) => leavingSlices.isLeaving(id) });
   computes.chooseBy((node) => placer.choose(node));
   const losesFiles = (id: string) => cluster.losesFiles(id);
   const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, nodeRecords.copies);
   const { reconciler } = nodeRecords;
   const floorBytes = settings.Server.min_free_bytes;
   const relocation: Relocation = new Relocation({ projects, copies, reconciler, placer, slices, log, floorBytes });
-  const departures = new Departures({ slices, engineSlices, findCompute, nodes: relocation, log });
-  const leavingOf = (compute: RegisteredCompute) => departures.leavingOf(compute);
+  const leavingSlices = new LeavingSlices({ slices, engineSlices, findCompute, nodes: relocation, log });
+  const leavingOf = (compute: RegisteredCompute) => leavingSlices.reasonOf(compute);
   reconciler.places = {
-    isEnding: (compute) => departures.isEnding(compute),
+    isEnding: (compute) => leavingSlices.isEnding(compute),
     leavingOf,
     hasRoom: (node) => node.compute !== undefined && relocation.hasRoom(node, leavingOf(node.compute)),
     move: (live, node) => relocation.move(live, node, leavingOf(node.requireCompute())),
@@ -62,7 +62,7 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
     return compute ? relocation.progressOf(compute) : null;
   };
   cluster.fences.subscribe((fenced) => {
-    departures.ended(fenced.compute.id);
+    leavingSlices.ended(fenced.compute.id);
     void relocation.fenced(fenced);
   });
   const watch = new ComputeWatch({
@@ -70,8 +70,8 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
     onReturn: (live, compute) => relocation.returning(live, compute),
     onBack: async (compute) => {
       await relocation.returned(compute);
-      departures.look(compute.id);
+      leavingSlices.look(compute.id);
     },
   });
-  return { placer, copies, relocation, departures, watch };
+  return { placer, copies, relocation, leavingSlices, watch };
 }

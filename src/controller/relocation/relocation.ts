@@ -18,7 +18,7 @@ import type { OpenNode } from '../live/nodes/open-node.ts';
 import { needsOf } from '../placement/node-needs.ts';
 import { settleMoves } from '../projects/pending-moves.ts';
 import type { KnownProjects } from '../projects/projects.ts';
-import type { Leaving } from '../reconcile/decide.ts';
+import type { LeaveReason } from '../reconcile/decide.ts';
 import type { Reconciler } from '../reconcile/reconciler.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
@@ -57,6 +57,16 @@ export class Relocation {
     this.#options = options;
     const { copies, floorBytes } = options;
     this.#moves = new NodeMoves({ copies, floorBytes });
+  }
+
+  /** The server is about to end: projects are frozen. */
+  ends(): void {
+    void this.close();
+  }
+
+  /** Resolves when no node is on its way. */
+  close(): Promise<void> {
+    return this.#options.reconciler.close();
   }
 
   /** For a client, as `NodeMoves.migrate`. */
@@ -99,7 +109,7 @@ export class Relocation {
   }
 
   /** Whether another compute can take the node now. */
-  hasRoom(node: OpenNode, leaving: Leaving): boolean {
+  hasRoom(node: OpenNode, leaving: LeaveReason): boolean {
     const { node_type, properties, compute_id } = node.entry;
     const key = JSON.stringify([compute_id, node_type, leaving, needsOf(node_type, properties)]);
     const known = this.#rooms.get(key);
@@ -110,14 +120,14 @@ export class Relocation {
     return has;
   }
 
-  #find({ entry, compute }: OpenNode, leaving: Leaving): RegisteredCompute | undefined {
+  #find({ entry, compute }: OpenNode, leaving: LeaveReason): RegisteredCompute | undefined {
     const { slices, placer } = this.#options;
     const isAllowed = (id: string) => leaving !== 'evicted' || slices.find(id) !== undefined;
     return placer.find(entry, compute, isAllowed);
   }
 
   /** To another compute; it is started there by what is wanted of it. @throws why it stays */
-  async move(live: LiveProject, node: OpenNode, leaving: Leaving): Promise<void> {
+  async move(live: LiveProject, node: OpenNode, leaving: LeaveReason): Promise<void> {
     const from = node.requireCompute();
     const to = this.#find(node, leaving);
     // Before anything is stopped.

@@ -5,7 +5,7 @@ import { isPlaying, simulation } from '../engine/simulation.ts';
 export {
   type Decision,
   decidePlace,
-  type Leaving,
+  type LeaveReason,
   type Observed,
   type ObservedPlace,
 } from '../../../src/controller/reconcile/decide.ts';

@@ -11,7 +11,7 @@
 import type { Log } from '../../lib/log.ts';
 import { Retry } from '../../lib/retry.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
-import type { Leaving } from '../reconcile/decide.ts';
+import type { LeaveReason } from '../reconcile/decide.ts';
 import type { EngineSlices } from '../slices/engine-slices.ts';
 import type { Slices } from '../slices/slices.ts';
 
@@ -25,7 +25,7 @@ export interface DepartingNodes {
   readonly count: (compute: RegisteredCompute) => { readonly left: number; readonly moving: number };
 }
 
-export interface DeparturesOptions {
+export interface LeavingSlicesOptions {
   readonly slices: Pick<Slices, 'find' | 'note'>;
   readonly engineSlices: Pick<EngineSlices, 'isDraining' | 'graceMs' | 'reportOf' | 'vacate' | 'drains'>;
   readonly findCompute: (id: string) => RegisteredCompute | undefined;
@@ -34,7 +34,7 @@ export interface DeparturesOptions {
 }
 
 /** A slice that was asked to end. */
-interface Ending {
+interface EndingSlice {
   /** Of its lease. */
   readonly epoch: number | null;
   /** `performance.now()` after which it does not wait; undefined: it was started by hand, and stops its nodes at once. */
@@ -46,20 +46,20 @@ const movingPollMs = 500;
 /** A slice has so long to stop what could not be moved, where its grace is not shorter than three times that. */
 const stopMs = 10_000;
 
-export class Departures {
-  readonly #options: DeparturesOptions;
+export class LeavingSlices {
+  readonly #options: LeavingSlicesOptions;
   /** By the id of the compute. */
-  readonly #ending = new Map<string, Ending>();
+  readonly #ending = new Map<string, EndingSlice>();
   /** By the id of the compute: slices on drained hosts, until they are vacated. */
   readonly #vacating = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
   #isClosed = false;
 
-  constructor(options: DeparturesOptions) {
+  constructor(options: LeavingSlicesOptions) {
     this.#options = options;
     options.engineSlices.drains.subscribe((id) => this.look(id));
   }
 
-  leavingOf(compute: RegisteredCompute): Leaving {
+  reasonOf(compute: RegisteredCompute): LeaveReason {
     const entry = this.#options.slices.find(compute.id);
     // One that an engine placed is placed again with its disks; one that has left returns.
     if (entry?.state === 'lost') return entry.order ? 'no' : 'lost';
@@ -133,7 +133,7 @@ export class Departures {
     await Promise.all(Array.from(this.#vacating.values(), ({ end }) => end));
   }
 
-  #endingOf(compute: RegisteredCompute): Ending | undefined {
+  #endingOf(compute: RegisteredCompute): EndingSlice | undefined {
     const ending = this.#ending.get(compute.id);
     return ending?.epoch === compute.epoch ? ending : undefined;
   }
