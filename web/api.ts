@@ -32,7 +32,10 @@ export interface Api {
   download(path: string, onProgress: (bytes: number, part?: number) => void): Promise<Blob>;
   /** Streams a response until the signal aborts it. */
   stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
-  /** What response headers say: version of Patchbay, empty when it is missing, and whether this browser signed in on the login page. */
+  /**
+   * Reads response headers: the version of Patchbay, empty when it is missing, and whether this browser signed in on the login
+   * page.
+   */
   program(): Promise<{ readonly version: string; readonly signedIn: boolean }>;
   /** URL of a WebSocket, valid for one connection made now. @throws ApiError */
   socket(path: string): Promise<string>;
@@ -61,7 +64,7 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
-/** Of the server, for an unknown id; in a bulk request behind the place of the item. */
+/** Message of the server for an unknown id; in a bulk request it follows the place of the item. */
 const missingItem = /(Node|Link|Drawing) ID \S+ doesn't exist$/;
 
 function messageOf(text: string, status: number): string {

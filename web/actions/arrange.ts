@@ -105,7 +105,7 @@ const layer = (id: 'raise' | 'lower', key: string, step: 1 | -1): Action => ({
   run: (context) => change(context, ({ object }) => ({ z: object.z + step })),
 });
 
-/** One step of undo. */
+/** Changes the selected items in one step of undo. */
 async function change(context: ActionContext, of: (item: Item) => ItemFields): Promise<void> {
   const { app, project } = context;
   if (project) await putItems(app.api, project, new Map(items(context).map((item) => [idOf(item), of(item)])));

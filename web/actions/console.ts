@@ -29,5 +29,5 @@ export const openAllConsoles: Action = {
   },
 };
 
-/** Of the consoles that the page shows itself. */
+/** Whether the node has a running console that the page can show itself. */
 const isRunning = ({ status, console_type }: Node) => status === 'started' && ['telnet', 'vnc'].includes(console_type ?? '');

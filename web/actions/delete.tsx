@@ -24,7 +24,7 @@ export const deleteSelected: Action = {
   },
 };
 
-/** One request, and one step of undo. @throws ApiError nothing is deleted then */
+/** Deletes all items with one request, in one step of undo. @throws ApiError nothing is deleted then */
 async function deleteAll(api: Api, project: ProjectState, ids: readonly string[]): Promise<void> {
   const [id = '', ...more] = ids;
   if (more.length === 0) {

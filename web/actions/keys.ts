@@ -47,7 +47,7 @@ const isCharacter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
 export function listenToKeys(app: App, actions: readonly Action[]): void {
   const byChord = new Map<string, Action[]>();
   for (const action of actions) for (const chord of action.keys ?? []) byChord.set(chord, [...(byChord.get(chord) ?? []), action]);
-  /** Of several commands with the same key, that which fits the selection. */
+  /** Finds the command of a key; of several with the same key, that which fits the selection. */
   const actionOf = (chord: string): Action | undefined => {
     const [first, ...others] = byChord.get(chord) ?? [];
     return [first, ...others].find((action) => action?.enabled(contextOf(app))) ?? first;

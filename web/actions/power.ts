@@ -79,7 +79,7 @@ export function impossibleFor(app: App, node: Node): readonly string[] {
   return hasConsole(node) ? verbs : [...verbs, 'console'];
 }
 
-/** One request per node, so that each node shows its own progress and failure. */
+/** Sends one request per node, so that each node shows its own progress and failure. */
 async function act({ app }: ActionContext, project: ProjectState, verb: Power['verb'], nodes: readonly Node[]): Promise<void> {
   const waiting = [...nodes];
   let failed = 0;

@@ -3,7 +3,7 @@ import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import type { Action } from './action.ts';
 
-/** What the user has not saved is for no other user of this tab. */
+/** Forgets unsaved work, which must not be shown to another user of this tab. */
 function leave(): void {
   sessionStorage.clear();
   location.assign('/');

@@ -7,7 +7,7 @@ import type { ProjectState } from '../state/project.ts';
 
 /** A packet table needs more height than a console. */
 const lowestPx = 380;
-/** Of a node's name, in the name of a file. */
+/** Length limit of a node's name within the name of a file. */
 const longestName = 60;
 
 export function openDock({ consoles }: App, tab: string): void {

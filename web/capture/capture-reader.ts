@@ -22,7 +22,7 @@ export class CaptureReader {
   readonly chosen = signal<number | undefined>(undefined);
   /** The display filter, as typed. */
   readonly filterText = signal('');
-  /** What is wrong with the display filter, or how it was understood. */
+  /** Error of the display filter, or how it was understood. */
   readonly filterNote = signal<{ readonly isWrong: boolean; readonly words: string } | undefined>(undefined);
   readonly #api: Api;
   readonly #projectPath: string;
@@ -36,8 +36,8 @@ export class CaptureReader {
   }
 
   /**
-   * Reads the link's active capture, else the file of its last one; nothing while that has been read already. `isNew`: the capture has
-   * just started, although the stream of the one before may not have ended yet.
+   * Reads the link's active capture, else the file of its last one; nothing while that has been read already. `isNew`: the capture
+   * has just started, although the stream of the one before may not have ended yet.
    */
   follow(
     { link_id, capturing, capture_file_name }: Pick<Link, 'link_id' | 'capturing' | 'capture_file_name'>,

@@ -58,7 +58,7 @@ function LinkCapture({ reader, linkId }: { readonly reader: CaptureReader; reado
 
 interface PacketsProps {
   readonly reader: CaptureReader;
-  /** Of the file that the packets are from. */
+  /** Name of the file that the packets are from. */
   readonly fileName: string | undefined;
   readonly children: ComponentChildren;
 }

@@ -1,7 +1,7 @@
 /**
  * The display filter: terms joined by `and`, `or`, `not` and parentheses; terms side by side must all match. A term is a protocol
- * (`arp`, `tcp` …) anywhere in the frame; a field of Wireshark with a value (`ip.addr == 10.0.0.1`, see `filter-fields.ts`);
- * `host 10.0.0.1` or the address alone; `port 53`; `vlan 20`. Any other word, and text in quotes, is searched for in the text of the row.
+ * (`arp`, `tcp` …) anywhere in the frame; a field of Wireshark with a value (`ip.addr == 10.0.0.1`, see `filter-fields.ts`); `host
+ * 10.0.0.1` or the address alone; `port 53`; `vlan 20`. Any other word, and text in quotes, is searched for in the text of the row.
  */
 import { texts } from '../texts.ts';
 import type { Decoding } from './decode/decoding.ts';
@@ -114,7 +114,7 @@ class FilterParser {
     const test = valueTypes[field.type](value);
     if (!test) throw new FilterError(texts.capture.filterErrors.value(value, field.type));
     this.#at += 2;
-    // As in Wireshark: `!=` is true when the frame has the field and no value of it is equal.
+    // Wireshark's rule: `!=` is true when the frame has the field and no value of it is equal.
     return (decoding) => {
       const values = field.values(decoding);
       return isEqual ? values.some(test) : values.length > 0 && !values.some(test);

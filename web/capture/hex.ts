@@ -8,7 +8,7 @@ export interface HexByte {
 }
 
 const lineBytes = 16;
-/** Of a longer packet only the first bytes are shown. */
+/** Limit of the bytes shown; of a longer packet only the first ones are. */
 const mostBytes = 4096;
 
 export function hexLines(packet: Uint8Array): { readonly at: number; readonly bytes: readonly HexByte[] }[] {

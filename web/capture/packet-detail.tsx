@@ -1,4 +1,4 @@
-/** One packet: its headers with their fields, and its bytes. Selecting a header highlights its bytes. */
+/** Details of a packet: its headers with their fields, and its bytes. Selecting a header highlights its bytes. */
 import { useComputed, useSignal } from '@preact/signals';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';

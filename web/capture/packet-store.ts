@@ -21,7 +21,7 @@ export class PacketStore {
   linkType: number = ethernetLink;
   /** Packets dropped because of the limits. */
   forgotten = 0;
-  /** Of these, those that the display filter showed. */
+  /** Number of forgotten packets that the display filter showed. */
   shownForgotten = 0;
   readonly #limits: StoreLimits;
   #packets: Packet[] = [];

@@ -1,6 +1,6 @@
 /** Files in one archive. Source: POSIX.1-2024, pax, "ustar Interchange Format" and "pax Extended Header". */
 const blockBytes = 512;
-/** Of the `ustar` format. Longer names stand in an extended header. Bytes. */
+/** Length limit of a name in the `ustar` format. Longer names are stored in an extended header. Bytes. */
 const longestName = 100;
 
 export interface TarEntry {

@@ -1,4 +1,4 @@
-/** What an appliance is: its maker, what it is for, where its documents are. */
+/** Facts about an appliance: its maker, its purpose, its documents. */
 import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import type { Appliance } from './appliance.ts';
 import { webAddress } from './catalog.ts';

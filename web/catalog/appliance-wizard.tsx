@@ -44,7 +44,7 @@ export function ApplianceWizard({ appliance, ...props }: WizardProps) {
 
 type KnownProps = WizardProps & { readonly kind: NodeType };
 
-/** What the user chose, and what the compute has. */
+/** Holds the user's choices and the state of the compute. */
 function useWizard({ appliance, kind, files = [] }: KnownProps) {
   const app = useApp();
   const versions = appliance.versions ?? [];

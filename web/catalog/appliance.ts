@@ -10,13 +10,13 @@ export interface ApplianceImage {
   readonly filesize?: number;
   readonly download_url?: string;
   readonly direct_download_url?: string;
-  /** Of the file at `direct_download_url`. */
+  /** Compression of the file at `direct_download_url`. */
   readonly compression?: string;
 }
 
 export interface ApplianceVersion {
   readonly name: string;
-  /** Of IOS routers. */
+  /** Idle-PC value of IOS routers. */
   readonly idlepc?: string;
   /** Property of a node to the name of a file. */
   readonly images?: Readonly<Record<string, string>>;

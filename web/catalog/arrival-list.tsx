@@ -7,7 +7,7 @@ import type { Arrival, ImageIntake } from './image-intake.ts';
 
 interface ArrivalListProps {
   readonly intake: ImageIntake;
-  /** What is offered for an image that no appliance knows. */
+  /** Renders the offers for an image that no appliance knows. */
   readonly unknown?: (arrival: Arrival) => ComponentChildren;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Images on their way to a compute. Of a file of the user the checksum is computed, which says what it is, then it is uploaded; what has
- * a URL is downloaded by the server.
+ * Images on their way to a compute. Of a file of the user the checksum is computed, which says what it is, then it is uploaded;
+ * what has a URL is downloaded by the server.
  */
 import { signal } from '@preact/signals';
 import type { Api } from '../api.ts';
@@ -13,7 +13,7 @@ export interface ImageTarget {
   readonly filename: string;
 }
 
-/** What the server downloads. */
+/** A download by the server. */
 export interface ImageUrl extends ImageTarget {
   readonly url: string;
   readonly md5sum?: string | undefined;
@@ -26,7 +26,7 @@ interface DownloadLine {
   readonly done_bytes?: number;
   /** Null: unknown. */
   readonly total_bytes?: number | null;
-  /** Of the last line, when it succeeded. */
+  /** Name of the stored image; only in the last line, when the download succeeded. */
   readonly filename?: string;
   readonly failure?: string;
 }

@@ -18,7 +18,7 @@ import { type PropertySchema, useKindForms } from './kind-schema.ts';
 interface ImageTemplateProps {
   readonly file: File;
   readonly md5sum: string;
-  /** By the content of the file. */
+  /** Kind of image, detected from the content of the file. */
   readonly kind: string;
   readonly close: () => void;
   readonly created: (template: Template) => unknown;
@@ -113,5 +113,5 @@ export function ImageTemplate({ file, md5sum, kind, close, created }: ImageTempl
   );
 }
 
-/** Of a property without a default, such as the platform of a router. */
+/** First value of a property without a default, such as the platform of a router. */
 const smallestOf = (schema: PropertySchema | undefined) => schema?.enum?.[0] ?? schema?.minimum ?? '';

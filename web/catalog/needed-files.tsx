@@ -1,4 +1,4 @@
-/** The image files that a version of an appliance needs, with what is known of each and where it can be had. */
+/** The image files that a version of an appliance needs, each with its state and its sources. */
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/progress.tsx';
@@ -12,7 +12,7 @@ export interface NeededFile {
   readonly state: ImageState;
 }
 
-/** What the server downloads itself. */
+/** Download that the server does itself. */
 export interface OfferedDownload {
   readonly isRunning: boolean;
   readonly start: () => unknown;

@@ -1,4 +1,4 @@
-/** What an appliance lacks until its template can be made. */
+/** Determines the files that an appliance lacks until its template can be made. */
 import type { App } from '../state/app.ts';
 import { type Appliance, imagesOf, kindOf } from './appliance.ts';
 import { type ImagesByKind, isPresent, stateOf } from './catalog.ts';

@@ -44,7 +44,7 @@ interface SurfaceProps {
   readonly visible: boolean;
 }
 
-/** Takes the focus at once when the user opens it, and keeps what is typed until its terminal is loaded. */
+/** Takes the focus at once when the user opens it, and keeps typed text until its terminal is loaded. */
 function Surface({ nodeId, type, visible }: SurfaceProps) {
   const { consoles } = useApp();
   const place = useRef<HTMLDivElement>(null);
@@ -75,7 +75,7 @@ function Surface({ nodeId, type, visible }: SurfaceProps) {
   );
 }
 
-/** What a terminal sends for a key of a line of text. */
+/** Returns the characters that a terminal sends for a key of a line of text. */
 function textOf({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): string {
   if (ctrlKey || metaKey || altKey) return '';
   return { Enter: '\r', Backspace: '\x7f' }[key] ?? (key.length === 1 ? key : '');

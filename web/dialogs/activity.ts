@@ -4,16 +4,16 @@ import { activityTexts } from './activity-texts.ts';
 
 /** The changes of one request. */
 export interface ActivityStep {
-  /** Of its last change. */
+  /** Number of the step's last change. */
   readonly seq: number;
   /** Null: undo does not know it. */
   readonly step: number | null;
   readonly at: string;
   readonly by: string;
   readonly words: string;
-  /** It reverted another step. */
+  /** Whether the step reverted another one. */
   readonly isRevert: boolean;
-  /** It can be reverted. */
+  /** Whether undo can revert the step. */
   readonly isUndoable: boolean;
   /** Objects that it changed. */
   readonly ids: ReadonlySet<string>;
@@ -59,7 +59,7 @@ function wordsOf(group: readonly HistoryEntry[], nameOf: (id: string) => string)
   return parts.map((part, place) => (place === 0 ? part : `${part.charAt(0).toLowerCase()}${part.slice(1)}`)).join(', ');
 }
 
-/** Of a User-Agent the first product. */
+/** Shortens a User-Agent to its first product. */
 function nameOfClient(by: string | null): string {
   if (by === null) return activityTexts.unknown;
   return by.startsWith('Mozilla/') ? activityTexts.browser : (/^[\w.-]+\/[\d.]+/.exec(by)?.[0] ?? by);

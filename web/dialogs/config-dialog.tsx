@@ -52,7 +52,7 @@ export function ConfigDialog({ project, node, close }: ConfigDialogProps) {
   const replace = (body: Blob) => write(body, () => project.drafts.set(draft, undefined));
   const save = () => {
     const saved = text.value;
-    // What was typed meanwhile is not saved.
+    // Text that was typed during the request is not saved, and stays a draft.
     const forget = () => project.drafts.of(draft) === saved && project.drafts.set(draft, undefined);
     return isEdited && write(new Blob([saved]), forget);
   };

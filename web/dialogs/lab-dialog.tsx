@@ -98,7 +98,7 @@ function LabFilesField({ files, pick }: LabFilesProps) {
   );
 }
 
-/** One request at a time, with its progress. It continues when the dialog closes; its failure is shown as a toast then. */
+/** Runs one request at a time and shows its progress. It continues when the dialog closes; its failure is shown as a toast then. */
 function useAttempts(close: () => void) {
   const { toasts } = useApp();
   const progress = useSignal<{ label: string; part?: number } | undefined>(undefined);

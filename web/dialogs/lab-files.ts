@@ -1,4 +1,4 @@
-/** Which of the chosen files is the lab file; the others are sent with it, as far as the server may need them. */
+/** Finds the lab file among the chosen files; the others are sent with it, as far as the server may need them. */
 import type { PickedFile } from '../ui/picked-files.ts';
 
 export interface LabFileSet {

@@ -1,8 +1,8 @@
-/** What a lab file would do: a picture of the lab, and the list of its steps. */
+/** Preview of a lab file: a picture of the lab, and the list of its steps. */
 import type { LabPlanReply } from '../../src/schema/lab.ts';
 import { texts } from '../texts.ts';
 
-/** Of the picture, around its nodes. Pixels of the scene. */
+/** Margin of the picture around its nodes. Pixels of the scene. */
 const margin = 80;
 const radius = 22;
 

@@ -1,13 +1,14 @@
 /**
- * Markdown as elements. Only the kinds of text listed here become elements, so HTML in the text stays text, and nothing is ever parsed as
- * HTML. Links lead to web pages and to nodes (`[R1](#R1)`); pictures, which would be fetched from other sites, become links.
+ * Markdown as elements. Only the kinds of text listed here become elements, so HTML in the text stays text, and nothing is ever
+ * parsed as HTML. Links lead to web pages and to nodes (`[R1](#R1)`); pictures, which would be fetched from other sites, become
+ * links.
  */
 import { lexer, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 
 interface MarkdownProps {
   readonly text: string;
-  /** What a link to a node shows; undefined: there is no such node. */
+  /** Returns the function that shows a node when its link is clicked; undefined: there is no such node. */
   readonly openNode: (name: string) => (() => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** To which compute a node goes. The move runs on when the dialog is closed. */
+/** Dialog to choose the compute to which a node moves. The move continues when the dialog is closed. */
 import { useSignal } from '@preact/signals';
 import type { NodeMigration } from '../../src/schema/move.ts';
 import type { Node } from '../../src/schema/node.ts';

@@ -23,7 +23,7 @@ function notesDraft({ drafts }: ProjectState): { readonly text: string; readonly
 /** The file and its edited text. */
 function useNotes(app: App, project: ProjectState) {
   const address = `${project.path}/files/README.txt`;
-  /** As stored; undefined while it is loading. */
+  /** Stored text; undefined while it is loading. */
   const stored = useSignal<string | undefined>(undefined);
   const draft = useComputed(() => notesDraft(project)?.text ?? stored.value ?? '');
   const isEdited = useSignal(false);

@@ -2,7 +2,7 @@
 interface SampleText {
   readonly title: string;
   readonly about: string;
-  /** What it needs beside this package; empty: nothing. */
+  /** Programs and images that the sample needs beside this package; empty: none. */
   readonly needs: string;
   /** First steps, in Markdown. */
   readonly steps: string;

@@ -1,4 +1,4 @@
-/** One snapshot on the timeline: what it holds, and what can be done with it. */
+/** A snapshot on the timeline: its content and its commands. */
 import { useSignal } from '@preact/signals';
 import type { Snapshot, SnapshotMemory } from '../../src/schema/snapshot.ts';
 import { texts } from '../texts.ts';
@@ -15,7 +15,7 @@ export interface SnapshotActions {
 
 interface SnapshotRowProps {
   readonly snapshot: Snapshot;
-  /** On disk; undefined while it is not known. */
+  /** Size on disk; undefined while it is not known. */
   readonly bytes: number | undefined;
   readonly isBusy: boolean;
   readonly actions: SnapshotActions;

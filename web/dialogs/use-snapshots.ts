@@ -1,4 +1,4 @@
-/** The snapshots of a project, what is being done with them, and how that ended. */
+/** The snapshots of a project, with the running task and its outcome. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { CheckpointStatus } from '../../src/schema/checkpoint.ts';
@@ -71,7 +71,7 @@ export function useSnapshots(project: Project, close: () => void) {
   };
 }
 
-/** One thing at a time, after which `read` follows. */
+/** Runs one task at a time; `read` follows each. */
 function useTask(read: () => Promise<void>) {
   const busy = useSignal('');
   const outcome = useSignal({ failure: '', success: '' });

@@ -55,7 +55,7 @@ export function reach({ width, height }: Pick<Box, 'width' | 'height'>, dx: numb
   return Math.min(cos > 0 ? width / 2 / cos : Number.POSITIVE_INFINITY, sin > 0 ? height / 2 / sin : Number.POSITIVE_INFINITY);
 }
 
-/** Of a drawing: it rotates around its upper left corner. */
+/** Position of a drawing, which rotates around its upper left corner. */
 export interface Placement extends Point {
   /** Degrees. */
   readonly rotation: number;

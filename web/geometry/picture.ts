@@ -24,7 +24,7 @@ export const groupMark = 'data-patchbay-group';
 export const groupNameMark = 'data-patchbay-name';
 const longestGroupName = 60;
 
-/** Of a rectangle that is a group. */
+/** Marks of a rectangle that is a group. */
 export interface GroupMarks {
   readonly group?: GroupState;
   readonly name?: string;
@@ -99,7 +99,7 @@ function withoutHandlers(svg: string): string {
   return svg.replace(/<[^>]*>/g, (tag) => tag.replace(/(\s)(on\w+\s*=)/gi, '$1data-$2'));
 }
 
-/** As an image: browsers run no script in it and load nothing for it. */
+/** Embeds the SVG as an image: browsers run no script in it and load nothing for it. */
 function asPicture(svg: string, width: number, height: number): Picture {
   const named = /<svg[^>]*\sxmlns\s*=/.test(svg) ? svg : svg.replace('<svg', '<svg xmlns="http://www.w3.org/2000/svg"');
   return { shape: 'picture', width, height, address: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(named)}` };

@@ -45,7 +45,9 @@ export class Viewport {
   readonly detail: ReadonlySignal<'near' | 'far'> = computed(() => (this.drawn.value.scale < nearScale ? 'far' : 'near'));
   /** Names and marks are drawn in all of the scene, as pictures of it need them. */
   readonly complete = signal(false);
-  /** The part of the scene in which names and marks are drawn: what is visible, and what a gesture may show. Undefined at small scales. */
+  /**
+   * Part of the scene in which names and marks are drawn: the visible part with a margin for gestures. Undefined at small scales.
+   */
   readonly detailed: ReadonlySignal<Box | undefined> = computed(() => {
     if (this.complete.value) return everywhere;
     if (this.detail.value === 'far') return undefined;

@@ -1,4 +1,4 @@
-/** One value of a filter: a number with its unit and bounds, a choice, a switch, or lines of text. */
+/** Field for a value of a filter: a number with its unit and bounds, a choice, a switch, or lines of text. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { FilterParameter } from '../../src/schema/filter-table.ts';

@@ -9,7 +9,7 @@ import type { FilterFacts, FilterParameter } from '../../src/schema/filter-table
 export type Way = 'both' | 'ab' | 'ba';
 export type FilterObject = Readonly<Record<string, FilterValues>>;
 
-/** What most users set: always shown. */
+/** Filters that most users set; they are always shown. */
 export const mainTypes: readonly string[] = ['delay', 'packet_loss', 'bandwidth'];
 
 /** The order of all others in the form; further filters of the server follow. */
@@ -43,7 +43,7 @@ export function withoutAliases(filters: Filters | FilterObject): FilterObject {
   );
 }
 
-/** The filters that the form shows for a direction: not those that the server lists only because one direction has them. */
+/** The filters that the form shows for a direction, without those that the server lists only because one direction has them. */
 export function offeredTypes(facts: readonly FilterFacts[], way: Way): readonly FilterFacts[] {
   return facts.filter(({ type }) => !/_(ab|ba)$/.test(type) && (way === 'both' || !undirected.includes(type)));
 }

@@ -1,4 +1,4 @@
-/** What a link carries, and what changes it: the live figures, the impairments, the mirror and the schedule. */
+/** Details of a link: the live figures, the impairments, the mirror and the schedule. */
 import type { Link } from '../../src/schema/link.ts';
 import { Impairments } from './impairments.tsx';
 import './impair.css';

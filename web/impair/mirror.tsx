@@ -50,7 +50,7 @@ export function Mirror({ link, stats }: MirrorProps) {
   );
 }
 
-/** The port that the link is mirrored to, and those that are free. */
+/** The port that the link is mirrored to, and the free ones. */
 function useMirrorPorts({ link_id, nodes: ends }: Link, mirrors: readonly MirrorOfLink[]) {
   const { server } = useApp();
   const project = useProject();

@@ -68,7 +68,7 @@ function textOf({ steps = [], traces = [], ...timing }: LinkScheduleInput): stri
   return `{\n${fields.join(',\n')}\n}`;
 }
 
-/** @throws what is wrong with it, for people */
+/** Parses the edited schedule. @throws the error of the text, for people */
 function parse(text: string): LinkScheduleInput {
   let schedule: LinkScheduleInput | null;
   try {

@@ -18,7 +18,7 @@ export function positionOf({ duration, repeat = 1 }: LinkSchedule, elapsed: numb
   return { time: elapsed < 0 || isOver ? undefined : elapsed - (run - 1) * (duration ?? 0), run };
 }
 
-/** What is shown of a schedule without a duration: up to its last change, or to where it is now. */
+/** Length of the strip in milliseconds. A schedule without a duration is shown up to its last change, or to the present. */
 export function shownLength({ duration, steps, traces }: LinkSchedule, time = 0): number {
   const ends = steps.map((step) => step.at + (step.ramp ?? 0) + flapLength(step));
   return duration ?? Math.max(1_000, time, ...ends, ...traces.map(({ length }) => length)) * 1.05;

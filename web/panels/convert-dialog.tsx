@@ -11,12 +11,12 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Failure } from '../ui/failure.tsx';
 import { ChoiceField } from '../ui/field.tsx';
 
-/** As the server takes them. */
+/** Limit of the server. */
 const mostDisks = 4;
 const isDisk = (name: string) => /\.(vdi|vmdk|vhd|vpc|vhdx)$/i.test(name);
 
 interface ConvertDialogProps {
-  /** Of the node or template. */
+  /** Name of the node or template. */
   readonly name: string;
   readonly explanation: string;
   /** `POST` here converts it. */
@@ -61,7 +61,7 @@ function ConvertDialog(props: ConvertDialogProps) {
   const app = useApp();
   const machine = app.server.mainType ?? 'qemu';
   const { names, failure, read } = useImages(app, machine, computeId);
-  /** In the order of the machine's disks. */
+  /** Names of the chosen disks, in the order of the machine. */
   const disks = useSignal<readonly string[]>([]);
   const { state, convert } = useConversion(props);
   const choose = (at: number, name: string) => {

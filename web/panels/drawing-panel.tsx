@@ -1,4 +1,4 @@
-/** One drawing: its text, or its colours and lines. */
+/** Panel of a drawing: its text, or its colours and lines. */
 import type { Drawing, DrawingInput } from '../../src/schema/drawing.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';

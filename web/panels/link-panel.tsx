@@ -1,4 +1,4 @@
-/** One link: its two ports and its impairments. */
+/** Panel of a link: its two ports and its impairments. */
 import type { Link, LinkInput } from '../../src/schema/link.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';

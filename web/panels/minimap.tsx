@@ -1,6 +1,6 @@
 /**
- * The whole project at a glance, in large projects: its nodes and links on one canvas, and the visible part as a frame. A click or a drag
- * moves the view. Panning moves the frame only; the canvas is drawn again when nodes or links change.
+ * The whole project at a glance, in large projects: its nodes and links on one canvas, and the visible part as a frame. A click or
+ * a drag moves the view. Panning moves the frame only; the canvas is drawn again when nodes or links change.
  */
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
@@ -11,9 +11,9 @@ import type { ProjectState } from '../state/project.ts';
 const widthPx = 176;
 const heightPx = 116;
 const marginPx = 8;
-/** Smaller projects are seen whole anyway. */
+/** The minimap is hidden for smaller projects, which are seen whole anyway. */
 const leastNodes = 20;
-/** Of one drawing: a drag changes nodes in each frame. */
+/** Shortest time between two redraws: a drag changes nodes in each frame. */
 const everyMs = 200;
 
 export function Minimap() {

@@ -1,4 +1,4 @@
-/** One node: its state, its commands, its ports, its settings. */
+/** Panel of a node: its state, its commands, its ports, its settings. */
 import type { Node, NodeUpdate } from '../../src/schema/node.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { actionsAt } from '../actions/actions.ts';

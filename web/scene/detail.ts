@@ -1,9 +1,9 @@
-/** Which items are drawn with their names and marks. The others are out of sight, or too small for them. */
+/** Selects the items that are drawn with names and marks: the others are out of sight, or too small for them. */
 import type { Label, Node } from '../../src/schema/node.ts';
 import { around, type Box, nodeBox, overlaps } from '../geometry/geometry.ts';
 import type { Viewport } from '../geometry/viewport.ts';
 
-/** Of a character, at least as wide as most. */
+/** Width of a character, at least as wide as most. */
 const charPx = 9;
 
 /** `boxes`: of an item and its labels. Inside a signal it runs again when another part of the scene is drawn. */

@@ -8,7 +8,7 @@ import type { Drag } from './drag-items.ts';
 import { changeItem } from './move-items.ts';
 import { type BoxHandle, type Handle, handlePlace, lineBetween, resizedBox, resizedSvg } from './resize.ts';
 
-/** With Shift a drawing rotates in steps of this angle. */
+/** Step of a rotation with Shift, in degrees. */
 const turnStep = 15;
 
 export function dragHandle(

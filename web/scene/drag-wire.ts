@@ -7,7 +7,7 @@ import { texts } from '../texts.ts';
 import type { Drag } from './drag-items.ts';
 import { beginMove, choosePort, portsOf } from './wiring.ts';
 
-/** From the first free port to the first free port; with Shift the ports of the second node are offered. */
+/** Links the first free ports of both nodes; with Shift the ports of the second node are offered. */
 export function dragWire(app: App, project: ProjectState, nodeId: string): Drag {
   const node = project.nodes.peek(nodeId);
   const port = node && freePort(project, node);

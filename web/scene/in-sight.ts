@@ -77,7 +77,9 @@ export function useSelectionInSight(project: ProjectState): void {
   });
 }
 
-/** Of a link, the part between its nodes. Inside a signal it re-runs when a missing item arrives. */
+/**
+ * Returns the box of an item; for a link, of the part between its nodes. Inside a signal it re-runs when a missing item arrives.
+ */
 function boxOf(project: ProjectState, id: string): Box | undefined {
   const item = project.findItem(id);
   if (item) return project.boxOf(item);

@@ -11,7 +11,7 @@ const asidePx = 3.5;
 
 export function LinkFlow({ id, path: { d, aside } }: { readonly id: string; readonly path: LinkPath }) {
   const { traffic } = useProject();
-  // One string: the link is rendered again only when a level changes.
+  // The levels are joined to a string, so that the link is rendered again only when a level changes.
   const levels = useComputed(() => traffic.rateOf(id).value.map(levelOf).join(' ')).value.split(' ');
   return (
     <>

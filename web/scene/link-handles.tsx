@@ -5,7 +5,7 @@ import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { linkPath } from './link-path.ts';
 
 const radiusPx = 6;
-/** For fingers. */
+/** Reach of a handle, wide enough for fingers. */
 const reachPx = 13;
 
 export function LinkHandles() {

@@ -15,7 +15,7 @@ export interface LinkPath {
 
 /** A node, and the box of its symbol; or the collapsed group that hides the node. */
 export interface LinkEnd {
-  /** Of the node, or of the group. */
+  /** Id of the node or group. */
   readonly id: string;
   readonly node: Node;
   readonly symbol: Pick<Box, 'width' | 'height'>;

@@ -1,6 +1,6 @@
 /** The size of names at a scale. */
 
-/** Of the names of nodes: in the scene, and at least on the screen. */
+/** Size of the names of nodes in the scene, and the least on the screen. */
 const namePx = { standard: 12, least: 9 };
 
 /** Changes in steps: each renders all names. */

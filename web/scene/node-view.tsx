@@ -80,7 +80,7 @@ const aboveSymbolPx = -25;
 
 interface NodeLabelProps {
   readonly node: Node;
-  /** Of the symbol, relative to the node. */
+  /** Top of the symbol, relative to the node. */
   readonly top: number;
   readonly selected: boolean;
 }

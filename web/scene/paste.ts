@@ -46,7 +46,7 @@ export async function duplicate({ api }: App, project: ProjectState, clip: Clip)
   if (refused) throw refused.reason;
 }
 
-/** All or none, in the centre of the view. Reports what was left out. */
+/** Pastes all items or none, in the centre of the view. Reports items that were left out. */
 async function createAnew(app: App, project: ProjectState, clip: Clip): Promise<void> {
   const select = project.selection.whenMade();
   const bulk = bulkOf(clip, shiftOf(app, project, clip), (id) => app.server.computes.peek(id) !== undefined);

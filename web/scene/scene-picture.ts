@@ -1,6 +1,6 @@
 /**
- * The canvas as a file that other programs show alike. Theory of operation: a copy of the drawn scene, without what only the page needs,
- * takes the computed styles of its elements as attributes, and the files of its images as data.
+ * The canvas as a file that other programs show alike. Theory of operation: a copy of the drawn scene, without what only the page
+ * needs, takes the computed styles of its elements as attributes, and the files of its images as data.
  */
 import type { Api } from '../api.ts';
 import type { App } from '../state/app.ts';
@@ -46,7 +46,7 @@ export async function scenePicture({ api, viewport }: Pick<App, 'api' | 'viewpor
   return { svg: new Blob([new XMLSerializer().serializeToString(svg)], { type: 'image/svg+xml' }), width, height };
 }
 
-/** At twice its size, unless that is too large. */
+/** Draws the picture at twice its size, unless that is too large. */
 export async function asPng({ svg, width, height }: ScenePicture): Promise<Blob> {
   const scale = Math.min(pngScale, longestPngSide / Math.max(width, height));
   const canvas = document.createElement('canvas');

@@ -14,10 +14,10 @@ const standardFamily = 'TypeWriter';
 const standardLook: TextLook = { sizePx: 16 };
 
 interface ShapeLook {
-  /** Of a line: its second end is the upper one. */
+  /** Whether the second end of a line is the upper one. */
   readonly rises?: boolean;
   readonly ink?: Ink;
-  /** Of the corners of a rectangle, in pixels. */
+  /** Radius of the corners of a rectangle, in pixels. */
   readonly radius?: number;
 }
 

@@ -85,7 +85,10 @@ export function beginMove(app: App, link: Link, end: 0 | 1): void {
   };
 }
 
-/** One step of undo. The server deletes the link and makes it anew: it is selected again, unless the user has selected something else. @throws ApiError */
+/**
+ * Moves an end of a link in one step of undo. The server recreates the link: it is selected again, unless the user has selected
+ * something else. @throws ApiError
+ */
 async function connectEnd(
   app: App,
   project: ProjectState,

@@ -27,7 +27,7 @@ export function captureOfTab(tab: string): { readonly linkId: string } | { reado
 
 const keyOf = (projectId: string) => `patchbay.consoles.${projectId}`;
 
-/** Of this window: each window has consoles of its own. */
+/** Reads the panes of this window: each window has consoles of its own. */
 function keptPanes(projectId: string): readonly ConsolePane[] {
   try {
     const kept: unknown = JSON.parse(sessionStorage.getItem(keyOf(projectId)) ?? '[]');
@@ -58,7 +58,7 @@ export class ConsoleDock {
   /** The dock covers the canvas. */
   readonly isMaximised = signal(false);
   readonly isOpen = computed(() => this.panes.value.length > 0);
-  /** By tab: packets stay when a tab moves to another pane. */
+  /** Content by tab: packets stay when a tab moves to another pane. */
   readonly #contents = new Map<string, TabContent>();
   #last = 0;
   #stopKeeping: () => void = () => undefined;

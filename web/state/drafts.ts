@@ -1,12 +1,12 @@
 /**
- * Texts that are not saved: neither closing their dialog nor loading the page again loses them. They are kept in this tab, as some hold
- * passwords, until it is closed or the user signs out.
+ * Texts that are not saved: neither closing their dialog nor loading the page again loses them. They are kept in this tab, as some
+ * hold passwords, until it is closed or the user signs out.
  */
 import { signal } from '@preact/signals';
 
 export class Drafts {
   readonly #prefix: string;
-  /** Also those for which the browser has no room. */
+  /** Drafts in memory, including those for which the browser has no room. */
   readonly #texts = signal<ReadonlyMap<string, string>>(new Map());
 
   constructor(projectId: string) {

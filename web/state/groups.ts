@@ -1,6 +1,6 @@
 /**
- * Groups: rectangles with a mark in their SVG. What lies inside moves with the rectangle; a collapsed one hides it. A group is a drawing,
- * so that it is stored, exported and undone as one; other clients show its rectangle.
+ * Groups: rectangles with a mark in their SVG. What lies inside moves with the rectangle; a collapsed one hides it. A group is a
+ * drawing, so that it is stored, exported and undone as one; other clients show its rectangle.
  */
 import { computed, type ReadonlySignal } from '@preact/signals';
 import { type Box, centreOf, nodeBox, toLocal, toScene } from '../geometry/geometry.ts';
@@ -8,7 +8,7 @@ import { groupMark } from '../geometry/picture.ts';
 import type { ProjectState } from './project.ts';
 
 export interface CollapsedGroup {
-  /** Of its drawing. */
+  /** Id of the group's drawing. */
   readonly id: string;
   /** Where it is shown. */
   readonly box: Box;
@@ -37,10 +37,10 @@ export class Groups {
     return this.#pictureOf(id)?.group === 'collapsed';
   }
 
-  /** With everything that lies in the groups among them. Locked ones keep their members when they are to be moved. */
+  /** Adds everything that lies in the groups among the items. Locked groups keep their members when they are to be moved. */
   withMembers(ids: Iterable<string>, which: 'movable' | 'also locked' = 'movable'): ReadonlySet<string> {
     const all = new Set(ids);
-    // Members are groups, too: the walk comes to what is added.
+    // Members may be groups: the loop also visits items that it adds.
     for (const id of all) {
       const isTaken = this.isGroup(id) && (which === 'also locked' || !this.#project.drawings.peek(id)?.locked);
       if (isTaken) for (const member of this.#membersOf(id)) all.add(member);
@@ -98,7 +98,7 @@ export class Groups {
       const group = this.shown(drawing_id);
       if (group) for (const member of this.#membersOf(drawing_id)) if (!hidden.has(member)) hidden.set(member, group);
     }
-    // What is in a group that is hidden itself is in the outermost one.
+    // Items of a hidden group are represented by the outermost group.
     return new Map(Array.from(hidden, ([member, group]) => [member, outermost(hidden, group)]));
   }
 }

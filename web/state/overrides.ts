@@ -1,6 +1,6 @@
 /**
- * Local states of items that override the server's while the user drags them, and until the server has answered. A change that another
- * client makes meanwhile is shown when the override ends.
+ * Local states of items that override the server's while the user drags them, and until the server has answered. A change that
+ * another client makes meanwhile is shown when the override ends.
  */
 export class Overrides<State extends object> {
   readonly #entries = new Map<string, Override<State>>();
@@ -42,7 +42,7 @@ interface Override<State> {
   readonly state: State;
   /** The server has sent the item with this state. */
   isStored: boolean;
-  /** What the server sent since. */
+  /** The item as the server sent it since; undefined: not sent. */
   later: object | undefined;
 }
 

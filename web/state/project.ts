@@ -123,7 +123,7 @@ export class ProjectState {
   }
 
   async read(): Promise<void> {
-    // What waits is older than what is read now.
+    // Waiting notices are older than the state that is read now.
     this.#notices.flush();
     const get = <T>(what: string) => this.#api.get<T>(`${this.path}${what}`);
     try {

@@ -3,15 +3,15 @@ import type { Point } from '../geometry/geometry.ts';
 import { scaleLimits } from '../geometry/viewport.ts';
 
 export interface SharedView {
-  /** In the scene. */
+  /** Centre of the view in the scene. */
   readonly centre: Point;
   readonly scale: number;
   readonly ids: readonly string[];
 }
 
-/** An address has so many at most. */
+/** Limit of the ids in an address. */
 const mostIds = 50;
-/** Of a coordinate; beyond it the canvas could not be drawn. */
+/** Limit of a coordinate; beyond it the canvas could not be drawn. */
 const farthest = 1e7;
 
 /** Undefined: the address names no place. */

@@ -1,4 +1,4 @@
-/** What all terminals of the page share: their font size, and typing into several at once. */
+/** State of all terminals of the page: their font size, and shared typing. */
 import { effect, signal } from '@preact/signals';
 
 /** An open terminal, as far as commands of the page use it. */
@@ -14,7 +14,7 @@ const sizes = { least: 8, usual: 13, most: 28 } as const;
 
 export class Terminals {
   readonly fontPx = signal(Number(localStorage.getItem(key)) || sizes.usual);
-  /** What is typed into one terminal goes to all. */
+  /** Whether text typed into one terminal is sent to all. */
   readonly isShared = signal(false);
   readonly #open = signal<ReadonlyMap<string, TerminalHandle>>(new Map());
 

@@ -24,7 +24,7 @@ export function useFlatSymbols(): boolean {
   return useApp().symbolSet.value === 'flat';
 }
 
-/** In a page of HTML. */
+/** Symbol in a page of HTML. */
 export function DeviceSymbol({ symbol, size = 32 }: { readonly symbol: string; readonly size?: number }) {
   const shape = useFlatSymbols() ? shapeOf(symbol) : undefined;
   if (!shape)
@@ -38,7 +38,7 @@ export function DeviceSymbol({ symbol, size = 32 }: { readonly symbol: string; r
   );
 }
 
-/** On the canvas. */
+/** Symbol on the canvas. */
 export function SceneSymbol({ node, hasGlyph }: { readonly node: Placed; readonly hasGlyph: boolean }) {
   const isFlat = useFlatSymbols();
   const shape = isFlat ? shapeOf(node.symbol) : undefined;

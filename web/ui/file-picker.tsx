@@ -13,7 +13,7 @@ interface FilePickerProps {
   readonly multiple?: boolean;
   readonly hint?: string;
   readonly onPick: (file: File) => void;
-  /** In place of `onPick`: several files, and folders that are dropped. Never empty. */
+  /** Receives several files instead of `onPick`, and the files of dropped folders. Never empty. */
   readonly onPickAll?: (files: readonly PickedFile[]) => void;
 }
 
@@ -48,7 +48,7 @@ export function FilePicker({ label, accept, file, multiple = false, hint, onPick
         multiple={multiple || onPickAll !== undefined}
         onChange={({ currentTarget }) => {
           take(chosenFiles(currentTarget.files));
-          // The same file may be picked again.
+          // Browsers send no event when the same file is picked again, unless the value was cleared.
           if (multiple) currentTarget.value = '';
         }}
       />

@@ -7,7 +7,7 @@ import type { OpenDialog } from '../state/dialogs.ts';
 import { texts } from '../texts.ts';
 
 interface LazyProps<P> {
-  /** The same function at each rendering. */
+  /** Loads the component. The function must be the same at each rendering. */
   readonly load: () => Promise<FunctionComponent<P>>;
   readonly props: P;
 }

@@ -1,18 +1,18 @@
-/** Files that the user chose or dropped, of folders too, with their paths in what was chosen. */
+/** Files that the user chose or dropped, also in folders, with their paths below the choice. */
 
 export interface PickedFile {
   readonly path: string;
   readonly file: File;
 }
 
-/** Of one choice: a folder may hold anything. */
+/** Limit of files of one choice: a folder may hold anything. */
 const mostFiles = 500;
 
 export function chosenFiles(files: FileList | null): PickedFile[] {
   return [...(files ?? [])].slice(0, mostFiles).map((file) => ({ path: file.name, file }));
 }
 
-/** To be called in the event: what was dropped is gone afterwards. */
+/** Reads dropped files. It must be called in the event, after which they cannot be read. */
 export async function droppedFiles(data: DataTransfer | null): Promise<PickedFile[]> {
   const entries = [...(data?.items ?? [])].flatMap((item) => item.webkitGetAsEntry() ?? []);
   const [only] = entries;

@@ -1,4 +1,4 @@
-/** What the captures of all nodes share: which files are created or completed now. */
+/** Capture files of all nodes that are being created or completed. */
 import { fault } from '../../api/faults.ts';
 import type { CaptureRecord } from '../store.ts';
 

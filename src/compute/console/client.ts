@@ -1,4 +1,4 @@
-/** One client of a console: its place in the output, and the telnet layer between it and the console. */
+/** A client of a console: its position in the output, and the telnet layer between it and the console. */
 import type { TerminalSize } from '../../emulators/driver.ts';
 import type { Scrollback } from './scrollback.ts';
 import { escapeTelnet, offers, offersWithSize, TelnetDecoder, towardsClient, towardsSizedClient } from './telnet-codec.ts';
@@ -55,7 +55,7 @@ export class ConsoleClient {
     }
   }
 
-  /** What the client has sent, without telnet: input for the emulator. */
+  /** Decodes telnet from the client's bytes, and returns the input for the emulator. */
   receive(bytes: Uint8Array): Uint8Array {
     const { data, reply, areYouThere, size } = this.#decoder.push(bytes);
     if (size && size.columns > 0 && size.rows > 0) this.size = size;

@@ -8,9 +8,9 @@ export interface ConsolePortOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Which clients are let in; undefined: all. */
+  /** Decides which clients may connect; undefined: all. */
   readonly admits?: Admission | undefined;
-  /** What the others are sent, in the protocol of the console. */
+  /** Message to refused clients, in the protocol of the console. */
   readonly refusal: string | Uint8Array;
 }
 
@@ -58,7 +58,7 @@ export class ConsolePort {
     return typeof address === 'object' && address !== null ? address.port : this.#options.port;
   }
 
-  /** Of all clients. */
+  /** Sockets of all clients. */
   get sockets(): Iterable<Socket> {
     return this.#sockets;
   }

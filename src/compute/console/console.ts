@@ -23,7 +23,7 @@ export interface ConsoleOptions {
   readonly port: number;
   /** A line for people, shown to each new client and in answer to "are you there". */
   readonly banner?: string;
-  /** Which TCP clients are let in; undefined: all. */
+  /** Decides which TCP clients may connect; undefined: all. */
   readonly admits?: Admission | undefined;
 }
 
@@ -37,9 +37,9 @@ export interface NodeConsole {
   attach(sink: Sink): { write(bytes: Uint8Array): void; detach(): void };
 }
 
-/** What a new client sees of the past. */
+/** Bytes of past output that a new client receives. */
 const scrollbackBytes = 64 * 1024;
-/** How often a WebSocket that fell behind is looked at: it does not report when there is room again. */
+/** Poll interval of a WebSocket that fell behind: it does not report when there is room again. */
 const lookAgainMs = 50;
 
 /** @throws `console_unavailable` when the port cannot be listened on. */

@@ -6,7 +6,7 @@ import { SessionCookies } from './session-cookies.ts';
 import { admitRequest } from './web-requests.ts';
 
 export interface RelayOptions extends ConsolePortOptions {
-  /** Of the emulator's socket. */
+  /** Path of the emulator's socket. */
   readonly path: string;
   /** For a console that is a web page: the names under which browsers may ask for it. */
   readonly isKnownHost?: IsKnownHost | undefined;
@@ -61,7 +61,7 @@ async function joinPage(client: Socket, path: string, isKnownHost: IsKnownHost):
   const emulator = connect(path);
   const sessions = new SessionCookies();
   emulator.write(sessions.hide(head));
-  // It comes before the listener of the pipe.
+  // The head was read before the pipe attaches its listener.
   client.on('data', (bytes: Buffer) => sessions.hide(bytes));
   join(client, emulator);
 }
@@ -70,7 +70,9 @@ const refusalOfHost =
   'HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n' +
   'This machine is not known under that name: use its IP address, or add the name to allowed_hosts in [Server].\n';
 
-/** What either side has sent is delivered before the other is closed; a side that does not read holds the other. */
+/**
+ * Pipes both ways. Bytes already received are delivered before the other side is closed; a side that does not read holds the other.
+ */
 function join(client: Socket, emulator: Socket): void {
   // `close` follows.
   emulator.on('error', () => {});

@@ -1,6 +1,7 @@
 /**
- * The screen of a machine for a browser: the bytes of RFB (RFC 6143) between the emulator's VNC socket and a client's WebSocket, as they
- * are. Nothing is dropped on the way: a client that does not read holds the emulator's side, and the other way round it is let go.
+ * The screen of a machine for a browser: the bytes of RFB (RFC 6143) between the emulator's VNC socket and a client's WebSocket, as
+ * they are. Nothing is dropped on the way: a client that does not read holds the emulator's side, and the other way round it is let
+ * go.
  */
 import { connect, type Socket as TcpSocket } from 'node:net';
 import { fault } from '../../api/faults.ts';
@@ -8,7 +9,7 @@ import type { Socket } from '../../api/route.ts';
 import type { NodeView, ScreenSource } from '../../emulators/driver.ts';
 
 export interface ScreenAddress {
-  /** Of the node, for people. */
+  /** Name of the node, for people. */
   readonly name: string;
   readonly at: { readonly path: string } | { readonly host: string; readonly port: number };
 }

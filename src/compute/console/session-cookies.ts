@@ -1,6 +1,6 @@
 /**
- * Browsers send a cookie to all ports of a host. The session of a browser that signed in at this server must not reach the page of a
- * container: its value is replaced by as many `x`, in any request of a connection, however its bytes arrive.
+ * Browsers send a cookie to all ports of a host. The session of a browser that signed in at this server must not reach the page of
+ * a container: its value is replaced by as many `x`, in any request of a connection, however its bytes arrive.
  */
 import { sessionCookiePrefix } from '../../lib/session-cookie.ts';
 
@@ -10,7 +10,7 @@ const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 const valueBytes = new Set(Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'));
 
 export class SessionCookies {
-  /** What the next byte may belong to. */
+  /** Part of the cookie to which the next byte may belong. */
   #part: 'prefix' | 'port' | 'value' = 'prefix';
   /** Bytes of the prefix that have come. */
   #matched = 0;

@@ -2,8 +2,9 @@
  * The telnet layer of a console connection, without I/O: takes negotiation out of what arrives, says what to answer, and doubles
  * 0xff in what is sent. Pieces may be split anywhere. Sources: RFC 854 (commands), RFC 1143 (no loops), RFC 856 (binary).
  *
- * Theory of operation: an option is answered when its state changes and never again, so two ends that both answer everything
- * cannot keep each other busy. Of subnegotiations the window size (RFC 1073) is decoded; others are swallowed, and nothing of them is kept.
+ * Theory of operation: an option is answered when its state changes and never again, so two ends that both answer everything cannot
+ * keep each other busy. Of subnegotiations the window size (RFC 1073) is decoded; others are swallowed, and nothing of them is
+ * kept.
  */
 import type { TerminalSize } from '../../emulators/driver.ts';
 
@@ -19,7 +20,7 @@ const IAC = 255;
 export const telnetOptions = { binary: 0, echo: 1, suppressGoAhead: 3, windowSize: 31 } as const;
 const { binary, echo, suppressGoAhead, windowSize } = telnetOptions;
 
-/** What a console says first to a client: WILL ECHO, WILL SUPPRESS-GO-AHEAD, WILL BINARY, DO BINARY. */
+/** First bytes of a console to a client: WILL ECHO, WILL SUPPRESS-GO-AHEAD, WILL BINARY, DO BINARY. */
 export const offers: Uint8Array = Uint8Array.of(IAC, WILL, echo, IAC, WILL, suppressGoAhead, IAC, WILL, binary, IAC, DO, binary);
 
 /** The first bytes of a console whose terminal has a size: the offers, and DO NAWS. Source: GNS3's consoles of Docker nodes. */
@@ -49,7 +50,7 @@ export const towardsClient: TelnetRole = {
   accepts: [binary],
   asked: [binary],
 };
-/** The same for a console whose terminal has a size, which the client is asked for. */
+/** Telnet role towards clients of a console whose terminal has a size, which the client is asked for. */
 export const towardsSizedClient: TelnetRole = {
   ...towardsClient,
   accepts: [binary, windowSize],
@@ -87,7 +88,7 @@ export class TelnetDecoder {
   #size: TerminalSize | undefined;
   /** The last byte of data was CR: without BINARY, a NUL behind it is padding (RFC 854). */
   #afterReturn = false;
-  /** What each option was answered, so that it is not answered twice: DO/DONT side and WILL/WONT side. */
+  /** Answers given so far for each option, so that none is given twice: DO/DONT side and WILL/WONT side. */
   readonly #ours = new Map<number, boolean>();
   readonly #theirs = new Map<number, boolean>();
 

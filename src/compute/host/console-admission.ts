@@ -14,7 +14,7 @@ const lookUpLimitMs = 5000;
 export interface ConsoleAccess {
   /** Address on which consoles listen. */
   readonly consoleHost: string;
-  /** Which of their clients they let in; undefined: all. */
+  /** Decides which clients may connect to consoles; undefined: all. */
   readonly consoleAdmission: Admission | undefined;
   /** Under which names browsers may ask for consoles that are web pages. */
   readonly isKnownHost: IsKnownHost;

@@ -1,6 +1,6 @@
 /**
- * Files by the hashes of their blocks: what of them has changed is found without the other side, and the reader of a block sees whether it is
- * still the one that was listed.
+ * Files by the hashes of their blocks: what of them has changed is found without the other side, and the reader of a block sees
+ * whether it is still the one that was listed.
  */
 import { createHash, hash } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
@@ -13,21 +13,21 @@ import { Turns } from '../../lib/turns.ts';
 import { copyBlockBytes, copyEntryBytes, copyHashBytes, largestCopiedBytes } from '../../schema/node-copy.ts';
 
 export interface HashedFile {
-  /** In the folder, under which it is listed. */
+  /** Path in the folder, under which the file is listed. */
   readonly path: string;
-  /** Where it is read, absolute. */
+  /** Absolute path of the file that is read. */
   readonly file: string;
   readonly size: number;
   readonly sum: string;
   readonly hashes: Buffer;
   /** Changes with the file. */
   readonly identity: string;
-  /** What was listed before. */
+  /** Sum and hashes of the previous listing. */
   readonly earlier: Pick<HashedFile, 'sum' | 'hashes'> | undefined;
 }
 
 const readBytes = 8 * copyBlockBytes;
-/** In one piece of an answer. */
+/** Limit of the entries in one piece of an answer. */
 const mostEntries = 1024;
 
 /** Whether a file or folder was removed. */
@@ -46,13 +46,12 @@ export async function filesBelow(folder: string, isWanted: (path: string) => boo
   return paths.filter(isWanted).sort();
 }
 
-/** Reads nothing of a file that has not changed since `known`. @throws node_failed when it changes meanwhile, and errors of the system */
+/**
+ * Hashes the blocks of a file, unless it has not changed since `known`. `path` is its name in the list, `name` the file that is
+ * read; both are relative to `folder`. @throws node_failed when the file changes meanwhile, and errors of the system
+ */
 export async function hashFile(
-  {
-    folder,
-    path,
-    name,
-  }: { readonly folder: string; readonly path: string /** Of the file that is read. */; readonly name: string },
+  { folder, path, name }: { readonly folder: string; readonly path: string; readonly name: string },
   known: HashedFile | undefined,
 ): Promise<HashedFile> {
   const file = join(folder, name);

@@ -1,4 +1,4 @@
-/** What a person who looks for trouble on this host wants to see first, as plain text. */
+/** Describes this host for a person who diagnoses it, as plain text. */
 import { readFile } from 'node:fs/promises';
 import { arch, cpus, freemem, networkInterfaces, release, totalmem, type } from 'node:os';
 import type { Ports } from './ports.ts';

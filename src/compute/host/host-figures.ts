@@ -32,7 +32,7 @@ export class HostFigures {
     this.#folder = folder;
   }
 
-  /** Of all processors together since the last sample, 0 to 100; 0 at the first call. */
+  /** Measures the load of all processors together since the last sample, 0 to 100; 0 at the first call. */
   async cpuPercent(): Promise<number> {
     const last = this.#cpu;
     if (performance.now() - last.at < sampleMs) return last.percent;

@@ -1,4 +1,4 @@
-/** What nodes may use of this machine: all of it, or what the control group of this server leaves them. */
+/** Determines the resources that nodes may use: the whole machine, or the remainder in the control group of this server. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,10 @@ export interface HostSize {
   readonly memory: number;
 }
 
-/** Of the server, its fabric and its guard, in MiB: they are in the control group as well, which is ended as a whole when it is full. */
+/**
+ * Memory of the server, its fabric and its guard in MiB. They share the nodes' control group, which is killed as a whole when it is
+ * full.
+ */
 const ownMemory = 192;
 
 export function hostSize(): HostSize {
@@ -21,8 +24,8 @@ export function hostSize(): HostSize {
 }
 
 /**
- * Processors that the control group of this process and those above it may use; Infinity: as many as there are. Node does not look at them.
- * `root`: for tests.
+ * Processors that the control group of this process and those above it may use; Infinity: as many as there are. Node does not look
+ * at them. `root`: for tests.
  * @see cgroups(7); cpu.max of version 2, cpu.cfs_quota_us of version 1
  */
 export function groupCpus(root = '/'): number {

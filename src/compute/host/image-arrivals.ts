@@ -1,7 +1,7 @@
 /**
- * Images that arrive from other computes or from the controller, piece by piece. What has arrived stays in a hidden file beside the images
- * when a transfer breaks off, also over a restart, and the next attempt for the same content continues it. It becomes an image only
- * when its SHA-256 is the expected one.
+ * Images that arrive from other computes or from the controller, piece by piece. What has arrived stays in a hidden file beside the
+ * images when a transfer breaks off, also over a restart, and the next attempt for the same content continues it. It becomes an
+ * image only when its SHA-256 is the expected one.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
@@ -21,7 +21,7 @@ type Expected = Pick<ImageArrivalStart, 'filename' | 'filesize' | 'sha256'>;
 interface ArrivingImage extends Expected {
   readonly id: string;
   readonly folder: ImageFolder;
-  /** What has arrived. */
+  /** Path of the partial file. */
   readonly partial: string;
   /** Cuts the piece that is being received. */
   abort: AbortController;
@@ -38,7 +38,7 @@ export class ImageArrivals {
   readonly #checksums: Checksums;
   /** The one that was used last is last. */
   readonly #arrivals = new Map<string, ArrivingImage>();
-  /** By partial file: a transfer that was forgotten may still write to it. */
+  /** Locks by partial file: a transfer that was forgotten may still write to it. */
   readonly #locks = new KeyedMutex();
 
   constructor(checksums: Checksums) {
@@ -119,7 +119,7 @@ export class ImageArrivals {
   #receive(id: string, take: (arrival: ArrivingImage, received: number) => Promise<string | null>): Promise<ImageArrival> {
     const arrival = this.#get(id);
     return this.#locks.run(arrival.partial, async () => {
-      // It may have ended, or begun again, meanwhile.
+      // The transfer may have ended, or begun again, meanwhile.
       if (this.#get(id) !== arrival) throw fault('image_transfer_missing', { transfer_id: id });
       return shown(arrival, await take(arrival, await sizeOf(arrival.partial)));
     });
@@ -174,7 +174,7 @@ async function sizeOf(path: string): Promise<number> {
   return (await lstat(path).catch(() => undefined))?.size ?? 0;
 }
 
-/** What is longer than the image, or no file. @throws storage_failed */
+/** Removes a partial file that is longer than the image, or is no regular file. @throws storage_failed */
 async function removeUnusable(path: string, filesize: number): Promise<void> {
   const facts = await lstat(path).catch(() => undefined);
   if (facts && (!facts.isFile() || facts.size > filesize)) await removeTree(path).catch(failed);

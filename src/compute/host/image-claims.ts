@@ -1,6 +1,6 @@
 /**
- * Images and the requests that are under way: one that a node is being made or changed to use is not deleted, and a node that comes while its
- * image is deleted waits, and then finds that it is missing.
+ * Images and the requests that are under way: one that a node is being made or changed to use is not deleted, and a node that comes
+ * while its image is deleted waits, and then finds that it is missing.
  */
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -16,7 +16,7 @@ export interface ImageUser {
 
 export class ImageClaims {
   readonly #claims = new Set<ImageUser>();
-  /** By folder and name of the image; resolves, and never rejects, when it is gone. */
+  /** Running removals by folder and name of the image. Each promise resolves when the image is gone, and never rejects. */
   readonly #removals = new Map<string, Promise<unknown>>();
 
   /** Runs what makes or changes a node. */

@@ -1,7 +1,7 @@
 /**
- * Links of a project for which time stands still, and what is in them as files: `frames`, which the fabric writes, and `index.json`, which
- * names for each direction in it the port that sends there, where its random filters were, and what switches have learned. Held links queue what comes; the fabric
- * releases them by itself when this server dies.
+ * Links of a project for which time stands still, and what is in them as files: `frames`, which the fabric writes, and
+ * `index.json`, which names for each direction in it the port that sends there, where its random filters were, and what switches
+ * have learned. Held links queue what comes; the fabric releases them by itself when this server dies.
  */
 import { copyFile, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const SavedFilter = Type.Object({ type: Type.String(), random: Type.Array(Type.N
 const Index = Type.Object({
   /** Null: the node is not in this project. */
   ends: Type.Array(nullable(Type.Object({ node_id: Uuid, adapter: Type.Integer(), port: Type.Integer() }))),
-  /** Of what leaves each end: where its random filters were. Memory of before has none. */
+  /** State of the random filters of each end's outgoing frames. Memory saved by earlier versions has none. */
   filters: Type.Optional(Type.Array(Type.Array(SavedFilter))),
   switches: Type.Array(
     Type.Object({
@@ -91,8 +91,8 @@ export class HeldLinks {
   }
 
   /**
-   * Puts into the links what a folder holds. It is removed, whatever is wrong with it: later, its frames would be old. Nothing happens
-   * without one. @throws what is wrong with it
+   * Puts into the links what a folder holds. It is removed, whatever is wrong with it: later, its frames would be old. Nothing
+   * happens without one. @throws what is wrong with it
    */
   async restore(folder: string): Promise<void> {
     try {
@@ -138,7 +138,9 @@ export class HeldLinks {
   }
 }
 
-/** The same for the nodes of a copy: `nodes` has the id of each node to that of its copy. Nothing happens without a folder. */
+/**
+ * Copies saved links for the nodes of a copy. `nodes` maps the id of each node to that of its copy. A missing folder is ignored.
+ */
 export async function copySavedLinks(from: string, to: string, nodes: Readonly<Record<string, string>>): Promise<void> {
   const index = await readIndex(from).catch(() => undefined);
   if (!index) return;
@@ -158,7 +160,7 @@ export async function copySavedLinks(from: string, to: string, nodes: Readonly<R
   await writeFileAtomic(filesIn(to).index, JSON.stringify(copied));
 }
 
-/** What was saved reaches the disk. */
+/** Flushes saved frames to the disk. */
 export async function syncSavedLinks(folder: string): Promise<void> {
   await using file = await open(filesIn(folder).frames, 'r');
   await file.sync();

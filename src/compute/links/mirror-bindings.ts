@@ -1,8 +1,8 @@
-/** Which NIOs mirror the link of another one. */
+/** Indexes the NIOs that mirror another NIO's link. */
 import type { Binding } from './wiring.ts';
 
 export class MirrorBindings {
-  /** By the local port of the mirrored NIO. */
+  /** Mirrors by the local port of the mirrored NIO. */
   readonly #bySource = new Map<number, Set<Binding>>();
 
   of(lport: number): Binding[] {

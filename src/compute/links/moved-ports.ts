@@ -1,7 +1,7 @@
 /**
- * Ports whose peer is moved to another compute while it is paused: what is in their link, and what they send meanwhile, waits, and leaves
- * for the new place. Filters that act here continue. A controller that dies never releases them: then they are released after seconds, and the fabric does so by itself
- * when this server dies, too.
+ * Ports whose peer is moved to another compute while it is paused: what is in their link, and what they send meanwhile, waits, and
+ * leaves for the new place. Filters that act here continue. A controller that dies never releases them: then they are released
+ * after seconds, and the fabric does so by itself when this server dies, too.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ import type { NioRecord } from '../store.ts';
 import type { FabricHolds } from './held-links.ts';
 import { type FabricWiring, type PortAddress, possibleLinkIds } from './wiring.ts';
 
-/** Of the fabric. A pause takes tenths of a second. */
+/** Lease of the fabric on held frames, in milliseconds. A pause takes tenths of a second. */
 const leaseMs = 5000;
-/** Before the lease is over: then the frames would leave in another order. */
+/** Limit of a move in milliseconds, below the lease: after its end the frames would leave in another order. */
 const longestMs = 4000;
 
 interface MovedPort {
   readonly ids: string[];
-  /** Of the frames that waited. */
+  /** File of the frames that waited. */
   readonly file: string;
   readonly limit: NodeJS.Timeout;
 }
@@ -93,7 +93,7 @@ export class MovedPorts {
     }
   }
 
-  /** What leaves the port, and what goes to it; none while it has no link. */
+  /** Returns the directions from and to the port; none while it has no link. */
   #directions(end: PortAddress): DirectionPlace[] {
     const place = this.#parts.wiring.placeOf(end);
     if (!place) return [];

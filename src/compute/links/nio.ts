@@ -29,7 +29,7 @@ export async function checkNio(nio: Nio, { nodeType, compiler, streams }: NioChe
   return Object.freeze({ lport, rhost, rport, address, ...effects, suspend, ...timing, ...ownFields(udp, streams) });
 }
 
-/** What a change of a NIO may change: filters, suspend and mirror_to, each only when given, and the stream. Its addresses stay. */
+/** Checks a change of a NIO. It may change filters, suspend and mirror_to, each only when given, and the stream. Addresses stay. */
 export async function checkChange(nio: Nio, current: NioRecord, { nodeType, compiler, streams }: NioChecks): Promise<NioRecord> {
   const udp = requireUdp(nio, nodeType);
   const { suspend = current.suspend } = udp;
@@ -44,7 +44,10 @@ export async function checkChange(nio: Nio, current: NioRecord, { nodeType, comp
   return Object.freeze({ lport, rhost, rport, address, ...kept, ...changed });
 }
 
-/** What is not given stays. @throws `udp_port_taken` when it would have the port of the link itself */
+/**
+ * Checks the mirror; without one in the request, the current mirror stays. @throws `udp_port_taken` when it would have the port of
+ * the link itself
+ */
 async function checkMirror(
   given: NioUdp['mirror_to'],
   { lport, mirror_to }: NioRecord,
@@ -57,7 +60,7 @@ async function checkMirror(
   return { ...fields, address: await resolve(given.rhost), ...(stream && streams && { stream }) };
 }
 
-/** What is sent by our controllers only, and always. */
+/** Returns the fields that only our controllers send, and always do. */
 function ownFields(nio: NioUdp, streams: boolean): Pick<NioRecord, 'mirror_of' | 'outages' | 'peer_stopped' | 'stream'> {
   const { stream, peer_stopped, outages, mirror_of } = nio;
   return {
@@ -109,7 +112,7 @@ async function checkTiming({ schedule }: NioUdp, compiler: BpfCompiler): Promise
   return { schedule: checked, ...(expressions.length > 0 && { expressions }) };
 }
 
-/** One program for each line. */
+/** Compiles each line of the filter to a program. */
 function compile(text: string, filter: string, compiler: BpfCompiler): Promise<BpfInstruction[][]> {
   return Promise.all(expressionLines(text).map((line) => compiler.compile(line, filter)));
 }

@@ -1,6 +1,6 @@
 /**
- * Which NIO has a local UDP port. As in GNS3 several may name the same one while at most one of their nodes runs: one holds the port, the
- * others wait, and carry nothing. A node that starts gets the ports of nodes that do not run.
+ * Assigns local UDP ports to NIOs. As in GNS3, several NIOs may name the same port while at most one of their nodes runs: one holds
+ * the port, the others wait, and carry no frames. A starting node gets the ports of nodes that do not run.
  */
 import type { Binding } from './wiring.ts';
 
@@ -46,7 +46,7 @@ export class PortHolders {
     this.#holders.set(lport, next);
   }
 
-  /** The same NIO with another record, in its place. */
+  /** Replaces the record of a NIO; it keeps its place. */
   replace(before: Binding, after: Binding): void {
     if (this.holds(before)) this.#holders.set(after.nio.lport, after);
     else {

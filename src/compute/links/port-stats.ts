@@ -6,7 +6,7 @@ import type { CaptureFigures, DirectionFigures, PortStats } from '../../schema/l
 import { capturesOf } from '../store.ts';
 import { type Binding, type FabricWiring, isPair, mirrorOf } from './wiring.ts';
 
-/** Of the ports of these nodes that have a link in the fabric now; one request, however many they are. */
+/** Returns the statistics of these nodes' ports that have a link in the fabric now, with a single request. */
 export async function portStats(
   wiring: FabricWiring,
   nodeIds: readonly string[],

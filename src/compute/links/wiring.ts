@@ -5,13 +5,13 @@
  * and arrive at lport". When the two ends of such a pair are both on this compute (each one's lport is the other's rport, and both
  * name an address of this machine), one link of the fabric joins the two emulators' ports directly and no datagram is sent at all;
  * its id comes from the pair of ports, so it is the same after a restart. Every other NIO is a link between the emulator's port and
- * a datagram socket, which is what other servers and programs of this protocol speak. A NIO whose other end is a compute of ours, too,
- * says how the two make a stream beside it.
+ * a datagram socket, which is what other servers and programs of this protocol speak. A NIO whose other end is a compute of ours,
+ * too, says how the two make a stream beside it.
  *
  * A link of the fabric exists exactly while the emulators it needs run; when only one of a pair runs and is captured, what it sends
- * into the void is seen on a link to its datagram socket. What should be is a pure function of the NIOs and of who
- * runs; a change recomputes the links of the NIOs it touches and of their partners, found by lport (`port-holders.ts`), so it costs the same with ten
- * NIOs and with ten thousand. Requests to the fabric are sent in the order of the changes: the map of links is changed and the
+ * into the void is seen on a link to its datagram socket. What should be is a pure function of the NIOs and of who runs; a change
+ * recomputes the links of the NIOs it touches and of their partners, found by lport (`port-holders.ts`), so it costs the same with
+ * ten NIOs and with ten thousand. Requests to the fabric are sent in the order of the changes: the map of links is changed and the
  * requests are written in one go, without waiting in between.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -40,7 +40,7 @@ export interface FabricLinks {
   apply(links: LinkSpec[]): Promise<LinkFailure[]>;
   remove(ids: string[]): Promise<unknown>;
   sync(links: LinkSpec[]): Promise<LinkFailure[]>;
-  /** Those of the links that have an end that is not connected yet. */
+  /** Returns the links that have an end which is not connected yet. */
   unconnected(ids: string[]): Promise<string[]>;
 }
 
@@ -154,7 +154,7 @@ export class FabricWiring {
     await this.#change(this.ofNode(nodeId), () => this.#running.delete(nodeId)).finally(() => this.#announcePeers(nodeId));
   }
 
-  /** What the node at the other end sees of the link has changed. */
+  /** Announces that the link's state has changed as the node at the other end sees it. */
   announcePeer(binding: Binding): void {
     const partner = this.#partnerOf(binding);
     if (partner) this.peerChanges.emit(partner.nodeId);
@@ -170,7 +170,7 @@ export class FabricWiring {
     return partner ? this.#running.has(partner.nodeId) : binding.nio.peer_stopped !== true;
   }
 
-  /** That of the link, whichever of its ends runs it; only the outages where that is on another compute. */
+  /** Returns the schedule of the link, whichever of its ends runs it; only the outages where another compute runs it. */
   scheduleOf(binding: Binding): LinkSchedule | undefined {
     return binding.nio.schedule ?? this.#partnerOf(binding)?.nio.schedule ?? binding.nio.outages;
   }
@@ -188,7 +188,7 @@ export class FabricWiring {
     return { linkId: spec.id, side: spec.id === singleId(lport) || lport < rport ? 'a' : 'b' };
   }
 
-  /** Of all links of the fabric that these nodes can have with their NIOs. */
+  /** Returns the ids of all links that these nodes can have in the fabric with their NIOs. */
   linkIdsOf(nodeIds: readonly string[]): string[] {
     return [...new Set(nodeIds.flatMap((id) => this.ofNode(id)).flatMap(({ nio }) => possibleLinkIds(nio)))];
   }
@@ -344,7 +344,7 @@ export function possibleLinkIds(nio: Pick<NioRecord, 'lport' | 'rport'>): string
 
 /** Only the named peer is listened to, as GNS3's protocol has it. */
 function datagramsTo({ lport, address, rport, stream }: Pick<NioRecord, 'lport' | 'address' | 'rport' | 'stream'>): PortSpec {
-  // What comes from the loopback need not be listened for elsewhere.
+  // A peer on the loopback interface needs no port on other interfaces.
   const bind = /^127\./.test(address) ? { bind: '127.0.0.1' } : {};
   return { type: 'udp', lport, rhost: address, rport, strict: true, ...bind, ...(stream && { stream }) };
 }

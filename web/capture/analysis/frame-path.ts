@@ -16,7 +16,7 @@ export interface Sighting {
 }
 
 export interface FramePath {
-  /** In the order of time. */
+  /** Captures that show the frame, in the order of time. */
   readonly sightings: readonly Sighting[];
   /** Captures that could not be read. */
   readonly unread: number;
@@ -31,7 +31,7 @@ const longestMs = 60_000;
 
 export interface Search {
   readonly api: { stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> };
-  /** Of a capture file, in the API. */
+  /** Returns the path of a capture file in the API. */
   readonly pathOf: (name: string) => string;
   readonly files: readonly CaptureFile[];
   /** The capture that shows the packet; undefined if it has no file. */

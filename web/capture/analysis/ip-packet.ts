@@ -12,7 +12,7 @@ export interface IpPacket {
   readonly at: number;
   readonly payloadAt: number;
   readonly end: number;
-  /** It is not the first fragment: its payload has no inner header. */
+  /** Whether this is a fragment but the first: its payload has no inner header. */
   readonly isLaterFragment: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The same frame in the captures of several links, with the time between them. */
+/** Shows the same frame in the captures of several links, with the time between them. */
 import './analysis.css';
 import type { CaptureFile } from '../../../src/schema/capture.ts';
 import { useApp } from '../../state/app.ts';

@@ -1,4 +1,4 @@
-/** Packets and bytes by protocol, as a tree: a protocol counts what is inside it. */
+/** Packets and bytes by protocol, as a tree: a protocol counts with everything inside it. */
 import { decode } from '../decode/decode.ts';
 import { Slices } from '../packet-store.ts';
 import type { Packet } from '../pcap.ts';
@@ -7,14 +7,14 @@ export interface ProtocolCount {
   readonly name: string;
   readonly depth: number;
   readonly packets: number;
-  /** On the wire. */
+  /** Bytes on the wire. */
   readonly bytes: number;
-  /** Of all packets and all bytes, 0 to 1. */
+  /** Share of all packets, 0 to 1; `byteShare`: of all bytes. */
   readonly packetShare: number;
   readonly byteShare: number;
 }
 
-/** A hostile frame can nest more: what is inside counts for the last of them. */
+/** Depth limit, as a hostile frame can nest more. Deeper protocols count for the last level. */
 const mostDepth = 8;
 /** Different protocols inside one. */
 const mostInside = 64;
@@ -35,7 +35,7 @@ export interface CountProgress {
   readonly onProgress?: (count: number) => void;
 }
 
-/** In slices: the page stays usable. @throws DOMException when the signal aborts it */
+/** Counts in slices, so that the page stays usable. @throws DOMException when the signal aborts it */
 export async function countProtocols(
   packets: readonly Packet[],
   linkType: number,

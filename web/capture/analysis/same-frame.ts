@@ -1,6 +1,7 @@
 /**
- * Whether two frames are the same one at two places of the network. Routers change the MAC addresses, VLAN tags, TTL or hop limit, and the
- * header checksum; switches change VLAN tags. All else must be equal. Frames without IP are compared from their MAC addresses on.
+ * Whether two frames are the same one at two places of the network. Routers change the MAC addresses, VLAN tags, TTL or hop limit,
+ * and the header checksum; switches change VLAN tags. All else must be equal. Frames without IP are compared from their MAC
+ * addresses on.
  */
 import { View } from '../decode/view.ts';
 import { ipPacketOf, typeOffset } from './ip-packet.ts';
@@ -45,7 +46,7 @@ function safeTypeOffset(bytes: Uint8Array): number {
   }
 }
 
-/** Of frames without IP, padding at the end does not count. */
+/** Compares two frames. Padding at the end of frames without IP does not count. */
 export function isSame(one: FrameContent, other: FrameContent): boolean {
   const [short, long] = one.content.length <= other.content.length ? [one.content, other.content] : [other.content, one.content];
   if (one.hops !== undefined && short.length !== long.length) return false;

@@ -36,7 +36,7 @@ export function StatisticsDialog({ store, close }: { readonly store: PacketStore
           </thead>
           <tbody>
             {rows.map((row, place) => (
-              // The same protocol can be inside several others.
+              // The key has the row's place because a protocol can be inside several others.
               <Row key={`${row.name} ${place}`} row={row} />
             ))}
           </tbody>

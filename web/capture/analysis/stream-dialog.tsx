@@ -135,7 +135,7 @@ function hexOf(data: Uint8Array): string {
 /** `hexLines` shows no more of a packet. */
 const hexPartBytes = 4096;
 
-/** What an end sends without an answer in between is one piece. */
+/** Merges consecutive pieces of one end into a single piece. */
 function merged(pieces: readonly StreamPiece[]): StreamPiece[] {
   const groups: StreamPiece[][] = [];
   for (const piece of pieces) {

@@ -6,7 +6,7 @@ export interface TcpSegment {
   /** `address:port`, of an IPv6 address in brackets. */
   readonly from: string;
   readonly to: string;
-  /** Of the first byte of its data; a SYN counts as a byte before it. */
+  /** Sequence number of the first byte of data; a SYN counts as a byte before it. */
   readonly sequence: number;
   readonly isSyn: boolean;
   readonly isAck: boolean;

@@ -1,7 +1,8 @@
 /**
- * Reassembles the TCP stream of a packet out of a capture. Theory of operation: the segments of both directions are taken in the order of the
- * capture. Data that continues a direction is delivered at once; data beyond a gap waits until the gap is filled, or until the end, where
- * the gap is reported. Repeated data is dropped: the first copy counts. Sequence numbers are compared as distances modulo 2³².
+ * Reassembles the TCP stream of a packet out of a capture. Theory of operation: the segments of both directions are taken in the
+ * order of the capture. Data that continues a direction is delivered at once; data beyond a gap waits until the gap is filled, or
+ * until the end, where the gap is reported. Repeated data is dropped: the first copy counts. Sequence numbers are compared as
+ * distances modulo 2³².
  */
 import { Slices } from '../packet-store.ts';
 import type { Packet } from '../pcap.ts';
@@ -26,7 +27,7 @@ export interface TcpStream {
   readonly isLimited: boolean;
 }
 
-/** Kept of a stream. */
+/** Limit of the data kept of a stream. */
 export const mostBytes = 16 * 1024 * 1024;
 
 interface Held {

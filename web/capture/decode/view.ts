@@ -11,7 +11,7 @@ export class View {
     this.#data = new DataView(bytes.buffer, bytes.byteOffset, this.end);
   }
 
-  /** The same view with an earlier end. */
+  /** Returns the view with an earlier end. */
   until(end: number): View {
     return end < this.end ? new View(this.bytes, end) : this;
   }

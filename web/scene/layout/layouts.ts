@@ -33,10 +33,10 @@ export type Places = ReadonlyMap<string, { readonly x: number; readonly y: numbe
 
 /** Room for names and port labels. Pixels. */
 const gapPx = { beside: 70, between: 90 } as const;
-/** Of a node's name. Pixels. */
+/** Height of a node's name. Pixels. */
 const nameHeightPx = 24;
 
-/** As many as d3-force needs until its simulation is cold. */
+/** Ticks until the simulation of d3-force is cold. */
 const forceTicks = 300;
 
 export function layout({ name, nodes, links }: LayoutGraph): Places {
@@ -68,8 +68,8 @@ function placesIn(graph: Graph, nodes: readonly LayoutNode[]): Places {
 }
 
 /**
- * Rows by tier, crossings reduced by dagre: an edge is as long as its tiers are apart, so that every node is in the row of its tier.
- * Links inside a row do not matter.
+ * Rows by tier, crossings reduced by dagre: an edge is as long as its tiers are apart, so that every node is in the row of its
+ * tier. Links inside a row do not matter.
  */
 function tree(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places {
   const tiers = [...new Set(nodes.map(({ tier }) => tier))].sort((one, other) => one - other);
@@ -119,8 +119,8 @@ function force(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Place
 }
 
 /**
- * In the order of a walk along the links, so that neighbours in the ring are usually linked. Wherever two of them stand, the diagonal of
- * their boxes with names is between their centres, so that no name lies on a neighbour.
+ * In the order of a walk along the links, so that neighbours in the ring are usually linked. Wherever two of them stand, the
+ * diagonal of their boxes with names is between their centres, so that no name lies on a neighbour.
  */
 function ring(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places {
   const order = [...depths(nodes, links, 'deep').keys()];
