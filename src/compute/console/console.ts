@@ -3,14 +3,13 @@
  * WebSockets. All input is merged in order of arrival, all output goes to everybody; no client can hold up another or the guest.
  */
 import type { Socket } from 'node:net';
-import type { ConsoleSource } from '../../emulators/driver.ts';
+import type { ConsoleSource, TerminalSize } from '../../emulators/driver.ts';
 import type { Admission } from '../host/console-admission.ts';
 import { ConsoleClient, type Sink } from './client.ts';
 import { ConsolePort } from './console-port.ts';
 import { refusalOf } from './refusals.ts';
 import { Scrollback } from './scrollback.ts';
 import { SourceConnection } from './source.ts';
-import { TerminalResizer } from './terminal-resizer.ts';
 import { refusalOfWebRequest, TelnetInput } from './web-requests.ts';
 
 export type { Sink } from './client.ts';
@@ -187,5 +186,50 @@ class Console implements NodeConsole {
       clearInterval(this.#lookAgain);
       this.#lookAgain = undefined;
     }, lookAgainMs);
+  }
+}
+
+/** Limit of columns and rows. */
+const mostCells = 1000;
+
+/**
+ * The size of a terminal that several clients share: the smallest that fits into the windows of all of them, as tmux does. Clients
+ * that say no size do not count.
+ */
+class TerminalResizer {
+  readonly #resize: (size: TerminalSize) => Promise<void> | undefined;
+  #wanted: TerminalSize | undefined;
+  #isBusy = false;
+
+  /** `resize` is called once at a time. Its errors are ignored: the terminal has ended, and gets its size when it starts again. */
+  constructor(resize: (size: TerminalSize) => Promise<void> | undefined) {
+    this.#resize = resize;
+  }
+
+  fit(clients: Iterable<{ readonly size: TerminalSize | undefined }>): void {
+    const sizes = [...clients].flatMap(({ size }) => (size ? [size] : []));
+    if (sizes.length === 0) return;
+    const columns = Math.min(mostCells, ...sizes.map((size) => size.columns));
+    const rows = Math.min(mostCells, ...sizes.map((size) => size.rows));
+    if (columns === this.#wanted?.columns && rows === this.#wanted.rows) return;
+    this.#wanted = { columns, rows };
+    void this.#apply();
+  }
+
+  /** Resizes a new terminal to the size of the one before. */
+  repeat(): void {
+    if (this.#wanted) void this.#apply();
+  }
+
+  /** A window that is being drawn larger changes many times: only the last size counts. */
+  async #apply(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    let applied: TerminalSize | undefined;
+    while (this.#wanted && this.#wanted !== applied) {
+      applied = this.#wanted;
+      await this.#resize(applied)?.catch(() => undefined);
+    }
+    this.#isBusy = false;
   }
 }

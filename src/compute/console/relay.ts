@@ -1,8 +1,8 @@
 /** A console that its emulator serves itself, on a Unix socket: each admitted client of the TCP port has a connection of its own to it. */
 import { connect, type Socket } from 'node:net';
 import type { IsKnownHost } from '../../lib/known-hosts.ts';
+import { sessionCookiePrefix } from '../../lib/session-cookie.ts';
 import { ConsolePort, type ConsolePortOptions } from './console-port.ts';
-import { SessionCookies } from './session-cookies.ts';
 import { admitRequest } from './web-requests.ts';
 
 export interface RelayOptions extends ConsolePortOptions {
@@ -80,4 +80,41 @@ function join(client: Socket, emulator: Socket): void {
   client.on('close', () => emulator.destroySoon());
   client.pipe(emulator);
   emulator.pipe(client);
+}
+
+const prefix = Buffer.from(sessionCookiePrefix);
+const [equalsSign, filler] = Buffer.from('=x');
+const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
+const valueBytes = new Set(Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'));
+
+/**
+ * Browsers send a cookie to all ports of a host. The session of a browser that signed in at this server must not reach the page of
+ * a container: its value is replaced by as many `x`, in any request of a connection, however its bytes arrive.
+ */
+class SessionCookies {
+  /** Part of the cookie to which the next byte may belong. */
+  #part: 'prefix' | 'port' | 'value' = 'prefix';
+  /** Number of the prefix's bytes that have been matched. */
+  #matched = 0;
+
+  /** Changes the next bytes of a client in place, and returns them. Their number stays, so that lengths in heads remain right. */
+  hide(bytes: Buffer): Buffer {
+    for (let at = 0; at < bytes.length; at++) {
+      const byte = bytes[at] as number;
+      if (this.#part === 'value' && valueBytes.has(byte)) bytes[at] = filler as number;
+      else if (this.#part === 'port' && byte === equalsSign) this.#part = 'value';
+      else if (this.#part !== 'port' || !isDigit(byte)) this.#matchPrefix(byte);
+    }
+    return bytes;
+  }
+
+  /** Matches the prefix without going back, because its first byte does not occur in it again. */
+  #matchPrefix(byte: number): void {
+    this.#part = 'prefix';
+    if (byte === prefix[this.#matched]) this.#matched += 1;
+    else this.#matched = byte === prefix[0] ? 1 : 0;
+    if (this.#matched < prefix.length) return;
+    this.#part = 'port';
+    this.#matched = 0;
+  }
 }

@@ -14,7 +14,6 @@ import type { ImageFolder } from '../../emulators/host/images.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import type { ImageArrival, ImageArrivalStart, ImageFetch } from '../../schema/image-transfer.ts';
-import { fetchPiece } from './image-fetch.ts';
 
 type Expected = Pick<ImageArrivalStart, 'filename' | 'filesize' | 'sha256'>;
 
@@ -203,5 +202,42 @@ export async function removeAbandoned(folder: string): Promise<void> {
     const path = join(folder, name);
     const facts = await lstat(path).catch(() => undefined);
     if (facts && Date.now() - facts.mtimeMs > abandonedMs) await removeTree(path).catch(() => undefined);
+  }
+}
+
+type ImageSource = Omit<ImageFetch, 'bytes'>;
+
+/** Time limit of a piece, connecting included. */
+const pieceLimitMs = 100_000;
+
+/**
+ * Reads a piece of an image from another compute, at most the wanted bytes. Redirects are refused.
+ * @throws why no more came, without any text of the other side: the caller learns neither whether a server listens there nor what it
+ * answered
+ */
+async function* fetchPiece(
+  { protocol, host, port, departure_id, secret }: ImageSource,
+  wanted: { readonly from: number; readonly bytes: number },
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const origin = `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const answer = await fetch(`${origin}/v2/compute/image_departures/${departure_id}/bytes`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'user-agent': 'patchbay-compute' },
+    body: JSON.stringify({ secret, ...wanted }),
+    redirect: 'error',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(pieceLimitMs)]),
+  }).catch((cause: Error) => {
+    throw new Error(`${host} port ${port} did not give it`, { cause });
+  });
+  if (answer.status !== 200) {
+    await answer.body?.cancel();
+    throw new Error(`${host} port ${port} did not give it`);
+  }
+  let left = wanted.bytes;
+  for await (const chunk of answer.body ?? []) {
+    left -= chunk.length;
+    if (left < 0) throw new Error(`${host} port ${port} sent more than it was asked for`);
+    yield chunk;
   }
 }

@@ -5,13 +5,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault, isFault } from '../../api/faults.ts';
 import type { Limit } from '../../lib/bounded.ts';
+import { sumOf } from '../../lib/folder-size.ts';
 import type { CheckpointSkipped, CheckpointsUpdated } from '../../schema/checkpoint.ts';
 import type { Snapshot } from '../../schema/snapshot.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { findKind } from '../model/node.ts';
 import type { KnownProject } from '../projects/project.ts';
-import { removeOldest } from './checkpoint-bound.ts';
 import type { CheckpointParts } from './checkpoints.ts';
+import type { Snapshots } from './snapshots.ts';
 
 export interface ScheduleSettings {
   readonly minutes: number;
@@ -176,4 +177,34 @@ const tooLarge = (bytes = 0) => `one takes ${Math.ceil(bytes / 2 ** 20)} MiB, mo
 /** UTC, without characters that a file name cannot hold. */
 function nameNow(): string {
   return `checkpoint ${new Date().toISOString().slice(0, -1).replaceAll(':', '.').replace('T', ' ')}`;
+}
+
+/** Limit that keeps the list of snapshots far below its own size limit (`snapshot-index.ts`). */
+const mostCheckpoints = 200;
+
+/**
+ * Removes the oldest checkpoints beyond the limit. Snapshots of users are never removed.
+ * @returns bytes on disk of the removed checkpoints, by id. @throws storage_failed, snapshot_failed
+ */
+async function removeOldest(snapshots: Snapshots, project: KnownProject, mostBytes: number): Promise<ReadonlyMap<string, number>> {
+  const all = (await snapshots.list(project)).filter(({ checkpoint }) => checkpoint);
+  const counted = new Set<string>();
+  let total = 0;
+  const removed = new Map<string, number>();
+  for (const [age, snapshot] of all.reverse().entries()) {
+    const files = await snapshots.filesOf(project, snapshot);
+    for (const [file, bytes] of files) {
+      if (!counted.has(file)) total += bytes;
+      counted.add(file);
+    }
+    const isOver = removed.size > 0 || age >= mostCheckpoints || total > mostBytes;
+    if (isOver) removed.set(snapshot.snapshot_id, sumOf(files));
+  }
+  // The oldest first: a server that dies in between leaves the newest.
+  for (const snapshotId of [...removed.keys()].reverse()) {
+    // A checkpoint that is being forked is kept until the next run.
+    if (snapshots.uses.has(snapshotId)) removed.delete(snapshotId);
+    else await snapshots.delete(project, snapshotId);
+  }
+  return removed;
 }

@@ -2,21 +2,25 @@
  * Import of an archive as a project, all or nothing: it grows in a folder beside its place, which gets its name when all is there. A
  * server that dies before that leaves a folder which the next one removes.
  */
-import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, rmdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { makeFolders, removeFolders } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { isUuid } from '../../schema/common.ts';
 import type { Settings } from '../../schema/settings.ts';
+import { localComputeId, type RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { upgradeFiles } from '../live/upgrade-files.ts';
 import { canonical } from '../model/canonical.ts';
 import { FreshIds, renewTopology } from '../model/fresh-ids.ts';
+import { findKind } from '../model/node.ts';
 import { readTopology } from '../model/read-topology.ts';
-import type { Topology } from '../model/topology.ts';
+import type { NodeEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { isProjectFile, renameNodeFolders } from '../projects/copy-files.ts';
 import type { KnownProject } from '../projects/project.ts';
@@ -27,10 +31,8 @@ import { renewSnapshots } from '../projects/renew-snapshots.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry, refuseArchive } from '../zip/archive-entries.ts';
 import { extractArchive } from '../zip/extract.ts';
-import { spreadNodes } from './compute-choice.ts';
 import { placeImages, removeImages } from './import-images.ts';
 import { type Announce, makeProgress } from './progress.ts';
-import { receiveArchive } from './upload.ts';
 
 export interface ImportWanted {
   readonly projectId: string;
@@ -161,4 +163,70 @@ async function renew(topology: Topology, { content, projectId, name }: Extracted
     refuseArchive(`a snapshot in it cannot be used: ${(error as Error).message}`, error);
   });
   return renewed;
+}
+
+/** Id of the compute that is a virtual machine, for kinds of nodes that need a kernel of their own. */
+const vmComputeId = 'vm';
+
+/**
+ * Chooses the computes of an imported project's nodes. Nodes of a compute that is registered here stay on it. All others, also those
+ * of `local`, take turns on the connected computes that know their kind; with a compute `vm`, some kinds go there and the rest stays
+ * local. Source: GNS3's rules for imports.
+ */
+function spreadNodes(nodes: readonly NodeEntry[], computes: Computes): NodeEntry[] {
+  const connected = [...computes.all()].filter((compute) => compute.transport.state.connected);
+  const vm = connected.find((compute) => compute.id === vmComputeId);
+  let turn = 0;
+  return nodes.map((node) => {
+    if (node.compute_id !== localComputeId && computes.find(node.compute_id)) return node;
+    if (vm) return { ...node, compute_id: findKind(node.node_type)?.needsVmCompute ? vm.id : localComputeId };
+    const able = connected.filter((compute) => canRun(compute, node));
+    const compute = able[turn % Math.max(able.length, 1)];
+    if (able.length > 1) turn += 1;
+    return { ...node, compute_id: compute?.id ?? localComputeId };
+  });
+}
+
+function canRun({ isLocal, transport }: RegisteredCompute, { node_type }: NodeEntry): boolean {
+  if (isLocal) return findKind(node_type) !== undefined;
+  return transport.state.capabilities.node_types.includes(node_type);
+}
+
+/** Disk space that uploads must leave free. */
+const reserveBytes = 64 * 1024 * 1024;
+/** Interval, in uploaded bytes, at which the free space is checked. */
+const lookEveryBytes = 16 * 1024 * 1024;
+
+/**
+ * Saves an uploaded archive as a file: archives are read from their end, so it must be complete first.
+ * @throws archive_invalid for an upload that breaks off, form_invalid, storage_failed
+ */
+async function receiveArchive(body: Readable, file: string, onBytes: (doneBytes: number) => void): Promise<void> {
+  try {
+    await saveUpload(body, file, onBytes);
+  } catch (error) {
+    if (isFault(error)) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const full = code === 'ENOSPC' || code === 'EDQUOT' || code === 'EIO';
+    if (full) throw fault('storage_failed', { reason: message }, { cause: error });
+    refuseArchive(`the upload broke off: ${message}`, error);
+  }
+}
+
+async function saveUpload(source: Readable, file: string, onBytes: (doneBytes: number) => void): Promise<void> {
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let doneBytes = 0;
+    let lookAt = lookEveryBytes;
+    for await (const chunk of chunks) {
+      doneBytes += chunk.length;
+      if (doneBytes >= lookAt) {
+        lookAt += lookEveryBytes;
+        const { bavail, bsize } = await statfs(dirname(file));
+        if (bavail * bsize < reserveBytes) throw fault('storage_failed', { reason: 'there is no space left for the archive' });
+      }
+      onBytes(doneBytes);
+      yield chunk;
+    }
+  }
+  await pipeline(source, counted, createWriteStream(file));
 }

@@ -5,15 +5,34 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { problemsOf } from '../../api/validate.ts';
+import { templateFacts } from '../../emulators/kinds.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { findAside, readOwnJson } from '../../lib/set-aside.ts';
+import type { NodeType } from '../../schema/node.ts';
 import { type Template, type TemplateCreate, type TemplateUpdate, TemplateWarm } from '../../schema/template.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
-import { builtInTemplates } from './built-in-templates.ts';
 import { modernised, TemplateRules } from './template-rules.ts';
+
+/** The templates that every server has: their ids, names and symbols are those that GNS3's clients know. */
+const builtInTemplates: readonly Template[] = [...templateFacts].flatMap(([type, facts]) => {
+  const { builtIn, category, default_name_format, symbol } = facts;
+  if (!builtIn) return [];
+  const { template_id, name, settings } = builtIn;
+  return canonical<Template>({
+    ...settings,
+    builtin: true,
+    category,
+    compute_id: null,
+    default_name_format,
+    name,
+    symbol,
+    template_id,
+    template_type: type as NodeType,
+  });
+});
 
 export interface TemplatesOptions {
   readonly stateDirectory: string;

@@ -1,8 +1,16 @@
-/** Answers of remote computes: what a failure means here, and replies checked before anything relies on them. */
+/**
+ * Answers and events of remote computes, which may be hostile or of another version: read up to a limit, checked before anything
+ * relies on them, and failures translated to the errors of this server.
+ */
+import type { Readable } from 'node:stream';
 import { type Fault, fault } from '../../api/faults.ts';
-import { problemsOfReply } from '../../api/validate.ts';
+import type { ComputeEvent } from '../../api/transport.ts';
+import { problemsOfReply, replyCheck } from '../../api/validate.ts';
+import { CaptureStopped } from '../../schema/capture.ts';
 import { type Capabilities, linkFeatures } from '../../schema/compute.ts';
+import { ComputeNode, ComputeUsage } from '../../schema/compute-node.ts';
 import { nodeTypes } from '../../schema/node.ts';
+import { RunFacts } from '../../schema/node-runs.ts';
 import type { Static, TSchema } from '../../schema/type.ts';
 
 export interface Refusal {
@@ -94,5 +102,61 @@ function understood(text: string): { message: string; exception?: unknown; image
     return { message: typeof message === 'string' ? message : text, exception, ...(typeof image === 'string' && { image }) };
   } catch {
     return { message: text };
+  }
+}
+
+/** Size limit of an answer, far above every list of ours: a lab of 10,000 nodes has some 20 MiB. */
+const mostAnswerBytes = 128 * 1024 * 1024;
+
+interface AnswerSource {
+  /** Name of the compute. */
+  readonly name: string;
+  readonly request: string;
+}
+
+/** Reads an answer up to `mostAnswerBytes`. @throws `compute_reply_invalid`, errors of the connection */
+export async function answerText(body: Readable, { name, request }: AnswerSource, mostBytes = mostAnswerBytes): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the body, and with it the connection.
+    if (bytes > mostBytes)
+      throw fault('compute_reply_invalid', { name, request, reason: `it has more than ${mostBytes / 2 ** 20} MiB` });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Schemas of the events that the controller acts on, by action; others are passed on to clients. */
+const eventSchemas: Readonly<Record<string, TSchema>> = {
+  'capture.stopped': CaptureStopped,
+  'node.updated': ComputeNode,
+  ping: ComputeUsage,
+};
+
+/** Parses the text of an event. Returns undefined for an event of an unexpected form, which is dropped. */
+type EventReader = (text: string) => ComputeEvent | undefined;
+
+export async function makeEventReader(): Promise<EventReader> {
+  const loading = Object.entries(eventSchemas).map(async ([action, schema]) => [action, await replyCheck(schema)] as const);
+  const checks = new Map(await Promise.all(loading));
+  const isRun = await replyCheck(RunFacts);
+  return (text) => {
+    const given = parsed(text);
+    if (typeof given !== 'object' || given === null) return undefined;
+    const { action, event, project_id, run } = given as Partial<Record<keyof ComputeEvent, unknown>>;
+    if (typeof action !== 'string' || typeof event !== 'object' || event === null) return undefined;
+    if (checks.get(action)?.(event) === false) return undefined;
+    const facts = typeof run === 'object' && run !== null && isRun(run) && { run: run as RunFacts };
+    return { action, event, ...(typeof project_id === 'string' && { project_id }), ...facts };
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

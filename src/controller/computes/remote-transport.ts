@@ -17,10 +17,8 @@ import { EventStream } from '../../lib/event-stream.ts';
 import { Retry } from '../../lib/retry.ts';
 import type { ComputeObject } from '../../schema/compute.ts';
 import type { TSchema } from '../../schema/type.ts';
-import { answerText } from './answer-text.ts';
-import { capabilitiesOf, checkReply, faultOfAnswer } from './remote-answers.ts';
+import { answerText, capabilitiesOf, checkReply, faultOfAnswer, makeEventReader } from './remote-answers.ts';
 import { type RemoteAddress, RemoteConnections, type RemoteRequest } from './remote-connections.ts';
-import { makeEventReader } from './remote-events.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
 import { watchSilence } from './silence.ts';
 

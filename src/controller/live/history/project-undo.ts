@@ -3,15 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { fault, isFault } from '../../../api/faults.ts';
 import { asRequester, findRequester } from '../../../api/requester.ts';
 import { Mutex } from '../../../lib/mutex.ts';
-import type { History, HistoryEntry, Undone } from '../../../schema/history.ts';
-import type { RevertTarget } from '../../log/actions/action-rules.ts';
-import { invertChange, isMarker } from '../../log/actions/actions.ts';
-import type { LogRecord, ProjectChange } from '../../log/records.ts';
+import type { History, HistoryEntry, StepPreview, Undone } from '../../../schema/history.ts';
+import type { Outlook, RevertTarget } from '../../log/actions/action-rules.ts';
+import { conflictOf, invertChange, isMarker } from '../../log/actions/actions.ts';
+import type { Action, LogRecord, ProjectChange } from '../../log/records.ts';
 import { type Step, stepsOf } from '../../log/steps.ts';
 import type { ProjectCaptures } from '../captures/project-captures.ts';
 import type { ProjectChanges } from '../host/project-changes.ts';
-import { findConflict, revertRecords } from './revert-step.ts';
-import { previewOf } from './step-preview.ts';
 
 interface UndoableProject extends RevertTarget {
   readonly links: RevertTarget['links'] & { idsOn(nodeId: string): string[] };
@@ -163,4 +161,95 @@ function entryOf({ action, at, by, event, inverts, seq, step }: LogRecord): Hist
   const isLink = action.startsWith('link.');
   const id = (isLink ? link_id : (node_id ?? drawing_id)) ?? project_id ?? '';
   return { action, at, by, id, inverts: inverts ?? null, name, seq, step: step ?? null };
+}
+
+/** Records that are reverted before other requests have their turn: a moved node waits for nothing else. */
+const recordsPerTurn = 100;
+
+/** Explains to people why the changes cannot be reverted in the present state; undefined when they can. */
+function findConflict(records: readonly LogRecord[], project: RevertTarget): string | undefined {
+  const outlook = outlookOn(project);
+  for (const record of records.toReversed()) {
+    const reason = conflictOf(outlook, record);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+/** Follows each change by its opposite, the last one first. `findConflict` must have found none. */
+async function revertRecords(records: readonly LogRecord[], project: RevertTarget): Promise<void> {
+  for (const [index, record] of records.toReversed().entries()) {
+    if (index % recordsPerTurn === recordsPerTurn - 1) await turn();
+    await invertChange(project, record);
+  }
+}
+
+function outlookOn(project: RevertTarget): Outlook {
+  const exists = new Map<string, boolean>();
+  return {
+    project,
+    willExist: (id) => exists.get(id),
+    expect: (id, will) => exists.set(id, will),
+    isSeen: (id) => {
+      if (exists.has(id)) return true;
+      exists.set(id, true);
+      return false;
+    },
+  };
+}
+
+type Sort = 'nodes' | 'links' | 'drawings';
+
+interface Touched {
+  readonly sort: Sort;
+  /** Whether the object was created in the step; `isDeleted`: whether it was deleted. */
+  readonly isCreated: boolean;
+  isDeleted: boolean;
+}
+
+/**
+ * Counts the objects that reverting a step would change. The first and the last change of the step to an object decide how it
+ * counts.
+ */
+function previewOf({ id, records }: Step): StepPreview {
+  const { at = '', by = null } = records[0] ?? {};
+  const things = thingsIn(records);
+  const count = (matches: (thing: Touched) => boolean) => things.filter(matches).length;
+  return {
+    ...{ step: id, at, by },
+    nodes: count(({ sort }) => sort === 'nodes'),
+    links: count(({ sort }) => sort === 'links'),
+    drawings: count(({ sort }) => sort === 'drawings'),
+    deletes: count(({ isCreated, isDeleted }) => isCreated && !isDeleted),
+    restores: count(({ isCreated, isDeleted }) => isDeleted && !isCreated),
+  };
+}
+
+function thingsIn(records: readonly LogRecord[]): Touched[] {
+  const things = new Map<string, Touched>();
+  for (const record of records) {
+    const subject = subjectOf(record);
+    if (!subject) continue;
+    const known = things.get(subject.id);
+    const isDeleted = record.action.endsWith('.deleted');
+    if (known) known.isDeleted = isDeleted;
+    else things.set(subject.id, { sort: subject.sort, isCreated: record.action.endsWith('.created'), isDeleted });
+  }
+  return [...things.values()];
+}
+
+/** Returns the node, link or drawing that a record changed; undefined for other changes. */
+function subjectOf({ action, event }: LogRecord): { readonly sort: Sort; readonly id: string } | undefined {
+  const sort = sortOf(action);
+  if (!sort) return undefined;
+  const { node_id, link_id, drawing_id } = event as Readonly<Record<string, string | undefined>>;
+  const id = { nodes: node_id, links: link_id, drawings: drawing_id }[sort];
+  return id === undefined ? undefined : { sort, id };
+}
+
+function sortOf(action: Action): Sort | undefined {
+  if (action === 'node.deleting') return undefined;
+  if (action.startsWith('node.')) return 'nodes';
+  if (action.startsWith('link.')) return 'links';
+  return action.startsWith('drawing.') ? 'drawings' : undefined;
 }

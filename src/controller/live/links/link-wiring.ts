@@ -10,7 +10,6 @@ import type { OpenNode } from '../nodes/open-node.ts';
 import { canFilter, endOf, type LinkRoute, niosOf, type OpenLink, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
 import { LinkStreams } from './link-streams.ts';
-import { UdpPortsOfProject } from './udp-ports.ts';
 
 const ends = [0, 1] as const;
 
@@ -256,4 +255,48 @@ function computesOf([one, other]: Two<OpenNode>): Two<RegisteredCompute> {
 
 function isGone(error: unknown): boolean {
   return isFault(error) && (error.status === 404 || error.code === 'nio_missing');
+}
+
+/**
+ * UDP ports for the ends of links. A compute releases a port when the NIO that uses it is deleted. A port that was reserved for a NIO
+ * that was never created is kept here and used for the next one, because the API has no request to release it.
+ */
+export class UdpPortsOfProject {
+  readonly #projectId: string;
+  readonly #spare = new Map<string, number[]>();
+
+  constructor(projectId: string) {
+    this.#projectId = projectId;
+  }
+
+  /** Reserves a port for each end, always different ones: with equal ports on one machine, frames would loop. */
+  async takePair([one, other]: Two<RegisteredCompute>): Promise<UdpPorts> {
+    const [ofOne, ofOther] = await Promise.allSettled([this.take(one), this.take(other)]);
+    if (ofOne.status === 'fulfilled' && ofOther.status === 'fulfilled') {
+      if (ofOne.value !== ofOther.value) return [ofOne.value, ofOther.value];
+      const different = await this.take(other);
+      this.keep(other, ofOther.value);
+      return [ofOne.value, different];
+    }
+    if (ofOne.status === 'fulfilled') this.keep(one, ofOne.value);
+    if (ofOther.status === 'fulfilled') this.keep(other, ofOther.value);
+    throw [ofOne, ofOther].find((result) => result.status === 'rejected')?.reason;
+  }
+
+  keep(compute: RegisteredCompute, port: number): void {
+    const spare = this.#spare.get(compute.id) ?? [];
+    this.#spare.set(compute.id, [...spare, port]);
+  }
+
+  /** Forgets the spare ports of a compute that was restarted: it may have assigned them again since. */
+  forget({ id }: RegisteredCompute): void {
+    this.#spare.delete(id);
+  }
+
+  async take(compute: RegisteredCompute): Promise<number> {
+    const spare = this.#spare.get(compute.id)?.pop();
+    if (spare !== undefined) return spare;
+    const path = { project_id: this.#projectId };
+    return (await compute.transport.call('POST /v2/compute/projects/{project_id}/ports/udp', { path })).udp_port;
+  }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { isFault } from '../../api/faults.ts';
-import { answerText } from './answer-text.ts';
+import { answerText } from './remote-answers.ts';
 
 const source = { name: 'remote', request: 'GET /x' };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RegisteredCompute } from '../../computes/compute.ts';
-import { UdpPortsOfProject } from './udp-ports.ts';
+import { UdpPortsOfProject } from './link-wiring.ts';
 
 test('a spare UDP port is used for the next link, unless the server that gave it was started again', async () => {
   let given = 10_000;
