@@ -1,6 +1,6 @@
 /**
- * A capture's file as a stream: what it holds, then what is written, until the capture is over and all of it was read. Each reader has its
- * own position in the file and reads at its own pace.
+ * A capture's file as a stream: its present content, then the bytes appended to it, until the capture has ended and all was read.
+ * Each reader has its own position in the file and reads at its own pace.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -35,7 +35,7 @@ export async function streamCapture(source: CaptureSource): Promise<Stream> {
 async function* tail(handle: FileHandle, { isOver, signal }: CaptureSource): AsyncGenerator<Buffer> {
   let buffer = Buffer.allocUnsafe(chunkBytes);
   while (!signal.aborted) {
-    // Asked before reading: what was written until then is read now.
+    // The state is read before the file, so that everything written before the end is read in this round.
     const over = isOver();
     for (;;) {
       const { bytesRead } = await handle.read(buffer, 0, chunkBytes);

@@ -16,7 +16,7 @@ export interface ConsolePortOptions {
 
 const maxClients = 100;
 const keepAliveMs = 60_000;
-/** At closing or when it is refused, a client gets this long to read what was sent to it. */
+/** Time that a client has to read the remaining output when the port closes or refuses it. Milliseconds. */
 const lingerMs = 250;
 
 export class ConsolePort {

@@ -68,7 +68,7 @@ export interface Decoded {
   readonly data: Uint8Array;
   /** To be sent back as it is; empty most of the time. */
   readonly reply: Uint8Array;
-  /** How often the other end asked whether anybody is there. */
+  /** Number of "are you there" requests of the other end. */
   readonly areYouThere: number;
   /** The last window size that the other end has sent, if it was asked for one. */
   readonly size?: TerminalSize;
@@ -191,7 +191,7 @@ export class TelnetDecoder {
     const { performs, accepts, asked } = this.#role;
     if (this.#verb === DO || this.#verb === DONT) {
       const on = this.#verb === DO && performs.includes(option);
-      // A refusal of what was never on needs no answer; a request for it does.
+      // Refusing an option that was never on needs no answer; requesting it does.
       if (this.#ours.get(option) === on || (this.#verb === DONT && !this.#ours.has(option))) return;
       this.#ours.set(option, on);
       reply.push(IAC, on ? WILL : WONT, option);

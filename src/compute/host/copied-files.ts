@@ -1,5 +1,5 @@
 /**
- * Files by the hashes of their blocks: what of them has changed is found without the other side, and the reader of a block sees
+ * Files by the hashes of their blocks: changes are found without asking the other side, and the reader of a block sees
  * whether it is still the one that was listed.
  */
 import { createHash, hash } from 'node:crypto';

@@ -81,7 +81,7 @@ export class HostFigures {
   }
 }
 
-/** How full a folder's file system is, as `df` counts: what is reserved for root counts as neither free nor used. */
+/** Returns how full a folder's file system is, as `df` counts: blocks reserved for root count as neither free nor used. */
 export async function diskPercent(folder: string): Promise<number> {
   const { blocks, bfree, bavail } = await statfs(folder);
   return percentOf(blocks - bfree, blocks - bfree + bavail);

@@ -87,7 +87,10 @@ export class ImageArrivals {
     });
   }
 
-  /** Puts it in its place. False: it is not what was expected, and is removed. @throws image_transfer_missing, invalid_request, image_refused */
+  /**
+   * Moves the complete image to its place. Returns false, and removes it, when its content is not the expected one. @throws
+   * image_transfer_missing, invalid_request, image_refused
+   */
   async finish(id: string): Promise<boolean> {
     const arrival = this.#get(id);
     return this.#locks.run(arrival.partial, async () => {
@@ -96,7 +99,7 @@ export class ImageArrivals {
       if (received < filesize) throw fault('invalid_request', { reason: `only ${received} of ${filesize} bytes have arrived` });
       if (filesize === 0) await (await openPartial(arrival)).close();
       const sum = await this.#checksums.sha256(partial);
-      // The server ends, or the disk fails: what has arrived may be right.
+      // The server ends, or the disk fails: the received bytes may be right, and are kept.
       if (sum === null) throw fault('storage_failed', { reason: `${partial} could not be summed` });
       const isRight = received === filesize && sum === sha256;
       if (isRight) await place(arrival);
@@ -212,8 +215,8 @@ const pieceLimitMs = 100_000;
 
 /**
  * Reads a piece of an image from another compute, at most the wanted bytes. Redirects are refused.
- * @throws why no more came, without any text of the other side: the caller learns neither whether a server listens there nor what it
- * answered
+ * @throws why no more came, without any text of the other side: the caller learns neither whether a server listens there nor what
+ * it answered
  */
 async function* fetchPiece(
   { protocol, host, port, departure_id, secret }: ImageSource,

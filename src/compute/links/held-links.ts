@@ -1,7 +1,7 @@
 /**
- * Links of a project for which time stands still, and what is in them as files: `frames`, which the fabric writes, and
+ * Links of a project for which time stands still, and their content as files: `frames`, which the fabric writes, and
  * `index.json`, which names for each direction in it the port that sends there, where its random filters were, and what switches
- * have learned. Held links queue what comes; the fabric releases them by itself when this server dies.
+ * have learned. Held links queue arriving frames; the fabric releases them by itself when this server dies.
  */
 import { copyFile, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -73,7 +73,9 @@ export class HeldLinks {
     return held;
   }
 
-  /** Makes the folder and its files. What was sent before is in them. @throws fabric_unavailable, and errors of the system */
+  /**
+   * Creates the folder and its files, with the frames that were sent before. @throws fabric_unavailable, and errors of the system
+   */
   async save(folder: string): Promise<void> {
     const { wiring, nodeIds, switchIds, fabric } = this.#parts;
     await mkdir(folder, { recursive: true });

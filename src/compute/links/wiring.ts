@@ -72,7 +72,7 @@ export class FabricWiring {
   /** The links that were sent to the fabric. */
   readonly #links = new Map<string, LinkSpec>();
   #live = false;
-  /** A request to the fabric failed: what it was sent is not what should be. */
+  /** Whether a request to the fabric failed, so that the fabric's links may differ from the wanted ones. */
   #isBehind = false;
 
   constructor(fabric: FabricLinks, isLocal: (address: string) => boolean) {

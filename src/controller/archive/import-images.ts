@@ -13,7 +13,7 @@ import { copyOptions } from '../projects/copy-files.ts';
 import { refuseArchive } from '../zip/archive-entries.ts';
 
 /**
- * Copies what is below `images` of an extracted archive and removes it there. Returns the images that are new, to be removed when
+ * Moves the files below `images` of an extracted archive to the image folders. Returns the images that are new, to be removed when
  * the import fails. Links are left out, and sums of images: they are worked out here.
  * @throws archive_image_differs, archive_invalid; no image has come then
  */

@@ -1,6 +1,6 @@
 /**
- * Import of an archive as a project, all or nothing: it grows in a folder beside its place, which gets its name when all is there. A
- * server that dies before that leaves a folder which the next one removes.
+ * Import of an archive as a project, all or nothing: it is built in a staging folder beside its final place, which is renamed when
+ * it is complete. A server that dies before that leaves a folder which the next one removes.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm, rmdir, statfs } from 'node:fs/promises';
@@ -51,7 +51,8 @@ export interface ImportOptions {
 
 /**
  * The project is closed. Its ids are new, unless the archive is that of this very project.
- * @throws project_id_taken, project_path_taken, path_forbidden, archive_invalid, archive_image_differs, project_newer, storage_failed
+ * @throws project_id_taken, project_path_taken, path_forbidden, archive_invalid, archive_image_differs, project_newer,
+ * storage_failed
  */
 export async function importProject(body: Readable, wanted: ImportWanted, options: ImportOptions): Promise<KnownProject> {
   const { projects, staging } = options;
@@ -169,9 +170,9 @@ async function renew(topology: Topology, { content, projectId, name }: Extracted
 const vmComputeId = 'vm';
 
 /**
- * Chooses the computes of an imported project's nodes. Nodes of a compute that is registered here stay on it. All others, also those
- * of `local`, take turns on the connected computes that know their kind; with a compute `vm`, some kinds go there and the rest stays
- * local. Source: GNS3's rules for imports.
+ * Chooses the computes of an imported project's nodes. Nodes of a compute that is registered here stay on it. All others, also
+ * those of `local`, take turns on the connected computes that know their kind; with a compute `vm`, some kinds go there and the
+ * rest stays local. Source: GNS3's rules for imports.
  */
 function spreadNodes(nodes: readonly NodeEntry[], computes: Computes): NodeEntry[] {
   const connected = [...computes.all()].filter((compute) => compute.transport.state.connected);

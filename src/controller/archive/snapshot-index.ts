@@ -72,7 +72,7 @@ async function readIndex(path: string): Promise<Snapshot[]> {
   return entries as Snapshot[];
 }
 
-/** Undefined for what is no snapshot. */
+/** Returns undefined when the folder's entry is no snapshot. */
 async function unlisted(folder: string, filename: string, project_id: string): Promise<Snapshot | undefined> {
   const legacy = legacyName.exec(filename);
   const entry = (name: string, created_at: number) => ({

@@ -103,7 +103,7 @@ export class SnapshotMemories {
     return record && { ...record, path: this.pathOf(project, snapshotId) };
   }
 
-  /** Waits for what is being saved. */
+  /** Waits for running saves. */
   async settle(snapshotId: string): Promise<void> {
     await this.#saving.get(snapshotId)?.done;
   }

@@ -134,7 +134,7 @@ export class Snapshots {
       const folder = snapshotsFolder(project.path);
       const id = snapshotId.toLowerCase();
       await this.memories.settle(id);
-      // In one step: what is half removed must not be found again.
+      // The files are moved away first, so that a half removed snapshot is not found again.
       await this.#options.staging
         .use(join(folder, `${stagingPrefix}${snapshotId}`), async (gone) => {
           await rename(this.memories.pathOf(project, id), join(gone, 'memory')).catch(unlessMissing);
@@ -257,7 +257,7 @@ export class Snapshots {
     });
   }
 
-  /** Beside the folder that is packed, then renamed: an archive is there as a whole or not at all. */
+  /** The archive is written beside its place and then renamed, so that it is complete or absent. */
   #pack(folder: string, target: string): Promise<void> {
     return this.#options.staging.use(`${folder}-packed`, async (staging) => {
       const { output } = await archiveFolder(folder, new Map(), { compress: false });

@@ -52,7 +52,7 @@ const figures = {
   plate: (colours, text) => `<rect x="6" y="10" width="88" height="80" rx="14"/>${letters(colours, text, 60)}`,
 } as const satisfies Record<SymbolFigure, Figure>;
 
-/** Figure, and what is written upon it. */
+/** A figure, and the text upon it. */
 type Content = readonly [figure: SymbolFigure, text?: string];
 
 /** Figures by symbol name, for symbols that no kind of node has as its own. */

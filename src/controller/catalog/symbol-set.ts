@@ -18,7 +18,7 @@ const backgrounds: Readonly<Record<string, string>> = { blue: '#2f6fb2', red: '#
 /** There are symbols of this colour, but no theme has them as its own. */
 const withoutTheme = 'green';
 
-/** Files of the Affinity themes that no category has as its own: their names say what is drawn (`symbol-icons.ts`). */
+/** Files of the Affinity themes that no category has as its own. Their names choose the picture (`symbol-icons.ts`). */
 const affinityNames = [
   'bug camera camera_dome coffee cog communications conversation dna dna2 dslam factory fingerprint firewall globe grid grid2 health house',
   'inspect inspect2 inspect3 interconnect ip_phone laptop ldap light_bulb link loadbalancer nas nat2 office optical phone_cloud phone_old',

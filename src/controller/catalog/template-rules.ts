@@ -26,7 +26,7 @@ export function modernised(given: TemplateSettings): Record<string, unknown> {
 export class TemplateRules {
   readonly #schemas = new Map<string, TSchema>();
 
-  /** The template of these settings, with what was not given; otherwise what is wrong with them, in words. */
+  /** Completes settings to a template. Returns the error as text when they are not valid. */
   async complete(given: TemplateSettings): Promise<Template | string> {
     const settings = { ...modernised(given), builtin: false };
     const type = String((settings as TemplateSettings).template_type);

@@ -96,7 +96,7 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.link_encryption;
   }
 
-  /** A slice that is not connected: what has to be done there is done when it returns. */
+  /** Whether this is a slice without a connection: its pending work is done when it reconnects. */
   get isAwaited(): boolean {
     return this.epoch !== null && !this.#transport.state.connected;
   }

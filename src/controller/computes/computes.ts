@@ -177,7 +177,7 @@ export class Computes {
     });
   }
 
-  /** Its address is where this server listens; only what it is called can be chosen. */
+  /** Renames the local compute. Its address is fixed: this server listens there. */
   async #renameLocal(name: string): Promise<RegisteredCompute> {
     const { local } = this;
     const before = this.#localName;

@@ -191,7 +191,7 @@ export async function endDeparture({ transport }: RegisteredCompute, { departure
   await transport.send('DELETE /v2/compute/image_departures/{departure_id}', call).catch(() => undefined);
 }
 
-/** Begins, or continues what has arrived. */
+/** Begins a transfer, or continues one from the bytes that have arrived. */
 async function begin({ image, to, onBytes }: Bringing): Promise<{ arrival_id: string; received: number }> {
   const { nodeType: node_type, filename, departure } = image;
   const body = { node_type, filename, filesize: departure.filesize, sha256: departure.sha256 };

@@ -127,7 +127,7 @@ function noneIfMissing(error: unknown): undefined {
   if (!isFault(error, 'image_missing')) throw error;
 }
 
-/** Undefined for what is no name of a file. */
+/** Returns undefined when the text is no file name. */
 function baseName(image: string): string | undefined {
   const name = image.split(/[/\\]/).at(-1) ?? '';
   return name === '' || name.startsWith('.') || name.includes('\0') ? undefined : name;

@@ -2,15 +2,15 @@
 import type { WebSocket } from 'undici';
 import type { Join } from '../../api/transport.ts';
 
-/** An end for which this much is queued does not read any more, and is let go: frames of a console cannot be left out. */
+/** Bytes queued for an end that does not read any more; it is disconnected then, because frames of a console cannot be dropped. */
 const queueLimitBytes = 8 * 1024 * 1024;
 /** Close codes of RFC 6455, section 7.4.1. */
 const goingAway = 1001;
 const tooSlow = 1008;
 
 /**
- * Resolves when the compute has accepted. What it sends before the client is joined waits for it.
- * @throws what the library says, when the compute refuses or cannot be reached
+ * Resolves when the compute has accepted. Its messages wait until the client is connected.
+ * @throws the library's error when the compute refuses or cannot be reached
  */
 export async function acceptRemoteSocket(upstream: WebSocket, signal: AbortSignal): Promise<Join> {
   upstream.binaryType = 'arraybuffer';

@@ -238,7 +238,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('message', ({ data }) => {
       silence.restart();
-      // In flight when it was closed here: what it says counts no more.
+      // Messages that were in flight when this side closed the socket are ignored.
       if (this.#socket !== socket) return;
       const event = typeof data === 'string' ? read(data) : undefined;
       if (event) this.#events.emit(event);

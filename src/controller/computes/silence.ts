@@ -1,6 +1,6 @@
-/** Detects that nothing arrives any more. Time in which this process itself could not read does not count. */
+/** Detects that a connection has gone silent. Time in which this process itself could not read does not count. */
 
-/** The limit is counted in so many steps. */
+/** Number of steps in which the limit is counted. */
 const steps = 20;
 
 export interface Silence {
@@ -9,8 +9,8 @@ export interface Silence {
 }
 
 /**
- * Calls `onSilent` once, when `restart` was not called for `limitMs`. A process that stood still itself (stopped, asleep, busy) reads what
- * arrived meanwhile before the next step: that time counts as one step, however long it was.
+ * Calls `onSilent` once, when `restart` was not called for `limitMs`. A process that stood still itself (stopped, asleep, busy)
+ * reads what arrived meanwhile before the next step: that time counts as one step, however long it was.
  */
 export function watchSilence(limitMs: number, onSilent: () => void): Silence {
   let quiet = 0;

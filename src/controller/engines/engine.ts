@@ -156,7 +156,7 @@ export interface Engine {
   limits(): Promise<EngineLimits>;
 }
 
-/** Why an engine did not do what it was asked. */
+/** Error of an engine that could not carry out a request. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   /** Trying again later is of no use. */

@@ -32,7 +32,7 @@ export interface Captured {
   readonly udpPorts: Readonly<Record<string, UdpPorts>>;
   readonly wanted: Readonly<Record<string, WantedRun>>;
 }
-/** A change, and what is to be done when it is on disk. */
+/** A change, with the work that follows when it is on disk. */
 export interface Pending {
   readonly change: ProjectChange;
   readonly apply: (seq: number) => void;
@@ -78,7 +78,7 @@ export class ProjectLog {
   readonly #file: string;
   readonly #journal: Journal<LogLine>;
   readonly #history: ProjectHistory;
-  /** First change of what was done for a request. */
+  /** Number of the first change of each request. */
   readonly #steps = new WeakMap<Requester, number>();
   readonly #options: LogOptions;
   readonly #capture: () => Captured;
@@ -257,7 +257,7 @@ export class ProjectLog {
     }
   }
 
-  /** No snapshot takes the state until what is returned is called. */
+  /** Keeps snapshots from taking the state until the returned function is called. */
   pauseSnapshots(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#paused = promise;
@@ -267,7 +267,7 @@ export class ProjectLog {
     };
   }
 
-  /** Waits for what was appended and closes the files. */
+  /** Waits for appended records and closes the files. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#quiet);

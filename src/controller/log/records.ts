@@ -10,7 +10,9 @@ export type UdpPorts = readonly [number, number];
 /** A drawing as it is stored: its `svg` may be the name of a file. Without it, the picture is as before. */
 type StoredDrawing = Readonly<Omit<Drawing, 'svg'> & { svg?: string }>;
 
-/** With what it has beyond the object: on `link.updated` that which was changed. Listeners are not sent it, as it can be long. */
+/**
+ * A link's event with its extra fields; on `link.updated` only the changed ones. Listeners are not sent these, as they can be long.
+ */
 export type StoredLink = Readonly<Link & LinkExtras>;
 export type StoredLinkEntry = Readonly<Omit<LinkEntry, keyof LinkExtras> & LinkExtras>;
 

@@ -1,4 +1,6 @@
-/** A node's data: what is stored, what is known only while the project is open, and what is sent to a compute. Nothing here does I/O. */
+/**
+ * A node's data: its stored fields, those known only while the project is open, and requests to its compute. Nothing here does I/O.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
 import type { Kind } from '../../emulators/kind.ts';

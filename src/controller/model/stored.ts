@@ -1,4 +1,4 @@
-/** Schemas of what is stored of a project, its nodes, links and drawings: in its file, and in the records of its log. */
+/** Schemas of the stored forms of a project, its nodes, links and drawings: in its file, and in the records of its log. */
 import { nullable, strict, Uuid } from '../../schema/common.ts';
 import { DrawingInput } from '../../schema/drawing.ts';
 import { LinkEnd, LinkInput, LinkMirror } from '../../schema/link.ts';

@@ -1,5 +1,5 @@
 /**
- * Reading the project file: from bytes to what is known to have its form. Everything here holds its thread as long as the bytes are
+ * Reads a project file from bytes to a checked topology. Everything here holds its thread as long as the bytes are
  * many, so large files are read in a thread of their own (`topology-thread.ts`). A file that cannot be understood is left as it is.
  */
 import { fault } from '../../api/faults.ts';

@@ -1,4 +1,4 @@
-/** Runs tasks of the thread that reads project files, and gives out what it sends, piece by piece. */
+/** Runs tasks of the thread that reads project files, and yields its messages piece by piece. */
 import { Worker } from 'node:worker_threads';
 import { Fault, type FaultCode, fault } from '../../api/faults.ts';
 import { messagesOf } from '../../lib/thread-messages.ts';

@@ -61,7 +61,7 @@ export interface Topology {
   readonly computes: readonly ComputeEntry[];
 }
 
-/** The stored part of a node object, or of what stands in a file, with defaults for what is missing. */
+/** Extracts the stored part of a node object, or of a node in a file, and completes missing fields by defaults. */
 export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
   const size = builtInSize(node.symbol ?? defaultSymbol);
   return canonical<NodeEntry>({

@@ -5,7 +5,7 @@ import type { ExtractTask, Report } from './extract.ts';
 import { extractHere } from './extract-files.ts';
 
 const report = (message: Report): void => parentPort?.postMessage(message);
-/** Between two reports of what was done, milliseconds. */
+/** Interval of progress reports in milliseconds. */
 const everyMs = 50;
 let reportedAt = 0;
 

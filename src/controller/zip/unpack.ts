@@ -26,7 +26,10 @@ const memoryBytes = 512 * 2 ** 20;
 const leastSeconds = 60;
 const bytesPerSecond = 2 ** 20;
 
-/** Fails at its end when the content is not what was packed. @throws archive_invalid for a method that is not known */
+/**
+ * Unpacks an entry. The stream fails at its end when the content does not match its checksum. @throws archive_invalid for an
+ * unknown method
+ */
 export async function openUnpacked(zip: ZipFile, entry: Entry): Promise<Readable> {
   const source = await openContent(zip, entry);
   return Readable.from(summed(source, entry), { objectMode: false });

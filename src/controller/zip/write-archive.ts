@@ -37,7 +37,7 @@ const earliest = new Date(1980, 0, 2);
 
 /**
  * `first` come before the folder's files: path to content. Folders for which `isNested` says so become archives of their own, not
- * compressed. When `output` is destroyed, what was being read is closed.
+ * compressed. When `output` is destroyed, the file being read is closed.
  */
 export async function archiveFolder(
   folder: string,
@@ -112,7 +112,7 @@ async function openItem(file: string, isArchive: boolean): Promise<Readable> {
   return (await archiveFolder(file, new Map(), { compress: false })).output;
 }
 
-/** Files, links, empty folders and nested ones, in order of names. Logs of programs and what is neither are left out. */
+/** Lists files, links, empty folders and nested ones, in order of names. Logs of programs and special files are left out. */
 async function listFiles(folder: string, prefix: string, isNested: (path: string) => boolean): Promise<Item[]> {
   const items: Item[] = [];
   for (const name of (await readdir(join(folder, prefix))).sort()) {

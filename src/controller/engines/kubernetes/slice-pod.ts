@@ -1,4 +1,4 @@
-/** A slice as a bare pod: its manifest, and what its status means. */
+/** A slice as a bare pod: its manifest, and the slice's state derived from the pod's status. */
 import type { IAffinity, IContainer, IPod } from 'kubernetes-models/v1';
 import type { Settings } from '../../../schema/settings.ts';
 import { joinVariable, type SliceOrder, type SliceReport, type SliceState, sliceArguments } from '../engine.ts';

@@ -4,7 +4,7 @@
  */
 import { StringDecoder } from 'node:string_decoder';
 
-/** Characters of an element; what is longer is no job and no node. */
+/** Length limit of an element in characters. Longer text is no job and no node. */
 const longestElement = 1 << 20;
 
 export class ElementSplitter {
@@ -24,7 +24,7 @@ export class ElementSplitter {
     this.#onElement = onElement;
   }
 
-  /** Whether the list has come to its end: what is missing from a part of it may exist. */
+  /** Whether the list is complete. If not, an element missing from it may exist. */
   get isComplete(): boolean {
     return this.#state === 'after';
   }

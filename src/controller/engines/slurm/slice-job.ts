@@ -1,4 +1,4 @@
-/** A slice as a batch job: its script, its words for Slurm, and what its state means. */
+/** A slice as a batch job: its script, its submission to Slurm, and the slice's state derived from the job's. */
 
 import type { Settings } from '../../../schema/settings.ts';
 import { joinVariable, type SliceOrder, type SliceReport, type SliceState, sliceArguments } from '../engine.ts';

@@ -85,7 +85,7 @@ export function wordsOf(value: unknown): string[] {
     .filter((part) => part !== '');
 }
 
-/** Seconds since 1970; 0 and what lies beyond any calendar: none. */
+/** Converts seconds since 1970; 0 and values beyond any calendar: none. */
 export function dateOf(seconds: number | undefined): Date | null {
   return seconds === undefined || seconds <= 0 || seconds > 0xffff_fffe ? null : new Date(seconds * 1000);
 }

@@ -131,7 +131,7 @@ export class SlurmEngine implements Engine {
         await polled;
       } catch (error) {
         if (signal.aborted) return;
-        // Also what is no `EngineError`: a watch never rejects.
+        // Other errors than `EngineError` are reported as well: a watch never rejects.
         known = undefined;
         listener.onProblem((error as Error).message);
         await retry.pause(signal);
@@ -251,7 +251,7 @@ function keepsPlace({ report: { state } }: ReportedJob): boolean {
   return state !== 'ended' && state !== 'lost';
 }
 
-/** `found`, with what was known of the slices in `ids`. */
+/** Returns `found`, completed by the earlier reports of the slices in `ids`. */
 function withKnown(found: ReportedJobs, known: ReportedJobs, ids: ReadonlySet<string>): ReportedJobs {
   const of = (jobs: ReportedJobs, isWanted: (id: string) => boolean) => [...jobs].filter(([id]) => isWanted(id));
   return new Map([...of(found, (id) => !ids.has(id)), ...of(known, (id) => ids.has(id))]);

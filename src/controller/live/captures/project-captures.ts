@@ -155,7 +155,9 @@ export class ProjectCaptures {
     return streamFromCompute(link, capture.end, capture.capture_id);
   }
 
-  /** The project was opened, and its links and nodes are there: computes that answer say what they capture still. */
+  /**
+   * Resumes captures after the project was opened, with its links and nodes: computes that answer report their running captures.
+   */
   async restore(computes: readonly RegisteredCompute[]): Promise<void> {
     for (const [linkId, capture] of this.#store.read()) {
       if (!this.#links.find(linkId)) this.#store.delete(linkId, capture.capture_id).catch(() => undefined);
@@ -165,7 +167,10 @@ export class ProjectCaptures {
     for (const linkId of [...this.#lists.keys()]) for (const node of this.#links.open(linkId).nodes) this.#nodeChanged(node);
   }
 
-  /** A compute is back: takes over what it captures; what it no longer captures has ended. @throws what it answers */
+  /**
+   * Adopts the captures that a reconnected compute reports. Captures that it no longer writes have ended. @throws the compute's
+   * errors
+   */
   async reconcile(compute: RegisteredCompute): Promise<void> {
     const before = new Map(this.#lists);
     const captured = new Set<StoredCapture | undefined>();
@@ -192,7 +197,10 @@ export class ProjectCaptures {
     if (capture?.state === 'capturing' && capture.end === place?.end) await this.#settle(linkId, capture, 'ended');
   }
 
-  /** The project is about to be closed: what runs waits for the next opening, and GNS3 forgets what has ended. Never rejects. */
+  /**
+   * Prepares for the project's closing: running captures wait for the next opening, and ended ones are forgotten as in GNS3. Never
+   * rejects.
+   */
   async close(): Promise<void> {
     this.#isClosing = true;
     const all = [...this.#lists].flatMap(([linkId, list]) => list.map((capture) => this.#remember(linkId, capture)));
@@ -269,7 +277,7 @@ export class ProjectCaptures {
   }
 
   /**
-   * A compute captures at one end of a link. Returns what was known of it there.
+   * Notes that a compute captures at one end of a link. Returns the capture that was known there.
    * @param before the captures known when the compute was asked; one that changed since is left alone
    */
   async #adopt({ link, end }: CapturedEnd, entry: CaptureEntry, before: Lists): Promise<StoredCapture | undefined> {
@@ -293,7 +301,7 @@ export class ProjectCaptures {
     return this.#later(linkId, capture, () => this.#enter(linkId, withoutEnd(capture, state))).catch(() => undefined);
   }
 
-  /** Stores what is so already, and shows it; when it cannot be stored, clients are warned. */
+  /** Stores a state that is a fact already, and shows it. Clients are warned when it cannot be stored. */
   async #enter(linkId: string, capture: StoredCapture): Promise<void> {
     await this.#remember(linkId, capture).catch((error: Error) =>
       this.#warn(`The state of the capture ${capture.capture_file_name} was not stored: ${error.message}`),

@@ -126,7 +126,7 @@ export function isExpired({ ends_at }: StoredCapture): boolean {
   return ends_at !== null && Date.parse(ends_at) <= Date.now();
 }
 
-/** Starts a waiting capture: what is captured is appended to its file, for the rest of its time. */
+/** Starts a waiting capture: frames are appended to its file, for the rest of its time. */
 export function resumeRequest({ capture_file_name, max_bytes, ends_at, ...capture }: StoredCapture): LinkCaptureStart {
   const { data_link_type, side, nanoseconds } = capture;
   const seconds = ends_at === null ? undefined : Math.ceil((Date.parse(ends_at) - Date.now()) / 1000);

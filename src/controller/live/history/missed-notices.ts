@@ -29,7 +29,7 @@ export async function noticesOf(records: readonly LogRecord[], project: Announce
   return notices;
 }
 
-/** The log holds what is stored of a node; all else follows from that and from how the node is now. */
+/** Completes the stored fields of a node from the log by its present state. */
 function nodeObject(stored: NodeEntry, { projectId, nodes }: AnnouncedProject): NodeObject {
   const known = nodes.find(stored.node_id);
   if (known?.entry === stored) return known.object;

@@ -70,7 +70,7 @@ export class ProjectChanges {
       });
     }
     const { changes: reverted } = await this.#collect(() => revertAll(changes, revert));
-    // Not undoable, but recorded: what was reverted is not quite as it was, frames of links use other UDP ports.
+    // A revert is recorded, but cannot be undone: the result differs slightly from the state before, as links use other UDP ports.
     const notUndoable = [...changes, ...reverted].map(({ change, ...more }) => ({
       ...more,
       change: { ...change, undoable: false },

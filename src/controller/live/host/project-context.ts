@@ -46,7 +46,7 @@ export interface ProjectContext {
   readonly commit: (change: ProjectChange, apply: Commit['apply']) => Promise<void>;
   /** Several changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
   readonly commitAll: (commits: readonly Commit[]) => Promise<void>;
-  /** Sends listeners what is not a change of the project. */
+  /** Notifies listeners of a state that is not a change of the project. */
   readonly notify: (action: string, event: object) => void;
   /** Announces the project to a compute before its nodes are made there. @throws `project_closed`, and what the compute answers */
   readonly announceTo: (compute: RegisteredCompute) => Promise<void>;

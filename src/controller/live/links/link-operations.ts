@@ -102,7 +102,10 @@ export class LinkOperations {
     return { commit: { change, apply }, revert, result: () => link.object };
   }
 
-  /** Filters, style, suspension, labels of the ends, and what is ours; other keys are not looked at. @throws `schedule_unsupported` */
+  /**
+   * Changes filters, style, suspension, labels of the ends, and Patchbay's own fields; other keys are ignored. @throws
+   * `schedule_unsupported`
+   */
   async update(linkId: string, body: LinkInput & LinkExtras): Promise<LinkObject> {
     if (body.mirror !== undefined) return this.setMirror(linkId, body.mirror);
     const filters = body.filters && checkFilters(body.filters);

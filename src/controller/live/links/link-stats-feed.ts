@@ -48,7 +48,7 @@ export class LinkStatsFeed {
   }
 }
 
-/** Passes on what differs from what was passed on last of the same link. */
+/** Passes on figures of a link that differ from those passed on last. */
 export function changedOnly(listener: (notice: Notice) => void): (notice: Notice) => void {
   const sent = new Map<string, string>();
   return (notice) => {

@@ -61,7 +61,7 @@ export class LinkWiring {
     return { ...reach, ports: await this.#ports.takePair(computesOf(nodes)) };
   }
 
-  /** Joins one of the two ports, in place of what it was joined to. */
+  /** Binds one of the two ports in place of its present NIO. */
   async bindEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
     await nodes[end].bindNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
   }
@@ -258,8 +258,8 @@ function isGone(error: unknown): boolean {
 }
 
 /**
- * UDP ports for the ends of links. A compute releases a port when the NIO that uses it is deleted. A port that was reserved for a NIO
- * that was never created is kept here and used for the next one, because the API has no request to release it.
+ * UDP ports for the ends of links. A compute releases a port when the NIO that uses it is deleted. A port that was reserved for a
+ * NIO that was never created is kept here and used for the next one, because the API has no request to release it.
  */
 export class UdpPortsOfProject {
   readonly #projectId: string;

@@ -62,7 +62,7 @@ export interface Outlook {
   isSeen(id: string): boolean;
 }
 
-/** Where objects of the API are made of what is stored. */
+/** Converts stored entries to objects of the API. */
 export interface NoticeView {
   nodeObject(stored: NodeEntry): NodeObject;
   /** The drawing that a stored `svg` stands for. */
@@ -88,7 +88,7 @@ export function differing<T extends object>(before: T, after: object): Partial<T
   return Object.fromEntries(entries) as Partial<T>;
 }
 
-/** Whether what is to be reapplied is as the change left it. Of properties, those that it changed. */
+/** Whether the state to reapply is as the change left it. Of properties, only the changed ones are compared. */
 export function isAsLeft(now: object, left: object, wanted: object): boolean {
   return Object.entries(wanted).every(([key, before]) => {
     const [one, other] = [now, left].map((each) => (each as Record<string, unknown>)[key]);

@@ -66,7 +66,7 @@ function computesOf(servers: readonly Raw[], makeId: (what: string) => string): 
   );
 }
 
-/** Links to what is not there are dropped. */
+/** Converts links; those to missing nodes or ports are dropped. */
 function linksOf(links: readonly Raw[], nodes: readonly OldNode[], makeId: (what: string) => string): Raw[] {
   const byOldId = new Map(nodes.map((node) => [node.oldId, node]));
   const endOf = (nodeId: unknown, portId: unknown) => {

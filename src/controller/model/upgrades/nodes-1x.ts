@@ -147,7 +147,10 @@ function symbolOf(old: Raw, type: Type): string {
   return textOr(old.symbol, textOr(old.default_symbol, fallback).replace(/\.normal\.svg$/, '.svg'));
 }
 
-/** Its ports were named after what they lead to. @throws Error for what is not known */
+/**
+ * Converts a cloud of 1.x, whose ports were named after their NIOs. @throws Error for an unknown kind of NIO, or a UDP tunnel that
+ * is not over IPv4
+ */
 function asCloud({ oldId, node }: OldNode, old: Raw): OldNode {
   const { nios: _nios, ...properties } = object(node.properties);
   const mapped: Raw[] = [];
