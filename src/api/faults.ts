@@ -56,6 +56,10 @@ const table = {
   project_closed: { status: 403, says: 'The project "{name}" is not opened: open it first' },
   project_name_taken: { status: 409, says: 'There is a project named "{name}" already' },
   project_name_invalid: { status: 400, says: 'The project name is not usable: {reason}' },
+  project_file_is_copy: {
+    status: 409,
+    says: 'This is a copy of the project "{name}" in {path}: open that one, or delete it first',
+  },
   project_id_taken: { status: 409, says: 'There is a project with the id {project_id} already' },
   project_path_taken: { status: 403, says: 'The folder "{path}" exists already' },
   project_newer: {
@@ -284,11 +288,7 @@ const table = {
   image_transfer_missing: { status: 404, says: 'Transfer {transfer_id} of an image is not under way' },
   image_host_refused: { status: 403, says: 'Images are not downloaded from {host}: {reason}' },
   download_failed: { status: 409, says: 'The image could not be downloaded from {host}: {reason}' },
-  image_refused: {
-    status: 409,
-    says: 'The image "{image}" is refused: {reason}',
-    exception: 'NodeError',
-  },
+  image_refused: { status: 409, says: 'The image "{image}" is refused: {reason}', exception: 'NodeError' },
   form_invalid: {
     status: 400,
     says: 'The form cannot be used: {reason}. Send the file as a file of the form (curl -F file=@FILE), or by itself as the body (curl --data-binary @FILE)',

@@ -31,7 +31,7 @@ import { Computes } from './computes/computes.ts';
 import { ImageDownloads } from './computes/image-downloads.ts';
 import { describeLocalCompute, type LocalCompute } from './computes/local-compute.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
-import { UsageMeter } from './computes/usage.ts';
+import { type Usage, UsageMeter } from './computes/usage.ts';
 import type { NodeCopies } from './copies/node-copies.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-context.ts';
@@ -87,8 +87,8 @@ interface EventOfCompute {
   readonly event: ComputeEvent;
 }
 
-/** Clients poll the computes every second unless they are notified. */
-const usageMs = 3_000;
+/** GNS3's interval. Its desktop polls the computes when it is notified less often. */
+const usageMs = 1_000;
 /** The end of the server waits this long for remote computes, for which projects may be waiting. */
 const closeMs = 1_000;
 /** Between the pings of a silent notification feed; GNS3's interval. */
@@ -357,7 +357,7 @@ export class Controller {
   /** Passes on an event of a compute. Not its `node.deleted`: the controller announces that itself. */
   #pass(compute: RegisteredCompute, { action, event, project_id, run }: ComputeEvent): void {
     if (action === 'ping') {
-      if (!compute.isLocal && compute.setUsage(event as ReturnType<UsageMeter['read']>)) this.computes.changed(compute);
+      if (!compute.isLocal) this.#announceUsage(compute, event as Usage);
       return;
     }
     if (action === 'node.deleted') return;
@@ -386,10 +386,8 @@ export class Controller {
     return projectId === undefined ? undefined : this.projects.find(projectId);
   }
 
-  #announceUsage(): void {
-    const { local } = this.computes;
-    local.setUsage(this.#usage.read());
-    if (this.notices.listeners > 0) this.computes.changed(local);
+  #announceUsage(compute = this.computes.local, usage = this.#usage.read()): void {
+    if (compute.setUsage(usage) || this.notices.listeners > 0) this.computes.changed(compute);
   }
 }
 

@@ -15,6 +15,12 @@ const ofTemplate = new Set([
   'warm',
 ]);
 
+/** Returns a request for a node with the settings of its template; values and keys of `properties` in the request win. */
+export function withTemplate<Wanted extends NodeCreate>(wanted: Wanted, template: Template): Wanted {
+  const { name, x, y, ...defaults } = nodeFrom(template, { x: 0, y: 0 }, wanted.compute_id);
+  return { ...defaults, ...wanted, properties: { ...defaults.properties, ...wanted.properties } };
+}
+
 /** Returns the node of a template; empty texts are left out. */
 export function nodeFrom(template: Template, use: TemplateUse, computeId: string): NodeCreate {
   const attributes: Record<string, unknown> = {};

@@ -103,7 +103,7 @@ describe('a whole lab', () => {
     await Promise.all([listener.close(), controller.close()]);
   });
 
-  it('reports the load of the computes every few seconds', async () => {
+  it('reports the load of the computes each second, changed or not', async () => {
     const controller = await ofServer();
     const updates = () => controller.notices().filter(({ action }) => action === 'compute.updated');
     await waitFor(() => updates().length >= 2, { what: 'two events of the compute' });

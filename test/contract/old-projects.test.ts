@@ -197,3 +197,37 @@ test('a newer file is refused with a clear error and stays unchanged', async () 
   assert.equal(listed?.status, 'closed');
   expectFault(await client.send(`POST /v2/projects/${listed.project_id}/open`), 409, /newer program \(revision 10/);
 });
+
+test('a project outside of the projects folder is forgotten by its deletion, and its folder stays and can be loaded again', async () => {
+  const { files, ids } = oldProject(9);
+  const id = randomUUID();
+  const [first, second] = ['there', 'a copy'].map((name) => join(server.dataDir, 'elsewhere', name, 'lab.gns3')) as [
+    string,
+    string,
+  ];
+  for (const file of [first, second]) {
+    for (const [name, content] of Object.entries(files)) {
+      const place = name === 'old lab.gns3' ? file : join(dirname(file), name);
+      await mkdir(dirname(place), { recursive: true });
+      await writeFile(
+        place,
+        name === 'old lab.gns3' ? content.replace(ids.project, id).replace(/"name":"old lab[^"]*"/, '"name":"far away"') : content,
+      );
+    }
+  }
+  const load = (path: string) => client.send('POST /v2/projects/load', { body: { path } });
+  expectStatus(await load(first), 201);
+  const named = new RegExp(`is a copy of the project "[^"]+" in ${dirname(first)}: open that one, or delete it first`);
+  expectFault(await load(second), 409, named);
+  const before = await readFile(join(dirname(first), `project-files/vpcs/${ids.pc}/startup.vpc`), 'utf8');
+  expectStatus(await client.send(`DELETE /v2/projects/${id}`), 204);
+  expectStatus(await client.send(`GET /v2/projects/${id}`), 404);
+  await server.restart();
+  expectStatus(await client.send(`GET /v2/projects/${id}`), 404);
+  assert.equal(await readFile(join(dirname(first), `project-files/vpcs/${ids.pc}/startup.vpc`), 'utf8'), before);
+  expectStatus(await load(second), 201);
+  expectStatus(await client.send(`DELETE /v2/projects/${id}`), 204);
+  expectStatus(await load(first), 201);
+  assert.equal((await client.get<NodeBody[]>(`/v2/projects/${id}/nodes`)).length, 2);
+  expectStatus(await client.send(`DELETE /v2/projects/${id}`), 204);
+});

@@ -10,8 +10,9 @@ import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { findAside, readOwnJson } from '../../lib/set-aside.ts';
-import type { NodeType } from '../../schema/node.ts';
+import type { NodeCreate, NodeType } from '../../schema/node.ts';
 import { type Template, type TemplateCreate, type TemplateUpdate, TemplateWarm } from '../../schema/template.ts';
+import { withTemplate } from '../../schema/template-node.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
 import { modernised, TemplateRules } from './template-rules.ts';
@@ -86,11 +87,29 @@ export class Templates {
     return this.#list;
   }
 
+  find(templateId: string): Template | undefined {
+    return this.#own.get(templateId) ?? this.#builtIn.get(templateId);
+  }
+
   /** @throws `template_not_found` */
   get(templateId: string): Template {
-    const template = this.#own.get(templateId) ?? this.#builtIn.get(templateId);
+    const template = this.find(templateId);
     if (!template) throw fault('template_not_found', { template_id: templateId });
     return template;
+  }
+
+  /**
+   * A request for a node with the settings of the template that it names, where it has none of its own. The id of a template that this
+   * server does not have is kept as it is: nodes of other servers' projects have such. @throws `invalid_request`: the template is of another type
+   */
+  complete<Wanted extends NodeCreate>(wanted: Wanted): Wanted {
+    const template = typeof wanted.template_id === 'string' ? this.find(wanted.template_id) : undefined;
+    if (!template) return wanted;
+    if (template.template_type !== wanted.node_type)
+      throw fault('invalid_request', {
+        reason: `the template "${template.name}" is for nodes of the type ${template.template_type}`,
+      });
+    return withTemplate(wanted, template);
   }
 
   /** @throws `invalid_request`, `template_id_taken`, `storage_failed` */

@@ -289,18 +289,20 @@ export class KnownProjects {
     const known = this.#projects.get(entry.project_id);
     const project =
       known ?? (await this.withName(entry.name, () => this.register(entry, { path: dirname(file), filename: basename(file) })));
-    if (project.file !== file) throw fault('project_id_taken', { project_id: entry.project_id });
+    if (project.file !== file) throw fault('project_file_is_copy', { name: project.name, path: project.path });
     await project.open();
     return project;
   }
 
-  /** @throws `project_delete_failed` for a folder outside the projects folder, which stays */
+  /** A project outside of the projects folder is forgotten: its folder stays, and can be loaded again. @throws `project_delete_failed` */
   async delete(projectId: string): Promise<void> {
     const project = this.get(projectId);
-    const { projectsPath } = this.#options;
+    if (!(await isReallyBelow(this.#options.projectsPath, project.path))) {
+      // Written before it is forgotten, with all its nodes stopped.
+      await project.close();
+      return this.#forget(project);
+    }
     const failed = (reason: string) => fault('project_delete_failed', { name: project.name, reason });
-    if (!(await isReallyBelow(projectsPath, project.path)))
-      throw failed(`its folder ${project.path} is not inside the projects folder`);
     await project.delete(async () => {
       await forgetElsewhere(project, this.#options.computes);
       if (this.#damaged.has(projectId)) await this.#closeOnLocal(projectId);

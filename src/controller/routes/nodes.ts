@@ -23,7 +23,7 @@ const actions: readonly { action: NodeVerb; summary: string }[] = [
 ];
 
 export function nodeRoutes(controller: Controller): Route[] {
-  const { projects, computes } = controller;
+  const { projects, computes, settings, templates } = controller;
   const project = (path: { project_id: string }) => projects.get(path.project_id);
   return [
     route(
@@ -39,8 +39,8 @@ export function nodeRoutes(controller: Controller): Route[] {
       { summary: 'Create a node', body: NodeCreate, status: 201, reply: Node },
       ({ path, body }) => {
         if (body.compute_id !== anyCompute) computes.get(body.compute_id);
-        checkRequested(body, controller.settings);
-        return project(path).change((live) => withWarnings(live, body, live.nodes.create(body)));
+        const wanted = checkRequested(templates.complete(body), settings);
+        return project(path).change((live) => withWarnings(live, wanted, live.nodes.create(wanted)));
       },
     ),
     route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node', reply: Node }, async ({ path }) => {

@@ -99,14 +99,15 @@ async function countParts({ snapshots }: Controller, project: KnownProject): Pro
   };
 }
 
-function bulkRoutes({ projects, settings, warmTemplates }: Controller): Route[] {
+function bulkRoutes({ projects, settings, templates, warmTemplates }: Controller): Route[] {
   return [
     route(
       'POST /v2/projects/{project_id}/bulk',
       { summary: 'Create nodes, links and drawings at once, all or none', body: BulkCreate, status: 201, reply: Bulk, own: true },
       ({ path, body }) => {
-        for (const node of body.nodes ?? []) checkRequested(node, settings);
-        return projects.get(path.project_id).change((live) => makeAll(live, body, (node) => warmTemplates.fillOf(node)));
+        const wanted = { ...body, ...(body.nodes && { nodes: body.nodes.map((node) => templates.complete(node)) }) };
+        for (const node of wanted.nodes ?? []) checkRequested(node, settings);
+        return projects.get(path.project_id).change((live) => makeAll(live, wanted, (node) => warmTemplates.fillOf(node)));
       },
     ),
     route(

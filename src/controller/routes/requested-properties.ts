@@ -7,8 +7,10 @@ interface Requested {
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** @throws the fault of the kind, such as `qemu_option_unsafe` */
-export function checkRequested({ node_type, properties }: Requested, settings: Settings): void {
+/** Returns `wanted`. @throws the fault of the kind, such as `qemu_option_unsafe` */
+export function checkRequested<Wanted extends Requested>(wanted: Wanted, settings: Settings): Wanted {
+  const { node_type, properties } = wanted;
   const kind = Object.entries(kinds).find(([type]) => type === node_type)?.[1];
   if (properties !== undefined) kind?.checkRequest?.(properties, settings);
+  return wanted;
 }
