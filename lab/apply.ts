@@ -3,10 +3,10 @@
  * project keeps the changes made so far; a new plan contains the rest.
  */
 import type { Bulk, BulkCreate, BulkNode } from '../src/schema/bulk.ts';
+import type { Node } from '../src/schema/node.ts';
 import type { Project } from '../src/schema/project.ts';
 import type { Static } from '../src/schema/type.ts';
-import type { Lab } from './file/lab.ts';
-import { placeNodes } from './place-nodes.ts';
+import type { Lab, LabLink } from './file/lab.ts';
 import type { LabPlan, LinkStep, NodeStep } from './plan/lab-plan.ts';
 import { planLinks } from './plan/plan-links.ts';
 import type { LabApi } from './state/lab-api.ts';
@@ -263,4 +263,50 @@ function mostValuesIn(text: string): number {
   let count = 1;
   for (const character of text) if (character === ',' || character === '[' || character === '{') count += 1;
   return count;
+}
+
+/** Most nodes and links of one placement request. In larger labs the request that creates a node places it. */
+const mostPlacedNodes = 2_000;
+const mostPlacedLinks = 5_000;
+
+interface PlannedComputes {
+  readonly nodes: readonly { readonly ref: string; readonly compute_id: string | null }[];
+}
+
+/**
+ * Chooses computes for nodes that the file leaves to the server (`auto`): for the whole lab at once, so that few links cross the network.
+ * Returns the steps, with a compute for each placed node that fits. `path`: of the project, whose other nodes stay.
+ */
+async function placeNodes(api: LabApi, lab: Lab, path: string, steps: readonly NodeStep[]): Promise<readonly NodeStep[]> {
+  if (!steps.some(({ create }) => create?.compute_id === 'auto')) return steps;
+  const present = await api.json<Node[]>('GET', `${path}/nodes`);
+  const created = new Set(steps.map(({ name }) => name));
+  const nodes = [
+    ...present.filter(({ name }) => !created.has(name)).map(({ name, ...node }) => placedNode(name, node)),
+    ...steps.flatMap(({ name, create }) => (create ? [placedNode(name, create)] : [])),
+  ];
+  if (nodes.length > mostPlacedNodes || lab.links.length > mostPlacedLinks) return steps;
+  const refs = new Set(nodes.map(({ ref }) => ref));
+  const links = lab.links.filter(({ ends }) => ends.every(({ node }) => refs.has(node))).map(placedLink);
+  const planned = await api.json<PlannedComputes>('POST', '/v2/placement', { nodes, links });
+  const computes = new Map(planned.nodes.map(({ ref, compute_id }) => [ref, compute_id]));
+  return steps.map((step) => {
+    const compute_id = computes.get(step.name);
+    if (step.create?.compute_id !== 'auto' || !compute_id) return step;
+    return { ...step, create: { ...step.create, compute_id } };
+  });
+}
+
+function placedNode(
+  ref: string,
+  { node_type, properties = {}, compute_id }: Pick<BulkNode, 'node_type' | 'properties' | 'compute_id'>,
+) {
+  // Memory and processors are numbers; the placement ignores other properties.
+  const numbers = Object.entries(properties).filter(([, value]) => typeof value === 'number');
+  return { ref, node_type, properties: Object.fromEntries(numbers), ...(compute_id !== 'auto' && { compute_id }) };
+}
+
+function placedLink({ ends, filters }: LabLink) {
+  const [delay = 0] = (filters.delay ?? filters.latency ?? []).map(Number);
+  return { nodes: ends.map(({ node }) => node), ...(delay > 0 && { delay }) };
 }

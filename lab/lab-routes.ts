@@ -3,9 +3,10 @@ import { PassThrough } from 'node:stream';
 import { isFault } from '../src/api/faults.ts';
 import { type Route, route, Stream } from '../src/api/route.ts';
 import { LabApply, LabPlanReply, LabRequest } from '../src/schema/lab.ts';
+import type { NodeType } from '../src/schema/node.ts';
 import { Type } from '../src/schema/type.ts';
-import { schemaDocument } from './schema-document.ts';
-import { readCatalog, readSchemas } from './state/lab-state.ts';
+import { LabFile } from './file/lab-schema.ts';
+import { type LabCatalog, readCatalog, readSchemas } from './state/lab-state.ts';
 import type { RoutesApi } from './state/routes-api.ts';
 import type { LabJob } from './thread/lab-job.ts';
 import { LabThreads } from './thread/lab-threads.ts';
@@ -74,4 +75,23 @@ async function pipe(pieces: AsyncIterable<Uint8Array>, out: PassThrough, onError
 
 function jobOf(want: LabJob['want'], { lab, files = {}, vars = {}, file = 'lab.yaml', project }: LabRequest): LabJob {
   return { want, text: typeof lab === 'string' ? lab : JSON.stringify(lab), file, files, vars, project, start: false };
+}
+
+/** Builds `/lab.schema.json` for editors (draft 2020-12): the lab file's schema with the properties of each kind. */
+function schemaDocument({ kinds, schemas }: Pick<LabCatalog, 'kinds' | 'schemas'>): object {
+  const document = JSON.parse(JSON.stringify(LabFile)) as {
+    properties: { nodes: { patternProperties: Record<string, { anyOf: object[] }> } };
+  };
+  const [node] = Object.values(document.properties.nodes.patternProperties);
+  const [spec] = node?.anyOf ?? [];
+  if (spec) Object.assign(spec, { allOf: [...kinds.keys()].map((type) => ofKind(type, schemas.get(type) ?? {})) });
+  return { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Lab file of Patchbay', ...document };
+}
+
+/** Gives a node with a kind the properties of this kind. */
+function ofKind(type: NodeType, properties: Readonly<Record<string, object>>): object {
+  return Object.fromEntries([
+    ['if', { required: ['kind'], properties: { kind: { const: type } } }],
+    ['then', { properties: { properties: { type: 'object', properties, additionalProperties: false } } }],
+  ]);
 }

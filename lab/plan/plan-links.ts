@@ -1,4 +1,6 @@
 /** Compares the links of a lab with those of a project. */
+
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { reversed } from '../../src/schema/filter.ts';
 import type { Link, LinkInput, LinkMirror } from '../../src/schema/link.ts';
@@ -10,7 +12,6 @@ import { type LabSchedule, scheduleWithoutStart } from '../file/link-schedule.ts
 import type { LabProjectState } from '../state/lab-state.ts';
 import { type AssignedLink, assignPorts, bothEnds, type PortsOfNode } from './assign-ports.ts';
 import type { Change, LinkStep, NodeStep, PlannedEnd, PortRef } from './lab-plan.ts';
-import { shownSchedule } from './schedule-text.ts';
 
 /** Plans the links, deletions first. `steps`: of the nodes. @throws LabError */
 export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: readonly NodeStep[]): LinkStep[] {
@@ -193,4 +194,29 @@ function isSame(one: unknown, other: unknown): boolean {
 
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+/** Most samples that are shown; longer traces are shown by length and checksum. */
+const shownSamples = 20;
+const checksumCharacters = 12;
+
+/**
+ * Shortens a schedule for the plan: a long trace would be repeated for each link of a range, megabytes each time.
+ * `seen`: checksums of this plan, because links of one range share their samples.
+ */
+function shownSchedule(schedule: LabSchedule | undefined, seen: Map<object, string>): unknown {
+  if (schedule?.traces === undefined) return schedule;
+  const traces = schedule.traces.map((trace) =>
+    trace.samples.length <= shownSamples ? trace : { ...trace, samples: samplesText(trace.samples, seen) },
+  );
+  return { ...schedule, traces };
+}
+
+function samplesText(samples: readonly object[], seen: Map<object, string>): string {
+  const known = seen.get(samples);
+  if (known !== undefined) return known;
+  const checksum = createHash('sha256').update(JSON.stringify(samples)).digest('hex').slice(0, checksumCharacters);
+  const text = `${samples.length} samples, sha256 ${checksum}…`;
+  seen.set(samples, text);
+  return text;
 }

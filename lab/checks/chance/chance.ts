@@ -7,7 +7,7 @@
  * accept. The network is assumed to work as the check's author intends: a check that accepts no answer at all tests that there is
  * no route. Changes of the lab by earlier steps are followed; while a timeline changes the lab, nothing is computed.
  */
-import type { Filters } from '../../../src/schema/filter.ts';
+import type { Filters, FilterValues, LinkDirection } from '../../../src/schema/filter.ts';
 import type { Lab, LabLink } from '../../file/lab.ts';
 import type { LinkChoice } from '../definition/step-schema.ts';
 import { type CheckStep, isGroup, isProbe, type LabAction, type StepGroup } from '../definition/steps.ts';
@@ -17,7 +17,6 @@ import { formatChance } from './format-chance.ts';
 import { nodeOfAddress, type PathLink, pathBetween, reversed } from './lab-path.ts';
 import { type LossyHop, mostBurstyHops, passDistribution } from './loss-chain.ts';
 import { failing, type PacketCheck, packetsOf, unlikely } from './packet-check.ts';
-import { isRandom, lossOf } from './random-filters.ts';
 
 export interface Chance {
   /** Probability that a faithful emulation fails the check; undefined where it was not computed. */
@@ -195,3 +194,38 @@ function repeated({ repetition }: CheckStep, { lastsMs }: PacketCheck, fails: nu
 }
 
 const isAction = (what: CheckStep['what']): what is LabAction => !isProbe(what) && !isGroup(what) && what.verb !== 'traffic';
+
+const random = ['packet_loss', 'burst_loss', 'corrupt'] as const;
+/** Filters whose effect depends on frames that the file does not tell. */
+const uncertain = {
+  frequency_drop: 'every nth frame',
+  bpf: 'frames of an expression',
+  match: 'frames of an expression only',
+} as const;
+
+const valuesOf = (filters: Filters, type: string, direction: LinkDirection): FilterValues =>
+  (filters as Readonly<Record<string, FilterValues>>)[`${type}_${direction}`] ??
+  (filters as Readonly<Record<string, FilterValues>>)[type] ??
+  [];
+
+/** Whether frames are lost at random, in one direction at least. */
+function isRandom(filters: Filters): boolean {
+  return random.some((type) => (['ab', 'ba'] as const).some((direction) => Number(valuesOf(filters, type, direction)[0] ?? 0) > 0));
+}
+
+/**
+ * Returns the loss in one direction; a sentence where it is unknown. A damaged frame counts as lost, because its checksum is wrong.
+ */
+function lossOf(filters: Filters, direction: LinkDirection): LossyHop | string {
+  const share = (type: string, index = 0) => Number(valuesOf(filters, type, direction)[index] ?? 0) / 100;
+  for (const [type, what] of Object.entries(uncertain)) {
+    const [value = 0] = valuesOf(filters, type, direction);
+    if (value !== 0 && value !== '') return `a link on its way loses ${what} (${type})`;
+  }
+  const loss = 1 - (1 - share('packet_loss')) * (1 - share('corrupt'));
+  const begins = share('burst_loss');
+  if (begins === 0) return { loss };
+  // Defaults of values that are left out: `schema/filter-table.ts`.
+  const [, ends = 100 - begins * 100, good = 0, bad = 100] = valuesOf(filters, 'burst_loss', direction).map(Number);
+  return { loss, burst: { begins, ends: ends / 100, lossWhenGood: good / 100, lossWhenBad: bad / 100 } };
+}

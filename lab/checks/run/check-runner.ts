@@ -1,6 +1,8 @@
 /** Runs the steps of a lab in order and reports each. The steps after a failed check run all the same. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Link } from '../../../src/schema/link.ts';
+import type { TrafficFlowFigures } from '../../../src/schema/traffic.ts';
+import type { Static } from '../../../src/schema/type.ts';
 import type { Chances } from '../chance/chance.ts';
 import { stepChance } from '../chance/step-chance.ts';
 import {
@@ -9,17 +11,18 @@ import {
   isProbe,
   type LabAction,
   type Probe,
+  type Repetition,
   type StepGroup,
   type TrafficRun,
 } from '../definition/steps.ts';
-import { NoCommandError, resolveAddress, runProbe } from '../probes/node-probe.ts';
+import { gapsOf, type StationChoice, type TrafficPattern, type TrafficResult } from '../definition/traffic.ts';
+import { NoCommandError, type ProbeFinding, resolveAddress, runProbe } from '../probes/node-probe.ts';
 import { runAction } from './actions.ts';
 import { capturePackets } from './capture-packets.ts';
 import type { ChangeWatch } from './change-watch.ts';
-import type { LabSite } from './lab-site.ts';
+import { type LabSite, SiteError } from './lab-site.ts';
 import { siteOf } from './probe-site.ts';
-import { repeat, type Try } from './repeat.ts';
-import { runTraffic, trafficText } from './run-traffic.ts';
+import { type PacketTrain, readReplay } from './read-replay.ts';
 import { linkSeed } from './seeds.ts';
 import type { StepReport } from './step-report.ts';
 
@@ -196,4 +199,82 @@ function summary(steps: readonly StepReport[]): StepFinding & { steps: readonly 
     evidence: '',
     steps,
   };
+}
+
+/** Result of one try; `error`: the try could not be carried out. */
+interface Try extends ProbeFinding {
+  readonly error?: Error;
+}
+
+interface RepeatOutcome extends Try {
+  readonly tries: number;
+}
+
+/** Repeats a step until it holds, or to see that it always or never does. `attempt` gets its remaining time, ms. @throws the reason of an aborted signal */
+async function repeat(
+  repetition: Repetition | undefined,
+  limitMs: number,
+  attempt: (limitMs: number) => Promise<Try>,
+  signal: AbortSignal,
+): Promise<RepeatOutcome> {
+  if (!repetition) return { ...(await attempt(limitMs)), tries: 1 };
+  const { how, forMs, everyMs } = repetition;
+  const end = performance.now() + forMs;
+  for (let tries = 1; ; tries += 1) {
+    const left = end - performance.now();
+    const found = await attempt(how === 'eventually' ? Math.min(limitMs, Math.max(left, 1000)) : limitMs);
+    signal.throwIfAborted();
+    const holds = found.problems.length === 0 && found.error === undefined;
+    if (how === 'eventually' && holds) return { ...found, tries };
+    if (how === 'always' && !holds) return { ...found, tries };
+    if (how === 'never' && found.error !== undefined) return { ...found, tries };
+    if (how === 'never' && holds)
+      return { ...found, problems: [`it held in try ${tries}, and must not within ${forMs} ms`], tries };
+    if (performance.now() + everyMs >= end) {
+      if (how === 'eventually') return { ...found, problems: [...found.problems, `not within ${forMs} ms, ${tries} tries`], tries };
+      return { ...found, problems: [], tries };
+    }
+    await pause(everyMs, undefined, { signal });
+  }
+}
+
+type FlowFigures = Static<typeof TrafficFlowFigures>;
+const pollMs = 200;
+
+/**
+ * Lets the fabric send traffic, and waits for its figures.
+ * @throws SiteError when a router does not answer; ReplayError; RequestError; the reason of the signal
+ */
+async function runTraffic(site: LabSite, run: TrafficRun, seed: number, signal: AbortSignal): Promise<TrafficResult> {
+  const { from, to, packets } = run;
+  const train = packets.how === 'replay' ? await readReplay(site.base, packets) : patternTrain(packets, seed);
+  const station = ({ address, nextHop, vlan }: StationChoice) => ({ address, next_hop: nextHop, vlan });
+  const path = `/nodes/${site.node(from.at).node_id}/traffic`;
+  let figures = await site.request<FlowFigures>('POST', path, {
+    source: station(from),
+    sink: { node_id: site.node(to.at).node_id, ...station(to) },
+    ...train,
+  });
+  const flow = `${path}/${figures.traffic_id}`;
+  try {
+    while (figures.state === 'resolving' || figures.state === 'running') {
+      await pause(pollMs, undefined, { signal });
+      figures = await site.request<FlowFigures>('GET', flow);
+    }
+  } finally {
+    await site.request('DELETE', flow).catch(() => undefined);
+  }
+  if (figures.state === 'failed') throw new SiteError(`traffic could not be sent: ${figures.problem}`);
+  const { sent, received, reordered, longest_gap_ms: gap, delay_ms } = figures;
+  return { sent, received, reordered, gap, delay: delay_ms ?? undefined };
+}
+
+function patternTrain(pattern: TrafficPattern, seed: number): PacketTrain {
+  return { gaps_us: gapsOf(pattern, seed), sizes: [pattern.size] };
+}
+
+function trafficText({ sent, received, reordered, gap, delay }: TrafficResult): string {
+  const ms = (value: number) => `${value.toFixed(1)} ms`;
+  const delays = delay ? `delay ${ms(delay.p50)} median, ${ms(delay.p99)} p99, ${ms(delay.worst)} worst` : 'nothing arrived';
+  return `${received} of ${sent} packets arrived, ${reordered} reordered; ${delays}; longest gap ${ms(gap)}`;
 }
