@@ -29,7 +29,7 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
     ),
     route(
       'POST /v2/labs/plan',
-      { summary: 'What applying a lab file would do', body: LabRequest, reply: LabPlanReply, own: true },
+      { summary: 'Plan the changes of a lab file without applying them', body: LabRequest, reply: LabPlanReply, own: true },
       async (call) => {
         const pieces: Uint8Array[] = [];
         for await (const piece of threads.run(jobOf('plan', call.body), call)) pieces.push(piece);

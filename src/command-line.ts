@@ -31,12 +31,12 @@ export const serveOptions = {
   join: {
     value: 'URL',
     description:
-      'Of `compute`: register with the controller at this address; the token of an invitation is in `PATCHBAY_JOIN` of the environment. The server then listens on all addresses and a free port by default, and stops its nodes when it ends',
+      'For `compute`: register with the controller at this address; the token of an invitation is in `PATCHBAY_JOIN` of the environment. The server then listens on all addresses and a free port by default, and stops its nodes when it ends',
   },
   advertise: {
     value: 'HOST',
     description:
-      'Of `compute`: address by which the controller and other slices reach this host (default: that from which it reaches the controller)',
+      'For `compute`: address by which the controller and other slices reach this host (default: that from which it reaches the controller)',
   },
   'log-level': {
     value: 'LEVEL',

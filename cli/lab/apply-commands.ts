@@ -49,7 +49,7 @@ const diffCommand: CliCommand = {
   summary: 'Show how the project differs from the file; exit code 0: not at all, 2: it does, 1: an error',
   options: { ...fileOptions, ...serverOptions },
   agent: { effect: 'reads', options: ['project', 'var'], results: [2] },
-  examples: [{ line: 'patchbay lab diff ring.yaml', does: 'What someone changed in the page since the lab was applied' }],
+  examples: [{ line: 'patchbay lab diff ring.yaml', does: 'Show changes made in the page since the lab was applied' }],
   run: async (call) => {
     const lines = driftOf(await planOf(call, await labOf(call)));
     if (call.out.isJson) call.out.json(lines);

@@ -114,7 +114,7 @@ const impairCommand: CliCommand = {
   options: {
     add: { description: 'Keep the filters that the link has' },
     suspend: { description: 'The link carries no frames' },
-    resume: { description: 'It carries frames again' },
+    resume: { description: 'Resume the link' },
     ...options,
   },
   agent: { effect: 'changes', options: ['add', 'suspend', 'resume', 'project'] },

@@ -99,7 +99,7 @@ const rewindCommand: CliCommand = {
   args: 'SNAPSHOT',
   summary: 'Bring a lab to the state of a snapshot; machines continue where its memory has them. What came later is lost',
   options,
-  examples: [{ line: 'patchbay lab rewind booted', does: 'As it was when it was frozen' }],
+  examples: [{ line: 'patchbay lab rewind booted', does: 'Restore the state of the freeze' }],
   run: async (call) => {
     const { out, api, args } = call;
     if (args[0] === undefined) throw new CliUsageError('which snapshot? `patchbay lab freeze NAME` takes one');

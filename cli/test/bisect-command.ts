@@ -41,7 +41,7 @@ export const bisectCommand: CliCommand = {
   },
   examples: [
     { line: 'patchbay bisect ring --check lab.yaml', does: 'On which checkpoint do its checks fail first?' },
-    { line: 'patchbay bisect ring -- patchbay lab exec R1 -- ping -c 1 10.0.0.2', does: 'By an exit code; 125 skips' },
+    { line: 'patchbay bisect ring -- patchbay lab exec R1 -- ping -c 1 10.0.0.2', does: 'Decide by an exit code; 125 skips' },
   ],
   run: (call) =>
     runBisection(call).catch((error: unknown) => {

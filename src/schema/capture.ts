@@ -78,7 +78,7 @@ export const CaptureFile = Type.Object(
     size: nullable(Type.Integer({ description: 'In bytes; null when only a remote compute has the file' })),
     modified: nullable(Type.String({ description: 'ISO 8601, UTC' })),
     link_id: nullable(Type.String({ description: 'The link that shows it as its capture' })),
-    capturing: Type.Boolean({ description: 'It is being written' }),
+    capturing: Type.Boolean({ description: 'Whether the capture is being written' }),
   },
   named('CaptureFile'),
 );

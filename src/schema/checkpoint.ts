@@ -19,9 +19,9 @@ const bytes = (description: string) => Type.Integer({ minimum: 0, description })
 export const CheckpointStatus = Type.Object(
   {
     ...schedule,
-    bytes: bytes('What all checkpoints take on disk; a file that several share counts once'),
+    bytes: bytes('Disk space of all checkpoints; a file that several share counts once'),
     sizes: Type.Array(Type.Object({ snapshot_id: Uuid, bytes: bytes('On disk') }, strict), {
-      description: 'Of all snapshots, oldest first',
+      description: 'Disk space of each snapshot, the oldest first',
     }),
   },
   named('CheckpointStatus'),

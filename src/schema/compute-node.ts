@@ -19,7 +19,8 @@ export const ComputeNode = Type.Object(
     status: Type.Optional(NodeStatus),
     interrupted: Type.Optional(
       Type.Boolean({
-        description: 'Ours, of slices: it was stopped as the lease was over or the slice ended, and is to run again',
+        description:
+          'Not in GNS3, for slices: the node was stopped because the lease was over or the slice ended, and should run again',
       }),
     ),
     console: Type.Optional(nullable(Type.Integer())),
@@ -42,7 +43,7 @@ export const ComputeNodeDelete = Type.Object(
     keep_files: Type.Optional(
       Type.Boolean({
         description:
-          'Ours: keep its files among those of the last deleted nodes; restore_files puts them back when the node is made again',
+          'Not in GNS3: keep its files among those of the last deleted nodes; restore_files puts them back when the node is made again',
       }),
     ),
   },

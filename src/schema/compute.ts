@@ -33,29 +33,31 @@ export const Capabilities = Type.Object(
     node_types: Type.Array(oneOf(nodeTypes)),
     platform: Type.Optional(nullable(Type.String())),
     link_encryption: Type.Optional(
-      oneOf(['preferred', 'required'], { description: 'Ours: links that go over TCP can be, or must be, encrypted' }),
+      oneOf(['preferred', 'required'], { description: 'Not in GNS3: links over TCP can be, or must be, encrypted' }),
     ),
     link_features: Type.Optional(
-      Type.Array(oneOf(linkFeatures), { description: 'Ours: what requests may use of links beyond the GNS3 API' }),
+      Type.Array(oneOf(linkFeatures), { description: 'Not in GNS3: features of links beyond the GNS3 API' }),
     ),
-    image_transfers: Type.Optional(Type.Boolean({ description: 'Ours: images go from one compute to another' })),
-    live_moves: Type.Optional(Type.Boolean({ description: 'Ours: running machines can leave it and come to it' })),
+    image_transfers: Type.Optional(Type.Boolean({ description: 'Not in GNS3: computes send images to each other' })),
+    live_moves: Type.Optional(Type.Boolean({ description: 'Not in GNS3: running machines can move to and from this compute' })),
     machine_taps: Type.Optional(
-      Type.Boolean({ description: 'Ours: QEMU machines have TAP interfaces, so those with offloads of the kernel continue there' }),
+      Type.Boolean({
+        description: 'Not in GNS3: QEMU machines have TAP interfaces, so machines with offloads of the kernel can continue there',
+      }),
     ),
     node_runs: Type.Optional(
-      Type.Boolean({ description: 'Ours: lists all nodes of a project with the start of each, and how its last run ended' }),
+      Type.Boolean({ description: 'Not in GNS3: lists all nodes of a project with the start of each, and how its last run ended' }),
     ),
     number_ranges: Type.Optional(
-      Type.Boolean({ description: 'Ours: numbers of nodes begin where the controller says (number_from of a project)' }),
+      Type.Boolean({ description: 'Not in GNS3: numbers of nodes begin where the controller says (number_from of a project)' }),
     ),
     resources: Type.Optional(
       Type.Object(
         { cpus: Type.Number(), memory: Type.Integer({ description: 'MiB' }) },
-        { description: 'Ours: what all of its nodes together can use' },
+        { description: 'Not in GNS3: resources of the host for all nodes together' },
       ),
     ),
-    link_streams: Type.Optional(Type.Boolean({ description: 'Ours: links to other computes can go over TCP' })),
+    link_streams: Type.Optional(Type.Boolean({ description: 'Not in GNS3: links to other computes can go over TCP' })),
   },
   { title: 'Capabilities' },
 );

@@ -27,12 +27,12 @@ export type FilterType = (typeof filterTypes)[number];
 export const FilterParameter = Type.Object(
   {
     name: Type.String(),
-    type: oneOf(['int', 'text'], { description: 'Of the field in a form: GNS3’s clients know these two' }),
+    type: oneOf(['int', 'text'], { description: 'Type of the form field; GNS3’s clients know these two' }),
     unit: Type.Optional(Type.String()),
     minimum: Type.Optional(Type.Number()),
     maximum: Type.Optional(Type.Number()),
     fractions: Type.Optional(
-      Type.Literal(true, { description: 'It may have decimals, although GNS3’s clients offer whole numbers only' }),
+      Type.Literal(true, { description: 'The value may have decimals, although GNS3’s clients offer whole numbers only' }),
     ),
     choices: Type.Optional(Type.Unsafe<readonly string[]>(Type.Array(Type.String(), { description: 'A text is one of these' }))),
   },

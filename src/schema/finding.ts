@@ -11,7 +11,7 @@ export const Finding = Type.Object(
     node_types: Type.Optional(
       Type.Array(oneOf(nodeTypes), { description: 'Nodes that need it; of KVM, those that run slower without it' }),
     ),
-    required: Type.Optional(Type.Literal(true, { description: 'Those nodes do not start without it' })),
+    required: Type.Optional(Type.Literal(true, { description: 'Nodes of these types do not start without the program' })),
     package: Type.Optional(Type.String({ description: 'Debian packages that bring it' })),
   },
   named('Finding'),

@@ -9,12 +9,12 @@ const Step = Type.Integer({
 
 export const HistoryEntry = Type.Object(
   {
-    action: Type.String({ description: 'As in notifications: node.created, link.updated, …' }),
+    action: Type.String({ description: 'Action as in notifications: node.created, link.updated, …' }),
     at: Type.String({ description: 'ISO 8601, UTC' }),
     by: nullable(Type.String({ description: 'The requester: X-Patchbay-Client, else the user, else the User-Agent' })),
-    id: Type.String({ description: 'Of the node, link, drawing or project' }),
+    id: Type.String({ description: 'Id of the node, link, drawing or project' }),
     inverts: nullable(Type.Integer({ description: 'The step that this one reverted' })),
-    name: nullable(Type.String({ description: 'Of a node or a project' })),
+    name: nullable(Type.String({ description: 'Name of the node or project' })),
     seq: Type.Integer({ minimum: 1 }),
     step: nullable(Step),
   },
@@ -33,8 +33,8 @@ export const StepPreview = Type.Object(
     nodes: count('Nodes that are deleted, restored or changed'),
     links: count('Links that are deleted, restored or changed'),
     drawings: count('Drawings that are deleted, restored or changed'),
-    deletes: count('Of these, how many are deleted'),
-    restores: count('Of these, how many are restored'),
+    deletes: count('Objects that are deleted'),
+    restores: count('Objects that are restored'),
   },
   named('StepPreview'),
 );
@@ -45,7 +45,7 @@ const upcoming = {
   redo: nullable(Type.Integer({ description: 'The step that redo reverts; null: none' })),
   preview: Type.Object(
     { undo: nullable(StepPreview), redo: nullable(StepPreview) },
-    { ...named('UndoPreview'), description: 'What the next undo and redo would change; null: none' },
+    { ...named('UndoPreview'), description: 'Changes that the next undo and redo would make; null: none' },
   ),
 };
 const undoable = Type.Array(Step, { description: 'Steps of these entries that undo can revert, the last first' });

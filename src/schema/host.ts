@@ -12,14 +12,14 @@ const port = Type.Integer();
 export const ComputeFidelity = Type.Object(
   {
     fabric_pid: nullable(
-      Type.Integer({ description: 'Another one: the fabric was restarted; null: it is of a version that does not say' }),
+      Type.Integer({ description: 'Process id of the fabric: a new id means a restart; null: the compute does not report it' }),
     ),
     loop_late: nullable({
       ...LateCounts,
       description: 'How late the event loop of the fabric was, every 20 ms; measured while this is requested at least every 90 s',
     }),
     cpu_ticks: Type.Integer({ description: 'Time of all processors since the boot; 0: unknown' }),
-    stolen_ticks: Type.Integer({ description: 'Of it, what the hypervisor gave to others' }),
+    stolen_ticks: Type.Integer({ description: 'Part of cpu_ticks that the hypervisor gave to other machines' }),
   },
   named('ComputeFidelity'),
 );

@@ -20,7 +20,7 @@ export const ImageUse = Type.Object(
     node_type: oneOf(nodeTypes),
     image: Type.String({ description: 'File name, without folders' }),
     templates: Type.Array(TemplateOfImage),
-    nodes: Type.Array(NodeOfImage, { description: 'Of open and closed projects' }),
+    nodes: Type.Array(NodeOfImage, { description: 'Nodes of open and closed projects' }),
   },
   named('ImageUse'),
 );

@@ -11,7 +11,9 @@ export const KindFacts = Type.Object(
     title: Type.String({ description: 'For people' }),
     symbol: Type.String({ description: 'Symbol of its nodes' }),
     always_running: Type.Boolean({ description: 'Is started when it is made, and stays so' }),
-    console_type: nullable(oneOf(consoleTypes, { description: 'That of a node whose maker does not say; null: no console' })),
+    console_type: nullable(
+      oneOf(consoleTypes, { description: 'Console type of a node that is created without one; null: no console' }),
+    ),
     console_types: Type.Array(oneOf(consoleTypes)),
     emulator: Type.Boolean({
       description: 'Runs in an emulator or a container engine; others are part of the data plane, or are only stored',
@@ -50,8 +52,8 @@ export const KindFacts = Type.Object(
       },
       named('KindInLabFiles'),
     ),
-    port_name_format: Type.String({ description: 'Of a node that is made without one' }),
-    port_segment_size: Type.Integer({ description: 'Of a node that is made without one' }),
+    port_name_format: Type.String({ description: 'Default for a node that is created without a value' }),
+    port_segment_size: Type.Integer({ description: 'Default for a node that is created without a value' }),
     can: Type.Object(
       {
         suspend: can('Suspend and resume'),

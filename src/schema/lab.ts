@@ -23,7 +23,7 @@ export type LabRequest = Static<typeof LabRequest>;
 const action = oneOf(['create', 'update', 'replace', 'delete']);
 export const LabPlanReply = Type.Object(
   {
-    name: Type.String({ description: 'Of the project' }),
+    name: Type.String({ description: 'Name of the project' }),
     project_id: nullable(Type.String({ description: 'null: it is created' })),
     steps: Type.Array(
       Type.Object(
@@ -37,7 +37,8 @@ export const LabPlanReply = Type.Object(
               {
                 template: Type.String({ description: 'Name of the template that holds a booted machine' }),
                 differs: Type.Array(Type.String(), {
-                  description: 'What makes the node another machine, so that it boots. Empty: it continues from the memory',
+                  description:
+                    'Fields and properties that make the node a different machine, so that it boots. Empty: it continues from the memory',
                 }),
               },
               named('LabWarmStart'),

@@ -20,17 +20,17 @@ export const LateCounts = Type.Array(
 export type LateCountList = Static<typeof LateCounts>;
 
 const direction = {
-  received_frames: count('What the sending node gave to the link'),
-  received_bytes: count('What the sending node gave to the link'),
-  frames: count('What left the link towards the other node'),
-  bytes: count('What left the link towards the other node'),
+  received_frames: count('Sent by the node into the link'),
+  received_bytes: count('Sent by the node into the link'),
+  frames: count('Delivered by the link to the other node'),
+  bytes: count('Delivered by the link to the other node'),
   last_second: Rate,
   last_minute: Rate,
   dropped: Type.Record(Type.String(), Type.Integer(), {
     description: "Frames lost by cause: a filter's type, suspend, queue_full, no_peer (no receiver), oversized, not_admitted",
   }),
-  queued_frames: count('What waits in the link now'),
-  queued_bytes: count('What waits in the link now'),
+  queued_frames: count('Waiting in the link now'),
+  queued_bytes: count('Waiting in the link now'),
   delay: nullable(
     Type.Object(
       { median_ms: Type.Number(), p99_ms: Type.Number() },
@@ -53,7 +53,7 @@ const CaptureFigures = Type.Object(
   {
     capture_id: nullable(Type.String({ description: 'Null for the one that start_capture started' })),
     file_name: Type.String(),
-    side: oneOf(['before', 'after'], { description: 'Which side of the filters it sees' }),
+    side: oneOf(['before', 'after'], { description: 'Side of the filters on which frames are captured' }),
     frames: count('Frames taken since it started, or since the fabric was started again'),
     bytes: count('Length of its file'),
     missed_frames: count('Frames that passed and are not in the file, because the disk was slower'),
@@ -70,7 +70,7 @@ const ScheduleFigures = Type.Object(
     elapsed: Type.Integer({ description: 'Milliseconds since then; negative before it' }),
     filters: Type.Unsafe<Filters>(
       Type.Record(Type.String(), Type.Array(Type.Union([Type.Number(), Type.String()])), {
-        description: 'Those that act now, of the link and of the schedule',
+        description: 'Filters that act now, of the link and of the schedule',
       }),
     ),
     suspend: Type.Boolean({ description: 'The link drops every frame now' }),
@@ -115,7 +115,7 @@ const LinkPathFigures = Type.Object(
     ...path,
     excess_ms: nullable(
       Type.Number({
-        description: 'By how much one way takes longer than the smaller delay that the link asks for; 0: both are exact',
+        description: 'Time by which one direction exceeds the smaller delay of the link; 0: both are exact',
       }),
     ),
   },
@@ -140,7 +140,7 @@ export const PortStats = Type.Object(
     to_node: DirectionFigures,
     captures: Type.Array(CaptureFigures),
     schedule: Type.Optional(ScheduleFigures),
-    mirrors: Type.Optional(Type.Array(MirrorFigures, { description: 'Of ports that are sent its frames as well' })),
+    mirrors: Type.Optional(Type.Array(MirrorFigures, { description: 'Ports to which the link is mirrored' })),
   },
   named('PortStats'),
 );
@@ -157,7 +157,7 @@ export const LinkStats = Type.Object(
   {
     project_id: Uuid,
     link_id: Uuid,
-    running: Type.Boolean({ description: 'It can carry frames; otherwise reason says why not, and all figures are 0' }),
+    running: Type.Boolean({ description: 'Whether the link can carry frames; if not, reason explains why, and all figures are 0' }),
     reason: nullable(Type.String()),
     carrier: nullable(oneOf(carriers, { description: howCarried })),
     carrier_reason: Type.Optional(Type.String({ description: whyNotKernel })),
@@ -172,7 +172,7 @@ export const LinkStats = Type.Object(
     ),
     captures: Type.Array(CaptureFigures),
     schedule: Type.Optional(ScheduleFigures),
-    mirrors: Type.Optional(Type.Array(MirrorFigures, { description: 'Of ports that are sent its frames as well' })),
+    mirrors: Type.Optional(Type.Array(MirrorFigures, { description: 'Ports to which the link is mirrored' })),
   },
   named('LinkStats'),
 );

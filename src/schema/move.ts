@@ -83,7 +83,9 @@ export type MovedLink = Static<typeof MovedLink>;
 export const NodeMigration = Type.Object(
   {
     node: Node,
-    live: Type.Boolean({ description: 'It ran all the time; otherwise it was stopped before, and its files were copied' }),
+    live: Type.Boolean({
+      description: 'Whether the machine ran all the time; if not, it was stopped first, and its files were copied',
+    }),
     paused_ms: Type.Integer({ description: 'How long its guest was paused, at most' }),
     total_ms: Type.Integer({ description: 'How long the move took' }),
     links: Type.Array(MovedLink),

@@ -6,7 +6,7 @@ import { type Static, Type } from './type.ts';
 const NioStream = Type.Object(
   {
     role: oneOf(['accept', 'connect'], { description: 'Listens at TCP port lport, or connects to rport' }),
-    secret: Type.String({ minLength: 32, maxLength: 128, description: 'The same at both ends, and of this link alone' }),
+    secret: Type.String({ minLength: 32, maxLength: 128, description: 'Secret of this link, the same at both ends' }),
     encryption: Type.Optional(
       oneOf(['preferred', 'required'], {
         description:
@@ -57,7 +57,9 @@ export const NioUdp = Type.Object(
     rhost: Name(),
     rport: TcpPort,
     filters: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'As those of a link; _ab is what leaves the node of this NIO' }),
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Filters like those of a link; _ab is for frames that leave the node of this NIO',
+      }),
     ),
     suspend: Type.Optional(Type.Boolean()),
     stream: Type.Optional(NioStream),
@@ -66,8 +68,7 @@ export const NioUdp = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 65_535,
-        description:
-          'Ours: the port is sent the frames of the link whose NIO on this compute has this lport, and what it sends is dropped',
+        description: 'Not in GNS3: mirrors the link whose NIO on this compute has this lport; frames from the port are dropped',
       }),
     ),
     mirror_to: Type.Optional(nullable(NioMirror)),
@@ -76,7 +77,9 @@ export const NioUdp = Type.Object(
      * only switches the port's carrier with them. Not part of GNS3's API.
      */
     outages: Type.Optional(LinkSchedule),
-    peer_stopped: Type.Optional(Type.Boolean({ description: 'Ours: the node at the other end, on another compute, does not run' })),
+    peer_stopped: Type.Optional(
+      Type.Boolean({ description: 'Not in GNS3: the node at the other end, on another compute, does not run' }),
+    ),
   },
   named('NioUdp'),
 );

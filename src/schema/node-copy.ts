@@ -30,7 +30,7 @@ export const NodeFiles = Type.Object(
         },
         named('CopiedFile'),
       ),
-      { description: 'As they were at one instant', maxItems: mostCopiedFiles },
+      { description: 'The node’s files, all as of one instant', maxItems: mostCopiedFiles },
     ),
   },
   named('NodeFiles'),

@@ -46,7 +46,7 @@ export type Label = Static<typeof Label>;
 
 /** Id of a node in a compute's creation request; very old projects have numbers. */
 export const ComputeNodeId = Type.Optional(
-  Type.Union([Uuid, Type.Integer({ description: 'Of an old project: a new id is made' })]),
+  Type.Union([Uuid, Type.Integer({ description: 'Number of a node in an old project: a new id is made' })]),
 );
 
 export const CustomAdapters = Type.Array(
@@ -146,7 +146,7 @@ export const Node = Type.Object(
     console_type: nullable(oneOf(consoleTypes)),
     custom_adapters: CustomAdapters,
     first_port_name: nullable(Type.String()),
-    height: Type.Integer({ description: 'Of its symbol, pixels' }),
+    height: Type.Integer({ description: 'Size of the node’s symbol, pixels' }),
     label: Label,
     locked: Type.Boolean(),
     name: Type.String(),
@@ -157,11 +157,11 @@ export const Node = Type.Object(
     port_segment_size: Type.Integer(),
     ports: Type.Array(Port),
     project_id: Uuid,
-    properties: Type.Record(Type.String(), Type.Unknown(), { description: 'What the kind of node has' }),
+    properties: Type.Record(Type.String(), Type.Unknown(), { description: 'Properties of the node’s type' }),
     status: NodeStatus,
     symbol: Type.String(),
     template_id: nullable(Uuid),
-    width: Type.Integer({ description: 'Of its symbol, pixels' }),
+    width: Type.Integer({ description: 'Size of the node’s symbol, pixels' }),
     x: Type.Integer(),
     y: Type.Integer(),
     z: Type.Integer(),

@@ -55,5 +55,5 @@ export const linkStats = Type.Boolean({ description: 'Whether `link.stats` is se
 
 /** Query parameter of a project's streams. */
 export const linkStatsChanged = Type.Boolean({
-  description: 'As link_stats, but without links whose figures have not changed since they were last sent',
+  description: 'Like link_stats, but without links whose figures have not changed since they were last sent',
 });

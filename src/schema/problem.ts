@@ -4,10 +4,10 @@ import { type Static, Type } from './type.ts';
 
 export const Problem = Type.Object(
   {
-    id: Type.String({ description: 'Of the node or link' }),
+    id: Type.String({ description: 'Id of the node or link' }),
     kind: oneOf(['node', 'link']),
     message: Type.String({ description: 'For people: the reason' }),
-    name: Type.String({ description: 'Of the node, or of the two that the link joins' }),
+    name: Type.String({ description: 'Name of the node, or of the link’s two nodes' }),
   },
   named('Problem'),
 );

@@ -9,7 +9,7 @@ const Secret = Type.String({ pattern: '^[0-9a-f]{64}$' });
 export const SliceInvite = Type.Object(
   {
     name: Type.Optional(
-      GivenName({ maxLength: 64, description: 'Of its compute; default: slice and the first characters of its id' }),
+      GivenName({ maxLength: 64, description: 'Name of the slice’s compute; default: slice and the first characters of its id' }),
     ),
     compute_id: Type.Optional(Uuid),
     expires_in: Type.Optional(Type.Integer({ minimum: 60, maximum: 604_800, description: 'Seconds; default 3600' })),
@@ -62,8 +62,10 @@ export const SliceRenew = Type.Object(
     secret: Secret,
     epoch: Type.Integer({ minimum: 1 }),
     address: SliceAddress,
-    ending: Type.Optional(Type.Boolean({ description: 'It is about to stop its nodes' })),
-    leaving: Type.Optional(Type.Boolean({ description: 'Its nodes are stopped and it ends: nothing has to wait for its lease' })),
+    ending: Type.Optional(Type.Boolean({ description: 'Whether the slice is about to stop its nodes' })),
+    leaving: Type.Optional(
+      Type.Boolean({ description: 'The slice ends and its nodes are stopped: nothing has to wait for its lease' }),
+    ),
   },
   named('SliceRenew'),
 );
@@ -71,7 +73,7 @@ export const SliceRenew = Type.Object(
 export const SliceDrain = Type.Object(
   {
     drain: Type.Optional(
-      Type.Boolean({ description: 'false: nodes may be placed on it again; those that left stay where they are' }),
+      Type.Boolean({ description: 'false: nodes may be placed on the slice again; moved nodes stay on their new computes' }),
     ),
   },
   named('SliceDrain'),
@@ -101,10 +103,10 @@ export const SliceObject = Type.Object(
     reason: nullable(Type.String({ description: 'Why it is in this state, for people' })),
     epoch: Type.Integer(),
     host: nullable(Type.String({ description: 'Address of the slice, or the host that its engine names' })),
-    engine: nullable(Type.String({ description: 'That placed it; null: it was started by hand' })),
+    engine: nullable(Type.String({ description: 'Engine that placed the slice; null: it was started by hand' })),
     project_id: nullable(Type.String({ description: 'For which its engine placed it' })),
     ends_at: nullable(Type.String({ description: 'When its engine will end it, where that is known' })),
-    findings: Type.Array(Finding, { description: 'Of its doctor, when it joined' }),
+    findings: Type.Array(Finding, { description: 'Findings of the slice’s doctor when it joined' }),
   },
   named('Slice'),
 );

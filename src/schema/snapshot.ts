@@ -24,12 +24,14 @@ export const Snapshot = Type.Object(
   {
     created_at: Type.Integer({ description: 'Seconds since 1970, UTC' }),
     description: Type.String(),
-    filename: Type.String({ description: 'What holds it, in the folder snapshots of the project' }),
+    filename: Type.String({ description: 'File of the snapshot, in the folder snapshots of the project' }),
     name: Type.String(),
     project_id: Uuid,
     snapshot_id: Uuid,
     memory: Type.Optional(SnapshotMemory),
-    checkpoint: Type.Optional(Type.Literal(true, { description: 'Ours: the server took it on a schedule, and may delete it' })),
+    checkpoint: Type.Optional(
+      Type.Literal(true, { description: 'Not in GNS3: the server took the snapshot on a schedule, and may delete it' }),
+    ),
   },
   strict,
 );
@@ -37,7 +39,7 @@ export const SnapshotCreate = Type.Object(
   {
     name: GivenName(),
     description: Type.Optional(Text({ description: 'Without it, or empty: one with name and time' })),
-    memory: Type.Optional(Type.Boolean({ description: 'Ours: with the memory of machines that run' })),
+    memory: Type.Optional(Type.Boolean({ description: 'Not in GNS3: with the memory of machines that run' })),
     archive: Type.Optional(
       Type.Boolean({
         description: "Ours: GNS3's archive, which a stock server can restore, or a folder; default: snapshot_archives",
@@ -51,7 +53,8 @@ export const SnapshotFork = Type.Object(
     count: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: 'How many projects. Default 1' })),
     name: Type.Optional(
       GivenName({
-        description: 'Of the project; of several, the first free ones with a number. Default: one made from the name of the parent',
+        description:
+          'Name of the fork; several forks get the first free names with a number. Default: a name made from the parent’s',
       }),
     ),
     uplinks: Type.Optional(
@@ -62,12 +65,14 @@ export const SnapshotFork = Type.Object(
 );
 export type SnapshotFork = Static<typeof SnapshotFork>;
 export const SnapshotUpdate = Type.Object(
-  { checkpoint: Type.Literal(false, { description: 'It is an ordinary snapshot from now on, which no schedule deletes' }) },
+  {
+    checkpoint: Type.Literal(false, { description: 'False makes the checkpoint an ordinary snapshot, which no schedule deletes' }),
+  },
   named('SnapshotUpdate'),
 );
 /** Body of a restore; GNS3's clients may send any other key. */
 export const SnapshotRestore = Type.Object({
-  memory: Type.Optional(Type.Boolean({ description: 'Ours: false leaves the nodes stopped. Default true' })),
+  memory: Type.Optional(Type.Boolean({ description: 'Not in GNS3: false leaves the nodes stopped. Default true' })),
 });
 export type Snapshot = Readonly<Static<typeof Snapshot>>;
 export type SnapshotCreate = Static<typeof SnapshotCreate>;

@@ -51,7 +51,7 @@ export type TemplateUse = Static<typeof TemplateUse>;
 export const TemplateWarm = Type.Object(
   {
     machine_id: Uuid,
-    node_name: Type.String({ description: 'Of the node whose machine it was' }),
+    node_name: Type.String({ description: 'Name of the node whose machine was saved' }),
     created_at: Type.Integer({ description: 'Seconds since 1970' }),
     bytes: Type.Integer({ description: 'Disks and memory, on the disk of the compute' }),
     paused_ms: Type.Integer({ description: 'How long the machine was paused' }),
@@ -63,7 +63,7 @@ export type TemplateWarm = Static<typeof TemplateWarm>;
 /** Turns a running node into a template. */
 export const WarmTemplateCreate = Type.Object(
   {
-    name: Type.Optional(GivenName({ description: 'Of the new template; default: the name of the node with "-warm"' })),
+    name: Type.Optional(GivenName({ description: 'Name of the new template; default: the name of the node with "-warm"' })),
     template_id: Type.Optional(Uuid),
   },
   named('WarmTemplateCreate'),

@@ -26,7 +26,7 @@ const table = {
   rows: optional(text('The output is JSON: a JSONPath that selects the rows')),
   entry: optional(pattern('The output is text: matches each row; without it the output is one row')),
   columns: Type.Record(Type.String(), column, {
-    description: 'Of JSON paths in the row, or `{key}` for its name in the table; of text regular expressions with a group',
+    description: 'JSON: paths in the row, or `{key}` for the row’s name in the table. Text: regular expressions with a group',
   }),
 };
 
@@ -35,9 +35,11 @@ export const PlatformFile = Type.Object(
     title: text('For people'),
     kinds: optional(Type.Array(Type.String(), { description: 'Types of nodes that have this platform by default' })),
     shells: optional(Type.Array(Type.String(), { description: 'Types of nodes whose auxiliary console is this platform' })),
-    newline: text('What the Enter key sends'),
+    newline: text('Characters that the Enter key sends'),
     clear: text('Keys that discard a line that was typed'),
-    clear_answers: optional(Type.Boolean({ description: 'They are answered, and what is typed before the answer is lost' })),
+    clear_answers: optional(
+      Type.Boolean({ description: 'Whether the console answers these keys; input before the answer is lost' }),
+    ),
     prompt: pattern('The last line when a command is expected'),
     sync: text('A harmless command that shows `{token}`, or is it'),
     user: optional(text('Default user')),
@@ -64,7 +66,9 @@ export const PlatformFile = Type.Object(
     dns: probe({ address: pattern('Each address'), after: optional(pattern('Skip the output up to here')) }),
     traceroute: probe({ hop: pattern('Each hop; its group is the address') }),
     route: optional(Type.Object(table, strict)),
-    neighbour: optional(Type.Record(Type.String(), Type.Object(table, strict), { description: 'By protocol: arp, ospf, bgp, …' })),
+    neighbour: optional(
+      Type.Record(Type.String(), Type.Object(table, strict), { description: 'Tables by protocol: arp, ospf, bgp, …' }),
+    ),
     iperf: probe({ server: text('Starts a server for one client'), rate: pattern('The group is the rate in kbit/s') }),
   },
   named('Platform'),

@@ -151,7 +151,10 @@ const actions = {
   traffic: optional(TrafficStep),
   impair: optional(
     Type.Object(
-      { link: LinkChoice, filters: Type.Record(Type.String(), Type.Unknown(), { description: 'As of a link; {} removes all' }) },
+      {
+        link: LinkChoice,
+        filters: Type.Record(Type.String(), Type.Unknown(), { description: 'Filters as of a link; {} removes all' }),
+      },
       { ...strict, description: 'Replaces the filters of a link' },
     ),
   ),
@@ -213,14 +216,14 @@ export const LabCheck = Type.Object(
 export type LabCheck = Static<typeof LabCheck>;
 export type TrafficChoice = Static<typeof TrafficStep>;
 export type LabStep = Static<typeof SimpleStep>;
-export const LabChecks = Type.Array(LabCheck, { maxItems: 5000, description: 'What must hold when the lab runs, in this order' });
+export const LabChecks = Type.Array(LabCheck, { maxItems: 5000, description: 'Checks on the running lab, in this order' });
 
 const Ready = Type.Union([
   oneOf(['prompt', 'started'], { description: 'prompt: its console shows the prompt of its platform; started: it was started' }),
   Type.Object(
     {
       run: command('Command that must succeed'),
-      by: optional(oneOf(stepWays, { description: 'As of a step (default console)' })),
+      by: optional(oneOf(stepWays, { description: 'Connection to the node, as of a step (default console)' })),
       expect: optional(StepExpect),
     },
     strict,
@@ -254,7 +257,7 @@ const Ssh = Type.Object(
           'Public key of the host, as in `ssh-ed25519 AAAA…`; `any`: not checked; without it the first one seen in this test counts',
       }),
     ),
-    platform: optional(Name({ description: 'What answers by SSH, where it is not what answers at the console' })),
+    platform: optional(Name({ description: 'Platform over SSH, if it differs from the console' })),
   },
   { ...named('LabSsh'), description: 'How steps with `by: ssh` reach the node' },
 );

@@ -1,4 +1,4 @@
-/** Carries a probe out at the console of a node, by the commands of its platform. */
+/** Runs a probe at the console of a node, by the commands of its platform. */
 import type { CommandShell } from '../console/command-shell.ts';
 import { ConsoleError } from '../console/console-connection.ts';
 import type { ConsolePlatform } from '../console/platforms.ts';
@@ -15,11 +15,11 @@ import {
 import { readTable } from './read-table.ts';
 
 export interface ProbeFinding {
-  /** What is wrong, one sentence each; empty: it holds. */
+  /** Failures, one sentence each; empty: the expectations hold. */
   readonly problems: readonly string[];
-  /** What was seen. */
+  /** Observed output. */
   readonly evidence: string;
-  /** Packets that arrived, of a ping. */
+  /** Packets of a ping that arrived. */
   readonly arrived?: number;
 }
 
@@ -30,19 +30,19 @@ export interface ProbeSite {
   readonly runAt: (node: string, command: (platform: ConsolePlatform) => string) => Promise<void>;
 }
 
-/** The platform of a node has no command for a probe: an error of the lab file. */
+/** Error of the lab file: the platform of a node has no command for a probe. */
 export class NoCommandError extends Error {
   override readonly name = 'NoCommandError';
 }
 
-/** Pings before those that count: with a loss of 60 % all fail once in 300,000 times. */
+/** Most pings before those that count: with a loss of 60 % all of them fail once in 300,000 times. */
 export const mostResolutions = 25;
 export const longestResolutionMs = 6_000;
 
-/** For answers to connections and names, seconds. */
+/** Time limit for answers to connections and names, seconds. */
 const answerSeconds = 3;
 
-/** @throws ConsoleError, NoCommandError */
+/** Runs a probe. @throws ConsoleError, NoCommandError */
 export async function runProbe(probe: Probe, site: ProbeSite, signal: AbortSignal): Promise<ProbeFinding> {
   if (probe.verb === 'run') {
     const result = await site.console.run(probe.command, signal);
@@ -60,7 +60,7 @@ export async function runProbe(probe: Probe, site: ProbeSite, signal: AbortSigna
 
 type PingProbe = Extract<Probe, { verb: 'ping' }>;
 
-/** Pings until the first answer: the search for an address is not tried again by every host, and its loss is not that of the packets. */
+/** Pings until the first answer, because not every host retries address resolution, and its loss is not the packets'. */
 export async function resolveAddress(probe: PingProbe, site: ProbeSite, signal: AbortSignal): Promise<void> {
   const one = { ...probe, settings: { ...probe.settings, count: 1 } };
   const end = performance.now() + longestResolutionMs;
@@ -75,10 +75,10 @@ function pingResult({ settings }: PingProbe, platform: ConsolePlatform, output: 
   return readPingOutput(described(platform, 'ping'), output, settings.count);
 }
 
-/** What a shell ends with when it finds no program. */
+/** Exit code of a shell for a program that it does not find. */
 const notFound = 127;
 
-/** A missing program is not a closed port or a lost packet. @throws ConsoleError */
+/** Throws for a missing program, which is not a closed port or a lost packet. @throws ConsoleError */
 export function refuseMissing(verb: Probe['verb'], exitCode: number | undefined, output: string): void {
   if (exitCode !== notFound) return;
   const line = output.split('\n').findLast((one) => one.includes('not found')) ?? 'its command was not found';
@@ -87,7 +87,7 @@ export function refuseMissing(verb: Probe['verb'], exitCode: number | undefined,
   );
 }
 
-/** @throws NoCommandError */
+/** Returns the platform's command for a probe. @throws NoCommandError */
 export function commandOf(probe: Exclude<Probe, { verb: 'run' }>, platform: ConsolePlatform): string {
   const { command } = probe.verb === 'neighbour' ? neighbourTable(platform, probe.protocol) : described(platform, probe.verb);
   return command.replaceAll(/\{(\w+)\}/g, (_placeholder, name: string) => String(valuesOf(probe)[name] ?? ''));
@@ -106,7 +106,7 @@ function valuesOf(probe: Exclude<Probe, { verb: 'run' }>): Readonly<Record<strin
     case 'tcp':
       return { ...timeout, to: probe.to, port: probe.port };
     case 'http':
-      // A URL has no other characters with a meaning inside single quotes.
+      // Inside single quotes only the single quote itself has a meaning, so the others of a URL need no escape.
       return { ...timeout, url: `'${probe.url.replaceAll("'", '%27')}'` };
     case 'dns': {
       const { host, server } = probe;
@@ -123,7 +123,7 @@ function valuesOf(probe: Exclude<Probe, { verb: 'run' }>): Readonly<Record<strin
   }
 }
 
-/** Some systems take the network and its mask as two words. */
+/** Returns a prefix in the forms of all platforms: some take the network and its mask as two words. */
 function routeValues(to: string): Readonly<Record<string, string>> {
   const [address = '', bits = '32'] = to === 'default' ? ['0.0.0.0', '0'] : to.split('/');
   const ones = 0xffff_ffff * 2 ** (32 - Number(bits));

@@ -1,10 +1,10 @@
-/** The output of a platform's ping, traceroute and so on, as results. */
+/** Parses the output of a platform's ping, traceroute and similar commands. */
 import type { ConsolePlatform } from '../console/platforms.ts';
 import type { DnsResult, HttpResult, IperfResult, PingResult, TcpResult, TracerouteResult } from '../definition/results.ts';
 
 type Described<Verb extends keyof ConsolePlatform> = NonNullable<ConsolePlatform[Verb]>;
 
-/** `sent`: as many as were asked for, unless the output has a summary of its own. */
+/** Parses ping output. `sent`: the requested number of packets, used unless the output has a summary. */
 export function readPingOutput({ reply, summary }: Described<'ping'>, output: string, sent: number): PingResult {
   const found = summary === undefined ? undefined : new RegExp(summary, 'm').exec(output)?.groups;
   if (found) {
@@ -19,7 +19,7 @@ export function readTcpOutput({ open }: Described<'tcp'>, output: string): TcpRe
   return { isOpen: new RegExp(open, 'm').test(output) };
 }
 
-/** Of redirections the last answer counts. */
+/** Parses an HTTP status; after redirections the last one counts. */
 export function readHttpOutput({ status }: Described<'http'>, output: string): HttpResult {
   const found = groups(status, output).at(-1);
   return { status: found === undefined ? undefined : Number(found), text: output };
@@ -39,7 +39,7 @@ export function readIperfOutput({ rate }: Described<'iperf'>, output: string): I
   return { rate: found === undefined ? undefined : Number(found) };
 }
 
-/** The first group of each match. */
+/** Returns the first group of each match. */
 function groups(pattern: string, output: string): string[] {
   return Array.from(output.matchAll(new RegExp(pattern, 'gm')), (match) => match[1] ?? '');
 }

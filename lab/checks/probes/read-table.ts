@@ -1,14 +1,16 @@
-/** The output of a command as rows of a table, by the description of a platform: JSONPaths for JSON, regular expressions for text. */
+/** Parses a command's output as a table, by the platform's description: JSONPaths for JSON, regular expressions for text. */
 import { jsonpath } from 'json-p3';
 import { type JsonValue, parseJsonOutput } from '../definition/json-output.ts';
 import type { TableResult, TableRow } from '../definition/tables.ts';
 
-/** As platforms write it. */
+/** Description of a table in a platform file. */
 export interface TableForm {
   /** JSON: a JSONPath that selects the rows. Text: a regular expression that matches each; without it the output is one row. */
   readonly rows?: string | undefined;
   readonly entry?: string | undefined;
-  /** Columns: a path in the row, `{key}` for its own name in the table, or for text a regular expression whose group is the value. */
+  /**
+   * Columns: a path in the row, `{key}` for the row's name in the table, or for text a regular expression whose group is the value.
+   */
   readonly columns: Readonly<Record<string, string | readonly string[]>>;
 }
 
@@ -16,7 +18,7 @@ export function readTable(form: TableForm, output: string): TableResult {
   return { rows: form.rows === undefined ? textRows(form, output) : jsonRows(form, form.rows, output) };
 }
 
-/** Output that is no JSON has no rows: a table that is empty may be shown as a sentence. */
+/** Reads the rows of JSON output. Other output has no rows: an empty table may be printed as a sentence. */
 function jsonRows({ columns }: TableForm, rows: string, output: string): TableRow[] {
   const document = parseJsonOutput(output);
   if (document === undefined) return [];

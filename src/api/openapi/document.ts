@@ -33,7 +33,7 @@ const Failure = Type.Object(
     message: Type.String({ description: 'For people: what is wrong, and what to do' }),
     status: Type.Integer({ description: 'The HTTP status' }),
   },
-  { title: 'Error', description: 'What docs/errors.md lists; answers of computes and 400 answers have more keys' },
+  { title: 'Error', description: 'An error of docs/errors.md; answers of computes and 400 answers have more keys' },
 );
 
 const description =
@@ -76,8 +76,8 @@ export function describeApi(routes: readonly Route[], versions: ApiVersions): Ap
 const failureNames = {
   BadRequest: 'The request is not understood; nothing changed',
   NotFound: 'There is no such thing',
-  Conflict: 'It cannot be done as things are; nothing changed',
-  Failure: 'It was not done; the message says why',
+  Conflict: 'The request conflicts with the current state; nothing changed',
+  Failure: 'The request failed; the message says why',
 } as const;
 
 const failure = (name: keyof typeof failureNames) => ({ $ref: `#/components/responses/${name}` });
