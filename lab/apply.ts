@@ -274,8 +274,8 @@ interface PlannedComputes {
 }
 
 /**
- * Chooses computes for nodes that the file leaves to the server (`auto`): for the whole lab at once, so that few links cross the network.
- * Returns the steps, with a compute for each placed node that fits. `path`: of the project, whose other nodes stay.
+ * Chooses computes for nodes that the file leaves to the server (`auto`): for the whole lab at once, so that few links cross the
+ * network. Returns the steps, with a compute for each placed node that fits. `path`: of the project, whose other nodes stay.
  */
 async function placeNodes(api: LabApi, lab: Lab, path: string, steps: readonly NodeStep[]): Promise<readonly NodeStep[]> {
   if (!steps.some(({ create }) => create?.compute_id === 'auto')) return steps;

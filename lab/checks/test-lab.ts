@@ -206,7 +206,10 @@ function pictureOf(site: LabSite): TopologyPicture {
   };
 }
 
-/** Finds mistakes in checks that only the created lab reveals, before a node is started. @throws SiteError, NoCommandError, ReplayError */
+/**
+ * Finds mistakes in checks that only the created lab reveals, before a node is started. @throws SiteError, NoCommandError,
+ * ReplayError
+ */
 async function checkSteps(site: LabSite, steps: readonly CheckStep[]): Promise<void> {
   for (const { what, node = '', by } of steps) {
     if ('link' in what) site.link(what.link);

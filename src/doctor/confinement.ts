@@ -1,4 +1,6 @@
-/** Finds how emulators are confined here with the default configuration: files, processes, user, limits and filters of system calls. */
+/**
+ * Finds how emulators are confined here with the default configuration: files, processes, user, limits and filters of system calls.
+ */
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { kinds } from '../emulators/kinds.ts';
 import { qemuKind } from '../emulators/qemu/kind.ts';

@@ -124,7 +124,10 @@ async function lookAtKvm(binaries: Binaries): Promise<Finding> {
   return usable ? { state: 'good', what: 'KVM', found: reason } : notUsable(reason);
 }
 
-/** Finds whether the kernel can carry links of containers and of machines. `ask`: queries a running fabric; starting another one takes half a second of processor time. */
+/**
+ * Finds whether the kernel can carry links of containers and of machines. `ask`: queries a running fabric; starting another one
+ * takes half a second of processor time.
+ */
 async function lookAtKernelLinks(ask?: () => Promise<FabricCapabilities>): Promise<Finding[]> {
   const capabilities = (await ask?.().catch(() => undefined)) ?? (await probeCapabilities());
   return [linksOfContainers(capabilities), linksOfMachines(capabilities)];
@@ -153,7 +156,10 @@ function linksOfMachines({ taps, kernelObstacle }: FabricCapabilities): Finding 
     : { state: 'note', what, found: `stream sockets, which are slower than TAP interfaces: ${obstacle}` };
 }
 
-/** Tries the fabric's real-time policy (`fabric/control/priority.ts`) as the same user. @see chrt(1), sched(7): CAP_SYS_NICE, or RLIMIT_RTPRIO of 1 */
+/**
+ * Tries the fabric's real-time policy (`fabric/control/priority.ts`) as the same user. @see chrt(1), sched(7): CAP_SYS_NICE, or
+ * RLIMIT_RTPRIO of 1
+ */
 async function lookAtRealTime(): Promise<Finding> {
   const what = 'real time';
   const without = (reason: string): Finding => ({

@@ -41,8 +41,8 @@ interface LoginParts {
 }
 
 /**
- * `GET /login` answers whether the browser is signed in, `POST /login` signs in, `POST /logout` signs out. `POST /logout/everywhere` needs
- * credentials or a session, and ends all sessions of the user.
+ * `GET /login` answers whether the browser is signed in, `POST /login` signs in, `POST /logout` signs out. `POST
+ * /logout/everywhere` needs credentials or a session, and ends all sessions of the user.
  */
 export async function addLogin(
   app: FastifyInstance,

@@ -260,8 +260,8 @@ const pieceBytes = 256 * 1024;
 const largeBytes = 4 * pieceBytes;
 
 /**
- * Sends large answers in pieces, each in a separate turn: the kernel may accept 50 MB at once, and copying it blocks the event loop.
- * Must be added after the hooks that change an answer.
+ * Sends large answers in pieces, each in a separate turn: the kernel may accept 50 MB at once, and copying it blocks the event
+ * loop. Must be added after the hooks that change an answer.
  */
 function sendLargeInPieces(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -343,7 +343,10 @@ export function capitalized(name: string): string {
   return special.get(name) ?? name.replace(/(?<![a-zA-Z0-9])[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-/** Writes header names in the capitals that HTTP/1.1 servers usually send: gns3-proxy compares them literally, against RFC 9110, §5.1. */
+/**
+ * Writes header names in the capitals that HTTP/1.1 servers usually send: gns3-proxy compares them literally, against RFC 9110,
+ * §5.1.
+ */
 class CapitalizedResponse extends ServerResponse {
   override setHeader(name: string, value: number | string | readonly string[]): this {
     return super.setHeader(capitalized(name), value);

@@ -210,7 +210,10 @@ interface RepeatOutcome extends Try {
   readonly tries: number;
 }
 
-/** Repeats a step until it holds, or to see that it always or never does. `attempt` gets its remaining time, ms. @throws the reason of an aborted signal */
+/**
+ * Repeats a step until it holds, or to see that it always or never does. `attempt` gets its remaining time, ms. @throws the reason
+ * of an aborted signal
+ */
 async function repeat(
   repetition: Repetition | undefined,
   limitMs: number,
