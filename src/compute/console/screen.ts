@@ -14,7 +14,10 @@ export interface ScreenAddress {
   readonly at: { readonly path: string } | { readonly host: string; readonly port: number };
 }
 
-/** Undefined for nodes without a screen. Machines that version 0.1 started serve it at their TCP port themselves. */
+/**
+ * Returns the address of a node's screen; undefined for nodes without one. Machines that version 0.1 started serve it at their TCP
+ * port themselves.
+ */
 export function screenOf(
   { name, console: { type, port, host } }: Pick<NodeView, 'name' | 'console'>,
   source: ScreenSource | undefined,
@@ -24,7 +27,7 @@ export function screenOf(
 }
 
 const connectLimitMs = 5000;
-/** From here on the emulator waits until the client has read; how often that is looked at. */
+/** Bytes queued for a client at which the emulator has to wait, and the interval in milliseconds at which that is checked. */
 const pauseBytes = 1024 * 1024;
 const lookAgainMs = 10;
 /** Input that the emulator has not taken: a client that sends more is no keyboard and mouse. */

@@ -16,7 +16,10 @@ import { escapeTelnet, TelnetDecoder, towardsEmulator } from './telnet-codec.ts'
 
 /** Time to the next attempt: short at first, as an emulator that just started is about to answer. */
 const retryTimes = { firstMs: 50, longestMs: 1000 };
-/** How long file and connection must stand still to be compared, how often that is tried, and how much is held back meanwhile. */
+/**
+ * Milliseconds for which file and connection must stand still to be compared, attempts to compare them, and bytes held back
+ * meanwhile.
+ */
 const quietMs = 15;
 const quietTries = 12;
 const heldLimitBytes = 256 * 1024;
@@ -26,7 +29,7 @@ const inputLimitBytes = 1024 * 1024;
 
 export interface SourceListener {
   output(bytes: Uint8Array): void;
-  /** There is a connection, a new one perhaps. */
+  /** Reports a connection, possibly a new one. */
   connected(): void;
   /** `congested` may be false again. */
   relieved(): void;

@@ -66,7 +66,7 @@ export const towardsEmulator: TelnetRole = {
 
 export interface Decoded {
   readonly data: Uint8Array;
-  /** To be sent back as it is; empty most of the time. */
+  /** Bytes to send back unchanged; empty most of the time. */
   readonly reply: Uint8Array;
   /** Number of "are you there" requests of the other end. */
   readonly areYouThere: number;

@@ -141,7 +141,7 @@ async function shown({ id, partial }: ArrivingImage, problem: string | null): Pr
   return { arrival_id: id, received: await sizeOf(partial), problem };
 }
 
-/** Never more than the image has. @throws storage_failed */
+/** Writes received bytes, never more than the image has. @throws storage_failed */
 async function write(arrival: ArrivingImage, received: number, source: Readable): Promise<string | null> {
   const { filesize, abort } = arrival;
   const file = await openPartial(arrival);
@@ -198,7 +198,7 @@ async function sync(path: string): Promise<void> {
     .finally(() => file.close());
 }
 
-/** Never rejects. */
+/** Removes abandoned partial files. Never rejects. */
 export async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.startsWith('.') || !name.endsWith(partialEnd)) continue;

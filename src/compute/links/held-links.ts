@@ -172,7 +172,7 @@ function filesIn(folder: string) {
   return { frames: join(folder, 'frames'), index: join(folder, 'index.json') };
 }
 
-/** Undefined when there is none. @throws for a damaged one */
+/** Reads the index of saved links; undefined when there is none. @throws for a damaged one */
 async function readIndex(folder: string): Promise<Index | undefined> {
   const text = await readRegularFile(filesIn(folder).index, largestIndex).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

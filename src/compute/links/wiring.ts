@@ -255,7 +255,7 @@ export class FabricWiring {
     return (await Promise.all([applied, removed]))[0];
   }
 
-  /** After a failure the next change sends all links. */
+  /** Notes the failure of a request: the next change then sends all links. */
   #noted<T>(request: Promise<T>): Promise<T> {
     request.catch(() => {
       this.#isBehind = true;

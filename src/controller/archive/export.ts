@@ -127,7 +127,7 @@ async function addImages(node: NodeEntry, stagingPath: string, { computes, setti
   }
 }
 
-/** Nothing outside the folders of images, unless the server is local: project files come from any source. */
+/** Finds an image. Unless the server is local, only the image folders are searched, because project files come from any source. */
 async function findImage(image: string, folder: string, { Server }: Settings): Promise<string | undefined> {
   const { images_path, additional_images_path, local } = Server;
   const roots = [images_path, ...additional_images_path.split(';').filter((path) => path !== '')];

@@ -49,7 +49,9 @@ function withKnownFolder(path: string): string {
   return [rest.length > 0 ? (imageFolderOf(first) ?? first) : first, ...rest].join('/');
 }
 
-/** There when it is complete. False when there is one of this name, also one that another request has made meanwhile. */
+/**
+ * Copies an image, which appears only when it is complete. Returns false when the name is taken, possibly by a concurrent request.
+ */
 async function copyImage(source: string, target: string): Promise<boolean> {
   if (await lstat(target).catch(() => undefined)) return false;
   // The staging name is that of an upload: the next start removes files that a killed server leaves under such names.

@@ -82,7 +82,7 @@ export class WarmTemplates {
     return live.nodes.create(body, warm && computeId === localComputeId ? this.#fillFrom(name, warm) : undefined);
   }
 
-  /** For a node that is made by another way, with the template that it names. @throws template_not_found, invalid_request */
+  /** Returns the saved machine of the template that a node in a bulk names. @throws template_not_found, invalid_request */
   fillOf({ warm_template, node_type, compute_id }: BulkNode): Fill | undefined {
     if (warm_template === undefined) return undefined;
     const { name, warm, template_type } = this.#parts.templates.get(warm_template);
@@ -103,14 +103,17 @@ export class WarmTemplates {
     };
   }
 
-  /** With the machine that it holds; nodes that were made from it stay. @throws `template_not_found`, `template_built_in`, `storage_failed` */
+  /**
+   * Deletes a template with its machine; nodes that were made from it stay. @throws `template_not_found`, `template_built_in`,
+   * `storage_failed`
+   */
   async delete(templateId: string): Promise<void> {
     const template = this.#parts.templates.requireOwn(templateId, 'deleted');
     await this.#parts.templates.delete(templateId);
     await this.#release(template);
   }
 
-  /** At the start of the server, before templates are changed. Never rejects. */
+  /** Removes machines that no template holds. It runs at the server's start, before templates are changed. Never rejects. */
   async prune(): Promise<void> {
     const { hasFile, damagedCopies, unknownMachines } = this.#parts.templates;
     if (damagedCopies.length > 0)

@@ -81,7 +81,7 @@ export class Appliances {
     return [...hosts].sort();
   }
 
-  /** There is nothing that this server would fetch. @throws `appliances_not_fetched` */
+  /** Refuses an update: this server downloads no appliances. @throws `appliances_not_fetched` */
   update(): never {
     throw fault('appliances_not_fetched', { folder: this.#folders.own });
   }

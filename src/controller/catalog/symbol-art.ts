@@ -12,7 +12,7 @@ export interface Colours {
 
 export interface Look {
   readonly colours: Colours;
-  /** Behind the figure, which is then smaller. */
+  /** Shape behind the figure, which is then smaller. */
   readonly background?: { readonly shape: 'square' | 'circle'; readonly colour: string };
 }
 

@@ -15,7 +15,7 @@ const classicColours: Colours = { line: '#14445f', fill: '#4f9cc4', mark: '#ffff
 
 const shapes = ['square', 'circle'] as const;
 const backgrounds: Readonly<Record<string, string>> = { blue: '#2f6fb2', red: '#b23a3a', gray: '#6b7075', green: '#3d8b4f' };
-/** There are symbols of this colour, but no theme has them as its own. */
+/** Colour of symbols that belong to no theme. */
 const withoutTheme = 'green';
 
 /** Files of the Affinity themes that no category has as its own. Their names choose the picture (`symbol-icons.ts`). */

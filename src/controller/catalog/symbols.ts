@@ -45,7 +45,7 @@ export class Symbols {
     this.#folder = folder;
   }
 
-  /** In order of themes, then of ids. */
+  /** Lists the symbols in order of themes, then of ids. */
   async list(): Promise<SymbolEntry[]> {
     const builtIn = Array.from(builtInSymbols, ([symbol_id, { filename, theme }]) => ({
       symbol_id,
@@ -91,7 +91,9 @@ export class Symbols {
     return size && size.width > 0 && size.height > 0 ? size : fallback().size;
   }
 
-  /** Only the file's name counts. @throws `path_forbidden`, `body_too_large`, `storage_failed` */
+  /**
+   * Writes a user's symbol. Only the file's name within the id counts. @throws `path_forbidden`, `body_too_large`, `storage_failed`
+   */
   async write(symbolId: string, source: Readable): Promise<void> {
     source.on('error', () => undefined);
     const name = basename(symbolId);

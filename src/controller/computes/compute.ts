@@ -171,7 +171,7 @@ export class RegisteredCompute {
     transport.hold?.(this.#fenced);
   }
 
-  /** Its lease was lost: it is not spoken to, for this reason, until it has another one (null). */
+  /** Fences the compute after it lost its lease: requests to it fail for this reason until it has a new lease (null). */
   fence(reason: string | null): void {
     this.#fenced = reason;
     this.#transport.hold?.(reason);

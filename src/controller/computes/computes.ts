@@ -15,7 +15,7 @@ import { type ComputeRecord, type ComputeTransport, localComputeId, RegisteredCo
 import { ImageTransfers } from './image-transfers.ts';
 
 export interface ComputesOptions {
-  /** For links between remote computes. */
+  /** Relay for links between remote computes. */
   readonly relay: LinkRelay;
   readonly stateDirectory: string;
   readonly version: string;
@@ -193,7 +193,7 @@ export class Computes {
     return local;
   }
 
-  /** Nothing happens for an id that is not known. */
+  /** Deletes a compute. An unknown id is ignored. */
   delete(computeId: string): Promise<void> {
     return this.#changes.run(async () => {
       const compute = this.#computes.get(computeId);

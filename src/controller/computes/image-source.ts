@@ -121,7 +121,7 @@ function isReachable(address: string, port: number, hosts: readonly string[]): b
   });
 }
 
-/** Why this answer holds no image. */
+/** Explains why this answer holds no image. */
 function problemOf(headers: Dispatcher.ResponseData['headers']): string | undefined {
   if (/^text\/html\b/i.test(String(headers['content-type'] ?? ''))) return 'it answers with a web page, not with a file';
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -141,7 +141,7 @@ async function* bytesOf(body: Readable, host: string, options: SourceOptions): A
   }
 }
 
-/** Only codes of Node and of the library: what a server sent may be in a message. */
+/** Translates an error. Only codes of Node and of the library are quoted, because a message may contain text of the server. */
 function sourceFault(error: unknown, host: string, { idleMs, signal }: SourceOptions): Fault {
   if (isFault(error)) return error;
   if (signal.aborted) return fault('download_failed', { host, reason: 'it was cancelled' });

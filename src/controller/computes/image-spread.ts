@@ -52,7 +52,7 @@ export const sumTimeoutMs = (bytes: number) => Math.min(600_000 + Math.ceil(byte
 const longestSumMs = 86_400_000;
 /** A compute that is lost or starts again is awaited so often without another byte. */
 const mostBreaks = 8;
-/** So many computes are tried that cannot be read from, which may take ten seconds each, before this server sends the image itself. */
+/** Limit of unreadable computes that are tried, up to ten seconds each, before this server sends the image itself. */
 const mostFailed = 3;
 const breakMs = 1_000;
 
@@ -131,7 +131,9 @@ export class ImageSpread {
     return found.filter((holder) => holder !== undefined).sort((one, other) => costOf(one) - costOf(other))[0];
   }
 
-  /** False when it could not be read there. @throws when the reading compute fails */
+  /**
+   * Has the image read from another compute. Returns false when it could not be read there. @throws when the reading compute fails
+   */
   async #read(bringing: Bringing, { compute, filename }: Holder): Promise<boolean> {
     const { image, to } = bringing;
     const choice = { body: { node_type: image.nodeType, filename }, timeoutMs: sumTimeoutMs(image.departure.filesize) };
@@ -159,7 +161,7 @@ export class ImageSpread {
     }
   }
 
-  /** From this server. @throws image_damaged, and why it could not be sent */
+  /** Sends the image from this server. @throws image_damaged, and why it could not be sent */
   async #send(bringing: Bringing): Promise<void> {
     const { image, to } = bringing;
     const { departure_id, secret, filesize } = image.departure;

@@ -31,7 +31,7 @@ interface Destination {
 
 interface Watchers {
   readonly starting: () => void;
-  /** With all bytes so far. */
+  /** Receives the number of bytes sent so far. */
   readonly onBytes: (done: number) => void;
   readonly notify: NotifyProgress;
 }
@@ -54,7 +54,10 @@ export class ImageTransfers {
     this.#spread = new ImageSpread(options);
   }
 
-  /** False when this server has no such image, or another one of that name. @throws `image_damaged`, and why it could not be sent */
+  /**
+   * Sends an image. Returns false when this server has none of that name, or another one. @throws `image_damaged`, and why it could
+   * not be sent
+   */
   async send(wanted: WantedImage, notify: NotifyProgress): Promise<boolean> {
     const name = baseName(wanted.image);
     if (name === undefined) return false;
@@ -90,7 +93,7 @@ export class ImageTransfers {
     return true;
   }
 
-  /** To a stock compute. */
+  /** Uploads an image to a stock GNS3 compute. */
   async #upload({ compute, images, name }: Destination, { starting, onBytes, notify }: Watchers): Promise<boolean> {
     const source = await this.#local().transport.raw('GET', `${images}/${name}`).catch(noneIfMissing);
     if (!source) return false;

@@ -61,7 +61,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
   #connecting: Promise<void> | undefined;
   #socket: WebSocket | undefined;
   readonly #retry = new Retry(retryTimes, () => this.#connectNow().catch(() => undefined));
-  /** Why the last attempt failed, until the next one, when it is no use to ask again in between. */
+  /** Error of the last attempt when an earlier retry would be useless; kept until the next attempt. */
   #hopeless: Error | undefined;
   #closed = false;
   /** Why no connection is made. */
@@ -128,7 +128,7 @@ export class RemoteTransport implements Transport<ComputeApi> {
     return { status: answer.statusCode, headers: Object.fromEntries(headers), body: answer.body };
   }
 
-  /** Why a compute refuses does not pass its WebSocket library: the fault says only that it did. */
+  /** Opens a WebSocket. The WebSocket library does not report why a compute refuses, so the fault only says that it did. */
   async socket(path: string, signal: AbortSignal): Promise<Join> {
     await this.connect();
     const encoded = path.split('/').map(encodeURIComponent).join('/');

@@ -8,7 +8,7 @@ import { actionRules, isAction } from './actions/actions.ts';
 import { UdpPortPair } from './actions/marker-rules.ts';
 import type { Action, LogRecord } from './records.ts';
 
-/** So many are checked before other requests have their turn. */
+/** Records that are checked before other requests have their turn. */
 const recordsPerTurn = 500;
 
 const seq = Type.Integer({ minimum: 0 });

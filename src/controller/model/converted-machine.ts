@@ -6,7 +6,7 @@ import type { Template, TemplateCreate } from '../../schema/template.ts';
 import { kindOf } from './node.ts';
 import type { NodeEntry } from './topology.ts';
 
-/** Beside the node, so that both are seen: pixels. */
+/** Distance of the converted node from the original, so that both are seen. Pixels. */
 const besidePx = 80;
 
 type Images = readonly string[];

@@ -98,7 +98,7 @@ function withNewNodeId(node: FileObject, { ids, resetMacAddresses }: NewIdentity
   return resetMacAddresses ? { ...copy, properties: withoutMacAddresses((node.properties ?? {}) as FileObject) } : copy;
 }
 
-/** Null stands for "make one". */
+/** Resets MAC addresses to null, which requests new ones. */
 export function withoutMacAddresses(properties: Readonly<FileObject>): FileObject {
   const reset = ['mac_addr', 'mac_address'].filter((key) => key in properties).map((key) => [key, null]);
   return { ...properties, ...Object.fromEntries(reset) };

@@ -130,7 +130,7 @@ export function changedProperties(entry: NodeEntry, body: NodeUpdate): Record<st
   return changed;
 }
 
-/** Never sent to computes. */
+/** Fields that are never sent to computes. */
 const controllerOnly = new Set([
   'category',
   'console_auto_start',

@@ -61,7 +61,7 @@ function taskOf(path: string, want: 'topology' | 'entry' | 'pictures'): Task {
   return { source: path, maxBytes: largestBytes, name: basename(path), want };
 }
 
-/** Undefined for a file that is too large to be read at once. */
+/** Reads a small file; undefined for one that is too large to be read at once. */
 async function readSmall(path: string): Promise<Buffer | undefined> {
   try {
     return await readRegularFile(path, smallBytes);

@@ -6,7 +6,10 @@ import { type Topology, topologyRevision } from './topology.ts';
 /** Time after which other work gets a turn, milliseconds. */
 const sliceMs = 5;
 
-/** In pieces, which need not be copied into one. `topology` holds canonical values only (sorted keys), as everything of a project does. */
+/**
+ * Formats a project file in pieces, which need not be copied into one. `topology` must be canonical (sorted keys), as all data of a
+ * project is.
+ */
 export async function topologyText(topology: Topology, version: string): Promise<Buffer[]> {
   const writer = new SlicedWriter();
   const fields: Record<string, unknown> = {

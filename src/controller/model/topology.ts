@@ -89,7 +89,7 @@ export function toNodeEntry(node: Static<typeof NodeCreate>): NodeEntry {
   });
 }
 
-/** Undefined for a link without id or ends: those were never complete. */
+/** Extracts the stored part of a link; undefined for a link without id or ends, which was never complete. */
 export function toLinkEntry(link: Static<typeof LinkInput> & LinkExtras): LinkEntry | undefined {
   if (link.link_id === undefined || link.nodes?.length !== 2) return undefined;
   return canonical<LinkEntry>({

@@ -161,7 +161,10 @@ export class KubernetesEngine implements Engine {
     return version;
   }
 
-  /** Until the server ends the watch, as it does every few minutes, or the connection breaks: it continues from the last version. */
+  /**
+   * Watches from a version until the server ends the watch, as it does every few minutes, or the connection breaks. The caller then
+   * continues from the last version.
+   */
   async #watchFrom(owner: string, version: string, { signal, onEvent, retry }: WatchFrom): Promise<void> {
     const query = { labelSelector: ownerSelector(owner), resourceVersion: version };
     const begun = performance.now();

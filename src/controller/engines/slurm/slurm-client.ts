@@ -61,7 +61,7 @@ export interface SlurmClient {
   /** Jobs whose comment begins with `tag`; those that ended lately as well. `name`: the one they were submitted with; empty: all names. */
   jobs(name: string, tag: string): Promise<SlurmJob[]>;
   nodes(): Promise<SlurmNode[]>;
-  /** To the script of a job, and to all its processes where Slurm has no way to signal the script only. */
+  /** Signals the script of a job; where Slurm cannot signal the script only, all processes of the job. */
   signal(job: number, signal: ScriptSignal): Promise<void>;
   /** SIGTERM to all its processes, and SIGKILL after `KillWait` of slurm.conf. No error when it has ended. */
   cancel(job: number): Promise<void>;

@@ -246,7 +246,7 @@ export class SlurmEngine implements Engine {
   }
 }
 
-/** Nothing else is started for its slice. */
+/** Whether the job occupies its slice: no other job is submitted for the slice then. */
 function keepsPlace({ report: { state } }: ReportedJob): boolean {
   return state !== 'ended' && state !== 'lost';
 }

@@ -42,9 +42,9 @@ export interface CapturedLinks {
   /** @throws `link_not_found` */
   open(linkId: string): OpenLink;
   idsOn(nodeId: string): string[];
-  /** Nothing else is done with the link meanwhile. @throws `link_not_found` */
+  /** Runs `fn` while no other change of the link runs. @throws `link_not_found` */
   exclusively<T>(linkId: string, fn: (link: OpenLink) => Promise<T>): Promise<T>;
-  /** Undefined when the link is shown like this already. */
+  /** Shows the capture at its link; returns undefined when the link is shown like this already. */
   showCapture(linkId: string, shown: ShownCapture): LinkObject | undefined;
   /** Ids of links that were deleted. */
   readonly deletions: EventStream<string>;
@@ -309,7 +309,7 @@ export class ProjectCaptures {
     this.#show(linkId, capture);
   }
 
-  /** Under the link's lock, if the link is not deleted and the capture is unchanged then. */
+  /** Runs `fn` under the link's lock, unless the link was deleted or the capture has changed by then. */
   async #later(linkId: string, capture: StoredCapture, fn: (link: OpenLink) => Promise<void>): Promise<void> {
     const run = async (link: OpenLink) => {
       if (find(this.#lists, linkId, capture.capture_id) === capture) await fn(link);

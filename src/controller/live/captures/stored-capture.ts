@@ -78,7 +78,10 @@ function defaultFileName({ entry, nodes }: OpenLink, id: string, side: LinkCaptu
   return `${`${nameOf(0)}_to_${nameOf(1)}`.replace(/[^0-9A-Za-z_-]/g, '')}${suffix}.pcap`;
 }
 
-/** On this machine rather than on a remote one, and at a node that is always running rather than at one that may be stopped. */
+/**
+ * Chooses the end of a capture: an always running node rather than one that may be stopped, a local compute rather than a remote
+ * one.
+ */
 function capturingEnd(nodes: Two<OpenNode>): 0 | 1 {
   const isLasting = (node: OpenNode) => isStarted(node) && findKind(node.entry.node_type)?.alwaysRunning === true;
   const isLocal = (node: OpenNode) => node.compute?.isLocal === true;

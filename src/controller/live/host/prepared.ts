@@ -3,7 +3,7 @@ import type { Commit } from './project-context.ts';
 
 export interface Prepared<T> {
   readonly commit: Commit;
-  /** Never rejects. */
+  /** Reverts the preparation. Never rejects. */
   revert(): Promise<void>;
   /** The object of the API, once committed. */
   result(): T;

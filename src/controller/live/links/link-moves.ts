@@ -15,7 +15,7 @@ interface MovingLink {
   readonly linkId: string;
   /** End of the node. */
   readonly end: 0 | 1;
-  /** With the node as it is to be. */
+  /** The nodes of the link, with the moved node as it will be. */
   readonly nodes: Two<OpenNode>;
   readonly route: LinkRoute;
   /** The link as it was when the new port was connected to it. */
@@ -89,7 +89,7 @@ export class NodeLinks {
     for (const result of await Promise.allSettled(results)) if (result.status === 'rejected') throw result.reason;
   }
 
-  /** To be made durable together with the node's. */
+  /** Returns the changes of links that must become durable together with the node's. */
   commits(): Commit[] {
     const { links } = this.#parts;
     return this.#moving.flatMap(({ linkId, route }) => {

@@ -72,14 +72,14 @@ export class LinkSet {
     return this.ports.isTaken(end);
   }
 
-  /** Where frames of the links go now. */
+  /** Returns the UDP ports in use, by link. */
   udpPorts(): Record<string, UdpPorts> {
     const ports: Record<string, UdpPorts> = {};
     for (const [linkId, link] of this.#links) if (link.udpPorts) ports[linkId] = link.udpPorts;
     return ports;
   }
 
-  /** Nothing else is done with the link meanwhile. @throws `link_not_found` */
+  /** Runs `fn` while no other change of the link runs. @throws `link_not_found` */
   exclusively<T>(linkId: string, fn: (link: OpenLink) => Promise<T>): Promise<T> {
     this.open(linkId);
     return this.#locks.run(linkId, () => fn(this.open(linkId)));
@@ -93,7 +93,7 @@ export class LinkSet {
     });
   }
 
-  /** Its ports are taken already. */
+  /** Adds a link whose ports are reserved already. */
   put(link: OpenLink): void {
     this.#links.set(link.entry.link_id, link);
     this.#list = undefined;

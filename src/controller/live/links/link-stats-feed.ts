@@ -5,7 +5,7 @@ import type { LinkStats } from '../../../schema/link-stats.ts';
 import type { Notice } from '../host/project-context.ts';
 
 const everyMs = 1000;
-/** So many are sent before other requests have their turn. */
+/** Notices that are sent before other requests have their turn. */
 const noticesPerTurn = 50;
 
 export class LinkStatsFeed {

@@ -14,7 +14,10 @@ import { addressTowards } from './link-addresses.ts';
 export class LinkStreams {
   readonly #key = randomBytes(32);
 
-  /** For each end; undefined when the link stays with datagrams. @throws `link_failed` when they would be in the clear and must not */
+  /**
+   * Returns the stream settings of each end; undefined when the link uses datagrams. @throws `link_failed` when datagrams would be
+   * unencrypted and must not be
+   */
   of(linkId: string, [one, other]: Two<RegisteredCompute>): Two<NioStream> | undefined {
     if (one === other) return undefined;
     const encryption = encryptionOf([one, other]);

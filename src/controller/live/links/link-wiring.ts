@@ -55,7 +55,7 @@ export class LinkWiring {
     throw refused.reason;
   }
 
-  /** Where the frames of a link are to go; UDP ports are taken for it. */
+  /** Plans the route of a link's frames, and reserves its UDP ports. */
   async plan(entry: LinkEntry, nodes: Two<OpenNode>): Promise<LinkRoute> {
     const reach = await this.#reach(entry, nodes);
     return { ...reach, ports: await this.#ports.takePair(computesOf(nodes)) };
@@ -76,7 +76,7 @@ export class LinkWiring {
     return null;
   }
 
-  /** Never rejects: the fabric releases it in the end. */
+  /** Releases held frames. Never rejects: the fabric's lease releases them in any case. */
   async releaseEnd(entry: LinkEntry, nodes: Two<OpenNode>, end: 0 | 1): Promise<void> {
     if (nodes[end].compute?.hasLiveMoves) await nodes[end].releasePort(endOf(entry, end)).catch(() => undefined);
   }

@@ -90,7 +90,7 @@ export function requireFilter({ filters, suspend }: LinkEntry, nodes: Two<OpenNo
   if (filteringEnd(nodes) === undefined) throw fault('link_unfiltered', { one: String(one), other: String(other) });
 }
 
-/** Where the frames of a link go. */
+/** Route of a link's frames. */
 export interface LinkRoute {
   readonly ports: UdpPorts;
   readonly addresses: Two<string>;
@@ -132,7 +132,7 @@ export function isStopped({ live }: OpenNode): boolean {
   return live.status === 'stopped';
 }
 
-/** Nothing for a compute that runs none. */
+/** Returns the schedule for an end's compute; empty for a compute that runs no schedules. */
 function scheduleFor({ schedule }: LinkEntry, { compute }: OpenNode, end: 0 | 1): Pick<NioUdp, 'schedule'> {
   if (!schedule || !compute?.hasLinkFeature('schedules')) return {};
   return { schedule: (end === 0 ? schedule : reversedSchedule(schedule)) as NonNullable<NioUdp['schedule']> };

@@ -19,7 +19,7 @@ export interface StoredState {
   readonly wanted: Map<string, WantedRun>;
 }
 
-/** Where changes are reverted. */
+/** The open project in which changes are reverted. */
 export interface RevertTarget {
   /** The project's own fields. */
   readonly entry: ProjectEntry;
@@ -58,7 +58,7 @@ export interface Outlook {
   /** Whether a thing will exist; undefined when the step says nothing about it so far. */
   willExist(id: string): boolean | undefined;
   expect(id: string, exists: boolean): void;
-  /** True from the second call for a thing on: of several changes of one thing only the last must be as it was left. */
+  /** Returns true from the second call for an object on: of several changes of an object, only the last must be as it was left. */
   isSeen(id: string): boolean;
 }
 

@@ -18,7 +18,7 @@ async function notice(source: NoticeView, { event }: DrawingChange): Promise<obj
   return withPicture(source, event);
 }
 
-/** With the picture itself in place of the name of its file. */
+/** Replaces the name of a picture's file by the picture itself. */
 async function withPicture<T extends { readonly svg?: string }>(
   pictures: { picture(stored: string): Promise<string> },
   drawing: T,
