@@ -65,7 +65,7 @@ export class Fabric {
   readonly #tools: LinkTools;
   readonly #holds = new Holds((id) => this.#links.get(id));
   readonly #pcHolds = new Holds((id) => this.pcs.find(id));
-  readonly pcs = new Pcs((id) => this.#pcHolds.has(id));
+  readonly pcs: Pcs;
   readonly #load = new Load();
   readonly #sampling = setInterval(() => this.#tools.meters.sample(performance.now()), sampleEveryMs).unref();
 
@@ -74,6 +74,7 @@ export class Fabric {
     const pathsIn = (place: InterfacePlace) => new KernelPaths(native, runDirectory, { place });
     this.#kernelPaths = { host: pathsIn(this.#places.host), links: pathsIn(this.#places.links) };
     const schedule = new DelaySchedule(native);
+    this.pcs = new Pcs((id) => this.#pcHolds.has(id), schedule);
     this.#tools = {
       schedule,
       pacing: new Pacing(() => schedule.nextMs),

@@ -16,21 +16,32 @@ const pcsPerTurn = 8;
 /** PCs take so long of a turn of the loop, and one piece of work more. */
 const sliceMs = 1;
 
+/** The frames that wait in links, as far as PCs know them. */
+export interface DueFrames {
+  /** Sends what is due. */
+  runIfDue(nowMs: number): void;
+}
+
 /**
  * The queue of PCs with something to do. In each turn of the loop one piece of work after the other is done for a moment: sockets, timers and
  * switches have their turn in between, however much the PCs have to do.
  */
 class PcTurns {
   readonly #onTurn = () => this.#turn();
+  readonly #schedule: DueFrames;
   #waiting: PcWork[] = [];
   #head = 0;
   #isScheduled = false;
+
+  constructor(schedule: DueFrames) {
+    this.#schedule = schedule;
+  }
 
   add(one: PcWork): void {
     if (one.isWaiting) return;
     one.isWaiting = true;
     this.#waiting.push(one);
-    this.#schedule();
+    this.#plan();
   }
 
   #turn(): void {
@@ -40,17 +51,20 @@ class PcTurns {
       const one = this.#waiting[this.#head++] as PcWork;
       one.isWaiting = false;
       if (one.work()) this.add(one);
-      if (performance.now() >= limitMs) break;
+      const nowMs = performance.now();
+      // Frames of links leave in time, not when the PCs' share of the turn is over.
+      this.#schedule.runIfDue(nowMs);
+      if (nowMs >= limitMs) break;
     }
     // What is done leaves the queue when it is the larger part: constant work for each.
     if (this.#head * 2 >= this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#head);
       this.#head = 0;
     }
-    if (this.#waiting.length > this.#head) this.#schedule();
+    if (this.#waiting.length > this.#head) this.#plan();
   }
 
-  #schedule(): void {
+  #plan(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(this.#onTurn);
@@ -62,12 +76,13 @@ export class Pcs {
   readonly reports = new EventStream<PcReport>();
   readonly #pcs = new Map<string, HostedPc>();
   readonly #ports = new Map<string, PcPort>();
-  readonly #tools: HostedPcTools = { turns: new PcTurns(), onReport: (report) => this.reports.emit(report) };
+  readonly #tools: HostedPcTools;
   readonly #isHeld: (id: string) => boolean;
 
   /** `isHeld`: time stands still for a PC of this id when it is made. */
-  constructor(isHeld: (id: string) => boolean) {
+  constructor(isHeld: (id: string) => boolean, schedule: DueFrames) {
     this.#isHeld = isHeld;
+    this.#tools = { turns: new PcTurns(schedule), onReport: (report) => this.reports.emit(report) };
   }
 
   find(id: string): HostedPc | undefined {
