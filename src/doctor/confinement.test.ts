@@ -16,7 +16,7 @@ test('what confines emulators here: files and processes, user, limits, filter', 
   if ((await bubblewrapObstacle()) === undefined) assert.match(findings[0]?.found ?? '', /root folder/);
   const found = (what: string) => findings.find((finding) => finding.what === what);
   assert.match(found('limits of emulators')?.found ?? '', isRoot ? /^core=0, nofile=\d+, nproc=\d+ / : /server's own/);
-  assert.match(found('user of emulators')?.found ?? '', isRoot ? /^(61100|patchbay)/ : /server's own/);
+  assert.match(found('user of emulators')?.found ?? '', isRoot ? /^(one of its own|61100|patchbay)/ : /server's own/);
   if (emulator !== undefined) assert.equal(found('system call filter')?.state, 'good');
 });
 

@@ -1,6 +1,7 @@
 /**
  * Finds how emulators are confined here with the default configuration: files, processes, user, limits and filters of system calls.
  */
+import { randomUUID } from 'node:crypto';
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
 import { kinds } from '../emulators/kinds.ts';
 import { qemuKind } from '../emulators/qemu/kind.ts';
@@ -37,7 +38,7 @@ export async function lookAtConfinement(emulator: string | undefined): Promise<F
 /** Tries the user of emulators with a program that does nothing, and lists its limits. */
 async function lookAtUser(): Promise<Finding[]> {
   const what = 'user of emulators';
-  const runAs = await findRunAs(defaultSettings());
+  const [runAs, ofTools] = await Promise.all([findRunAs(defaultSettings(), randomUUID()), findRunAs(defaultSettings())]);
   if (runAs === undefined) {
     const own = `the server's own (${process.geteuid?.() ?? 'unknown'})`;
     return [
@@ -47,7 +48,9 @@ async function lookAtUser(): Promise<Finding[]> {
   }
   const { program, args } = commandAs(runAs, 'true', []);
   const { code, reason } = await runTool(program, args, { timeoutMs: trialLimitMs });
-  const name = runAs.user === runAs.uid ? `${runAs.uid}, which has no name` : runAs.user;
+  const own =
+    runAs.uid === ofTools?.uid ? `${runAs.uid}, which has no name` : `one of its own for each node; tools have ${ofTools?.uid}`;
+  const name = runAs.user === runAs.uid ? own : runAs.user;
   if (code !== 0) {
     const found = `programs cannot be run as ${name}, so only with run_as = root in [Server]: ${reason}`;
     return [{ state: 'note', what, node_types: [qemuKind.type], found }];

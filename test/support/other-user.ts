@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { findRunAs } from '../../src/emulators/host/run-as.ts';
 import type { Settings } from '../../src/schema/settings.ts';
 
-/** The number of the user that emulators are without `run_as`; our own when we are not root. */
-export async function emulatorUser(): Promise<number> {
-  const runAs = await findRunAs({ Server: { run_as: '' } as Settings['Server'] });
+/** The number of the user that emulators of a node are without `run_as`, and of the one that tools are; our own when we are not root. */
+export async function emulatorUser(nodeId?: string): Promise<number> {
+  const runAs = await findRunAs({ Server: { run_as: '' } as Settings['Server'] }, nodeId);
   return Number(runAs?.uid ?? process.getuid?.());
 }
 

@@ -1,5 +1,5 @@
 /** Saved memory on its way to nodes: checked where it is kept, then copied to their folders, which continue from it at their next start. */
-import { access, copyFile, link, lstat, mkdir, readdir } from 'node:fs/promises';
+import { access, chmod, copyFile, link, lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { Driver } from '../../emulators/driver.ts';
@@ -66,13 +66,18 @@ export async function stageMemory(
   await each(places, ({ path, nodes }) => copySavedLinks(join(source, savedLinksName), join(path, resumedLinksName), nodes));
 }
 
-/** Copies a folder of regular files, without copying the large ones. */
+/** Copies a folder of regular files, without copying the large ones. Their machines are different users, each of which may enter its folder only. */
 async function shareFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const name of await readdir(from)) {
     const [source, target] = [join(from, name), join(to, name)];
     const { size } = await lstat(source);
-    await (size < linkedBytes ? copyFile(source, target) : link(source, target));
+    if (size < linkedBytes) {
+      await copyFile(source, target);
+      continue;
+    }
+    await chmod(source, 0o666);
+    await link(source, target);
   }
 }
 

@@ -4,9 +4,10 @@
  * mapped stays in memory without a name.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { openRegular } from '../../lib/regular-file.ts';
 import type { Properties } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { own, type RunAs } from '../host/run-as.ts';
@@ -68,6 +69,8 @@ export class GhostImages {
         () => true,
         () => false,
       );
+      // An earlier version made it for one user.
+      if (isThere) await share(join(this.folder, name));
       if (isThere) return name;
       return this.#make(name, request).then(
         () => name,
@@ -111,13 +114,20 @@ export class GhostImages {
         hypervisor.close();
         await child.stop({ graceMs: 0 });
       }
-      await stat(join(work, fileName));
+      await share(work);
       await rename(work, join(this.folder, name));
     } finally {
       await rm(work, { recursive: true, force: true });
       await rm(runtimeDirectory, { recursive: true, force: true });
     }
   }
+}
+
+/** Lets routers of other users read the image in this folder. What the emulator left at its place may be a link. */
+async function share(folder: string): Promise<void> {
+  const { file } = await openRegular(join(folder, fileName), { noFollow: true });
+  await file.chmod(0o444).finally(() => file.close());
+  await chmod(folder, 0o755);
 }
 
 /** The same for the same file and memory. */

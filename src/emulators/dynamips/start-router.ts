@@ -37,14 +37,20 @@ export async function startRouter(
   const { host, binaries, ghosts } = facilities;
   const { Dynamips: support } = host.settings;
   const binary = await binaries.find(support.dynamips_path);
-  const runAs = await findRunAs(host.settings);
+  const runAs = await findRunAs(host.settings, node.nodeId);
   const image = await findImage(host, node, runAs);
   const { properties, directory, runtimeDirectory } = node;
   if (runAs) await own(runAs, [directory]);
   const hasGhost =
     support.ghost_ios_support && support.mmap_support && properties.mmap === true && properties.npe !== engineWithoutGhosts;
   const ghost = hasGhost
-    ? await ghosts.prepare({ properties, binary, image, runAs, sparsemem: support.sparse_memory_support })
+    ? await ghosts.prepare({
+        properties,
+        binary,
+        image,
+        runAs: await findRunAs(host.settings),
+        sparsemem: support.sparse_memory_support,
+      })
     : undefined;
   const aux = await takeAux(host, properties);
   if (ghost !== undefined) ghosts.hold(ghost);

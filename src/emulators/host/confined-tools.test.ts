@@ -11,6 +11,7 @@ import { ConfinedTools } from './confined-tools.ts';
 
 const needsRoot = process.getuid?.() !== 0 && 'only root can choose the user of a process';
 const user = await emulatorUser();
+const owner = { user: String(user), uid: String(user), gid: String(user), limits: [] };
 let folder: string;
 let settings: Settings;
 let tools: ConfinedTools;
@@ -91,7 +92,7 @@ test('a link that an emulator put in place of a file lends nothing, nor does one
   await writeFile(join(node, 'inner', 'disk'), '', { mode: 0o600 });
   await chown(node, user, user);
   await assert.rejects(sh('true', { writes: [join(node, 'disk')] }), { name: 'Fault', message: /node\/disk is a symbolic link/ });
-  await assert.rejects(tools.giveFile(join(node, 'disk')), { message: /node\/disk is a symbolic link/ });
+  await assert.rejects(tools.giveFile(owner, join(node, 'disk')), { message: /node\/disk is a symbolic link/ });
   assert.equal(await ownerOf(secret), 0);
   // While it is lent, its folder is replaced by one that leads elsewhere: the file is returned, not what has its name by then.
   const began = join(folder, 'began');
@@ -118,7 +119,7 @@ test('a file that was lent when the server was killed is returned by the next on
   await chmod(busy, 0o777);
   const waiting = sh(`touch ${busy}/x; while [ ! -e ${busy}/go ]; do sleep 0.02; done`, { writes: [path, given, busy] });
   while ((await readdir(busy)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-  await tools.giveFile(given);
+  await tools.giveFile(owner, given);
   assert.deepEqual(await Promise.all([path, given].map(ownerOf)), [user, user]);
   // The first one never comes to return it, as far as the second one sees.
   const next = new ConfinedTools(() => settings);

@@ -78,11 +78,10 @@ export class ConfinedTools {
     if ((await this.#user()) !== undefined) await own(server, [folder]);
   }
 
-  /** Gives a file to the user of emulators for good, also when a tool uses it now. @throws run_as_failed, path_forbidden */
-  async giveFile(path: string): Promise<void> {
-    const runAs = await this.#user();
+  /** Gives a file to the user of a node for good, also when a tool uses it now. @throws path_forbidden */
+  async giveFile(runAs: RunAs, path: string): Promise<void> {
     await this.recover();
-    if (runAs !== undefined) await this.#lent.give(runAs, path);
+    await this.#lent.give(runAs, path);
   }
 
   #user(): Promise<RunAs | undefined> {

@@ -1,18 +1,18 @@
 /**
- * Files that root gives to the user of emulators. A program that runs as this user can put a link in place of a file in each folder that it
+ * Files that root gives to a user of emulators. A program that runs as such a user can put a link in place of a file in each folder that it
  * owns, at any moment: root must not follow that link. Once a file is open, its path no longer counts.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import type { RunAs } from './run-as.ts';
+import { isEmulators, type RunAs } from './run-as.ts';
 
 /** As in the kernel (path_resolution(7)). */
 const mostLinks = 40;
 
 /**
- * Opens a regular file to read and to change its owner. Links are followed unless the user of emulators can have made them.
+ * Opens a regular file to read and to change its owner. Links are followed unless a user of emulators can have made them.
  * @returns undefined when there is no regular file. @throws path_forbidden
  */
 export async function openGuarded(path: string, runAs: Pick<RunAs, 'uid'>): Promise<FileHandle | undefined> {
@@ -26,7 +26,7 @@ export async function openGuarded(path: string, runAs: Pick<RunAs, 'uid'>): Prom
     if (facts.isFile()) {
       // A folder above was replaced since it was looked at.
       if ((await readlink(`/proc/self/fd/${file.fd}`)) !== real) throw refused(path, 'it was replaced meanwhile');
-      const isUsersFolder = String((await stat(dirname(real))).uid) === runAs.uid;
+      const isUsersFolder = isEmulators((await stat(dirname(real))).uid, runAs);
       if (facts.nlink > 1 && isUsersFolder) throw refused(path, 'the file has another name, too: replace it by a copy');
       return file;
     }
@@ -38,8 +38,8 @@ export async function openGuarded(path: string, runAs: Pick<RunAs, 'uid'>): Prom
   return undefined;
 }
 
-/** As `realpath`, but refuses links in folders of the user, and links that are the user's. Undefined when there is no such path. */
-async function resolveGuarded(path: string, { uid }: Pick<RunAs, 'uid'>): Promise<string | undefined> {
+/** As `realpath`, but refuses links in folders of such a user, and links that are such a user's. Undefined when there is no such path. */
+async function resolveGuarded(path: string, runAs: Pick<RunAs, 'uid'>): Promise<string | undefined> {
   const rest = resolve(path).split('/');
   let folder = '/';
   for (let links = 0; rest.length > 0; ) {
@@ -52,8 +52,8 @@ async function resolveGuarded(path: string, { uid }: Pick<RunAs, 'uid'>): Promis
       folder = next;
       continue;
     }
-    const owners = [facts.uid, (await stat(folder)).uid].map(String);
-    if (owners.includes(uid) || ++links > mostLinks)
+    const owners = [facts.uid, (await stat(folder)).uid];
+    if (owners.some((owner) => isEmulators(owner, runAs)) || ++links > mostLinks)
       throw refused(path, `${next} is a symbolic link that an emulator can have made`);
     const target = await readlink(next);
     if (target.startsWith('/')) folder = '/';

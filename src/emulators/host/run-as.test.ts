@@ -3,30 +3,41 @@ import { lstat, mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ownNodeFolder } from './run-as.ts';
+import { defaultSettings } from '../../schema/settings.ts';
+import { findRunAs, findUserOf, isEmulators, own } from './run-as.ts';
 
 const skip = process.getuid?.() !== 0 && 'only root can give files to another user';
+const [one, other] = ['f0c3a1f6-4d5c-4f57-9e4e-1d1c5a2e7c01', 'f0c3a1f6-4d5c-4f57-9e4e-1d1c5a2e7c02'];
 
-test('the folder of a node and all in it become the user’s, and nothing to which a link leads', { skip }, async (t) => {
+test('a folder and all in it become the user’s, and nothing to which a link leads', { skip }, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-run-as-'));
   t.after(() => rm(folder, { recursive: true }));
   const outside = join(folder, 'outside');
   const node = join(folder, 'node');
-  await mkdir(node);
+  await mkdir(join(node, 'inner'), { recursive: true });
   await writeFile(outside, '');
-  await writeFile(join(node, 'startup.vpc'), '');
-  await symlink(outside, join(node, 'link'));
-  const runAs = { user: '61100', uid: '61100', gid: '61100', limits: [] };
-  const check = async (names: readonly string[]) => {
-    await ownNodeFolder(runAs, node);
-    for (const name of names) assert.equal((await lstat(join(node, name))).uid, 61_100, name);
-    assert.equal((await stat(outside)).uid, 0);
-  };
-  await check(['', 'startup.vpc', 'link']);
-  await mkdir(join(node, 'inner'));
   await writeFile(join(node, 'inner', 'file'), '');
-  await symlink(outside, join(node, 'inner', 'link'));
-  await check(['inner', 'inner/file', 'inner/link']);
-  await rm(node, { recursive: true });
-  await assert.rejects(ownNodeFolder(runAs, node), { code: 'run_as_failed' });
+  for (const path of [join(node, 'link'), join(node, 'inner', 'link')]) await symlink(outside, path);
+  await own({ user: '61100', uid: '61100', gid: '61100' }, [node]);
+  for (const name of ['', 'link', 'inner', 'inner/file', 'inner/link'])
+    assert.equal((await lstat(join(node, name))).uid, 61_100, name);
+  assert.equal((await stat(outside)).uid, 0);
+});
+
+test('each node has a user of its own, always the same, which owns nothing else', { skip }, async () => {
+  const settings = defaultSettings();
+  const [first, again, second, tools] = await Promise.all(
+    [one, one, other, undefined].map(async (id) => (await findRunAs(settings, id))?.uid),
+  );
+  assert.equal(first, again);
+  assert.equal(new Set([first, second, tools]).size, 3);
+  for (const uid of [first, second, tools]) assert.ok(isEmulators(Number(uid), { uid: '5' }), uid);
+  for (const uid of [0, 1000, 65_534, 61_101]) assert.ok(!isEmulators(uid, { uid: '5' }), String(uid));
+  const named = { ...settings, Server: { ...settings.Server, run_as: 'nobody' } };
+  assert.equal((await findRunAs(named, one))?.user, 'nobody');
+});
+
+test('a process that was started as another user keeps it', { skip }, async () => {
+  const { user, uid, gid } = (await findUserOf(defaultSettings(), one, process.pid)) ?? {};
+  assert.deepEqual([user, uid, gid], ['0', '0', '0']);
 });

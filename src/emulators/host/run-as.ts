@@ -3,8 +3,9 @@
  * then that user, and no more. `setpriv` (util-linux) changes it rather than the program itself, as QEMU's sandbox forbids that, and rather
  * than Node, which would leave out the user's groups, and so `/dev/kvm`.
  */
-import { chmod, lchown, readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { chmod, readFile, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { runTool } from '../../process/tool.ts';
@@ -39,12 +40,22 @@ const packagedUser = 'patchbay';
  */
 const ownId = '61100';
 
-/** Undefined when the server is not root and so cannot choose, or is to run them as root. @throws run_as_failed for an unknown user */
-export async function findRunAs({ Server: { run_as } }: Pick<Settings, 'Server'>): Promise<RunAs | undefined> {
+/**
+ * Users of nodes, one for each, after the hash of its id: no machine owns what another one does. Numbers that systemd (Users, Groups, UIDs and
+ * GIDs on systemd Systems) leaves unused.
+ */
+const [firstNodeId, nodeIds] = [1_879_048_192, 2 ** 28];
+
+/**
+ * The user of a node's emulators; without `nodeId` that of tools. Undefined when the server is not root and so cannot choose, or is to run them
+ * as root. @throws run_as_failed for an unknown user
+ */
+export async function findRunAs({ Server: { run_as } }: Pick<Settings, 'Server'>, nodeId?: string): Promise<RunAs | undefined> {
   if (run_as === 'root' || process.getuid?.() !== 0) return undefined;
   const user = run_as === '' && (await hasPackagedUser()) ? packagedUser : run_as;
   if (user === '') {
-    return { user: ownId, uid: ownId, gid: ownId, groups: await groupOfKvm(), limits: await findLimits() };
+    const id = nodeId !== undefined && (await hasNodeIds()) ? idOfNode(nodeId) : ownId;
+    return { user: id, uid: id, gid: id, groups: await groupOfKvm(), limits: await findLimits() };
   }
   const answers = ['-u', '-g', '-G'].map((what) => runTool('id', [what, '--', user], { timeoutMs: toolLimitMs }));
   const [uid, gid, all] = await Promise.all(answers);
@@ -53,6 +64,35 @@ export async function findRunAs({ Server: { run_as } }: Pick<Settings, 'Server'>
     return { user, uid: uid.stdout.trim(), gid: gid.stdout.trim(), groups, limits: await findLimits() };
   }
   throw fault('run_as_failed', { reason: `there is no user "${user}" on this compute` });
+}
+
+/** The user of a running process of a node, which an earlier version may have started as another. */
+export async function findUserOf(settings: Pick<Settings, 'Server'>, nodeId: string, pid: number): Promise<RunAs | undefined> {
+  const runAs = await findRunAs(settings, nodeId);
+  const status = runAs && (await readFile(`/proc/${pid}/status`, 'latin1').catch(() => ''));
+  const [uid, gid] = ['Uid', 'Gid'].map((name) => new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status ?? '')?.[1]);
+  return runAs && uid !== undefined && gid !== undefined && uid !== runAs.uid ? { ...runAs, user: uid, uid, gid } : runAs;
+}
+
+/** Whether a file of this owner may be an emulator's. */
+export function isEmulators(owner: number, { uid }: Pick<RunAs, 'uid'>): boolean {
+  return [uid, ownId].includes(String(owner)) || (owner >= firstNodeId && owner < firstNodeId + nodeIds);
+}
+
+function idOfNode(nodeId: string): string {
+  const hash = createHash('sha256').update(nodeId).digest().readUInt32BE();
+  return String(firstNodeId + (hash % nodeIds));
+}
+
+/** A user namespace, as of a container, may have fewer. @see user_namespaces(7) */
+async function hasNodeIds(): Promise<boolean> {
+  const maps = await Promise.all(['uid_map', 'gid_map'].map((name) => readFile(`/proc/self/${name}`, 'latin1').catch(() => '')));
+  return maps.every((map) =>
+    map.split('\n').some((line) => {
+      const [first = 0, , count = 0] = line.trim().split(/\s+/).map(Number);
+      return first <= firstNodeId && firstNodeId + nodeIds <= first + count;
+    }),
+  );
 }
 
 /** Lower than the server's own limits, which only root could raise. */
@@ -116,20 +156,4 @@ export async function giveFolders(
 export async function own({ user, uid, gid }: Pick<RunAs, 'user' | 'uid' | 'gid'>, paths: readonly string[]): Promise<void> {
   const { code, reason } = await runTool('chown', ['-R', '-h', '-P', `${uid}:${gid}`, '--', ...paths], { timeoutMs: toolLimitMs });
   if (code !== 0) throw fault('run_as_failed', { reason: `files could not be given to the user ${user}: ${reason}` });
-}
-
-/**
- * As `own`, for the folder of a node, without a process where it holds no folders: the user cannot put a link in its place, as the folder above
- * is the server's. @throws run_as_failed
- */
-export async function ownNodeFolder(runAs: RunAs, directory: string): Promise<void> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
-  if (!entries || entries.some((entry) => entry.isDirectory())) return own(runAs, [directory]);
-  const paths = [directory, ...entries.map(({ name }) => join(directory, name))];
-  try {
-    await Promise.all(paths.map((path) => lchown(path, Number(runAs.uid), Number(runAs.gid))));
-  } catch {
-    // A file was removed meanwhile; or it says why.
-    await own(runAs, [directory]);
-  }
 }

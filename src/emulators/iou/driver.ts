@@ -56,7 +56,7 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
   const properties = asIou(node.properties);
   refuseContradictions(properties);
   const path = await host.images.of(iouImages).resolve(properties.path, node.projectDirectory);
-  const runAs = await findRunAs(settings);
+  const runAs = await findRunAs(settings, node.nodeId);
   const image = await checkImage(path, runAs);
   const license = await findLicense(settings, directory, options);
   warnAboutMemory(node, properties);

@@ -46,7 +46,7 @@ function natService(host: Host, node: NodeView): PortService<NatFacts> {
   return {
     async open() {
       const socket = join(node.runtimeDirectory, 'nat0.sock');
-      const runAs = await findRunAs(host.settings);
+      const runAs = await findRunAs(host.settings, node.nodeId);
       const isRoot = process.geteuid?.() === 0 && runAs === undefined;
       const launch = await chooseLaunch(host.settings.NAT, { socket, isRoot });
       return { ...launch, socket, logFile: join(node.directory, 'nat.log'), ...(runAs && { runAs }) };

@@ -1,7 +1,7 @@
 /** An emulator from a process, started or found. */
 import type { Child } from '../../process/child.ts';
 import type { NodeView } from '../driver.ts';
-import { findRunAs } from '../host/run-as.ts';
+import { findUserOf } from '../host/run-as.ts';
 import { freePorts } from './adapter-ports.ts';
 import { ConfigDisk } from './config-disk.ts';
 import { type Limits, QemuEmulator } from './emulator.ts';
@@ -32,7 +32,7 @@ export function assemble(node: NodeView, { facilities, limits }: Launcher, { chi
   const memory = { key: facilities.memoryKey, verified: facilities.verified };
   const { directory, runtimeDirectory } = node;
   const runDirectory = host.settings.runtimeDirectory;
-  const runAs = () => findRunAs(host.settings);
+  const runAs = () => findUserOf(host.settings, node.nodeId, child.pid);
   const throttle = new Throttle({ program: cpulimit, pid: child.pid, directory, runtimeDirectory, runDirectory, runAs });
   const images = host.images.of(qemuImages);
   const emulator = new QemuEmulator({

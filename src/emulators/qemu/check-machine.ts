@@ -35,7 +35,7 @@ export async function checkMachine(node: NodeView, { host, binaries }: QemuFacil
   const properties = asQemu(node.properties);
   const program = await requireEmulator(properties, { host, binaries });
   const version = await binaries.version(program);
-  const runAs = await findRunAs(host.settings);
+  const runAs = await findRunAs(host.settings, node.nodeId);
   refuseContradictions(properties, version);
   const options = fillPlaceholders(splitOptions(properties.options), {
     name: node.name,

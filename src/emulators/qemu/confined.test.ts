@@ -150,9 +150,10 @@ test('by default as a user of its own, also below a folder that is closed to it;
 }, async () => {
   confined({});
   await chmod(folder, 0o700);
-  const { emulator } = await start(await disk());
-  for (const id of ['Uid', 'Gid'])
-    assert.deepEqual(await processField(emulator.record.pid, id), Array(4).fill(String(await emulatorUser())), id);
+  const { emulator, view } = await start(await disk());
+  const user = await emulatorUser(view.nodeId);
+  assert.notEqual(user, await emulatorUser('another'));
+  for (const id of ['Uid', 'Gid']) assert.deepEqual(await processField(emulator.record.pid, id), Array(4).fill(String(user)), id);
   for (const field of ['CapEff', 'CapPrm']) assert.deepEqual(await processField(emulator.record.pid, field), ['0000000000000000']);
   assert.deepEqual(await processField(emulator.record.pid, 'NoNewPrivs'), ['1']);
   assert.equal((await stat(folder)).mode & 0o777, 0o700, 'the folder stays closed');
@@ -169,8 +170,8 @@ test('a disk that is no linked clone is written to, where it lies in the folder 
   await mkdir(images_path, { recursive: true });
   const { hda_disk_image: base } = await disk();
   await rename(String(base), join(images_path, 'own.qcow2'));
-  const { emulator } = await start({ hda_disk_image: join(images_path, 'own.qcow2'), linked_clone: false });
-  assert.equal((await stat(join(images_path, 'own.qcow2'))).uid, await emulatorUser());
+  const { emulator, view } = await start({ hda_disk_image: join(images_path, 'own.qcow2'), linked_clone: false });
+  assert.equal((await stat(join(images_path, 'own.qcow2'))).uid, await emulatorUser(view.nodeId));
   await emulator.stop();
 });
 

@@ -6,7 +6,7 @@ import type { ConfinedTools } from '../host/confined-tools.ts';
 import { type Confinement, type ConfinementWish, confine, confinedCommand } from '../host/confinement/confine.ts';
 import { requireReach } from '../host/confinement/require-reach.ts';
 import type { Host } from '../host/host.ts';
-import { giveFolders } from '../host/run-as.ts';
+import { giveFolders, type RunAs } from '../host/run-as.ts';
 import type { AdapterPort } from './adapters.ts';
 import type { CheckedMachine } from './check-machine.ts';
 import type { QemuFacilities } from './facilities.ts';
@@ -58,7 +58,7 @@ export async function giveFiles(
   const imageFolders = [images_path, ...additional_images_path.split(';').filter(isAbsolute)];
   const written = disks.map(({ file }) => file);
   if (runAs) await giveFolders(runAs, node, host.settings.runtimeDirectory);
-  if (runAs) await giveDisks(tools, written, [...imageFolders, projectDirectory]);
+  if (runAs) await giveDisks(runAs, tools, written, [...imageFolders, projectDirectory]);
   const backing = disks.flatMap((disk) => disk.backing.map(({ file }) => file));
   const read = [program, cdrom, bios, kernel, initrd, uefi?.code, ...backing].filter((path) => path !== undefined);
   const writes = [directory, runtimeDirectory, ...written];
@@ -70,9 +70,9 @@ export async function giveFiles(
 }
 
 /** A disk that is no linked clone is written to where it is. One elsewhere is not ours to give away. */
-async function giveDisks(tools: ConfinedTools, disks: readonly string[], folders: readonly string[]): Promise<void> {
+async function giveDisks(runAs: RunAs, tools: ConfinedTools, disks: readonly string[], folders: readonly string[]): Promise<void> {
   for (const disk of disks) {
     const ours = await Promise.all(folders.map((folder) => isReallyBelow(folder, disk)));
-    if (ours.some(Boolean)) await tools.giveFile(disk);
+    if (ours.some(Boolean)) await tools.giveFile(runAs, disk);
   }
 }

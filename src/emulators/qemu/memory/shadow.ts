@@ -12,7 +12,7 @@ import { beginLog } from '../../../process/open-log.ts';
 import { runTool } from '../../../process/tool.ts';
 import type { NodeView } from '../../driver.ts';
 import type { Host } from '../../host/host.ts';
-import { findRunAs, giveFolders, own, type RunAs } from '../../host/run-as.ts';
+import { findUserOf, giveFolders, own, type RunAs } from '../../host/run-as.ts';
 import { makePlainTaps } from '../../port-processes/machine-taps.ts';
 import { commandOf, type Identity, identityOf } from '../give-files.ts';
 import { Monitor } from '../monitor.ts';
@@ -86,7 +86,7 @@ export class Shadow {
     await using made = new AsyncDisposableStack();
     made.defer(() => rm(runtime, { recursive: true, force: true }));
     await mkdir(runtime, { recursive: true, mode: 0o700 });
-    const runAs = await findRunAs(host.settings);
+    const runAs = await findUserOf(host.settings, node.nodeId, parts.record.pid);
     await (await open(memoryFiles(folder).ram, 'wx', 0o600)).close();
     if (runAs) await giveFolders(runAs, { directory: folder, runtimeDirectory: runtime }, runtimeDirectory);
     const identity = await shadowIdentity(parts, runtime, runAs);
