@@ -99,7 +99,7 @@ const table = {
     auto_close_running: ours(false, 'Close it even while its nodes run; they are stopped then'),
     run_as: ours(
       '',
-      'User that the emulators of a root server run as; empty: `patchbay` if it exists, else one without a name; `root`: root',
+      'User that the emulators of a root server run as; empty: `patchbay` if it exists, else one of its own for each node; `root`: root',
     ),
     console_users: ours('', 'Comma-separated local users that may open consoles and screens when `auth` is on'),
   },

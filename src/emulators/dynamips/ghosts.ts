@@ -4,10 +4,11 @@
  * mapped stays in memory without a name.
  */
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { openRegular } from '../../lib/regular-file.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { Properties } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { own, type RunAs } from '../host/run-as.ts';
@@ -56,7 +57,7 @@ export class GhostImages {
     const left = (this.#users.get(name) ?? 1) - 1;
     if (left > 0) return void this.#users.set(name, left);
     this.#users.delete(name);
-    await rm(join(this.folder, name), { recursive: true, force: true }).catch(() => undefined);
+    await removeTree(join(this.folder, name)).catch(() => undefined);
   }
 
   /** Makes it unless it is there. @returns its name; undefined, and a line in the log, when Dynamips could not make it */
@@ -85,7 +86,7 @@ export class GhostImages {
    */
   async #sweep(): Promise<void> {
     for (const name of await readdir(this.folder).catch(() => [])) {
-      if (!this.#users.has(name)) await rm(join(this.folder, name), { recursive: true, force: true });
+      if (!this.#users.has(name)) await removeTree(join(this.folder, name));
     }
   }
 
@@ -117,8 +118,8 @@ export class GhostImages {
       await share(work);
       await rename(work, join(this.folder, name));
     } finally {
-      await rm(work, { recursive: true, force: true });
-      await rm(runtimeDirectory, { recursive: true, force: true });
+      await removeTree(work);
+      await removeTree(runtimeDirectory);
     }
   }
 }

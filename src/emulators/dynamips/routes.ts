@@ -1,7 +1,8 @@
 /** The routes that only routers have: looking for idle-PC values. */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { type Route, route, type TypedRoute } from '../../api/route.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { IdlePc, IdlePcProposals } from '../../schema/idle-pc.ts';
 import type { NodeAccess, NodeView } from '../driver.ts';
 import type { RouterEmulator } from './emulator.ts';
@@ -66,7 +67,7 @@ async function withOwnRouter<T>(
   view: NodeView,
   work: (router: RouterEmulator, view: NodeView) => Promise<T>,
 ): Promise<T> {
-  await rm(view.runtimeDirectory, { recursive: true, force: true });
+  await removeTree(view.runtimeDirectory);
   await mkdir(view.runtimeDirectory, { recursive: true, mode: 0o700 });
   try {
     const router = await routers.start(view);
@@ -78,6 +79,6 @@ async function withOwnRouter<T>(
       await router.stop({ now: true });
     }
   } finally {
-    await rm(view.runtimeDirectory, { recursive: true, force: true });
+    await removeTree(view.runtimeDirectory);
   }
 }

@@ -1,8 +1,9 @@
 /** The verbs of IOU. A node is its image and the two programs of its console (`confined.ts`); all of them are one process group. */
-import { lstat, mkdir, rm } from 'node:fs/promises';
+import { lstat, mkdir } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { Driver, Emulator, NodeView, StartOptions } from '../driver.ts';
 import type { Host } from '../host/host.ts';
@@ -101,7 +102,7 @@ async function prepareFolder(directory: string, properties: IouProperties, runAs
   await mkdir(directory, { recursive: true });
   await importConfigs(directory, properties);
   await writeNodeFile(join(directory, 'NETMAP'), netmap(properties));
-  await rm(join(directory, logName), { recursive: true, force: true });
+  await removeTree(join(directory, logName));
   if (runAs) await own(runAs, [directory]);
 }
 

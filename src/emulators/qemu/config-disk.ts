@@ -10,6 +10,7 @@ import { copyFile, type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm, s
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openedPath, openFolder } from '../../lib/open-folder.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
@@ -167,7 +168,7 @@ export class ConfigDisk {
     const files = join(opened, 'files');
     await mkdir(files);
     if ((await changedAt(this.#zip)) !== undefined) await unpack(this.#zip, files);
-    for (const name of removed) await rm(join(files, name), { recursive: true, force: true });
+    for (const name of removed) await removeTree(join(files, name));
     for (const { name, content } of given) await writeFile(join(files, name), content);
     if (removed.length > 0) await this.#pack(opened);
     if (removed.length + placed.length > 0) await writeFile(join(opened, namesName), JSON.stringify(placed));
@@ -204,7 +205,7 @@ export class ConfigDisk {
       return await work(folder, openedPath(handle));
     } finally {
       await handle?.close();
-      await rm(folder, { recursive: true, force: true });
+      await removeTree(folder);
     }
   }
 }

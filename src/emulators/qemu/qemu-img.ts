@@ -1,9 +1,10 @@
 /** What is asked of `qemu-img`. Its own words are in every failure. */
-import { type FileHandle, lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, readdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import type { ImageFormat } from '../../lib/disk-image/image.ts';
 import { openedPath, openFolder } from '../../lib/open-folder.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import { unfinishedEnd } from '../host/images.ts';
 import { escapeCommas } from './options.ts';
@@ -67,7 +68,7 @@ export class QemuImg {
 
   async #make(path: string, argsFor: (made: string) => string[], reads: readonly string[], timeoutMs = limitMs): Promise<void> {
     const unfinished = `${path}${unfinishedEnd}`;
-    const remove = () => rm(unfinished, { recursive: true, force: true });
+    const remove = () => removeTree(unfinished);
     let folder: FileHandle | undefined;
     try {
       await remove();

@@ -2,10 +2,10 @@
  * The folders in which images are being converted, kept on disk before they are made: a server that is killed leaves no half of an image, as
  * the next one removes them. The image folder may be shared with other servers, so none is found by its name alone.
  */
-import { rm } from 'node:fs/promises';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
 import { list, text } from '../../lib/shape.ts';
 import { unfinishedEnd } from '../host/images.ts';
 
@@ -29,7 +29,7 @@ export class UnfinishedImages {
     this.#recovery ??= this.#changing.run(async () => {
       const found = parse(await readRegularFile(this.#record, maxRecordBytes).then(String, () => '[]'));
       const own = found.filter((path) => path.endsWith(unfinishedEnd));
-      for (const path of own) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+      for (const path of own) await removeTree(path).catch(() => undefined);
       if (found.length > 0) await this.#write().catch(() => undefined);
     });
     return this.#recovery;

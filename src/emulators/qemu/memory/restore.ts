@@ -1,8 +1,8 @@
 /** A machine that continues where its memory was saved: found in the node's folder, checked, and restored once. */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../../api/faults.ts';
 import { readRegularFile } from '../../../lib/regular-file.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { memorySourceName, savedMemoryName } from '../../../schema/folders.ts';
 import type { NodeView } from '../../driver.ts';
 import type { Monitor } from '../monitor.ts';
@@ -62,7 +62,7 @@ async function orCold<T>(
   } catch (error) {
     if (source === undefined || !isFault(error, 'memory_refused')) throw error;
     node.warn(`${node.name} starts cold. ${error.message}`);
-    await rm(folder, { recursive: true, force: true });
+    await removeTree(folder);
     return undefined;
   }
 }
@@ -119,7 +119,7 @@ export async function restoreMemory(monitor: Monitor, saved: SavedMemory, runtim
     await restoreFrom(monitor, folder, runtimeDirectory);
   } catch (error) {
     // The next start is a cold one.
-    if (source !== undefined) await rm(folder, { recursive: true, force: true });
+    if (source !== undefined) await removeTree(folder);
     throw error;
   }
 }
@@ -140,5 +140,5 @@ async function restoreFrom(monitor: Monitor, folder: string, runtimeDirectory: s
  */
 export async function discardRestored({ folder }: SavedMemory): Promise<void> {
   await consume(folder);
-  await rm(folder, { recursive: true, force: true });
+  await removeTree(folder);
 }

@@ -3,9 +3,10 @@
  * processes can map: so the stream of a migration becomes a file, which QEMU before 9.0 cannot write itself. It is confined as the machine is.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, rm } from 'node:fs/promises';
+import { chmod, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../../api/faults.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { writeStream } from '../../../lib/stream-file.ts';
 import { type Child, spawnChild } from '../../../process/child.ts';
 import { beginLog } from '../../../process/open-log.ts';
@@ -84,7 +85,7 @@ export class Shadow {
     // The machine, too, must reach this one.
     const socket = join(node.runtimeDirectory, `in-${name}`);
     await using made = new AsyncDisposableStack();
-    made.defer(() => rm(runtime, { recursive: true, force: true }));
+    made.defer(() => removeTree(runtime));
     await mkdir(runtime, { recursive: true, mode: 0o700 });
     const runAs = await findUserOf(host.settings, node.nodeId, parts.record.pid);
     await (await open(memoryFiles(folder).ram, 'wx', 0o600)).close();
@@ -146,7 +147,7 @@ export class Shadow {
     await this.#child.stop({ graceMs: 0 });
     await this.#tpm?.stop({ graceMs: 0 });
     await removeTaps(this.#parts.host, this.#taps);
-    for (const path of [this.#runtime, this.socket]) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    for (const path of [this.#runtime, this.socket]) await removeTree(path).catch(() => undefined);
   }
 }
 
