@@ -1,5 +1,5 @@
 /**
- * What every kind's driver offers to the compute. The compute owns the life of a node (lock, status, events, folder, console
+ * The interface of every kind's driver for the compute. The compute owns the life of a node (lock, status, events, folder, console
  * server, links); a driver knows how one kind is checked, started, taken over and stopped. No base class: a node *has* an emulator.
  */
 import type { Readable, Writable } from 'node:stream';
@@ -45,7 +45,7 @@ export interface ScreenSource {
   readonly path: string;
 }
 
-/** Of a terminal, in characters. */
+/** Size of a terminal, in characters. */
 export interface TerminalSize {
   readonly columns: number;
   readonly rows: number;
@@ -87,7 +87,7 @@ export interface MemorySaver {
   dispose(): Promise<void>;
 }
 
-/** One of the streams of a move (`streamsOf` of its offer), as the emulator sends and takes it. */
+/** A stream of a move (`streamsOf` of its offer), as the emulator sends and takes it. */
 export interface MoveStream {
   readonly from?: Readable;
   readonly into?: Writable;
@@ -106,20 +106,20 @@ export interface Departure {
   finish(): Promise<number>;
   /** The guest continues here, at any time until it has ended. */
   abort(): Promise<void>;
-  /** It is to be ended: its streams are closed. */
+  /** Closes the streams, before the machine is ended. */
   end(): void;
 }
 
 /** A machine that comes from another compute. */
 export interface MachineArrival {
   readonly offer: MoveOffer;
-  /** It takes its streams from now on. */
+  /** Called when the machine takes its streams. */
   readonly ready: (stream: (name: string) => MoveStream) => void;
-  /** It does not come any more. */
+  /** Aborts when the move was given up. */
   readonly signal: AbortSignal;
 }
 
-/** What the driver of a kind can do with the memory of its machines. */
+/** Verbs of a driver for the memory of its machines. */
 export interface MemoryVerbs {
   /** Checks saved memory before it is restored; `name` is the node's. @throws memory_refused */
   check(folder: string, name: string): Promise<void>;
@@ -134,7 +134,7 @@ export interface MemoryVerbs {
 
 /** A running emulator. */
 export interface Emulator {
-  /** What `adopt` needs to find it again after the server died: JSON, kept by the compute from before `start` returns. */
+  /** The record by which `adopt` finds the emulator after the server died: JSON, kept by the compute from before `start` returns. */
   readonly record: Readonly<Record<string, unknown>>;
   readonly commandLine: string;
   /** Settles once, when no process is left. Never rejects. */
@@ -151,7 +151,7 @@ export interface Emulator {
   runRestored?(connect?: () => Promise<void>): Promise<void>;
   /** Resets the machine without ending the process; false when the kind must be stopped and started instead. */
   reset(): Promise<boolean>;
-  /** As the node's properties say (`on_close`), at the latest by force; resolves when no process is left. */
+  /** Ends the machine as the node's properties say (`on_close`), at the latest by force; resolves when no process is left. */
   stop(options?: { now?: boolean }): Promise<void>;
   /** Where the fabric connects for this adapter (and port); undefined when the running emulator has no such adapter. */
   port(adapter: number, port: number): PortSpec | undefined;
@@ -186,7 +186,7 @@ export interface Emulator {
   release(): void;
 }
 
-/** What the request of a start says, as `kind.start` allows; empty when nothing does. */
+/** Options in the request of a start, as `kind.start` allows. */
 export type StartOptions = Readonly<Record<string, unknown>>;
 
 /** Where a node that is made or changed stands. */
@@ -215,7 +215,7 @@ export interface NodeAccess {
   whileStopped<T>(path: { project_id: string; node_id: string }, what: string, work: (node: NodeView) => Promise<T>): Promise<T>;
 }
 
-/** What a driver that numbers its nodes knows of the others when a node is made. */
+/** Numbers of the other nodes, for a driver that numbers its nodes, when a node is made. */
 export interface NodeNumbers {
   /** Values of a property of the other nodes of this kind. */
   readonly taken?: (property: string, where: 'project' | 'compute') => ReadonlySet<unknown>;
@@ -230,7 +230,7 @@ export interface Driver {
    * `node_id`, `name`, `console` and `console_type` are the compute's and not part of what is returned.
    */
   create(input: Properties, node: NodePlace & NodeNumbers): Promise<Properties>;
-  /** The same for a change: returns all properties, or throws with nothing changed. */
+  /** Completes and checks a change: returns all properties, or throws with nothing changed. */
   update(current: Properties, changes: Properties, node: NodePlace): Promise<Properties>;
   /** Keys of the node object of the compute's API that come from the properties. Must be quick: no I/O, cached facts only. */
   present(properties: Properties, nodeId?: string): Record<string, unknown>;

@@ -1,5 +1,5 @@
 /**
- * One `tc` or `ip` of iproute2 that is kept running and reads commands from a pipe (`-batch -`): a command costs some tens of microseconds,
+ * Keeps one `tc` or `ip` of iproute2 running, which reads commands from a pipe (`-batch -`): a command costs some tens of microseconds,
  * where a process of its own costs milliseconds. It is started at the first command, and again after it has ended; it ends with this
  * process, as its standard input does.
  *
@@ -14,7 +14,7 @@ import { LineSplitter } from '../lib/line-splitter.ts';
 
 interface CommandGroup {
   readonly commands: readonly string[];
-  /** It is to show one line of JSON. */
+  /** The group prints one line of JSON. */
   readonly shows: boolean;
   readonly settle: (result: BatchResult) => void;
   /** Number of its closing command. */
@@ -29,7 +29,7 @@ export interface BatchResult {
   readonly reason: string;
   /** The program ended meanwhile: some of the commands may not have been run. */
   readonly isLost: boolean;
-  /** What `show` shows. */
+  /** The line that the commands print. */
   readonly output: string;
 }
 
@@ -98,7 +98,7 @@ export class BatchTool {
     child.on('error', (error) => lost(error.message));
     child.on('exit', () => lost('it has ended'));
     child.stdin.on('error', () => undefined);
-    // Neither the process nor its pipes keep this process running; the limit does while an answer is awaited.
+    // The process and its pipes do not keep this process running; the limit does while an answer is awaited.
     for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as Socket).unref();
     child.unref();
     return child;
@@ -116,7 +116,7 @@ export class BatchTool {
     if (!group) return;
     const failed = /^Command failed -:(\d+)/.exec(line)?.[1];
     if (failed === undefined) group.reasons.push(line);
-    // What stands before it is about the closing command itself.
+    // The line before the number is about the closing command itself.
     else if (Number(failed) === group.last) {
       group.isDone = true;
       while (group.reasons.length > 0 && /"done"|^$/.test(group.reasons.at(-1) as string)) group.reasons.pop();

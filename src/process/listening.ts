@@ -4,7 +4,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Child, Outcome } from './child.ts';
 
-/** They are looked at this often at first, less often the longer they take (a busy machine), and for at most so long. */
+/** Interval of the first looks, milliseconds; it grows by a part of the time that has passed, as a busy machine takes longer; and the limit. */
 const lookMs = 10;
 const slowing = 8;
 const startLimitMs = 10_000;
@@ -16,7 +16,7 @@ export function whenListening(child: Child, at: number | string): Promise<Listen
   return whenHolds(child, () => listens(child.pid, at));
 }
 
-/** As `whenListening`, for a child that makes a network namespace and is alone in it: its first TCP socket there. Linux only. */
+/** Waits for the first TCP socket of a child that is alone in a network namespace of its own; otherwise as `whenListening`. Linux only. */
 export function whenListeningInside(child: Child): Promise<Listening> {
   return whenHolds(child, async () => hasOwnNetwork(child.pid) && hasTcpSocket(child.pid));
 }

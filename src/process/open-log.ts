@@ -9,7 +9,7 @@ const flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
 /** A link; a folder; a pipe that no process reads, or a socket. */
 const otherThings = new Set(['ELOOP', 'EMLINK', 'EISDIR', 'ENXIO']);
 
-/** What is not a regular file of one name is moved aside. @throws errors of the system */
+/** Opens a log; anything at its path but a regular file of one name is moved aside. @throws errors of the system */
 export async function openLog(path: string, { append }: { readonly append: boolean }): Promise<FileHandle> {
   const known = await openPlain(path, append);
   if (known) return known;

@@ -1,4 +1,4 @@
-/** What a server that died left running and no server adopted. */
+/** Finds and ends processes that a server started before it died, and that no server adopted. */
 import { runMarker } from './child.ts';
 import { signalProcess } from './group.ts';
 import { commandLine, isRunning, listPids, processEnvironment, processFacts } from './proc.ts';

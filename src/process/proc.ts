@@ -1,5 +1,5 @@
 /**
- * What the kernel reports about processes in `/proc`. Linux only: elsewhere nothing is found, and callers do without.
+ * Reads the kernel's facts of processes from `/proc`. Linux only: elsewhere nothing is found, and callers do without.
  * @see proc(5), /proc/PID/stat
  */
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 
 export interface ProcessFacts {
   pid: number;
-  /** One letter; `Z` is a zombie: it has ended, and only waits for its parent. */
+  /** A letter; `Z` is a zombie: the process has ended, and its parent has not waited for it yet. */
   state: string;
   parent: number;
   group: number;
@@ -53,7 +53,7 @@ export interface ProcessUsage {
   readonly residentBytes: number;
 }
 
-/** What a process has used; undefined when there is none. */
+/** Processor time and memory of a process; undefined when there is none. */
 export async function processUsage(pid: number): Promise<ProcessUsage | undefined> {
   try {
     const [stat, status] = await Promise.all([readFile(`/proc/${pid}/stat`, 'latin1'), readFile(`/proc/${pid}/status`, 'latin1')]);
@@ -105,7 +105,7 @@ export async function childrenOf(parent: number): Promise<ProcessFacts[]> {
   }
 }
 
-/** None for a thread that has ended. @throws where the kernel has no such lists */
+/** Children of a thread; empty for one that has ended. @throws where the kernel has no such lists */
 async function childrenOfThread(pid: number, thread: string): Promise<number[]> {
   const path = `/proc/${pid}/task/${thread}`;
   const text = await readFile(`${path}/children`, 'latin1').catch(async (error: unknown) => {

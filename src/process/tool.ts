@@ -9,7 +9,7 @@ export interface ToolResult {
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
-  /** What went wrong, for people; empty when the code is 0. */
+  /** The failure, for people; empty when the code is 0. */
   readonly reason: string;
 }
 
@@ -59,7 +59,7 @@ export function runTool(
       resolve({ code, stdout: stdout(), stderr: stderr(), reason: code === 0 ? '' : words });
     });
     if (runDirectory !== undefined) process.once('exit', end);
-    // It may end before it has read everything.
+    // The tool may end before it has read everything.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
     writeFilter(child, filter);

@@ -13,7 +13,7 @@ export const ownsNothing = 61_101;
 
 export interface ToolLimits {
   readonly memoryBytes: number;
-  /** Of processor time. */
+  /** Limit of processor time. */
   readonly seconds: number;
 }
 
@@ -24,7 +24,7 @@ let canChange: Promise<boolean> | undefined;
 export interface UnprivilegedCommand {
   readonly program: string;
   readonly args: string[];
-  /** What its starter writes to `filterDescriptor`; undefined where bubblewrap cannot be used. */
+  /** The program of system calls that the starter writes to `filterDescriptor`; undefined where bubblewrap cannot be used. */
   readonly filter: Buffer | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function unprivilegedCommand(
   return { program: first, args: [...words, 'setpriv', ...inner], filter: systemCallFilter() };
 }
 
-/** Of `setpriv`; none where this process cannot change its user, as in a container that has one only. */
+/** Words of `setpriv`; empty where this process cannot change its user, as in a container that has one only. */
 async function identityWords(): Promise<string[]> {
   if (process.geteuid?.() !== 0) return [];
   const words = [`--reuid=${ownsNothing}`, `--regid=${ownsNothing}`, '--clear-groups', '--bounding-set=-all', '--inh-caps=-all'];

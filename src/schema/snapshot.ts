@@ -42,7 +42,7 @@ export const SnapshotCreate = Type.Object(
     memory: Type.Optional(Type.Boolean({ description: 'Not in GNS3: with the memory of machines that run' })),
     archive: Type.Optional(
       Type.Boolean({
-        description: "Ours: GNS3's archive, which a stock server can restore, or a folder; default: snapshot_archives",
+        description: "Not in GNS3: GNS3's archive, which a stock server can restore, or a folder; default: snapshot_archives",
       }),
     ),
   },

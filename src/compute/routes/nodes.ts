@@ -107,13 +107,13 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
 const NodeStart = Type.Object(
   {
     generation: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Ours: the number by which the controller knows this run of the node again' }),
+      Type.Integer({ minimum: 0, description: 'Not in GNS3: the number by which the controller knows this run of the node again' }),
     ),
   },
   { title: 'NodeStart' },
 );
 const NodeStop = Type.Object(
-  { now: Type.Optional(Type.Boolean({ description: 'Ours: switch it off at once, whatever its properties say' })) },
+  { now: Type.Optional(Type.Boolean({ description: 'Not in GNS3: switch it off at once, whatever its properties say' })) },
   { title: 'NodeStop' },
 );
 

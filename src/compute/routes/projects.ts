@@ -13,7 +13,11 @@ const Create = Type.Object(
     name: nullable(Name()),
     project_id: Type.Optional(nullable(Uuid)),
     number_from: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 255, description: 'Ours: nodes with numbers get the first free one from here on' }),
+      Type.Integer({
+        minimum: 0,
+        maximum: 255,
+        description: 'Not in GNS3: nodes with numbers get the first free one from here on',
+      }),
     ),
   },
   strict,

@@ -100,7 +100,7 @@ export const iouKind: Kind = {
   start: Type.Object({
     iourc_content: Type.Optional(nullable(LongText({ description: 'The licence: content of an iourc file' }))),
     license_check: Type.Optional(nullable(Type.Boolean({ description: 'Start only with a licence for this host' }))),
-    generation: Type.Optional(Type.Integer({ minimum: 0, description: 'Ours: as of nodes of every kind' })),
+    generation: Type.Optional(Type.Integer({ minimum: 0, description: 'Not in GNS3: as of nodes of every kind' })),
   }),
   isLicensed: true,
   folder: 'iou',

@@ -191,9 +191,11 @@ export const qemuKind: Kind = {
   // GNS3's controllers may send other fields, too.
   start: Type.Object({
     portable_memory: Type.Optional(
-      Type.Boolean({ description: 'Ours: with offload auto, its memory is to continue on computes without TAP interfaces, too' }),
+      Type.Boolean({
+        description: 'Not in GNS3: with offload auto, its memory is to continue on computes without TAP interfaces, too',
+      }),
     ),
-    generation: Type.Optional(Type.Integer({ minimum: 0, description: 'Ours: as of nodes of every kind' })),
+    generation: Type.Optional(Type.Integer({ minimum: 0, description: 'Not in GNS3: as of nodes of every kind' })),
   }),
   can: {
     suspend: true,

@@ -23,7 +23,7 @@ export interface RootFolder {
 export interface BubblewrapSpec {
   /** Words of bubblewrap: a root folder with nothing else. */
   readonly root: RootFolder | readonly string[];
-  /** Of the program. */
+  /** The program starts in this folder. */
   readonly workingFolder: string;
   /** `parent`: with the process that starts it. `alone`: it outlives that one. `shell`: a script waits for it. */
   readonly ends: 'parent' | 'alone' | 'shell';
@@ -31,7 +31,7 @@ export interface BubblewrapSpec {
   readonly hasOwnNetwork?: boolean;
 }
 
-/** What programs of a distribution need beside their own files. */
+/** Folders and files that programs of a distribution need beside their own. */
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix', '/gnu'];
 const systemFiles = [
   ...['/etc/ld.so.cache', '/etc/ld.so.conf', '/etc/ld.so.conf.d', '/etc/alternatives', '/etc/localtime', '/etc/timezone'],
@@ -47,7 +47,7 @@ export function bubblewrapWords({ root, workingFolder, ends, hasOwnNetwork = fal
     ...(hasOwnNetwork ? ['--unshare-net'] : []),
     ...('writes' in root ? mountWords(root) : root),
     ...['--seccomp', String(filterDescriptor)],
-    // As the first process of its namespace the program gets the signals that it handles.
+    // The first process of a namespace gets only the signals that it handles.
     ...(ends === 'parent' ? ['--die-with-parent'] : []),
     ...(ends === 'alone' ? ['--as-pid-1'] : []),
     ...(ends === 'parent' ? [] : ['--json-status-fd', String(statusDescriptor)]),

@@ -27,7 +27,7 @@ export interface FilterOptions {
   readonly isolatesItself?: boolean;
 }
 
-/** What such a program calls, beside `clone` with any flags. */
+/** System calls of such a program, beside `clone` with any flags. */
 const isolatingCalls: ReadonlySet<string> = new Set(['unshare', 'mount', 'umount2', 'pivot_root']);
 
 /** @returns undefined for a host of another architecture */
