@@ -11,6 +11,7 @@ import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { removeDiskCopies } from '../../emulators/host/disk-copies.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { spawnChild } from '../../process/child.ts';
@@ -98,7 +99,7 @@ async function copyTo({ context, project, wanted, work }: ComputeCopying, destin
       const copy = async () => {
         const source = join(project.path, 'project-files');
         const without = new Set(['tmp', ...(wanted.leave_out ?? [])]);
-        for (const { directory } of project.nodes.values()) await removeDiskCopies(directory);
+        for (const { directory, driver } of project.nodes.values()) if (!driver.kind.inFabric) await removeDiskCopies(directory);
         const names = (await readdir(source).catch(() => [])).filter((name) => !without.has(name));
         if (names.length > 0) await copyTrees(context, source, names, folder);
       };
@@ -236,15 +237,15 @@ async function renameNodes(context: Context, folder: string, ids: ReadonlyMap<st
   const kindFolders = new Set([...context.drivers.values()].map((driver) => driver.kind.folder));
   for (const kindFolder of kindFolders) {
     const parent = join(folder, kindFolder);
-    for (const name of await readdir(parent).catch(() => [])) {
+    const names = await readdir(parent).catch((): string[] => []);
+    const [error] = await forEachBounded(names, concurrency, async (name) => {
       const id = ids.get(name.toLowerCase());
-      if (id === undefined) await removeTree(join(parent, name));
-      else {
-        // Only the node itself continues from it: a copy starts anew.
-        await removeTree(join(parent, name, savedMemoryName));
-        await rename(join(parent, name), join(parent, id));
-      }
-    }
+      if (id === undefined) return removeTree(join(parent, name));
+      // Only the node itself continues from it: a copy starts anew.
+      await removeTree(join(parent, name, savedMemoryName));
+      return rename(join(parent, name), join(parent, id));
+    });
+    if (error !== undefined) throw error;
   }
 }
 

@@ -2,6 +2,7 @@
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../lib/atomic-file.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 
 export interface Placement {
@@ -13,11 +14,12 @@ export interface Placement {
 /** All of them, on disk when it resolves; after a failure there is nothing at any of the places. @throws errors of the system */
 export async function placeFolders(placements: readonly Placement[]): Promise<void> {
   try {
-    for (const { from, to } of placements) {
+    const [error] = await forEachBounded(placements, concurrency, async ({ from, to }) => {
       await remove(to);
       await rename(from, to);
       await syncFolder(dirname(to));
-    }
+    });
+    if (error !== undefined) throw error;
   } catch (error) {
     await Promise.allSettled(placements.map(({ to }) => remove(to)));
     throw error;

@@ -60,10 +60,19 @@ export async function stageMemory(
       return id === undefined ? [] : [join(path, 'project-files', driver.kind.folder, id, savedMemoryName)];
     });
     if (first === undefined) return;
-    await copyFolder(context, folder, first);
+    await ((await hasSmallFilesOnly(folder)) ? shareFolder(folder, first) : copyFolder(context, folder, first));
     for (const other of others) await shareFolder(first, other);
   });
   await each(places, ({ path, nodes }) => copySavedLinks(join(source, savedLinksName), join(path, resumedLinksName), nodes));
+}
+
+/** The memory of a PC is one: a `cp` for each of a thousand takes longer than all else of a fork. */
+async function hasSmallFilesOnly(folder: string): Promise<boolean> {
+  for (const name of await readdir(folder)) {
+    const facts = await lstat(join(folder, name));
+    if (!facts.isFile() || facts.size >= linkedBytes) return false;
+  }
+  return true;
 }
 
 /** Copies a folder of regular files, without copying the large ones. Their machines are different users, each of which may enter its folder only. */

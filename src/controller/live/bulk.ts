@@ -47,8 +47,8 @@ interface Made {
   readonly drawings: Readonly<Drawing>[];
 }
 
-/** How many things are made at once: many, as their records share a sync. */
-const atOnce = 32;
+/** Most nodes or links that are made at the same time: many, as their records share a sync. */
+export const makingConcurrency = 32;
 
 /** What gives a new node files before it is stored and announced; undefined: nothing. @throws why it has none for it */
 type FillOf = (wanted: BulkNode) => Fill | undefined;
@@ -87,7 +87,7 @@ async function each<W, P extends Prepared<unknown>>(
 ): Promise<P[]> {
   const made: P[] = [];
   let failed: unknown;
-  await forEachBounded(wanted.entries(), atOnce, async ([index, one]) => {
+  await forEachBounded(wanted.entries(), makingConcurrency, async ([index, one]) => {
     if (failed !== undefined) return;
     try {
       const ready = await prepare(one);

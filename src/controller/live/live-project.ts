@@ -21,6 +21,7 @@ import type { LogRecord, ProjectChange } from '../log/records.ts';
 import type { ComputeEntry, LinkEntry, ProjectEntry, Topology } from '../model/topology.ts';
 import { isUndoable } from '../model/view-settings.ts';
 import type { WantedRun } from '../model/wanted.ts';
+import { makingConcurrency } from './bulk.ts';
 import type { CaptureStore } from './captures/capture-store.ts';
 import { ProjectCaptures } from './captures/project-captures.ts';
 import { ComputeAnnouncements, computeSettings } from './compute-announcements.ts';
@@ -315,9 +316,9 @@ export class LiveProject {
   async #restore(state: ProjectState, { opening }: Pick<LiveProjectOptions, 'opening'>): Promise<void> {
     const nodes = await mapInTurns(state.nodes.values(), (entry) => this.nodes.add(entry, state.wanted.get(entry.node_id)));
     await opening(this);
-    await forEachBounded(nodes, concurrency, (node) => this.nodes.open(node));
+    await forEachBounded(nodes, makingConcurrency, (node) => this.nodes.open(node));
     const links = await mapInTurns(state.links.values(), (entry) => this.#addLink(entry) && entry);
-    await forEachBounded(links, concurrency, async (entry) => {
+    await forEachBounded(links, makingConcurrency, async (entry) => {
       if (!entry) return;
       const { link_id } = entry;
       await this.linkRecovery.restore(link_id, state.udpPorts.get(link_id));

@@ -26,3 +26,25 @@ test('nodes start on all computes side by side: one on which none starts holds u
   await actOnAll({ nodes: nodes as ProjectNodes, runs, notify: () => undefined }, 'start');
   assert.equal(underWay.most, concurrency);
 });
+
+test('nodes in the fabric of this host start at once, whatever another program takes to start', async () => {
+  const ids = [
+    ...Array.from({ length: concurrency }, (_, index) => `qemu ${index}`),
+    ...Array.from({ length: 20 }, (_, index) => `vpcs ${index}`),
+  ];
+  const { promise: allPcs, resolve } = Promise.withResolvers<void>();
+  let pcs = 0;
+  const nodes: Pick<ProjectNodes, 'ids'> & { find: (id: string) => unknown } = {
+    ids: () => ids,
+    find: (id) => ({ entry: { compute_id: 'local', node_type: id.split(' ')[0], name: id } }),
+  };
+  const runs: Pick<NodeRuns, 'act'> = {
+    act: async (id) => {
+      if (id.startsWith('vpcs') && ++pcs === 20) resolve();
+      await allPcs;
+      return undefined as never;
+    },
+  };
+  await actOnAll({ nodes: nodes as ProjectNodes, runs, notify: () => undefined }, 'start');
+  assert.equal(pcs, 20);
+});

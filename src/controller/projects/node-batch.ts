@@ -1,5 +1,7 @@
 /** What is done with all nodes of a project: each is attempted, then one of the errors is thrown. */
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import { localComputeId } from '../computes/compute.ts';
+import { makingConcurrency } from '../live/bulk.ts';
 import type { NodeRuns } from '../live/nodes/node-runs.ts';
 import type { NodeVerb } from '../live/nodes/node-verbs.ts';
 import type { ProjectNodes } from '../live/nodes/project-nodes.ts';
@@ -40,7 +42,10 @@ export async function resetAllConsoles(nodes: ProjectNodes): Promise<void> {
   );
 }
 
-/** A few at once on each compute: hosts work side by side, and a slow one holds up no other. A node that was deleted meanwhile is no error. */
+/**
+ * A few at once on each compute: hosts work side by side, and a slow one holds up no other. Nodes in the fabric of this host start no program:
+ * many of them share a sync. A node that was deleted meanwhile is no error.
+ */
 async function forAll(nodes: ProjectNodes, nodeIds: readonly string[], fn: (nodeId: string) => Promise<unknown>): Promise<void> {
   const attempt = async (nodeId: string) => {
     try {
@@ -49,8 +54,19 @@ async function forAll(nodes: ProjectNodes, nodeIds: readonly string[], fn: (node
       if (nodes.find(nodeId)) throw error;
     }
   };
-  const byCompute = Map.groupBy(nodeIds, (nodeId) => nodes.find(nodeId)?.entry.compute_id);
-  const errors = await Promise.all(Array.from(byCompute.values(), (ids) => forEachBounded(ids, concurrency, attempt)));
+  const isInFabric = (nodeId: string) => {
+    const entry = nodes.find(nodeId)?.entry;
+    return entry?.compute_id === localComputeId && findKind(entry.node_type)?.inFabric !== undefined;
+  };
+  const inFabric = nodeIds.filter(isInFabric);
+  const byCompute = Map.groupBy(
+    nodeIds.filter((nodeId) => !isInFabric(nodeId)),
+    (nodeId) => nodes.find(nodeId)?.entry.compute_id,
+  );
+  const errors = await Promise.all([
+    forEachBounded(inFabric, makingConcurrency, attempt),
+    ...Array.from(byCompute.values(), (ids) => forEachBounded(ids, concurrency, attempt)),
+  ]);
   const [error] = errors.flat();
   if (error !== undefined) throw error;
 }

@@ -34,24 +34,27 @@ export function vpcsDriver(host: Host): Driver {
 }
 
 async function startPc(host: Host, node: NodeView, macIds: MacIds): Promise<Emulator> {
-  const { directory, name, numberFrom, warn } = node;
-  await mkdir(directory, { recursive: true }).catch((cause: Error) => {
+  const { nodeId, directory, name, numberFrom, warn } = node;
+  const made = mkdir(directory, { recursive: true }).catch((cause: Error) => {
     throw fault('storage_failed', { reason: cause.message }, { cause });
   });
-  const [macId, script, state] = await Promise.all([
-    macIds.of(directory, numberFrom),
+  const [{ id: macId, noted }, script, state] = await Promise.all([
+    made.then(() => macIds.of(directory, numberFrom)),
     readScript(directory).catch((error: Error) => {
       warn(`${name}: ${scriptName} is not run: ${error.message}`);
       return undefined;
     }),
     findState(directory, name),
   ]);
-  const { end, running } = await makePc(host, node, {
-    macId,
-    more: { ...(script !== undefined && { script }), ...(state !== undefined && { state }) },
-  });
+  const more = { ...(script !== undefined && { script }), ...(state !== undefined && { state }) };
+  // The note of its number is written meanwhile: one sync less that a start waits for.
+  const { end, running } = await makePc(host, node, { macId, more });
   if (end !== undefined) throw fault(state === undefined ? 'vpcs_failed' : 'memory_refused', { name, reason: end });
-  return pcEmulator(host, node, running);
+  await noted.catch(async (cause: Error) => {
+    await host.pcs.removePc(nodeId);
+    throw fault('storage_failed', { reason: cause.message }, { cause });
+  });
+  return pcEmulator(host, node, running, { isRestored: state !== undefined });
 }
 
 /** Undefined when it has ended while the server was away. */

@@ -32,7 +32,13 @@ interface Wish {
   readonly from: number;
   /** Of the note in its folder. */
   readonly noted: number | undefined;
-  readonly given: (id: Promise<number>) => void;
+  readonly given: (id: Promise<MacId>) => void;
+}
+
+export interface MacId {
+  readonly id: number;
+  /** Settles when the note of it is on disk. */
+  readonly noted: Promise<void>;
 }
 
 /** The numbers of the nodes of a project. */
@@ -51,9 +57,9 @@ export class MacIds {
   readonly #wishes = new Map<string, Wish[]>();
 
   /** The id of the node with this folder, whose name is the node's id; a new one is not below `from`, if possible. @throws `vpcs_failed` when all are taken */
-  async of(directory: string, from = 0): Promise<number> {
+  async of(directory: string, from = 0): Promise<MacId> {
     const note = await readNote(directory);
-    if (note?.node_id === basename(directory)) return note.mac_id;
+    if (note?.node_id === basename(directory)) return { id: note.mac_id, noted: Promise.resolve() };
     return new Promise((given) => this.#add({ directory, from, noted: note?.mac_id, given }));
   }
 
@@ -80,10 +86,12 @@ export class MacIds {
         const id = choose(wish, ids);
         ids.add(id);
         byName.set(name, id);
-        await writeNote(wish.directory, id);
-        return id;
+        const noted = writeNote(wish.directory, id);
+        // It is waited for by the start.
+        noted.catch(() => undefined);
+        return { id, noted };
       });
-      for (const [index, { given }] of wishes.entries()) given(notes[index] as Promise<number>);
+      for (const [index, { given }] of wishes.entries()) given(notes[index] as Promise<MacId>);
       await Promise.allSettled(notes);
     }
   }

@@ -16,7 +16,13 @@ export interface RunningPc {
   readonly report: PcReport;
 }
 
-export function pcEmulator({ pcs, log }: Host, { nodeId, name, directory }: NodeView, { macId, report }: RunningPc): Emulator {
+/** `isRestored`: it continues from saved memory, which is removed once it does. */
+export function pcEmulator(
+  { pcs, log }: Host,
+  { nodeId, name, directory }: NodeView,
+  { macId, report }: RunningPc,
+  { isRestored = false } = {},
+): Emulator {
   let { settings } = report;
   const ended = Promise.withResolvers<Ending>();
   const listeners: (() => void)[] = [];
@@ -44,7 +50,7 @@ export function pcEmulator({ pcs, log }: Host, { nodeId, name, directory }: Node
     onRecord: (listener) => void listeners.push(listener),
     suspend: async () => {},
     resume: async () => {},
-    runRestored: () => discardState(directory),
+    ...(isRestored && { runRestored: () => discardState(directory) }),
     reset: async () => false,
     async stop() {
       unwatch();

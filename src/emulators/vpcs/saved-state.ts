@@ -1,9 +1,8 @@
 /** The state of a PC as a file, from which it, or a copy of it, continues: its addresses, tables, what it was doing, and its console. */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { type HostedState, hostedState } from '../../fabric/protocol.ts';
-import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import type { MemorySaver } from '../driver.ts';
@@ -28,7 +27,12 @@ export function saverOf(pcs: FabricPcs, nodeId: string, folder: string): MemoryS
     },
     async finish() {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFileAtomic(join(folder, stateName), text);
+      // Nothing reads the folder before all of the memory in it is complete: no temporary file is needed.
+      const file = await open(join(folder, stateName), 'wx', 0o600);
+      await file
+        .writeFile(text)
+        .then(() => file.sync())
+        .finally(() => file.close());
     },
     dispose: async () => {},
   };
