@@ -156,7 +156,8 @@ async function ping(pc: Node, address: string): Promise<void> {
 }
 
 async function removeSlices(): Promise<void> {
-  for (const { compute_id } of await ask<{ compute_id: string }[]>('GET', '/slices')) await ask('DELETE', `/slices/${compute_id}`);
+  for (const { compute_id } of await ask<{ compute_id: string }[]>('GET', '/slices'))
+    await ask('DELETE', `/slices/${compute_id}?force=true`);
   await waitFor(async () => (await ask<object[]>('GET', '/slices')).length === 0, {
     what: 'the end of the slices',
     everyMs: 200,

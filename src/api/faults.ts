@@ -260,6 +260,10 @@ const table = {
   },
   slice_token_refused: { status: 403, says: 'The token is unknown, expired or used: make one with patchbay slices invite' },
   slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
+  slice_in_use: {
+    status: 409,
+    says: 'Slice {name} has nodes of open projects: {projects}. Drain it, close them, or delete it with ?force=true, which closes them',
+  },
   no_compute_fits: { status: 409, says: 'No compute has room for a {node_type} node of {memory} MiB: add or name one' },
   engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
   engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },

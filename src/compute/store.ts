@@ -23,6 +23,8 @@ export interface ProjectRecord {
   readonly variables: readonly { name: string; value?: string }[] | null;
   /** Where the numbers of its nodes begin. Default 0. */
   readonly number_from?: number;
+  /** Of the controller's project when it was opened here. Default 0. */
+  readonly incarnation?: number;
   /** The folder is ours to remove as a whole: it was made for the project, or was a project's already. */
   readonly owned: boolean;
   /** Guests also see that the node at the other end does not run, and containers see what machines see. Default false. */

@@ -344,13 +344,7 @@ export class Controller {
 
   /** A compute is no longer used: its projects are closed first. */
   async forgetCompute(computeId: string): Promise<void> {
-    const compute = this.computes.find(computeId);
-    if (compute && !compute.isLocal) {
-      for (const project of this.projects.all()) {
-        const live = await project.findLive();
-        if (live?.usedComputes().includes(compute)) await project.close();
-      }
-    }
+    for (const project of await this.projects.openOn(computeId)) await project.close();
     await this.cluster.forget(computeId, () => this.computes.delete(computeId));
   }
 

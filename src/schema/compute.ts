@@ -39,6 +39,9 @@ export const Capabilities = Type.Object(
       Type.Array(oneOf(linkFeatures), { description: 'Not in GNS3: features of links beyond the GNS3 API' }),
     ),
     image_transfers: Type.Optional(Type.Boolean({ description: 'Not in GNS3: computes send images to each other' })),
+    incarnations: Type.Optional(
+      Type.Boolean({ description: 'Not in GNS3: the compute removes machines and files of a project that was rewound since' }),
+    ),
     live_moves: Type.Optional(Type.Boolean({ description: 'Not in GNS3: running machines can move to and from this compute' })),
     machine_taps: Type.Optional(
       Type.Boolean({

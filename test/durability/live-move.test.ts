@@ -279,7 +279,7 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
       // Its place in the kills of the switch.
       if (long > 0 && compute_id !== 'local') await migrate(two, 'local');
       await isWhole(vm);
-      if (long > 0) return await client.delete(`/v2/slices/${slice.id}`);
+      if (long > 0) return await client.delete(`/v2/slices/${slice.id}?force=true`);
       await client.post(`/v2/slices/${slice.id}/drain`, { drain: false }, 202);
       await untilSlice(client, slice.id, 'joined');
     } finally {

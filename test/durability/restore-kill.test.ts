@@ -1,11 +1,13 @@
 /** The server is killed while it restores: the project is as before or as restored, as a whole, and nothing lies around. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
-import type { RawClient } from '../support/raw-http.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, type NodeBody, withServer } from '../support/with-server.ts';
 import { makeChance } from './random.ts';
@@ -17,6 +19,45 @@ console.log(`seed ${chance.seed}`);
 const kills = Number(process.env.PATCHBAY_TEST_KILLS) || 10;
 /** Enough that moving and copying takes some milliseconds. */
 const fileCount = 60;
+
+test('a machine of before does not run on at another compute when the server dies in a rewind', { timeout: 240_000 }, async (t) => {
+  const [user, password] = ['teacher', 'correct-horse'];
+  const away = await startServer({ config: { Server: { auth: true, user, password } } });
+  t.after(() => away.stop());
+  const compute_id = randomUUID();
+  const address = { protocol: 'http', host: '127.0.0.1', port: away.port, user, password };
+  await client.post('/v2/computes', { compute_id, name: 'away', ...address });
+  const project = await createProject(client, { auto_close: false });
+  const pc = await createNode(client, project, 'vpcs', { compute_id });
+  const snapshot = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'stopped' });
+  const node = `${project.path}/nodes/${pc.node_id}`;
+  const statusOf = async () => (await client.get<NodeBody>(node)).status;
+  await client.post(`${node}/start`, {}, 200);
+  // The stop of its nodes is not answered.
+  process.kill(away.pid, 'SIGSTOP');
+  try {
+    const restoring = client
+      .send(`POST ${project.path}/snapshots/${snapshot.snapshot_id}/restore`, { body: {} })
+      .catch(() => undefined);
+    const noted = () => readFile(join(server.dataDir, 'state', 'restores.log'), 'utf8').catch(() => '');
+    await waitFor(async () => (await noted()).includes('"committed"'), { what: 'a rewind that is committed', everyMs: 10 });
+    await server.kill9();
+    await restoring;
+  } finally {
+    process.kill(away.pid, 'SIGCONT');
+  }
+  await server.restart();
+  await waitFor(async () => (await client.get<{ connected: boolean }>(`/v2/computes/${compute_id}`)).connected, {
+    what: 'the compute',
+  });
+  await waitFor(async () => (await statusOf()) === 'stopped', { what: 'a node as it is in the snapshot' });
+  const onCompute = new RawClient(away.url, { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` });
+  t.after(() => onCompute.close());
+  const there = async () => (await onCompute.get<NodeBody>(`${project.computePath}/vpcs/nodes/${pc.node_id}`)).status;
+  assert.equal(await there(), 'stopped');
+  await client.delete(project.path);
+  await client.delete(`/v2/computes/${compute_id}`);
+});
 
 test(`${kills} kills during restores`, { timeout: 600_000 }, async () => {
   const project = await createProject(client, { auto_close: false });

@@ -65,7 +65,12 @@ test('a slice is ordered, joins, and is placed again with the same id and data w
   assert.equal((await markOf(id)).pid, second, 'a controller that starts again adopts it');
   assert.ok(await isStarted());
 
-  await client.delete(`/v2/slices/${id}`);
+  const refused = await client.send(`DELETE /v2/slices/${id}`);
+  assert.equal(refused.status, 409, 'it holds an open lab');
+  const { name } = await client.get<{ name: string }>(project.path);
+  assert.ok(refused.text().includes(name), refused.text());
+  assert.ok(await isStarted(), 'nothing was done');
+  await client.delete(`/v2/slices/${id}?force=true`);
   await waitFor(() => !isRunning(second), { what: 'the end of the process' });
   await waitFor(async () => (await readdir(folder)).length === 0, { what: 'an empty folder' });
   assert.deepEqual(await slices(), []);

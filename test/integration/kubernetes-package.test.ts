@@ -153,7 +153,7 @@ describe('the packaged controller', { skip }, async () => {
   });
 
   it('leaves no pod of a slice that is deleted', { timeout: limitMs }, async () => {
-    for (const slice of slices) await client.delete(`/v2/slices/${slice}`);
+    for (const slice of slices) await client.delete(`/v2/slices/${slice}?force=true`);
     await waitFor(async () => (await cluster.podCount('patchbay-slice')) === 0, {
       what: 'the end of all slices',
       limitMs: readyMs,

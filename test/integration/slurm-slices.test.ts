@@ -111,7 +111,7 @@ describe('a lab on Slurm', { skip }, async () => {
           throw new Error(`${JSON.stringify(await placed(project))}\n${controller.log().slice(-3000)}`, { cause: error });
         },
       );
-    await user.delete(`/v2/slices/${compute_id}`);
+    await user.delete(`/v2/slices/${compute_id}?force=true`);
     await waitFor(async () => (await hosts.placed()) === 0, { what: 'the end of the slice', everyMs: 200 });
   });
 });

@@ -81,7 +81,7 @@ export function clusterTests(lab: ClusterLab, more: () => void = () => undefined
 
   it('has whole disks, and leaves nothing when its slices are deleted', async () => {
     await lab.end();
-    for (const slice of lab.slices) await lab.client.delete(`/v2/slices/${slice}`);
+    for (const slice of lab.slices) await lab.client.delete(`/v2/slices/${slice}?force=true`);
     await waitFor(async () => (await lab.hosts.placed()) === 0, { what: 'the end of all slices', everyMs: 200 });
     assert.deepEqual(await lab.client.get('/v2/slices'), []);
     for (const slice of lab.slices)

@@ -40,6 +40,9 @@ export class ComputeProject implements ProjectView {
   get numberFrom(): number {
     return this.#record.number_from ?? 0;
   }
+  get incarnation(): number {
+    return this.#record.incarnation ?? 0;
+  }
   get variables(): NonNullable<ProjectRecord['variables']> {
     return this.#record.variables ?? [];
   }

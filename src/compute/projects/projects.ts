@@ -20,6 +20,7 @@ export interface ProjectInput {
   readonly variables?: ProjectRecord['variables'];
   readonly replicate_link_state?: boolean;
   readonly number_from?: number;
+  readonly incarnation?: number;
 }
 
 /** Body of a node's creation: the compute's own keys, and the kind's. */
@@ -95,8 +96,14 @@ export class ComputeProjects {
     return found.node;
   }
 
-  /** A project that is known is returned as it is. */
-  create(input: ProjectInput): Promise<ComputeProject> {
+  /** A project that is known is returned as it is. One of an earlier incarnation, which was rewound, is removed first with its nodes. */
+  async create(input: ProjectInput): Promise<ComputeProject> {
+    const known = input.project_id ? this.#projects.get(idOf(input.project_id, 'project_id')) : undefined;
+    if (known && known.incarnation < (input.incarnation ?? 0)) await this.delete(known.id);
+    return this.#create(input);
+  }
+
+  #create(input: ProjectInput): Promise<ComputeProject> {
     const projectId = input.project_id ?? randomUUID();
     const key = idOf(projectId, 'project_id');
     return this.#locks.run(key, async () => {
@@ -104,8 +111,8 @@ export class ComputeProjects {
       if (known) return known;
       const path = await placeFor(this.#context.settings, projectId, input.path);
       const owned = await makeFolder(path);
-      const { name, variables = null, replicate_link_state = false, number_from } = input;
-      const numbers = { ...(number_from && { number_from }) };
+      const { name, variables = null, replicate_link_state = false, number_from, incarnation } = input;
+      const numbers = { ...(number_from && { number_from }), ...(incarnation && { incarnation }) };
       const record = { project_id: projectId, name, path, variables, owned, replicate_link_state, ...numbers };
       await this.#context.store.setProject(record);
       const project = new ComputeProject(this.#context, record);

@@ -12,6 +12,12 @@ const Create = Type.Object(
     ...ProjectUpdate.properties,
     name: nullable(Name()),
     project_id: Type.Optional(nullable(Uuid)),
+    incarnation: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Not in GNS3: grows when the project is rewound; machines and files of a lower one are removed first',
+      }),
+    ),
     number_from: Type.Optional(
       Type.Integer({
         minimum: 0,

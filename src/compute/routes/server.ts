@@ -74,6 +74,7 @@ function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) 
     number_ranges: true,
     live_moves: true,
     node_runs: true,
+    incarnations: true,
     image_transfers: true,
     resources: hostSize(),
     link_features: [...linkFeatures],

@@ -138,7 +138,7 @@ async function fillMemory({ project, memory }: ForkSource, forks: readonly Fork[
   await stageMemory(project, computes, { path: memory.path, destinations });
   await each(forks, ({ folder, identity, entry }) => {
     const started = memory.started.flatMap((id) => identity.ids.find(id) ?? []);
-    return ProjectLog.begin(join(folder, projectFileName(entry.name)), Date.now(), runningOf(started));
+    return ProjectLog.begin(join(folder, projectFileName(entry.name)), Date.now(), { wanted: runningOf(started) });
   });
 }
 

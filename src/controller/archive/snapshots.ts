@@ -174,7 +174,10 @@ export class Snapshots {
       const usedBefore = live.usedComputes();
       const restored = await restores.replace(project.path, fill, (staging, { commit, swap }) => {
         const wanted = runningOf(saved?.started ?? []);
-        const begin = () => ProjectLog.begin(join(staging, project.filename), live.seq + 1, wanted);
+        const begin = () => {
+          const seq = live.seq + 1;
+          return ProjectLog.begin(join(staging, project.filename), seq, { wanted, incarnation: seq });
+        };
         return project.replace({
           beforeStop: async () => {
             await begin();

@@ -77,6 +77,11 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.node_runs === true;
   }
 
+  /** It forgets what it has of a project that was rewound since. */
+  get hasIncarnations(): boolean {
+    return this.#transport.state.capabilities.incarnations === true;
+  }
+
   /** Images can be sent to it piece by piece, and other computes can read those that it has. */
   get hasImageTransfers(): boolean {
     return this.#transport.state.capabilities.image_transfers === true;
@@ -138,6 +143,7 @@ export class RegisteredCompute {
       live_moves: _moves,
       machine_taps: _taps,
       node_runs: _runs,
+      incarnations: _incarnations,
       image_transfers: _transfers,
       resources: _resources,
       ...capabilities

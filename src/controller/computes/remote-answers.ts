@@ -78,7 +78,7 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     string,
     unknown
   >;
-  const { live_moves, machine_taps, node_runs, number_ranges, image_transfers, ...more } = flags;
+  const { live_moves, machine_taps, node_runs, number_ranges, image_transfers, incarnations, ...more } = flags;
   return {
     ...more,
     version: typeof version === 'string' ? version : null,
@@ -90,6 +90,7 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     ...(live_moves === true && { live_moves }),
     ...(machine_taps === true && { machine_taps }),
     ...(node_runs === true && { node_runs }),
+    ...(incarnations === true && { incarnations }),
     ...(image_transfers === true && { image_transfers }),
     ...(typeof link_streams === 'boolean' && { link_streams }),
     ...((link_encryption === 'preferred' || link_encryption === 'required') && { link_encryption }),

@@ -12,6 +12,8 @@ export interface AnnouncementOptions {
   readonly computes: Computes;
   readonly log: Log;
   readonly entry: () => ProjectEntry;
+  /** As that of the log's header. */
+  readonly incarnation: number;
   /** It was announced to a compute, which may have nodes of it already. Never rejects. */
   readonly announced: (compute: RegisteredCompute) => Promise<void>;
 }
@@ -65,7 +67,7 @@ export class ComputeAnnouncements {
   }
 
   async #announce(compute: RegisteredCompute): Promise<void> {
-    const { computes, folder, log, entry } = this.#options;
+    const { computes, folder, log, entry, incarnation } = this.#options;
     const { isLocal, transport } = compute;
     await transport.connect().catch(() => undefined);
     const number_from = computes.numberFrom(compute);
@@ -74,6 +76,8 @@ export class ComputeAnnouncements {
     const body = {
       ...{ name, project_id, ...(isLocal && { path: folder }), ...(variables !== null && { variables }), ...others },
       ...(number_from !== undefined && { number_from }),
+      // The folder of the local one is the project's: its nodes are stopped before the project is rewound.
+      ...(!isLocal && incarnation > 0 && compute.hasIncarnations && { incarnation }),
     };
     try {
       await transport.send('POST /v2/compute/projects', { body });

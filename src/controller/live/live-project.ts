@@ -82,6 +82,7 @@ export class LiveProject {
   readonly unsettledMoves = new UnsettledMoves();
   readonly undo: ProjectUndo;
   readonly changes: ProjectChanges;
+  readonly #incarnation: number;
   readonly #log: ProjectLog;
   readonly #onEntry: LiveProjectOptions['onEntry'];
   /** Changes of the project's own fields, one at a time. */
@@ -99,6 +100,8 @@ export class LiveProject {
   private constructor({ start, state }: OpenedLog, options: LiveProjectOptions) {
     const log = start(() => this.#capture());
     const { folder, nodeInputs, symbols, computes } = options;
+    const { incarnation } = state;
+    this.#incarnation = incarnation;
     this.projectId = state.project.project_id;
     this.folder = folder;
     this.computes = computes;
@@ -111,7 +114,7 @@ export class LiveProject {
     const changes = new ProjectChanges(log, (change, event, seq) => notices.announce(change, event, seq));
     // Otherwise it is read when it is needed.
     const announced = (compute: RegisteredCompute) => this.runs.list(compute).catch(() => undefined);
-    const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry, announced });
+    const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry, incarnation, announced });
     const context: ProjectContext = {
       ...{ projectId: this.projectId, folder, nodeInputs, symbols, computes },
       commit: (change, apply) => changes.commitAll([{ change, apply }]),
@@ -343,6 +346,7 @@ export class LiveProject {
   #capture(): Captured {
     const wanted: Record<string, WantedRun> = {};
     for (const { id, wanted: each } of this.nodes.all()) if (each.generation > 0) wanted[id] = each;
-    return { topology: this.topology(), udpPorts: this.#forgetPorts ? {} : this.links.udpPorts(), wanted };
+    const udpPorts = this.#forgetPorts ? {} : this.links.udpPorts();
+    return { topology: this.topology(), udpPorts, wanted, incarnation: this.#incarnation };
   }
 }

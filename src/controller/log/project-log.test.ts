@@ -47,7 +47,12 @@ interface Opened {
 
 async function open(file: string, changed = {}): Promise<Opened> {
   const { start, state } = await ProjectLog.open(file, { ...options, ...changed });
-  const log = start(() => ({ topology: topologyOf(state), udpPorts: Object.fromEntries(state.udpPorts), wanted: {} }));
+  const log = start(() => ({
+    topology: topologyOf(state),
+    udpPorts: Object.fromEntries(state.udpPorts),
+    wanted: {},
+    incarnation: 0,
+  }));
   const put = (entry: NodeEntry) => {
     const was = state.nodes.get(entry.node_id);
     const change: ProjectChange = was
@@ -75,7 +80,7 @@ describe('project log', () => {
     await writeProject(file, topology);
     const { start, state } = await ProjectLog.open(file, options, { topology, settle: async () => undefined });
     assert.deepEqual(topologyOf(state), topologyOf(await readProject(file)));
-    const log = start(() => ({ topology: topologyOf(state), udpPorts: {}, wanted: {} }));
+    const log = start(() => ({ topology: topologyOf(state), udpPorts: {}, wanted: {}, incarnation: 0 }));
     const entry = node('PC1');
     await log.append({ action: 'node.created', event: entry, was: null }, () => state.nodes.set(entry.node_id, entry));
     // Not closed: the process ends here.

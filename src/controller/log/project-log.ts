@@ -31,6 +31,7 @@ export interface Captured {
   readonly topology: Topology;
   readonly udpPorts: Readonly<Record<string, UdpPorts>>;
   readonly wanted: Readonly<Record<string, WantedRun>>;
+  readonly incarnation: number;
 }
 /** A change, with the work that follows when it is on disk. */
 export interface Pending {
@@ -164,10 +165,16 @@ export class ProjectLog {
   }
 
   /** The log of a project that is not open: its changes begin after `seq`. */
-  static async begin(file: string, seq: number, wanted: Readonly<Record<string, WantedRun>>): Promise<void> {
+  static async begin(
+    file: string,
+    seq: number,
+    { wanted, incarnation }: Pick<SnapshotHeader, 'wanted' | 'incarnation'>,
+  ): Promise<void> {
     await rm(logPath(file), { force: true });
     const { journal } = await Journal.open<LogLine>(logPath(file));
-    await journal.append(headerOf(seq, { udp_ports: {}, wanted })).finally(() => journal.close());
+    await journal
+      .append(headerOf(seq, { udp_ports: {}, ...(wanted && { wanted }), ...(incarnation && { incarnation }) }))
+      .finally(() => journal.close());
   }
 
   /**
@@ -296,13 +303,13 @@ export class ProjectLog {
     while (this.#paused) await this.#paused;
     if (this.#isNew) return this.#journal.settle();
     const seq = this.#applied;
-    const { topology, udpPorts, wanted } = this.#capture();
+    const { topology, udpPorts, wanted, incarnation } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
     // Undo does not revert wanted states, and listeners are not notified of them.
     const remembered = this.#kept.filter(({ seq: each, action }) => each <= seq && action !== 'node.wanted');
     await this.#history.keep(remembered);
     this.#remembered = remembered.at(-1)?.seq ?? this.#remembered;
-    const ofThisVersion = { wanted, history: this.#remembered };
+    const ofThisVersion = { wanted, history: this.#remembered, ...(incarnation > 0 && { incarnation }) };
     const header = headerOf(seq, { udp_ports: udpPorts, ...(!this.#isEarlier && ofThisVersion) });
     await this.#journal.restart(() => [header, ...this.#kept.filter((record) => record.seq > seq)]);
     this.#kept = this.#kept.filter((record) => record.seq > seq);

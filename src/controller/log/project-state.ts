@@ -64,6 +64,7 @@ export function stateOf(topology: Topology, upgradedFrom?: number): ProjectState
     computes: topology.computes,
     udpPorts: new Map(),
     wanted: new Map(),
+    incarnation: 0,
     seq: 0,
     ...(upgradedFrom !== undefined && { upgradedFrom }),
   };

@@ -23,6 +23,8 @@ export interface SnapshotHeader {
   readonly wanted?: Readonly<Record<string, WantedRun>>;
   /** Number of the last change before, of those that the history keeps. */
   readonly history?: number;
+  /** Number of the change with which the project was last rewound: what computes have of it from before is of a past that was given up. */
+  readonly incarnation?: number;
 }
 
 /**

@@ -19,7 +19,12 @@ export async function updateClosed(
 ): Promise<ProjectEntry | undefined> {
   const onSnapshotFailed = (error: unknown) => serverLog.warn({ err: error }, `${file} could not be written; its log has all`);
   const { start, state } = await ProjectLog.open(file, { version, onSnapshotFailed });
-  const log = start(() => ({ topology: topologyOf(state), udpPorts: {}, wanted: Object.fromEntries(state.wanted) }));
+  const log = start(() => ({
+    topology: topologyOf(state),
+    udpPorts: {},
+    incarnation: state.incarnation,
+    wanted: Object.fromEntries(state.wanted),
+  }));
   try {
     const was = state.project;
     const entry = toProjectEntry(was, fields);

@@ -8,6 +8,7 @@ import { KeyedMutex } from '../../lib/mutex.ts';
 import { mapInTurns } from '../../lib/turns.ts';
 import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
 import { projectDefaults } from '../../schema/project.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { readListed, readProject } from '../log/project-state.ts';
 import { canonical } from '../model/canonical.ts';
@@ -134,6 +135,14 @@ export class KnownProjects {
 
   all(): Iterable<KnownProject> {
     return this.#projects.values();
+  }
+
+  /** Those that are open and have nodes on a remote compute. */
+  async openOn(computeId: string): Promise<KnownProject[]> {
+    const all = [...this.#projects.values()];
+    const live = await Promise.all(all.map((project) => project.findLive()));
+    const isUsed = (compute: RegisteredCompute) => compute.id === computeId && !compute.isLocal;
+    return all.filter((_project, index) => live[index]?.usedComputes().some(isUsed));
   }
 
   /** Objects are assembled at first use, in turns: those of 10,000 projects take 60 ms. */

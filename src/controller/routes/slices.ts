@@ -1,3 +1,4 @@
+import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
 import {
   SliceDrain,
@@ -12,6 +13,8 @@ import {
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { PlacementReply, PlacementRequest, ProjectPlacement } from '../placement/placement-request.ts';
+
+const namedProjects = 5;
 
 /** Computes that register themselves. */
 export function sliceRoutes(controller: Controller): Route[] {
@@ -34,9 +37,16 @@ export function sliceRoutes(controller: Controller): Route[] {
     ),
     route(
       'DELETE /v2/slices/{compute_id}',
-      { summary: 'Delete a slice and its compute; projects that use it are closed', status: 204, own: true },
-      async ({ path }) => {
-        list.get(path.compute_id);
+      {
+        summary: 'Delete a slice and its compute; with force also when open projects have nodes there, which are closed',
+        query: { force: Type.Optional(Type.Boolean({ description: 'Close the projects that have nodes there' })) },
+        status: 204,
+        own: true,
+      },
+      async ({ path, query }) => {
+        const { name } = list.get(path.compute_id);
+        const users = query.force === 'true' ? [] : await controller.projects.openOn(path.compute_id);
+        if (users.length > 0) throw fault('slice_in_use', { name, projects: namesOf(users) });
         await controller.forgetCompute(path.compute_id);
       },
     ),
@@ -69,6 +79,13 @@ export function sliceRoutes(controller: Controller): Route[] {
     ),
     ...requestsOfSlices(controller),
   ];
+}
+
+/** A few of them, for people. */
+function namesOf(projects: readonly { readonly name: string }[]): string {
+  const names = projects.slice(0, namedProjects).map(({ name }) => `"${name}"`);
+  const more = projects.length - names.length;
+  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 export function placementRoutes({ placer, projects, cluster, copies }: Controller): Route[] {

@@ -17,6 +17,8 @@ export interface StoredState {
   readonly computes: readonly ComputeEntry[];
   readonly udpPorts: Map<string, UdpPorts>;
   readonly wanted: Map<string, WantedRun>;
+  /** As that of `SnapshotHeader`; 0: it was never rewound. */
+  incarnation: number;
 }
 
 /** The open project in which changes are reverted. */
