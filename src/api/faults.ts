@@ -20,10 +20,7 @@ const table = {
   unauthorized: { status: 401, says: 'Authentication is required: send user and password (HTTP Basic), or sign in on the page' },
   wrong_login: { status: 401, says: 'The user or the password is wrong' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
-  too_many_at_once: {
-    status: 429,
-    says: 'This address has {limit} {what} already: close some, or raise {setting} in [Server]',
-  },
+  too_many_at_once: { status: 429, says: 'This address has {limit} {what} already: close some, or raise {setting} in [Server]' },
   path_too_long: { status: 414, says: 'A part of the request path has more than {limit} characters: shorten it' },
   body_late: { status: 408, says: 'The request body did not arrive within {seconds} s' },
   upload_idle: { status: 408, says: 'Nothing of the upload arrived for {seconds} s: send it again' },
@@ -260,10 +257,7 @@ const table = {
   },
   slice_token_refused: { status: 403, says: 'The token is unknown, expired or used: make one with patchbay slices invite' },
   slice_not_found: { status: 404, says: "Slice {compute_id} doesn't exist: it never joined, or its compute was deleted" },
-  slice_in_use: {
-    status: 409,
-    says: 'Slice {name} has nodes of open projects: {projects}. Drain it, close them, or delete it with ?force=true, which closes them',
-  },
+  slice_in_use: { status: 409, says: 'Slice {name} is used by {projects}: drain it, close these, or delete it with ?force=true' },
   no_compute_fits: { status: 409, says: 'No compute has room for a {node_type} node of {memory} MiB: add or name one' },
   engine_missing: { status: 409, says: 'This server has no engine "{engine}" (it has {known}): set engine in [Cluster]' },
   engine_refused: { status: 409, says: 'The engine {engine} does not place this slice: {reason}' },

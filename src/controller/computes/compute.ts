@@ -77,7 +77,7 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.node_runs === true;
   }
 
-  /** It forgets what it has of a project that was rewound since. */
+  /** The compute removes machines and files of a project that was rewound since. */
   get hasIncarnations(): boolean {
     return this.#transport.state.capabilities.incarnations === true;
   }

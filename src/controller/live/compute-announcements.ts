@@ -12,7 +12,7 @@ export interface AnnouncementOptions {
   readonly computes: Computes;
   readonly log: Log;
   readonly entry: () => ProjectEntry;
-  /** As that of the log's header. */
+  /** Number of the change with which the project was last rewound; 0: never. */
   readonly incarnation: number;
   /** It was announced to a compute, which may have nodes of it already. Never rejects. */
   readonly announced: (compute: RegisteredCompute) => Promise<void>;

@@ -15,6 +15,7 @@ import type { Controller } from '../controller.ts';
 import { PlacementReply, PlacementRequest, ProjectPlacement } from '../placement/placement-request.ts';
 
 const namedProjects = 5;
+const force = { force: Type.Optional(Type.Boolean({ description: 'Close the projects that have nodes there' })) };
 
 /** Computes that register themselves. */
 export function sliceRoutes(controller: Controller): Route[] {
@@ -35,21 +36,7 @@ export function sliceRoutes(controller: Controller): Route[] {
       },
       async ({ body }) => list.get(await engineSlices.order(body)),
     ),
-    route(
-      'DELETE /v2/slices/{compute_id}',
-      {
-        summary: 'Delete a slice and its compute; with force also when open projects have nodes there, which are closed',
-        query: { force: Type.Optional(Type.Boolean({ description: 'Close the projects that have nodes there' })) },
-        status: 204,
-        own: true,
-      },
-      async ({ path, query }) => {
-        const { name } = list.get(path.compute_id);
-        const users = query.force === 'true' ? [] : await controller.projects.openOn(path.compute_id);
-        if (users.length > 0) throw fault('slice_in_use', { name, projects: namesOf(users) });
-        await controller.forgetCompute(path.compute_id);
-      },
-    ),
+    deletion(controller),
     route(
       'POST /v2/slices/{compute_id}/drain',
       {
@@ -81,11 +68,30 @@ export function sliceRoutes(controller: Controller): Route[] {
   ];
 }
 
-/** A few of them, for people. */
-function namesOf(projects: readonly { readonly name: string }[]): string {
-  const names = projects.slice(0, namedProjects).map(({ name }) => `"${name}"`);
-  const more = projects.length - names.length;
-  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+function deletion(controller: Controller): Route {
+  const { list } = controller.cluster;
+  return route(
+    'DELETE /v2/slices/{compute_id}',
+    {
+      summary: 'Delete a slice and its compute; with force also when open projects have nodes there, which are closed',
+      query: force,
+      status: 204,
+      own: true,
+    },
+    async ({ path, query }) => {
+      const { name } = list.get(path.compute_id);
+      if (query.force !== 'true') refuseUsed(name, await controller.projects.openOn(path.compute_id));
+      await controller.forgetCompute(path.compute_id);
+    },
+  );
+}
+
+/** @throws slice_in_use */
+function refuseUsed(name: string, users: readonly { readonly name: string }[]): void {
+  if (users.length === 0) return;
+  const names = users.slice(0, namedProjects).map((project) => `"${project.name}"`);
+  const more = users.length - names.length;
+  throw fault('slice_in_use', { name, projects: `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}` });
 }
 
 export function placementRoutes({ placer, projects, cluster, copies }: Controller): Route[] {

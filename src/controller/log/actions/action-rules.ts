@@ -17,7 +17,7 @@ export interface StoredState {
   readonly computes: readonly ComputeEntry[];
   readonly udpPorts: Map<string, UdpPorts>;
   readonly wanted: Map<string, WantedRun>;
-  /** As that of `SnapshotHeader`; 0: it was never rewound. */
+  /** Number of the change with which the project was last rewound; 0: never. */
   incarnation: number;
 }
 
