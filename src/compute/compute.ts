@@ -65,11 +65,11 @@ export interface ComputeOptions {
   readonly log: Logger;
   /** Version of the server. */
   readonly version: string;
-  /** What of this machine can be used, and what is missing. */
+  /** Lists the features of this machine that can be used, and those that are missing. */
   readonly findings: () => Promise<readonly Finding[]>;
   /**
-   * Of a slice, which may be one of several on its host: its consoles begin at a place of its own in their range. `bootMs()` after which its
-   * guard ends, or has ended, what runs.
+   * Lease deadline of a slice: `bootMs()` after which its guard ends, or has ended, all that runs. A host may run several slices, so the
+   * consoles of each begin at a place of its own in their range.
    */
   readonly leaseDeadline?: number | undefined;
 }
@@ -134,7 +134,7 @@ export class HostCompute {
     const state = join(dataDirectory, 'state');
     await mkdir(Server.projects_path, { recursive: true });
     await mkdir(state, { recursive: true });
-    // It holds the secrets of links.
+    // The folder holds the secrets of links.
     await chmod(state, 0o700);
     await mkdir(runtimeDirectory, { recursive: true, mode: 0o700 });
     const log: Host['log'] = (level, message) => logger[level === 'warning' ? 'warn' : level](message);
@@ -178,7 +178,7 @@ export class HostCompute {
         await synced.then(() => removeUnownedPcs(fabric, log));
         await opening.endUnowned(leftovers, [(await fabric.connect()).pid, ...pidsIn(compute.#projects, linkNamespace)]);
       }
-      // What copied into them has ended.
+      // The processes that copied into these folders have ended.
       await removeHalfCopies(context, halfCopies);
       removeUnfinished(images, context.drivers);
       await watchPeers(context, compute.#projects);
@@ -195,7 +195,7 @@ export class HostCompute {
     return this.#routes;
   }
 
-  /** Of a slice: its machines follow its lease. */
+  /** Machines of a slice, which follow its lease. */
   get leased(): LeasedMachines {
     this.#leased ??= new LeasedMachines(this.#context, () => this.#projects.allNodes());
     return this.#leased;
@@ -212,7 +212,7 @@ export class HostCompute {
     await Promise.all([this.#freezes.close(), this.#warmMachines.close()]);
     await Promise.all([this.#departures.close(), this.#arrivals.close()]);
     const nodes = this.#projects.allNodes();
-    // What is always running is there for machines: without a link or one of them it ends with the server.
+    // Nodes that always run serve machines: without a link or a machine they end with the server.
     const isMachine = (node: ComputeNode) => node.emulator !== undefined && !node.driver.kind.alwaysRunning;
     const endsAll = stopNodes || !(this.#context.wiring.hasLinks || nodes.some(isMachine));
     if (endsAll) await Promise.allSettled(nodes.map((node) => node.halt()));
@@ -234,7 +234,7 @@ async function removeUnownedPcs(fabric: LazyFabricClient, log: Host['log']): Pro
   await fabric.retainPcs().catch((error) => log('error', `PCs without an owner could not be removed: ${error}`));
 }
 
-/** Of emulators, and of the holder of the link namespace. */
+/** Returns the process ids of the emulators and of the holder of the link namespace. */
 function pidsIn(projects: ComputeProjects, { pid }: LinkNamespace): number[] {
   return [...(pid === undefined ? [] : [pid]), ...projects.allNodes().flatMap((node) => pidsOf(node.emulator))];
 }
@@ -317,7 +317,7 @@ class Opening {
     }
   }
 
-  /** It is not ours any more: what is left of it is ended with the other processes without an owner. */
+  /** Ends the run of a node that could not be adopted. Its processes are ended with the other processes without an owner. */
   async #adoptionFailed(node: ComputeNode, { command_line }: RunRecord, error: unknown): Promise<void> {
     this.#context.log('error', `node ${node.name} could not be taken over: ${error}`);
     await this.#context.store
@@ -333,13 +333,13 @@ class Opening {
       `ending ${unowned.length} processes without an owner: ${unowned.map(({ pid }) => pid).join(', ')}`,
     );
     await endMarked(unowned, orphanGraceMs);
-    // What a start that was under way has made since they were listed is in the session that one of them began.
+    // Processes that a start under way has made since the list was read belong to the session of a listed process.
     const begun = new Set(unowned.map(({ pid }) => pid));
     const later = (await listMarked(this.#context.settings.runtimeDirectory)).filter(({ sid }) => begun.has(sid));
     await endMarked(later, 0);
   }
 
-  /** Of containers that ended while no server ran. */
+  /** Removes the interfaces of containers that ended while no server ran. */
   async #removeOldInterfaces(nodes: readonly ComputeNode[]): Promise<void> {
     const owned = new Set(nodes.flatMap((node) => interfacesOf(node.emulator)));
     const [ofHost, ofMachines] = await Promise.all([
@@ -361,7 +361,7 @@ class Opening {
   }
 }
 
-/** Of those by earlier versions that is not known. */
+/** Whether a run is from an earlier boot of the host. Runs by earlier versions do not note the boot and count as of this one. */
 function isOfEarlierBoot(run: RunRecord | undefined): boolean {
   return run?.boot !== undefined && run.boot !== bootId();
 }
@@ -375,7 +375,7 @@ function portsOf({ dataDirectory, Server }: Settings, consoleHost: string, isSli
   return new Ports(Server, consoleHost, { udp: offset, ...(isSlice && { tcp: offset }) });
 }
 
-/** The same for the same text, and hardly ever for another one. */
+/** Hashes a text to a number: the same text gives the same number, another text hardly ever does. */
 function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0);
 }

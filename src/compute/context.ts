@@ -1,4 +1,4 @@
-/** What the parts of the compute share. Made once, in `compute.ts`. */
+/** Context that the parts of the compute share. Made once, in `compute.ts`. */
 import type { Driver, ProjectVariable } from '../emulators/driver.ts';
 import type { Host } from '../emulators/host/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
@@ -12,7 +12,7 @@ import type { Ports } from './host/ports.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
 
-/** Of a slice, which runs machines only while its controller knows of it; that of another compute never changes. */
+/** Lease of a slice, which runs machines only while its controller knows of it; the lease of another compute never changes. */
 export interface MachineLease {
   /** A slice: what it ends on its own is interrupted, and its controller has it started again. */
   readonly isSlice: boolean;
@@ -24,12 +24,12 @@ export interface MachineLease {
   deadline: number;
 }
 
-/** What listeners of the compute are sent. */
+/** Notice for listeners of the compute. */
 export interface ComputeNotice {
   readonly action: 'node.updated' | 'node.deleted' | 'capture.stopped' | 'log.error' | 'log.warning' | 'log.info';
   readonly event: Readonly<Record<string, unknown>>;
   readonly project_id?: string;
-  /** Of `node.updated`: not in the node's object, whose keys an earlier controller takes for properties. */
+  /** Run facts of `node.updated`. They are outside the node's object, because an earlier controller takes its keys for properties. */
   readonly run?: RunFacts;
 }
 

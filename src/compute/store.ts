@@ -23,7 +23,7 @@ export interface ProjectRecord {
   readonly variables: readonly { name: string; value?: string }[] | null;
   /** Where the numbers of its nodes begin. Default 0. */
   readonly number_from?: number;
-  /** Of the controller's project when it was opened here. Default 0. */
+  /** Incarnation of the controller's project when it was opened here. Default 0. */
   readonly incarnation?: number;
   /** The folder is ours to remove as a whole: it was made for the project, or was a project's already. */
   readonly owned: boolean;
@@ -43,15 +43,15 @@ export interface NodeRecord {
 
 /** Compiled from the expressions of the filters of these names. */
 export type BpfTables = { readonly [K in BpfKey]?: readonly BpfInstruction[][] } & {
-  /** Those in the steps of its schedule. */
+  /** Tables of the expressions in the steps of the NIO's schedule. */
   readonly expressions?: readonly CompiledExpressions[];
 };
 
-/** What the node sees of the other end, on another compute. */
+/** State of a link's other end, on another compute, as the node sees it. */
 interface PeerRecord {
   /** Its node does not run. */
   readonly peer_stopped?: boolean;
-  /** Of the schedule that runs there. */
+  /** Outages of the schedule that runs at the other end. */
   readonly outages?: LinkSchedule;
 }
 
@@ -64,7 +64,7 @@ export interface NioRecord extends BpfTables, PeerRecord {
   readonly address: string;
   readonly filters: Filters;
   readonly suspend: boolean;
-  /** Of the filters; _ab is what leaves the node of this NIO. */
+  /** Schedule of the filters; _ab applies to frames that leave the node of this NIO. */
   readonly schedule?: LinkSchedule;
   /** The node's port is sent the frames of the link whose NIO has this local port. */
   readonly mirror_of?: number;
@@ -104,7 +104,7 @@ export function withoutStreams({ stream: _stream, mirror_to, ...datagrams }: Nio
 export interface CaptureRecord {
   /** Among the captures of its port. The record itself, by identity, is one run of a capture: readers follow it to its end. */
   readonly id: string;
-  /** Of the file, absolute. */
+  /** Absolute path of the file. */
   readonly path: string;
   readonly file_name: string;
   /** Number of the frames' type in pcap files. */
@@ -118,7 +118,7 @@ export interface CaptureRecord {
 
 /** Exists while the node runs, and while it is interrupted. */
 export interface RunRecord {
-  /** What the driver needs to adopt the emulator. */
+  /** Data that the driver needs to adopt the emulator. */
   readonly record: Readonly<Record<string, unknown>>;
   readonly status: 'started' | 'suspended';
   readonly command_line: string;
@@ -134,7 +134,7 @@ export interface RunRecord {
   readonly boot?: string;
 }
 
-/** What is kept of a run that has ended: people look at its command line, and the controller at the rest. */
+/** Record of a run that has ended: users look at its command line, the controller at the rest. */
 export interface EndRecord {
   readonly command_line: string;
   readonly generation?: number;
@@ -144,9 +144,9 @@ export interface EndRecord {
 /** A node as it is remembered. */
 export interface KnownNode {
   readonly record: NodeRecord;
-  /** Of its last run; empty when there was none. */
+  /** Command line of the last run; empty when there was none. */
   readonly commandLine: string;
-  /** Of its last run. */
+  /** Generation of the last run. */
   readonly generation?: number | undefined;
   readonly ending?: RunEnding | undefined;
 }

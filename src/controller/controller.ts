@@ -59,14 +59,14 @@ export interface ControllerOptions {
   /** Version of GNS3's API that is served. */
   readonly version: string;
   readonly compute: LocalCompute;
-  /** Of the built-in appliances. Default: there are none. */
+  /** Folder of the built-in appliances. Default: no appliances. */
   readonly appliancesFolder?: string;
   /** Ends the server as SIGTERM does; returns at once. */
   readonly end: () => void;
 }
 
 interface ControllerParts {
-  /** What listeners of the controller are sent. */
+  /** Notices for listeners of the controller. */
   readonly notices: EventStream<Notice>;
   readonly computeEvents: EventStream<EventOfCompute>;
   /** Computes whose connection changed. */
@@ -100,7 +100,7 @@ export class Controller {
   readonly log: Log;
   readonly kept: KeptSettings;
   readonly end: () => void;
-  /** What listeners of the controller are sent. */
+  /** Notices for listeners of the controller. */
   readonly notices: EventStream<Notice>;
   readonly #parts: ControllerParts;
   readonly #usage = new UsageMeter();
@@ -320,7 +320,7 @@ export class Controller {
     return snapshots.uses.during(snapshot.snapshot_id, () => project.whileThere(fork));
   }
 
-  /** The same of a project as it is now. */
+  /** Forks a project in its current state, from a snapshot made for this purpose. */
   async forkNow(projectId: string, wanted: SnapshotFork): Promise<KnownProject[]> {
     const project = this.projects.get(projectId);
     const name = `fork ${new Date().toISOString().replaceAll(':', '-')}`;

@@ -22,7 +22,7 @@ export class Arrivals {
   async begin(node: ComputeNode, offer: MoveOffer): Promise<void> {
     const receive = node.driver.memory?.receive;
     if (!receive) throw fault('move_refused', { name: node.name, reason: 'nodes of its type cannot' });
-    // Of a controller that has died.
+    // A controller that has died may have left an arrival.
     await this.abort(node);
     const abort = new AbortController();
     const { promise: ready, resolve, reject } = Promise.withResolvers<(name: string) => MoveStream>();

@@ -80,7 +80,7 @@ export class Departures {
     }
   }
 
-  /** It runs here. Nothing happens to a machine that was not to leave. */
+  /** Aborts the departure: the machine continues here. Does nothing for a machine that was not to leave. */
   async abort(node: ComputeNode): Promise<void> {
     const leaving = this.#leaving.get(node.id);
     if (!leaving) return node.continueHere();

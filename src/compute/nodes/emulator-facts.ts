@@ -1,4 +1,4 @@
-/** What the record of a running emulator says of this host; the records are the drivers', some keys are common to them. */
+/** Reads facts about this host from the record of a running emulator. Each driver has its own record; some keys are common. */
 import type { Emulator } from '../../emulators/driver.ts';
 
 /** Process ids: the values of `pid`. */

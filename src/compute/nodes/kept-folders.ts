@@ -27,7 +27,7 @@ export async function keepFolder(projectPath: string, nodeId: string, folder: st
   }
 }
 
-/** What was kept of a node with this id takes the place of its folder; nothing happens when nothing was. */
+/** Replaces a node's folder by the folder that was kept for its id; does nothing when none was kept. */
 export async function restoreFolder(projectPath: string, nodeId: string, folder: string): Promise<void> {
   const kept = await findKept(projectPath, nodeId);
   if (kept === undefined) return;
@@ -36,7 +36,7 @@ export async function restoreFolder(projectPath: string, nodeId: string, folder:
   await rename(kept, folder);
 }
 
-/** The same for a folder that is in use: what is in it stays, and what is missing in it is restored. */
+/** Restores the kept files that are missing in a folder in use; the files in that folder stay. */
 export async function restoreMissing(projectPath: string, nodeId: string, folder: string): Promise<void> {
   const kept = await findKept(projectPath, nodeId);
   if (kept === undefined) return;

@@ -27,7 +27,7 @@ export class LeasedMachines {
     this.#context.lease.isOver = true;
     await this.#context.wiring.hold().catch((error: unknown) => this.#context.log('error', `the links are not down: ${error}`));
     await Promise.allSettled(this.#nodes().map((node) => this.#pauseNode(node)));
-    // Those that were being started. They are not waited for: that may hang.
+    // Nodes that are being started are paused later, without waiting for them: a start may hang.
     const pause = (node: ComputeNode) => node.exclusively(() => (this.#context.lease.isOver ? this.#pauseNode(node) : undefined));
     for (const node of this.#nodes()) pause(node).catch(() => undefined);
   }

@@ -70,7 +70,7 @@ export class NodeCaptures {
     if (capture) await this.#stop(binding, capture);
   }
 
-  /** It has ended by itself, by a limit or because of the disk: listeners are notified why. */
+  /** Stops a capture that ended by itself, by a limit or because of the disk, and notifies listeners of the reason. */
   async ended({ adapter, port }: Binding, capture: CaptureRecord, reason: string): Promise<void> {
     const { id, name, project } = this.#node;
     const present = this.#context.wiring.find({ nodeId: id, adapter, port });
@@ -94,7 +94,7 @@ export class NodeCaptures {
     return bindings.flatMap((binding) => capturesOf(binding.nio).map((capture) => this.#entryOf(binding, capture)));
   }
 
-  /** What streams a capture to its end. @throws capture_missing */
+  /** Returns the source that streams a capture to its end. @throws capture_missing */
   source(at: PortNumbers, id = gns3CaptureId): CaptureSource {
     const binding = this.#nios.get(at);
     const capture = findCapture(binding, id);

@@ -1,4 +1,4 @@
-/** Which console a node has: the rules of asking for a port, free of the node's life. */
+/** Rules for a node's console and for requests of its port, independent of the node's lifecycle. */
 import { fault } from '../../api/faults.ts';
 import type { ConsoleType, NodeStatus } from '../../schema/node.ts';
 import type { Ports } from '../host/ports.ts';

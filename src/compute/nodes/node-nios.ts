@@ -202,13 +202,13 @@ export class NodeNios {
     const { wiring, ports } = this.#context;
     const { udp } = ports;
     const holder = wiring.findByPort(lport);
-    // As in GNS3: nothing of a node that does not run is lost.
+    // The port of a node that does not run may be used again, as in GNS3: no frame is lost.
     if (holder && !wiring.isRunning(holder.nodeId)) return () => undefined;
     if (holder || !udp.reserve(lport)) throw fault('udp_port_taken', { lport });
     return () => udp.release(lport);
   }
 
-  /** As `#claim`, for the port from which the link's frames are sent to a mirror on another compute. */
+  /** Claims, as `#claim` does, the port from which the link's frames are sent to a mirror on another compute. */
   #claimMirror({ mirror_to }: NioRecord, before: Binding): () => void {
     if (!mirror_to || mirror_to.lport === before.nio.mirror_to?.lport) return () => undefined;
     return this.#claim(mirror_to.lport, undefined);

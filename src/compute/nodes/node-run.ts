@@ -1,6 +1,6 @@
 /**
- * One run of a node, from its emulator's start or adoption to its end: the emulator, its console server, its links, its folder of
- * sockets and its record. All of it is there, or nothing. Who calls when, and what the node's status is, is the node's business.
+ * Run of a node, from its emulator's start or adoption to its end. It has the emulator, its console server, its links, its folder of
+ * sockets and its record: all of them or none. The node decides when to call it, and keeps the status.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,10 +39,10 @@ export class NodeRun {
   #console: NodeConsole | undefined;
   #auxiliary: NodeConsole | undefined;
   #relay: ConsoleRelay | undefined;
-  /** What it ended with, once it has. */
+  /** How the run ended, once it has. */
   #ending: Ending | undefined;
   #isOver = false;
-  /** Of an end that is its compute's doing, `lost`: the record stays, so that the node is known to be to run again. */
+  /** Ending to record. `lost`, if the compute caused the end: the record stays, so that the node is known to be to run again. */
   endsAs: RunEnding = 'asked';
 
   private constructor(owner: RunOwner, view: NodeView, emulator: Emulator) {
@@ -80,14 +80,14 @@ export class NodeRun {
     const emulator = await owner.driver.adopt(view, record.record);
     if (!emulator) return undefined;
     const run = new NodeRun(owner, view, emulator);
-    // It runs: a console that cannot be opened is no reason to end it.
+    // A console that cannot be opened is no reason to end a running node.
     run.#warnOfPorts(await owner.openPorts(emulator));
     await together([run.openConsole(), run.linksUp()]).catch((error: Error) => {
       owner.context.log('error', `node ${view.name} was taken over, but not all of it: ${error.message}`);
     });
     // Saved while it was paused, by a server that died before it stopped the machine: now it continues by itself.
     await removeTree(join(view.directory, savedMemoryName)).catch(() => undefined);
-    // It was paused for a copy, or for a move, when the server died.
+    // The machine was paused for a copy or for a move when the server died.
     if (record.status === 'started' && !record.departed && emulator.state === 'suspended')
       await emulator.resume().catch((error: Error) => {
         owner.context.log('error', `node ${view.name} stays paused: it could not be resumed: ${error.message}`);

@@ -1,4 +1,4 @@
-/** What a node is: its durable record, its status, and what clients and its driver see of it. What it does is in `node.ts`. */
+/** State of a node: its durable record, its status, and its views for clients and the driver. The operations are in `node.ts`. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Driver, NodeView, Properties } from '../../emulators/driver.ts';
@@ -23,11 +23,11 @@ export class NodeState {
   status: NodeStatus = 'stopped';
   /** Stopped by its compute, and to run again; durable, as part of its run. */
   isInterrupted = false;
-  /** Of the last start. */
+  /** Command line of the last start. */
   commandLine: string;
-  /** Of the current or the last start. */
+  /** Generation of the current or the last start. */
   generation: number | undefined;
-  /** Of the last run. */
+  /** Ending of the last run. */
   #ending: RunEnding | undefined;
   #stored = Promise.resolve();
 
@@ -104,7 +104,7 @@ export class NodeState {
     };
   }
 
-  /** Of a node that has stopped. `lost`: it is to run again, and its record stays, which says so. Never rejects. */
+  /** Records the end of a node's run. `lost`: the node is to run again, and its record stays, which says so. Never rejects. */
   async endRun(ending: RunEnding): Promise<void> {
     this.isInterrupted = ending === 'lost';
     this.#ending = ending;
@@ -112,7 +112,7 @@ export class NodeState {
     if (!this.isInterrupted) await this.context.store.endRun(this.id, this.endRecord(ending, this)).catch(failed);
   }
 
-  /** It is about to be started. */
+  /** Notes the generation of a start that is about to begin. */
   beginRun(generation: number | undefined): void {
     this.generation = generation;
     this.#ending = undefined;
@@ -134,7 +134,7 @@ export class NodeState {
     this.context.emit({ action, event, project_id: this.record.project_id, ...run });
   }
 
-  /** What the record becomes by a change; a console port may have been taken for it, so it must go to `store`. */
+  /** Returns the record after a change. A console port may have been reserved for it, so the record must go to `store`. */
   async after(change: NodeChange): Promise<NodeRecord> {
     const before = this.record;
     const connected = this.context.wiring.ofNode(this.id).length > 0;

@@ -1,5 +1,5 @@
 /**
- * One node: its verbs.
+ * Operations of a node.
  *
  * Theory of operation. Every verb runs under the node's lock, one after the other, and looks at the status when its turn comes: a
  * start behind a start finds the node started and does nothing, a deletion behind a start stops it. An emulator that ends by itself
@@ -32,7 +32,7 @@ export class ComputeNode {
   readonly project: ProjectView;
   readonly driver: Driver;
   readonly captures: NodeCaptures;
-  /** Which start it runs by, and how its last run ended. */
+  /** Facts about runs: the generation of the current start, and how the last run ended. */
   readonly runs: Pick<NodeState, 'generation' | 'endRecord' | 'presentRun'>;
   readonly #state: NodeState;
   readonly #nios: NodeNios;
@@ -117,7 +117,7 @@ export class ComputeNode {
     return this.exclusively(async () => {
       if (this.#run) throw fault('node_running', { name: this.name, what: 'receive it from another compute' });
       await this.#start(begin);
-      // What it sends when it is resumed is not lost.
+      // The links are connected before the machine is resumed, so that no frame that it sends is lost.
       await this.context.wiring.connected([this.id]);
     });
   }
@@ -140,7 +140,7 @@ export class ComputeNode {
   /** Starts what is always running; for other kinds, nothing. */
   begin = async (): Promise<void> => (this.driver.kind.alwaysRunning ? this.start() : undefined);
 
-  /** What is always running stays so. A stopped node loses the memory that was saved for its next start, unless it is of its template. */
+  /** Stops the node, unless it always runs. A stopped node loses the memory saved for its next start, unless it is its template's. */
   stop(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
@@ -271,7 +271,7 @@ export class ComputeNode {
     if (this.status !== record.status || run.emulator.openPort) await this.noteRun();
   }
 
-  /** What `adopt` did not find ended by itself, or as its compute did. Never rejects. */
+  /** Records the end of a run that `adopt` did not find: it ended by itself, or with its compute. Never rejects. */
   endedAway = (ending: RunEnding): Promise<void> => this.exclusively(() => this.#state.endRun(ending));
 
   /** The server ends: lets go of the emulator without waiting for verbs under way. */
@@ -286,7 +286,7 @@ export class ComputeNode {
     if (this.context.lease.isOver) throw fault('lease_expired', { name: this.name });
   }
 
-  /** What of a run is not its emulator's. */
+  /** State of a run that outlives its emulator process. */
   get #lasting(): Pick<RunRecord, 'stale' | 'departed'> {
     return { stale: this.#stale, ...(this.#departed && { departed: true }) };
   }

@@ -5,11 +5,11 @@ import { Outages } from '../../schema/schedule-outages.ts';
 
 /** A flap may be quicker, an emulator need not be asked for each. */
 const shortestMs = 100;
-/** What timers of Node can wait for. */
+/** Longest delay of a Node.js timer. */
 const longestMs = 2 ** 31 - 1;
 
 export class ScheduledCarriers {
-  /** Of schedules in use, so that each is read once. */
+  /** Outages of the schedules in use, so that each schedule is read once. */
   readonly #outages = new WeakMap<LinkSchedule, Outages>();
   readonly #due: () => void;
   #timer: NodeJS.Timeout | undefined;

@@ -59,15 +59,15 @@ export async function copyProject(
   return copyTo(copying, destination);
 }
 
-/** What else is done with the nodes while they are held. */
+/** Additional work on the nodes while they are held. */
 export interface PauseWork {
   /** May take its time. */
   prepare(nodes: readonly ComputeNode[]): Promise<void>;
-  /** They are about to be paused. */
+  /** Called when the nodes are about to be paused. */
   beforePause(nodes: readonly ComputeNode[]): Promise<void>;
   /** Answers the nodes that are stopped instead of resumed. */
   whilePaused(): Promise<ReadonlySet<ComputeNode>>;
-  /** They run again, whatever failed. Never rejects. */
+  /** Called when the nodes run again, whatever failed. Never rejects. */
   whenResumed(): Promise<void>;
 }
 
@@ -220,7 +220,7 @@ export async function grow<T>(context: Context, target: string, fill: (folder: s
   }
 }
 
-/** As `copyTrees`, into a folder that is made. */
+/** Copies a folder as `copyTrees` does, into a folder that is made. */
 export async function copyFolder(context: Context, from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   await copyTrees(context, from, ['.'], to);

@@ -40,7 +40,7 @@ export class ProjectFreezes {
   readonly #context: Context;
   readonly #fabric: FabricHolds;
   readonly #projects: ComputeProjects;
-  /** By project, in lower case: the freeze under way, and the last one until it is waited for. */
+  /** Freezes by project id, in lower case: the freeze under way, and the last one until it is waited for. */
   readonly #freezes = new Map<string, MemoryFreeze>();
 
   constructor(context: Context, projects: ComputeProjects, fabric: FabricHolds) {
@@ -78,7 +78,7 @@ export class ProjectFreezes {
   async keep(projectId: string): Promise<Static<typeof ComputeFreeze>> {
     const project = this.#projects.get(projectId);
     const key = project.id.toLowerCase();
-    // It may be a checkpoint, which the client knows nothing of.
+    // The last freeze may be a checkpoint, which the client does not know of.
     await this.#freezes.get(key)?.completed.catch(() => undefined);
     if (this.#freezes.get(key)?.isUnderWay) throw fault('freeze_busy', { name: project.name });
     const folder = join(project.path, keptMemoryName);
@@ -184,7 +184,7 @@ class MemoryFreeze implements PauseWork {
       .catch((error) => this.#context.log('warning', `links are released by the fabric itself: ${error}`));
   }
 
-  /** Of the machines that run again. */
+  /** Completes the memory files of the machines, which run again already. */
   complete(): void {
     const completing = this.#saved.map(({ saver }) => saver.finish());
     this.completed = Promise.allSettled(completing).then(async () => {
@@ -192,7 +192,7 @@ class MemoryFreeze implements PauseWork {
       await Promise.all(completing);
       if (this.#hasFrames) await syncSavedLinks(this.#linksFolder);
     });
-    // It is waited for later.
+    // The result is awaited later.
     this.completed.catch(() => undefined);
   }
 
@@ -225,7 +225,7 @@ class MemoryFreeze implements PauseWork {
     await saving?.catch((error: unknown) => this.#withoutFrames(error));
   }
 
-  /** Those that use TCP send them again. */
+  /** Notes that frames in flight are not saved. Nodes that use TCP send them again. */
   #withoutFrames(error: unknown): undefined {
     this.#hasFrames = false;
     this.#context.log('warning', `frames in flight are not saved: ${error}`);
@@ -249,7 +249,7 @@ class MemoryFreeze implements PauseWork {
   }
 }
 
-/** Of a project's nodes: those whose links are held, and the switches and PCs in the fabric. */
+/** Sorts a project's nodes for the fabric: nodes whose links are held, and the switches and PCs in the fabric. */
 export function linkNodes(nodes: readonly ComputeNode[]): { nodeIds: string[]; switchIds: string[]; pcIds: string[] } {
   const idsOf = (place: Kind['inFabric']) => nodes.filter(({ driver }) => driver.kind.inFabric === place).map(({ id }) => id);
   return { nodeIds: nodes.map(({ id }) => id), switchIds: idsOf('switch'), pcIds: idsOf('pc') };

@@ -1,7 +1,7 @@
 /**
- * What the controller copies of a node's files, so that the node can start elsewhere from them when this host is lost: all but logs and
- * memory. Also of closed projects, of which only the folder is left. A machine runs on meanwhile: its disks are listed as they were at one
- * instant, from copies beside them.
+ * Lists the node files that the controller copies, so that the node can start elsewhere when this host is lost. Logs and memory are not
+ * copied. Closed projects, of which only the folder is left, are listed too. A machine keeps running meanwhile: its disks are listed as
+ * they were at one instant, from copies beside them.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

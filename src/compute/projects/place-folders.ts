@@ -11,7 +11,7 @@ export interface Placement {
   readonly to: string;
 }
 
-/** All of them, on disk when it resolves; after a failure there is nothing at any of the places. @throws errors of the system */
+/** Moves all folders to their places, durably. After a failure there is nothing at any of the places. @throws errors of the system */
 export async function placeFolders(placements: readonly Placement[]): Promise<void> {
   try {
     const [error] = await forEachBounded(placements, concurrency, async ({ from, to }) => {

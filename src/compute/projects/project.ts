@@ -1,4 +1,4 @@
-/** One project of the compute: a folder, and the nodes that stand in it. */
+/** Project of the compute: a folder and the nodes in it. */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
@@ -18,7 +18,7 @@ export class ComputeProject implements ProjectView {
   readonly nodes = new Map<string, ComputeNode>();
   readonly udpPorts = new Set<number>();
   holdsMachines = false;
-  /** What changes the project, its nodes or its folder passes; who closes it holds. */
+  /** Gate of the project: a change of the project, its nodes or its folder passes it, closing the project holds it. */
   readonly #gate = new Gate();
   #record: ProjectRecord;
   #closed = false;

@@ -48,7 +48,7 @@ export class ComputeProjects {
   readonly #context: Context;
   readonly #projects = new Map<string, ComputeProject>();
   readonly #nodes = new Map<string, { node: ComputeNode; project: ComputeProject }>();
-  /** One creation or removal at a time for each id. */
+  /** Locks per id: one creation or removal at a time. */
   readonly #locks = new KeyedMutex();
 
   constructor(context: Context) {
@@ -260,13 +260,13 @@ export class ComputeProjects {
   }
 }
 
-/** What of a creation's body is the kind's. */
+/** Returns the properties in a creation's body that belong to the node's kind. */
 function own(input: NodeInput): Record<string, unknown> {
   const { name: _name, node_id: _id, console: _console, console_type: _type, ...properties } = input;
   return properties;
 }
 
-/** What of a creation's body can be changed on a node that is there already. */
+/** Returns the properties in a creation's body that can be changed on an existing node. */
 function changeable(driver: Driver, input: NodeInput): Record<string, unknown> {
   const known = (driver.kind.update as { properties?: object }).properties ?? {};
   return Object.fromEntries(Object.entries(own(input)).filter(([key]) => Object.hasOwn(known, key)));

@@ -23,7 +23,7 @@ export class ResumedLinks {
   readonly #context: Context;
   readonly #projects: ComputeProjects;
   readonly #fabric: FabricHolds;
-  /** By project, in lower case. */
+  /** Held links by project id, in lower case. */
   readonly #held = new Map<string, Resuming>();
 
   constructor(context: Context, projects: ComputeProjects, fabric: FabricHolds) {

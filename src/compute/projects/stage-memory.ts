@@ -28,7 +28,7 @@ interface FoundMemory {
 
 const checkedAtOnce = 2;
 
-/** What is smaller is copied for each destination. */
+/** Smallest file, in bytes, that is shared; a smaller file is copied for each destination. */
 const linkedBytes = 1 << 20;
 
 /**

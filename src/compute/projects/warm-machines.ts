@@ -25,7 +25,7 @@ export class WarmMachines {
   readonly #context: Context;
   readonly #projects: ComputeProjects;
   readonly #folder: string;
-  /** By machine: it is not removed while it is copied. */
+  /** Locks per machine: a machine is not removed while it is copied. */
   readonly #locks = new KeyedMutex();
   readonly #saving = new Set<MemorySaver>();
 

@@ -8,7 +8,7 @@ import { ComputeNode } from '../../schema/compute-node.ts';
 import { HeldFrames, MovedPort, MoveOffer, MoveSent, PortMove } from '../../schema/move.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
-/** What is sent passes five processes, which on a busy host wait for their turns: they need something to do in each. */
+/** Size of a stream's buffer. Data passes five processes, which wait for their turns on a busy host: each needs data to work on. */
 const bufferBytes = 4 * 2 ** 20;
 
 export function moveRoutes(parts: ComputeRouteContext) {
@@ -81,8 +81,8 @@ function departureRoutes({ projects, moves: { departures } }: ComputeRouteContex
 }
 
 /**
- * What is sent here becomes the memory of a machine, with the state of its devices, which QEMU trusts: only a controller may send it. On a
- * server that others use as well the API does not tell a controller from them.
+ * Routes that receive a machine's memory and the state of its devices, which QEMU trusts: only a controller may send them. On a server that
+ * others use as well, the API cannot distinguish a controller from them.
  */
 function arrivalRoutes({ projects, moves: { arrivals, areOpenToApi } }: ComputeRouteContext) {
   const nodeOf = (call: Pick<Call<'{project_id}{node_id}'>, 'path' | 'isOfController'>) => {

@@ -172,7 +172,7 @@ function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind) {
   ];
 }
 
-/** Both numbers are digits only, as the template says. */
+/** Parses both numbers, which the route's template limits to digits. */
 function numbers(path: { adapter_number: string; port_number: string }): { adapter: number; port: number } {
   return { adapter: Number(path.adapter_number), port: Number(path.port_number) };
 }

@@ -1,4 +1,4 @@
-/** What the routes of the compute work with. */
+/** Context of the compute's routes. */
 import type { Host } from '../../emulators/host/host.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
 import type { Finding } from '../../schema/finding.ts';
@@ -14,14 +14,14 @@ import type { ComputeProjects } from '../projects/projects.ts';
 import type { ResumedLinks } from '../projects/resumed-links.ts';
 import type { WarmMachines } from '../projects/warm-machines.ts';
 
-/** Of running machines, from here and to here. */
+/** Moves of running machines, from here and to here. */
 export interface ComputeMoves {
   readonly departures: Departures;
   readonly arrivals: Arrivals;
   /** Machines are taken from every client of the API, not only from the controller of this process. */
   readonly areOpenToApi: boolean;
   readonly movedPorts: MovedPorts;
-  /** Of nodes that start elsewhere when this host is lost. */
+  /** Files of nodes that start elsewhere when this host is lost. */
   readonly files: NodeFileLists;
 }
 

@@ -19,7 +19,7 @@ export function computeRoutes(parts: ComputeRouteContext): Route[] {
   return [...sharedRoutes(parts), ...routesOfKinds(parts)];
 }
 
-/** Those that do not depend on what a kind adds; `api.ts` derives the types of the controller's calls from them. */
+/** Routes that do not depend on the kinds of nodes; `api.ts` derives the types of the controller's calls from them. */
 export function sharedRoutes(parts: ComputeRouteContext) {
   return [
     ...serverRoutes(parts),

@@ -1,4 +1,4 @@
-/** What a controller asks of a compute as a whole. */
+/** Routes by which a controller manages the compute as a whole. */
 import { isOwnAgent } from '../../api/own-agent.ts';
 import { route, Stream } from '../../api/route.ts';
 import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';

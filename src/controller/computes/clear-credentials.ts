@@ -13,7 +13,7 @@ export function goInClear({ protocol, user }: Pick<ComputeRecord, 'protocol' | '
 /** @throws `credentials_in_clear` when the host has an address that is not private; one that is unknown is looked at when it is connected */
 export async function refuseClearCredentials(record: ClearRecord): Promise<void> {
   if (!goInClear(record)) return;
-  // Both addresses mean this machine.
+  // The addresses 0.0.0.0 and :: mean this machine.
   if (record.host === '0.0.0.0' || record.host === '::') return;
   const found = await lookup(record.host, { all: true }).catch(() => []);
   const open = found.find(({ address }) => !isPrivate(address));

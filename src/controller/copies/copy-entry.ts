@@ -1,18 +1,18 @@
-/** What is known of the copy of a node's files without looking at it. */
+/** Record of a copy of a node's files, which is known without a look at the copy. */
 import { flag, nullable, object, optional, text, whole } from '../../lib/shape.ts';
 
 export interface CopyEntry {
   readonly project_id: string;
   readonly node_type: string;
-  /** Whose files they are. */
+  /** Compute that the files are from. */
   readonly compute_id: string;
   /** ISO 8601; null: there is no copy yet. */
   readonly copied_at: string | null;
-  /** Of the lease of the slice under which they were there; absent: not known, as it was written by an earlier version. */
+  /** Epoch of the slice's lease under which the files were there; absent: not known, as an earlier version wrote the entry. */
   readonly epoch?: number | undefined;
-  /** They may have changed since. */
+  /** The node's files may have changed since they were copied. */
   readonly is_due: boolean;
-  /** As a grown `epoch` says it; written by earlier versions. */
+  /** The files' slice was lost, as a grown `epoch` also says; written by earlier versions. */
   readonly is_lost: boolean;
   /** Its last compute was lost, and it began here with the files of that time. */
   readonly started_from: string | null;

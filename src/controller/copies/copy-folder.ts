@@ -21,7 +21,7 @@ export interface CopyFacts {
   readonly files: readonly CopiedFile[];
 }
 
-/** One file of an update, in `incoming` under its number. */
+/** File of an update, stored in `incoming` under its number. */
 export interface ChangedFile extends CopiedFile {
   /** Blocks in its data, in this order; undefined: its data are the file. */
   readonly blocks?: readonly number[];
@@ -47,7 +47,7 @@ export class CopyFolder {
     return join(this.path, 'files', path);
   }
 
-  /** Of the blocks of a file; empty: it has none, or is not there. */
+  /** Reads the hashes of a file's blocks; empty: the file has none, or does not exist. */
   async hashes({ path, size }: Pick<CopiedFile, 'path' | 'size'>): Promise<Buffer> {
     const found = await readFile(this.#hashesOf(path)).catch(() => Buffer.alloc(0));
     return found.length === copyHashBytes * Math.ceil(size / copyBlockBytes) ? found : Buffer.alloc(0);

@@ -62,9 +62,9 @@ export class NodeCopies {
   readonly #options: NodeCopiesOptions;
   readonly #entries: NodeCopyEntries;
   readonly #folder: string;
-  /** By node: what works in the folder of its copy. */
+  /** Locks per node, for work in the folder of its copy. */
   readonly #locks = new KeyedMutex();
-  /** By compute. */
+  /** Locks per compute. */
   readonly #sources = new KeyedMutex();
   readonly #turns = new Limit(atOnce);
   readonly #underWay = new Map<string, Promise<void>>();
@@ -270,7 +270,7 @@ export class NodeCopies {
       const done = await this.#locks.run(id, () => this.#update(id, entry, compute));
       this.#failures.delete(id);
       const now = this.#entries.get(id);
-      // It was deleted or moved meanwhile.
+      // The node was deleted or moved meanwhile.
       if (!now || now.compute_id !== compute_id) return;
       const is_due = ran || this.#runs(project_id, id) || this.#again.has(id);
       await this.#set(id, { ...now, epoch, copied_at: done.copiedAt, is_due });
@@ -287,7 +287,7 @@ export class NodeCopies {
     const { epoch } = compute;
     const list = async () => {
       const files = await source.list();
-      // What is listed now may be what was made anew.
+      // The listed files may be files that were made anew after the slice was lost.
       if (compute.epoch !== epoch) throw new Error('its slice was lost meanwhile');
       return files;
     };

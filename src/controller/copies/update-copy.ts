@@ -19,7 +19,7 @@ import type { CopyFacts, CopyFolder, CopyUpdate } from './copy-folder.ts';
 /** The compute that the node is on. Nothing that it answers is trusted. */
 export interface CopySource {
   list(): Promise<NodeFiles>;
-  /** Of the blocks that differ from what has this sum; `-`: from nothing. */
+  /** Streams the hashes of the blocks that differ from the version with the sum `known`; `-`: of all blocks. */
   hashes(path: string, known: string): Promise<Readable>;
   /** `ranges`: first and count, as `0-16,40-1`. */
   blocks(path: string, ranges: string): Promise<Readable>;
@@ -27,7 +27,7 @@ export interface CopySource {
 
 export interface CopyDone {
   readonly copiedAt: string;
-  /** That crossed the network, without lists. */
+  /** Bytes that crossed the network, without lists. */
   readonly bytes: number;
 }
 
@@ -73,7 +73,7 @@ export async function updateCopy(
 /** @returns the bytes that were sent */
 async function collect(updating: Updating, changed: readonly CopiedFile[], update: CopyUpdate): Promise<number> {
   let bytes = 0;
-  // Of blocks that are merged in the end, when they take their space a second time where the file had holes.
+  // Bytes of blocks that are merged in the end: they take their space a second time where the file had holes.
   let mergedBytes = 0;
   const requireRoom = (more: number) => updating.requireRoom(mergedBytes + more);
   for (const file of changed) {
@@ -86,7 +86,7 @@ async function collect(updating: Updating, changed: readonly CopiedFile[], updat
   return bytes;
 }
 
-/** They become paths below the copy. @throws Error */
+/** Checks the paths of a compute's files, which become paths below the copy. @throws Error */
 function requirePlain(paths: readonly string[]): void {
   const seen = new Set<string>();
   const folders = new Set<string>();
@@ -127,7 +127,7 @@ async function planFile({ source, folder, before, requireRoom }: Updating, { pat
     if (isWhole) await data.truncate(size);
     for (const file of before?.files ?? []) {
       if (blocks.isComplete) break;
-      // Of many small files, each is not looked for in all the others.
+      // Blocks of a small file are looked for only under its own path: many files, each compared with all others, would take long.
       const isWorth = file.path === path || Math.min(file.size, size) >= copyBlockBytes;
       if (isWorth) await blocks.takeFrom(folder.file(file.path), await folder.hashes(file), data);
     }
@@ -146,7 +146,7 @@ interface WantedBlocks extends Pick<CopiedFile, 'path' | 'size'> {
 /** Writes blocks to where they belong in the data of an update, each as soon as it is found. */
 class BlockWriter {
   readonly #file: WantedBlocks;
-  /** By hash: their places among those that are wanted. */
+  /** Places of the missing blocks among the wanted ones, by hash. */
   readonly #missing = new Map<string, number[]>();
   /** Since there was room the last time. */
   #written = 0;
@@ -267,7 +267,7 @@ async function* cut(stream: Readable, lengths: readonly number[]): AsyncGenerato
       bytes -= length;
       piece += 1;
     }
-    // What follows was not asked for.
+    // Data after the last piece was not requested.
     if (piece === lengths.length) return;
   }
 }

@@ -50,7 +50,7 @@ interface Made {
 /** Most nodes or links that are made at the same time: many, as their records share a sync. */
 export const makingConcurrency = 32;
 
-/** What gives a new node files before it is stored and announced; undefined: nothing. @throws why it has none for it */
+/** Returns the step that gives a new node files before it is stored and announced; undefined: nothing. @throws why there are none */
 type FillOf = (wanted: BulkNode) => Fill | undefined;
 
 /** @throws what is wrong with one of them, after its place in the request; nothing is left then */
@@ -135,7 +135,7 @@ function endOf({ ref, node_id, ...end }: BulkEnd, ids: ReadonlyMap<string, strin
   throw fault('invalid_request', { reason: `links[${index}]: ${reason}` });
 }
 
-/** The same failure, with its place in the request. */
+/** Returns the same failure with its place in the request. */
 export function placed(error: Fault, place: string): Fault {
   return new Fault(error.code, `${place}: ${error.message}`, { cause: error.cause, extra: error.extra });
 }

@@ -7,14 +7,14 @@ import type { Computes } from '../computes/computes.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 
 export interface AnnouncementOptions {
-  /** Of the project, absolute. */
+  /** Absolute path of the project's folder. */
   readonly folder: string;
   readonly computes: Computes;
   readonly log: Log;
   readonly entry: () => ProjectEntry;
   /** Number of the change with which the project was last rewound; 0: never. */
   readonly incarnation: number;
-  /** It was announced to a compute, which may have nodes of it already. Never rejects. */
+  /** Called after the project was announced to a compute, which may have nodes of it already. Never rejects. */
   readonly announced: (compute: RegisteredCompute) => Promise<void>;
 }
 

@@ -190,7 +190,7 @@ export class LiveProject {
     return this.#log.seq;
   }
 
-  /** What the project file holds now. */
+  /** Returns the current content of the project file. */
   topology(): Topology {
     const used = new Map(this.#namedComputes.map((entry) => [entry.compute_id, entry]));
     for (const { entry } of this.usedComputes()) if (entry) used.set(entry.compute_id, entry);
@@ -213,7 +213,7 @@ export class LiveProject {
     this.#notices.notify(action, event);
   }
 
-  /** What a listener missed that has received everything up to `since`. */
+  /** Returns the changes after `since`, for a listener that has received everything up to it. */
   async missed(since: number): Promise<Missed> {
     // A change whose notices are being sent counts as over, or the listener would receive them twice.
     this.#notices.flush();

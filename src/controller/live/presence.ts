@@ -31,7 +31,7 @@ interface Seat {
 }
 
 export class Presence {
-  /** By number. */
+  /** Seats by session number. */
   readonly #seats = new Map<number, Seat>();
   readonly #notices = new EventStream<Notice>();
   /** Numbers of sessions that began, sent a message, or ended in this turn. */
@@ -109,7 +109,7 @@ export class Presence {
     }
     const { name, selected } = value as PresenceState;
     const session = { number, name: name ?? seat.session.name, selected };
-    // One that came meanwhile has its turn.
+    // A message that arrived meanwhile stays for its own turn.
     const { message: latest } = seat;
     this.#seats.set(number, { socket, session, ...(latest && latest !== message && { message: latest }) });
   }

@@ -10,7 +10,7 @@ interface Resumable {
   findLive(): Promise<LiveProject | undefined>;
 }
 
-/** As `listen` of the project. What happens while the past is read is sent after it. */
+/** Returns a `listen` for the project that first replays the changes after `since`. Notices that arrive during the replay follow it. */
 export function resume(project: Resumable, since: number, log: Log) {
   return (listener: (notice: Notice) => void): (() => void) => {
     let waiting: Notice[] | undefined = [];

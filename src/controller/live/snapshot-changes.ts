@@ -5,7 +5,7 @@ type Part = 'node' | 'link' | 'drawing';
 /** Objects of the API by their ids. */
 type TopologyObjects = Readonly<Record<Part, ReadonlyMap<string, object>>>;
 
-/** As they are now. */
+/** Returns the current objects of the project. */
 export function partsOf(live: LiveProject): TopologyObjects {
   return {
     node: new Map(live.nodes.list().map((node) => [node.node_id, node])),

@@ -1,5 +1,5 @@
 /**
- * What stands beside an old project file and moves when that is upgraded. Each step can be repeated: it finds out whether it was done.
+ * Moves the files beside an old project file when the project is upgraded. Each step can be repeated: it finds out whether it was done.
  * Source: the history of GNS3's format.
  */
 import { createWriteStream } from 'node:fs';

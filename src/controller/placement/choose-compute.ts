@@ -1,4 +1,4 @@
-/** Which of several computes a node is placed on: the one that is least loaded with it, among those where its memory fits. */
+/** Chooses the compute of a node: the least loaded one with the node, among those where the node's memory fits. */
 
 export interface NodeNeeds {
   readonly cpus: number;
@@ -8,7 +8,7 @@ export interface NodeNeeds {
 
 export interface Candidate {
   readonly id: string;
-  /** Of its host; null: unknown, which counts as a small one. */
+  /** Processors of the host; null: unknown, which counts as a small host. */
   readonly cpus: number | null;
   /** MiB; null: unknown. */
   readonly memory: number | null;

@@ -2,9 +2,9 @@ import type { NodeEntry } from '../model/topology.ts';
 import type { NodeNeeds } from './choose-compute.ts';
 import { needsOf } from './node-needs.ts';
 
-/** What nodes need of their computes, kept up to date as they come, change and go. */
+/** Load of each compute: the needs of its nodes, updated as nodes are added, changed and removed. */
 export class ComputeLoads {
-  /** By compute. Thousandths of a processor, as sums of fractions would drift. */
+  /** Sums by compute. Thousandths of a processor, as sums of fractions would drift. */
   readonly #sums = new Map<string, { nodes: number; milliCpus: number; memory: number }>();
 
   add(entry: NodeEntry): void {

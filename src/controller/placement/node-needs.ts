@@ -2,14 +2,14 @@ import type { NodeType } from '../../schema/node.ts';
 import { findKind } from '../model/node.ts';
 import type { NodeNeeds } from './choose-compute.ts';
 
-/** Of a node that declares none, such as a VPCS: its process, as measured. */
+/** Needs of a node that declares none, such as a VPCS: its process, as measured. */
 const smallest: NodeNeeds = { cpus: 0.02, memory: 16 };
 /** MiB of an emulator beside the memory of its guest. */
 const overhead = 64;
-/** Of processors, and of MiB: a number in a project file may be any, and sums have to stay exact. */
+/** Limit for processors, and for MiB: a project file may hold any number, and sums have to stay exact. */
 const most = 1e12;
 
-/** What a node declares: the properties that lab files call `cpus` and `memory`. */
+/** Returns the needs that a node declares, in the properties that lab files call `cpus` and `memory`. */
 export function needsOf(nodeType: string, properties: Readonly<Record<string, unknown>>): NodeNeeds {
   const kind = findKind(nodeType as NodeType);
   const read = (name: string | undefined) =>

@@ -15,7 +15,7 @@ export interface PartNode {
 export interface PartLink {
   /** Indices of nodes. */
   readonly ends: readonly [number, number];
-  /** What it costs to cut it. */
+  /** Cost of cutting the link. */
   readonly weight: number;
 }
 
@@ -93,7 +93,7 @@ class Parts {
       const load = this.#loadWith(index, place);
       if (load === undefined) continue;
       const one = { place, pull: pulls.get(place) ?? 0, begun: Number((this.#used[place]?.nodes ?? 0) > 0), load };
-      // One that would have more processors in use than it has is taken last.
+      // A candidate that would have more processors in use than it has is chosen last.
       const isBetter =
         best === undefined ||
         (one.load <= 1 !== best.load <= 1
@@ -124,7 +124,7 @@ class Parts {
     return true;
   }
 
-  /** By candidate, the weight of the links that lead there. */
+  /** Returns the weight of the node's links to each candidate. */
   #pulls(index: number): Map<number, number> {
     const pulls = new Map<number, number>();
     for (const { index: other, weight } of this.neighbours[index] ?? []) {
@@ -159,7 +159,7 @@ class Parts {
   }
 }
 
-/** Those that must be somewhere, then along the links, the heaviest first, so that neighbours come one after the other. */
+/** Orders nodes for placement: fixed nodes first, then along the links, heaviest first, so that neighbours follow each other. */
 function inOrder(nodes: readonly PartNode[], neighbours: readonly (readonly Neighbour[])[]): number[] {
   const degree = (index: number) => neighbours[index]?.length ?? 0;
   const fixed = [...nodes.keys()].filter((index) => nodes[index]?.on.size === 1);

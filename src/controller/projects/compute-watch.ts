@@ -1,6 +1,6 @@
 /**
- * What becomes of open projects when a compute is lost, and when it is back. They stay open for as long as it takes (ADR 19): its nodes
- * are shown as not usable, everything else works, and its nodes and links are made again as soon as it answers.
+ * Keeps projects open while a compute is lost, for as long as it takes (ADR 19). The nodes of the compute are shown as not usable, and
+ * everything else works. Nodes and links are made again as soon as the compute answers.
  */
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
@@ -18,7 +18,7 @@ export interface ComputeWatchOptions {
   readonly projects: WatchedProjects;
   readonly registry: Pick<Registry, 'get'>;
   readonly log: Log;
-  /** It answers again; the project's nodes are made there next. Never rejects. */
+  /** Called when the compute answers again, before the project's nodes are made there. Never rejects. */
   readonly onReturn: (live: LiveProject, compute: RegisteredCompute) => Promise<void>;
   /** Its nodes are there again. */
   readonly onBack: (compute: RegisteredCompute) => Promise<void>;
@@ -75,7 +75,7 @@ export class ComputeWatch {
     const known = await compute.transport.call('GET /v2/compute/projects');
     for (const { project_id } of known) {
       const project = projects.find(project_id);
-      // One that should be open cannot be read.
+      // A project that is registered as open, but is closed, could not be read: its nodes are left alone.
       if (!project || project.isOpen || registry.get(project_id)?.opened) continue;
       await compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path: { project_id } });
     }

@@ -1,4 +1,4 @@
-/** What is listed of a project whose file or log cannot be read: clients see it closed, and opening it tells what is wrong. */
+/** Lists a project whose file or log cannot be read: clients see it closed, and opening it reports the damage. */
 import { createHash } from 'node:crypto';
 import { basename, dirname } from 'node:path';
 import { isUuid } from '../../schema/common.ts';
@@ -8,8 +8,8 @@ import { readProjectEntry } from '../model/read-topology.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 
 /**
- * What the file says of itself, if it can be read; otherwise the name of the file and the id that the server knows it by. A project that
- * was never registered has the id that names its folder, or one made of its path, which stays the same.
+ * Reads the project's entry from its file. A file that cannot be read gives only its name, with the id that the server knows the project
+ * by. A project that was never registered has the id that names its folder, or one made of its path, which stays the same.
  */
 export async function damagedEntry(
   file: string,

@@ -121,7 +121,7 @@ async function fill(wanted: Copying, { topology, live }: FrozenProject, options:
   }
 }
 
-/** What the copy holds: the source's content under new ids, with the settings that were asked for. */
+/** Returns the content of the copy: the source's content under new ids, with the requested settings. */
 async function renewed(topology: Topology, { wanted, identity }: Copying): Promise<Topology> {
   const { name: _name, path: _path, project_id: _id, reset_mac_addresses: _reset, ...settings } = wanted;
   const closed = { auto_start: false, auto_open: false, auto_close: false };

@@ -1,4 +1,4 @@
-/** Which templates and nodes, of open and closed projects, name an image of a compute. */
+/** Lists the templates and nodes, of open and closed projects, that name an image of a compute. */
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';

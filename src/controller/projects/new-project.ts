@@ -33,7 +33,7 @@ export interface NewPlace {
 
 export class NewProjectFiles {
   readonly place: NewPlace;
-  /** What gets its name when the project has a record. */
+  /** File or folder that is renamed when the project has a record. */
   readonly #staged: { readonly from: string; readonly to: string };
   /** Made so far, to be removed when the creation fails. */
   #made: readonly string[] = [];
@@ -180,14 +180,14 @@ async function syncAll(folders: readonly string[]): Promise<void> {
   await Promise.all(folders.map(syncFolder));
 }
 
-/** Those above `folder`, the innermost first, `outermost` is the last one. */
+/** Lists the folders above `folder`, innermost first; `outermost` is the last one. */
 function foldersUpTo(outermost: string, folder: string): string[] {
   if (folder === outermost) return [];
   const above = dirname(folder);
   return [above, ...foldersUpTo(outermost, above)];
 }
 
-/** What a creation that failed may have left there is removed. */
+/** Makes an empty folder; removes any rest of a failed creation first. */
 async function makeAnew(folder: string): Promise<void> {
   try {
     await mkdir(folder);

@@ -1,4 +1,4 @@
-/** What is done with all nodes of a project: each is attempted, then one of the errors is thrown. */
+/** Runs an operation on all nodes of a project: each node is attempted, then one of the errors is thrown. */
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { localComputeId } from '../computes/compute.ts';
 import { makingConcurrency } from '../live/bulk.ts';

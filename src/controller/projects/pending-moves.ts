@@ -24,7 +24,7 @@ export interface PendingMove {
   /** Ids of computes. */
   readonly from: string;
   readonly to: string;
-  /** It has been resumed at its new compute: whether it runs is its user's business from then on. */
+  /** The node was resumed at its new compute: from then on its user decides whether it runs. */
   readonly continued?: true;
   /** Its name in the project's folder. */
   readonly file: string;
@@ -105,7 +105,7 @@ export async function settleMove(live: LiveProject, move: PendingMove): Promise<
       await continueThere(live, node, to);
       continued = true;
     }
-    // It runs again before anything that can fail for other reasons.
+    // The node is resumed before any step that can fail for other reasons.
     if (at === move.from && from) {
       await stay(live, move, from);
       await live.linkRecovery.rejoin(move.node_id);
@@ -127,12 +127,12 @@ export async function settleMove(live: LiveProject, move: PendingMove): Promise<
   }
 }
 
-/** One that has ended there stays stopped: it may have run, and what it wrote is there. @throws what the compute answers */
+/** Continues a node at its new compute. A node that ended there stays stopped: it may have run and written. @throws the compute's error */
 async function continueThere(live: LiveProject, node: OpenNode, to: RegisteredCompute | undefined): Promise<void> {
   if (!to) throw new Error(`the compute of ${node.entry.name} is not registered`);
   await live.announceTo(to);
   const now = await node.read();
-  // What was reported before it belonged there was ignored.
+  // Reports from before the node belonged to this compute were ignored.
   live.nodes.report(now);
   if (now.status === 'suspended') await node.act('resume', {});
 }

@@ -1,4 +1,4 @@
-/** What a project is given, and what it gives to who copies it. */
+/** Dependencies of a project, and the operations that it offers to code that copies it. */
 import type { Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ForkedFrom } from '../../schema/project.ts';

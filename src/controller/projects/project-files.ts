@@ -30,7 +30,7 @@ export async function writeFile(project: KnownProject, path: string, source: Rea
   }
 }
 
-/** What the node's compute answers. @throws path_forbidden, and what the compute throws */
+/** Streams a node's file from its compute. @throws path_forbidden, and errors of the compute */
 export async function readNodeFile(live: LiveProject, nodeId: string, path: string): Promise<Stream> {
   const { transport, way } = await nodeFile(live, nodeId, path);
   const { body, headers } = await transport.raw('GET', way);

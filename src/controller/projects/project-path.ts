@@ -1,4 +1,4 @@
-/** What may be a project's name and folder. */
+/** Checks the name and the folder of a project. */
 import { isAbsolute, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isReallyBelow } from '../../lib/inside.ts';

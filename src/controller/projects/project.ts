@@ -45,7 +45,7 @@ export class KnownProject {
   readonly path: string;
   readonly filename: string;
   readonly #forkedFrom: ForkedFrom | undefined;
-  /** What listeners of the project are sent. */
+  /** Notices for listeners of the project. */
   readonly notices = new EventStream<Notice>();
   /** Counters of links, for listeners that request them. */
   readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.linkStats.list() ?? []);
@@ -54,7 +54,7 @@ export class KnownProject {
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
   readonly #lifecycle: ProjectLifecycle;
-  /** What works in its folder passes; who deletes it holds. */
+  /** Gate of the project's folder: work in the folder passes it, a deletion holds it. */
   readonly #folder = new Gate();
   #isDeleted = false;
   /** Settles when the nodes that continue run: what runs is known then. */
@@ -133,7 +133,7 @@ export class KnownProject {
     return this.#lifecycle.enter('pass', this.name, fn);
   }
 
-  /** The same while no other change is under way. @throws `project_closed`, `node_moving` */
+  /** Changes the project while no other change is under way. @throws `project_closed`, `node_moving` */
   changeAlone<T>(fn: (live: LiveProject) => Promise<T>): Promise<T> {
     return this.#lifecycle.enter('hold', this.name, fn);
   }

@@ -121,7 +121,7 @@ export class KnownProjects {
     this.#list = undefined;
   }
 
-  /** As `add`, durable and with a notice: for copies and imports. */
+  /** Adds a copied or imported project as `add` does, but durably and with a notice. */
   async register(entry: ProjectEntry, place: ProjectPlace): Promise<KnownProject> {
     try {
       await this.#options.registry.set(entry.project_id, { ...place, opened: false });
@@ -137,7 +137,7 @@ export class KnownProjects {
     return this.#projects.values();
   }
 
-  /** Those that are open and have nodes on a remote compute. */
+  /** Returns the open projects that have nodes on a remote compute. */
   async openOn(computeId: string): Promise<KnownProject[]> {
     const all = [...this.#projects.values()];
     const live = await Promise.all(all.map((project) => project.findLive()));
@@ -164,7 +164,7 @@ export class KnownProjects {
     return project;
   }
 
-  /** As `get`, for opening: a project that could not be read is read again, as its file may have been repaired. */
+  /** Gets a project for opening. A project that could not be read is read again, as its file may have been repaired. */
   async getOrReload(projectId: string): Promise<KnownProject> {
     const known = this.get(projectId);
     if (!this.#damaged.has(projectId)) return known;
@@ -204,7 +204,7 @@ export class KnownProjects {
     }
   }
 
-  /** The same for as many free names as are needed, made from one. */
+  /** Reserves `count` free names, made from `base`, while `fn` runs. */
   async withFreeNames<T>(base: string, count: number, fn: (names: readonly string[]) => Promise<T>): Promise<T> {
     const names: string[] = [];
     try {
@@ -327,7 +327,7 @@ export class KnownProjects {
     return this.#removals.close();
   }
 
-  /** It could not be opened, so its nodes may run since an earlier start. */
+  /** Closes a project on the local compute that could not be opened: its nodes may run since an earlier start. */
   async #closeOnLocal(project_id: string): Promise<void> {
     const { transport } = this.#options.computes.local;
     await transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id } }).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Which projects there are: those that were made or loaded here (durable, with whether they were open when the server ended), and
- * those that lie in the projects folder. Files that cannot be read are reported and left alone; their projects are listed all the same.
+ * Registry of the projects that were made or loaded here, and of those in the projects folder. The former are durable, with whether they
+ * were open when the server ended. Files that cannot be read are reported and left alone; their projects are listed all the same.
  */
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ import { damagedEntry } from './damaged-project.ts';
 export interface RegistryEntry {
   readonly path: string;
   readonly filename: string;
-  /** It is open, or was when the server ended. */
+  /** Whether the project is open, or was when the server ended. */
   readonly opened: boolean;
   readonly forked_from?: ForkedFrom;
   /** The project as it was made, until its files are known to be durable. */
@@ -29,7 +29,7 @@ export interface FoundProject extends RegistryEntry {
   readonly project: ProjectState['project'];
 }
 
-/** What lies on the disk, by id: the projects that can be read, and those whose file or log is damaged. */
+/** Projects on the disk, by id: readable projects, and projects whose file or log is damaged. */
 export interface Discovered {
   readonly found: Map<string, FoundProject>;
   readonly damaged: Map<string, FoundProject>;
@@ -77,7 +77,7 @@ export class Registry {
     await this.#deleteDiscarded();
   }
 
-  /** As `set`, when it is something else than is known. @throws storage_failed */
+  /** Stores an entry whose `opened` differs from the known one. @throws storage_failed */
   async note(projectId: string, entry: RegistryEntry): Promise<void> {
     const known = this.get(projectId);
     if (known?.opened === entry.opened) return;

@@ -16,7 +16,7 @@ import { type ArchiveEntry, largestProjectFile, listEntries, projectEntry } from
 import { openUnpacked } from '../zip/unpack.ts';
 import { renameNodeFolders } from './copy-files.ts';
 
-/** Of `snapshots.conf`: some thousand snapshots. */
+/** Most bytes of `snapshots.conf`: some thousand snapshots. */
 const largestIndex = 1024 ** 2;
 
 /** Gives everything in the folder `snapshots/` of a copy its new identity; does nothing when there is none. */
@@ -59,7 +59,7 @@ async function renewArchive(path: string, identity: NewIdentity): Promise<void> 
     const { ZipFile } = await import('yazl');
     const writer = new ZipFile();
     const written = pipeline(writer.outputStream, createWriteStream(`${path}.tmp`));
-    // What goes wrong with it is thrown where it is awaited.
+    // A write error is thrown where the promise is awaited.
     written.catch(() => undefined);
     for (const { entry, path: name, kind, mode } of entries) {
       const options = { mtime: entry.getLastModDate(), mode: typeBits[kind] | mode, compress: false };

@@ -21,7 +21,7 @@ const oldName = '.old';
 
 type RestoreState = 'filling' | 'committed' | 'complete';
 
-/** What is called while a project is replaced, in this order. */
+/** Callbacks during the replacement of a project, in this order. */
 export interface Replacing {
   /** There is no way back: the nodes are about to be stopped. */
   commit(): Promise<void>;
@@ -30,7 +30,7 @@ export interface Replacing {
 }
 
 export class Restores {
-  /** By the project's folder. */
+  /** Restore states by project folder. */
   readonly #noted: DurableMap<RestoreState>;
 
   private constructor(noted: DurableMap<RestoreState>) {

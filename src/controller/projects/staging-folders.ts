@@ -33,7 +33,7 @@ export class StagingFolders {
       await makeFolders(path);
       return await fill(path);
     } finally {
-      // What cannot be removed stays noted for the next start.
+      // A folder that cannot be removed stays noted for the next start.
       await this.#remove(path).catch(() => undefined);
     }
   }

@@ -28,7 +28,7 @@ export interface ObservedPlace {
 }
 
 export interface Observed extends ObservedPlace {
-  /** It is stopped to be moved, or is being moved. */
+  /** The node is stopped for a move, or is being moved. */
   readonly isBusy: boolean;
   /** `fenced`: a slice without a lease, of which nothing runs. `ending`: it was asked to end. */
   readonly reach: 'connected' | 'away' | 'ending' | 'fenced' | 'unregistered';
@@ -73,7 +73,7 @@ export function decide(wanted: WantedRun, observed: Observed, now: number): Deci
   return run.do === 'nothing' ? place : run;
 }
 
-/** Of every kind of node, also of those that always run. */
+/** Decides the place of a node of any kind, also of one that always runs. */
 export function decidePlace({ isBusy, reach, leaving, hasRoom, failedMove }: ObservedPlace, now: number): Decision {
   if (isBusy || leaving === 'no') return nothing;
   const isThere = reach === 'connected' || reach === 'ending';

@@ -1,6 +1,6 @@
 /**
- * What earlier versions kept in other files of nodes that are to run: a list in the project's folder, and those that were seen running on
- * slices, in the server's. Both are read when a project is opened, and kept beside for a return to that version.
+ * Reads the nodes that are to run from files of earlier versions. The project's folder has a list of them; the server's folder has those
+ * seen running on slices. Both are read when a project is opened, and stay on the disk for a return to that version.
  * It may go when no server of 0.2 is upgraded any more.
  */
 import { rename, rm } from 'node:fs/promises';

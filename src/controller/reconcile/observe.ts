@@ -1,9 +1,9 @@
-/** What is known of a node of an open project, in the form in which `decide` takes it. */
+/** Observes a node of an open project, in the form that `decide` takes. */
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { FailedStart, OpenNode, SeenRunning } from '../live/nodes/open-node.ts';
 import type { LeaveReason, Observed, ObservedPlace } from './decide.ts';
 
-/** What the reconciler is given of computes, and of moves between them. */
+/** Facts about computes and about moves between them, for the reconciler. */
 export interface ComputePlaces {
   /** The slice was asked to end: nothing is started there. */
   readonly isEnding: (compute: RegisteredCompute) => boolean;

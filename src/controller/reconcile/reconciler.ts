@@ -45,7 +45,7 @@ const later = { firstMs: 2_000, longestMs: 300_000 };
 /** Listeners are sent the reason of a failed start on a slice at this attempt: the slice's host may have had too much to do before. */
 const reportedFailure = 3;
 
-/** What is decided elsewhere of computes, and how a node is moved. */
+/** Decisions about computes that are made elsewhere, and the operation that moves a node. */
 export interface Moves extends ComputePlaces {
   /** To another compute. @throws why it stays */
   readonly move: (live: LiveProject, node: OpenNode) => Promise<void>;
@@ -247,7 +247,7 @@ export class Reconciler {
   }
 
   async #move(live: LiveProject, node: OpenNode): Promise<void> {
-    // It may have waited long for its turn.
+    // The move may have waited long for its turn.
     if (this.#isClosed || live.nodes.find(node.id) !== node || this.#decide(node).do !== 'move') return;
     const { compute, failedMove } = node;
     const epoch = compute?.epoch;
@@ -256,12 +256,12 @@ export class Reconciler {
       await this.places.move(live, node);
       node.failedMove = undefined;
     } catch (error) {
-      // It was deleted, moved or lost meanwhile.
+      // The node was deleted, moved or lost meanwhile.
       if (live.nodes.find(node.id) !== node || node.compute !== compute || compute?.epoch !== epoch) return;
       const { message: reason } = error as Error;
       const before = failedMove?.compute === compute && failedMove?.epoch === epoch ? failedMove : undefined;
       const count = (before?.count ?? 0) + 1;
-      // One that runs is stopped for each attempt.
+      // A node that runs is stopped for each attempt, so its attempts are rare.
       const pauseMs = isLost ? Math.min(later.longestMs, later.firstMs * 2 ** (count - 1)) : later.longestMs;
       node.failedMove = { compute, epoch, count, reason, notBefore: performance.now() + pauseMs };
       if (before?.reason !== reason) this.#reportStay(live, node, reason);
@@ -294,16 +294,16 @@ export class Reconciler {
     }
   }
 
-  /** One decision, carried out. Never rejects. */
+  /** Carries out one decision. Never rejects. */
   async #step(live: LiveProject, node: OpenNode | undefined): Promise<void> {
     if (!node) return;
     await live.nodes.locks.run(node.id, async () => {
-      // It may have been deleted, or changed, while its lock was waited for.
+      // The node may have been deleted or changed while this step waited for its lock.
       if (live.nodes.find(node.id) !== node || this.#isClosed) return;
       const { generation, compute, epoch } = { ...node.wanted, compute: node.compute, epoch: node.compute?.epoch };
       try {
         const decision = this.#decide(node);
-        // What has to wait since another attempt failed waits on.
+        // A node that has to wait since another attempt failed keeps waiting.
         if (decision.do === 'wait' || decision.do === 'move') return;
         await this.#carryOut(live, node, decision);
         if (decision.do === 'stop' && node.live.status !== 'stopped') throw new Error('it could not be stopped');

@@ -5,8 +5,8 @@ import type { OpenNode } from '../live/nodes/open-node.ts';
 import { findKind } from '../model/node.ts';
 
 /**
- * What other nodes know a node by, as its hardware address, in place of its folder, which is lost: its new compute is sent what lies here.
- * Without it the node works as well, under another address. Never rejects.
+ * Writes the file that gives a node its address among other nodes, such as its hardware address, in place of its lost folder. The new
+ * compute is sent this file. Without it the node works as well, under another address. Never rejects.
  */
 export async function writeCarriedFile(live: LiveProject, { id, entry, live: { command_line } }: OpenNode): Promise<void> {
   const { carriedFile, folder = '' } = findKind(entry.node_type) ?? {};
@@ -15,9 +15,9 @@ export async function writeCarriedFile(live: LiveProject, { id, entry, live: { c
   const own = join(live.folder, 'project-files', folder, id);
   try {
     await mkdir(own, { recursive: true });
-    // One that lies here already is the node's own.
+    // A file that lies here already is the node's own.
     await writeFile(join(own, carriedFile.name), text, { flag: 'wx' });
   } catch {
-    // It exists, or the disk is full.
+    // The file exists, or the disk is full.
   }
 }

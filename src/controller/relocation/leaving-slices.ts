@@ -15,7 +15,7 @@ import type { LeaveReason } from '../reconcile/decide.ts';
 import type { EngineSlices } from '../slices/engine-slices.ts';
 import type { Slices } from '../slices/slices.ts';
 
-/** What is done with the nodes of a slice. */
+/** Operations on the nodes of a slice that leaves. */
 export interface DepartingNodes {
   /** Has them looked at: those that can are moved. */
   readonly look: (compute: RegisteredCompute) => void;
@@ -35,7 +35,7 @@ export interface LeavingSlicesOptions {
 
 /** A slice that was asked to end. */
 interface EndingSlice {
-  /** Of its lease. */
+  /** Epoch of the slice's lease. */
   readonly epoch: number | null;
   /** `performance.now()` after which it does not wait; undefined: it was started by hand, and stops its nodes at once. */
   readonly waitsUntil: number | undefined;
@@ -48,9 +48,9 @@ const stopMs = 10_000;
 
 export class LeavingSlices {
   readonly #options: LeavingSlicesOptions;
-  /** By the id of the compute. */
+  /** Slices that were asked to end, by the id of the compute. */
   readonly #ending = new Map<string, EndingSlice>();
-  /** By the id of the compute: slices on drained hosts, until they are vacated. */
+  /** Slices on drained hosts, until they are vacated; by the id of the compute. */
   readonly #vacating = new Map<string, { readonly stop: AbortController; readonly end: Promise<void> }>();
   #isClosed = false;
 
@@ -61,7 +61,7 @@ export class LeavingSlices {
 
   reasonOf(compute: RegisteredCompute): LeaveReason {
     const entry = this.#options.slices.find(compute.id);
-    // One that an engine placed is placed again with its disks; one that has left returns.
+    // An engine places its lost slice again, with its disks; a slice that has left returns.
     if (entry?.state === 'lost') return entry.order ? 'no' : 'lost';
     if (entry?.state !== 'joined') return 'no';
     const ending = this.#endingOf(compute);
@@ -78,7 +78,7 @@ export class LeavingSlices {
     return isEnding || engineSlices.isDraining(computeId) || slices.find(computeId)?.isDraining === true;
   }
 
-  /** It was asked to end: nothing is started there. */
+  /** Whether the slice was asked to end: no node is started there. */
   isEnding(compute: RegisteredCompute): boolean {
     return this.#endingOf(compute) !== undefined;
   }

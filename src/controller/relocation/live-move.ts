@@ -118,7 +118,7 @@ export class LiveMove {
   }
 }
 
-/** All of them have ended when this does. @throws the first of their errors */
+/** Waits until all three promises have settled. @throws the first of their errors */
 async function all<A, B>(one: Promise<A>, other: Promise<B>, third: Promise<void>): Promise<[A, B]> {
   const results = await Promise.allSettled([one, other, third]);
   const failed = results.find((result) => result.status === 'rejected');
@@ -126,7 +126,7 @@ async function all<A, B>(one: Promise<A>, other: Promise<B>, third: Promise<void
   return Promise.all([one, other]);
 }
 
-/** What a remote compute refuses arrives as its words. */
+/** Converts a compute's refusal to `move_refused`. A remote compute's refusal arrives as `compute_error`, with its message only. */
 function refusalOf({ entry: { name } }: OpenNode, error: unknown): unknown {
   return isFault(error, 'compute_error') || isFault(error, 'qemu_failed')
     ? fault('move_refused', { name, reason: error.message }, { cause: error })

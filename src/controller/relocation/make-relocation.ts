@@ -13,7 +13,7 @@ import { LeavingSlices } from './leaving-slices.ts';
 import { Placer } from './placer.ts';
 import { Relocation } from './relocation.ts';
 
-/** What is stored of nodes outside of their projects. */
+/** Stored records of nodes, outside of their projects. */
 export interface NodeRecords {
   readonly copies: NodeCopyEntries;
   readonly reconciler: Reconciler;

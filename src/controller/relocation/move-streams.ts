@@ -1,6 +1,6 @@
 /**
- * What a machine sends to the one that continues it, through this server: the computes need not reach each other, and the connections are
- * those that are authenticated already. A stream that breaks breaks the move, which the computes notice themselves.
+ * Relays the data of a moving machine to its successor through this server. The computes need not reach each other, and the connections are
+ * authenticated already. A stream that breaks breaks the move, which the computes notice themselves.
  */
 import { Readable } from 'node:stream';
 import type { RegisteredCompute } from '../computes/compute.ts';
@@ -30,7 +30,7 @@ export class MoveStreams {
     if (bothWays) this.#legs.push(this.#carry([to, here], [from, there]));
   }
 
-  /** Those that are still open are cut. Never rejects. */
+  /** Cuts the streams that are still open. Never rejects. */
   async close(): Promise<void> {
     this.#abort.abort();
     await Promise.all(this.#legs);

@@ -15,7 +15,7 @@ import { deleteStray } from './strays.ts';
 interface Move {
   readonly from: RegisteredCompute;
   readonly to: RegisteredCompute;
-  /** They are fetched first; it must not run. */
+  /** Whether the node's files are fetched first; the node must not run then. */
   readonly takeFiles: boolean;
 }
 
@@ -43,7 +43,7 @@ export class NodeMoves {
     const begun = performance.now();
     if (from === to) throw fault('move_refused', { name: node.entry.name, reason: `it is on ${to.record.name} already` });
     await this.move(live, node, { from, to, takeFiles: true }).catch((error: Error) => {
-      // It was started while this waited for it, or its files cannot be kept here.
+      // The node was started while this move waited for it, or its files cannot be kept here.
       throw isFault(error) ? error : fault('move_refused', { name: node.entry.name, reason: error.message }, { cause: error });
     });
     await live.nodes.open(node, 'node.updated');
@@ -75,14 +75,14 @@ export class NodeMoves {
     }
   }
 
-  /** Of a node that does not run. @throws why it stays */
+  /** Moves a node that does not run. @throws why it stays */
   async move(live: LiveProject, node: OpenNode, { from, to, takeFiles }: Move): Promise<void> {
     const prepare = async () => {
       if (node.entry.compute_id !== from.id) throw new Error('it was moved meanwhile');
       await settleBefore(live, node, to);
       if (takeFiles) {
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
-        // Those of the compute in this process are in this folder.
+        // Files on the compute in this process are in this folder already.
         const { floorBytes } = this.#parts;
         const wanted = { compute: from, projectId: live.projectId, nodes: [node.id], floorBytes };
         if (!from.isLocal) await fetchFolders(wanted, live.folder);

@@ -41,7 +41,7 @@ export class Placer {
     return compute;
   }
 
-  /** As `choose`; undefined: it fits on none. `isAllowed`: by the id of a compute. */
+  /** Chooses a compute as `choose` does; undefined: the node fits on none. `isAllowed` gets the id of a compute. */
   find(
     { node_type, properties = {} }: PlacedNode,
     except?: RegisteredCompute,
@@ -148,7 +148,7 @@ export class Placer {
     return { id: compute.id, cpus, memory, used: used.get(compute.id) ?? { cpus: 0, memory: 0 } };
   }
 
-  /** By compute. */
+  /** Sums the needs of the nodes of open projects, by compute. */
   #used(): Map<string, NodeNeeds> {
     const used = new Map<string, NodeNeeds>();
     for (const project of this.#projects.all()) {

@@ -47,7 +47,7 @@ const reportMs = 1_000;
 export class Relocation {
   readonly #options: RelocationOptions;
   readonly #moves: NodeMoves;
-  /** By what they need, for this turn of the event loop: whether there is room for nodes. */
+  /** Whether there is room for nodes, by their needs; valid for this turn of the event loop. */
   readonly #rooms = new Map<string, boolean>();
   /** Nodes of lost slices that were moved, and are not reported yet. */
   readonly #moved = new Map<LiveProject, Map<string, OpenNode[]>>();
@@ -169,7 +169,7 @@ export class Relocation {
   /** Nothing of the slice runs any more. Never rejects. */
   async fenced({ compute, entry }: FencedSlice): Promise<void> {
     await this.#forEachOpen(async (live) => {
-      // It may be back by now.
+      // The slice may have joined again by now.
       if (compute.isFenced && compute.epoch === entry.epoch)
         for (const node of nodesOn(live, compute)) if (isRunning(node)) live.nodes.ended(node);
     });
@@ -219,7 +219,7 @@ export class Relocation {
   async #forEachOpen(work: (live: LiveProject) => Promise<unknown>): Promise<void> {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
     const errors = await forEachBounded(open, rate, (project) => project.change(work));
-    // It was closed meanwhile.
+    // The project was closed meanwhile.
     for (const error of errors.filter((each) => !isFault(each, 'project_closed')))
       this.#options.log.warn({ err: error }, 'nodes could not be relocated');
   }

@@ -1,4 +1,4 @@
-/** What a user may set of a node on this server, checked before anything is made or kept. */
+/** Checks the properties that a user sets on a node of this server, before anything is made or kept. */
 import { kinds } from '../../emulators/kinds.ts';
 import type { Settings } from '../../schema/settings.ts';
 

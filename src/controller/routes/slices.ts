@@ -117,7 +117,7 @@ export function placementRoutes({ placer, projects, cluster, copies }: Controlle
   ];
 }
 
-/** They check a token or a secret of their own. */
+/** Routes that slices call; each checks a token or a secret of its own. */
 function requestsOfSlices({ cluster: { slices } }: Controller): Route[] {
   return [
     route(

@@ -1,4 +1,4 @@
-/** What only switches know: asked of the compute of the node; for nodes of other kinds there is no such route. */
+/** Routes of switches only: the node's compute answers them, and nodes of other kinds have no such route. */
 import { type Route, route } from '../../api/route.ts';
 import { MacEntry, SwitchPortStats } from '../../schema/switch.ts';
 import { Type } from '../../schema/type.ts';

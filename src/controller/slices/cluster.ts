@@ -15,7 +15,7 @@ export interface ClusterOptions {
   readonly stateDirectory: string;
   readonly computes: Computes;
   readonly log: Log;
-  /** As that of `Slices`. */
+  /** Handles a slice that ends; see `SlicesOptions`. */
   readonly onEnding: SlicesOptions['onEnding'];
 }
 
@@ -70,7 +70,7 @@ export class Cluster {
     const engine = slice && this.engineSlices.engineOf(slice);
     if (!engine) {
       await deleteCompute();
-      // One that is deleted a second time still has to be ended by its engine.
+      // A slice that is deleted a second time must still be ended by its engine.
       if (!this.slices.isDeleted(computeId)) await this.slices.forget(computeId);
       return;
     }

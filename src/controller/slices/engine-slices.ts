@@ -21,7 +21,7 @@ import type { Slices } from './slices.ts';
 export interface EngineSlicesOptions {
   readonly stateDirectory: string;
   readonly slices: Slices;
-  /** By name. */
+  /** Engines by name. */
   readonly engines: ReadonlyMap<string, Engine>;
   readonly log: Log;
 }
@@ -42,9 +42,9 @@ export class EngineSlices {
   readonly #problems = new Map<string, string>();
   /** Ids of deleted slices that their engines still have to end. */
   readonly #releasing = new Set<string>();
-  /** By id; the epoch of the slice when it was placed: one that has joined since has another. */
+  /** Placement attempts by slice id, with the epoch of the slice then: a slice that has joined since has another epoch. */
   readonly #attempts = new Map<string, { readonly epoch: number; readonly retry: Retry }>();
-  /** By the name of the engine. */
+  /** Limits by engine name. */
   readonly #limits = new Map<string, EngineLimits>();
   /** Ids of slices that begin to be drained by their engine, or are not any more. */
   readonly drains = new EventStream<string>();
@@ -169,8 +169,8 @@ export class EngineSlices {
   }
 
   /**
-   * It was declared lost, or has ended: it is placed again, where its disks are as far as the engine keeps them. One that its engine has
-   * suspended keeps its place: it runs on there, or is reported as ended.
+   * Places a lost or ended slice again, where its disks are as far as its engine keeps them. A slice that its engine has suspended keeps
+   * its place: it continues there, or is reported as ended.
    */
   replace(id: string, entry: SliceEntry): void {
     const engine = this.engineOf(entry);
@@ -218,7 +218,7 @@ export class EngineSlices {
     return order ? this.#options.engines.get(order.engine) : undefined;
   }
 
-  /** It was marked as deleted; it is forgotten when its engine has ended it. Never rejects. */
+  /** Releases a slice that was marked as deleted; it is forgotten when its engine has ended it. Never rejects. */
   async delete(id: string, engine: Engine): Promise<void> {
     this.#reports.delete(id);
     this.#problems.delete(id);
@@ -301,12 +301,12 @@ export class EngineSlices {
   }
 
   #follow({ id, state, reason }: SliceReport, entry: SliceEntry): void {
-    // It has no lease that has to be over first.
+    // A slice that has not joined has no lease to wait for.
     if (state === 'lost' && entry.state !== 'joined') this.replace(id, entry);
     if (state === 'ended') this.#ended(id, reason ?? 'its engine has ended it');
   }
 
-  /** What was reported while it was being placed, after its engine was asked: it may have ended before the engine answered. */
+  /** Handles a report that arrived after the engine was asked to place the slice, which may have ended before the engine answered. */
   #placed(id: string): void {
     const [report, entry] = [this.#reports.get(id), this.#options.slices.find(id)];
     if (report && entry) this.#follow(report, entry);
@@ -350,7 +350,7 @@ export class EngineSlices {
     await engine?.release(id, { keepDisks: true }).catch((error: Error) => this.#options.log.warn(error.message));
   }
 
-  /** One that ends before it joins, as its program is missing where it is placed, is placed less and less often. */
+  /** Delays the next attempt more and more for a slice that ends before it joins, such as when its program is missing on that host. */
   async #nextAttempt(id: string): Promise<Retry> {
     const epoch = this.#options.slices.find(id)?.epoch ?? 0;
     const before = this.#attempts.get(id);
@@ -375,7 +375,7 @@ export class EngineSlices {
       try {
         const invitation = await slices.inviteNext(id, tokenSeconds);
         if (!invitation) return false;
-        // It was about the process before.
+        // The last report was about the previous process.
         this.#reports.delete(id);
         await engine.place({ ...this.#orderOf(id, invitation.name, entry.order.needs), token: invitation.token });
         this.#problems.delete(id);

@@ -29,7 +29,7 @@ function wordsOf(line: string): string[] {
   return line.split(/\s+/).filter((word) => word !== '');
 }
 
-/** By name; none where slices are started by hand only. @throws Error for a name that is none */
+/** Makes the engines, by name; none where slices are started by hand only. @throws Error for an unknown engine name */
 export function makeEngines(settings: Settings): Map<string, Engine> {
   const { engine: name } = settings.Cluster;
   if (name === '') return new Map();

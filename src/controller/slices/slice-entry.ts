@@ -1,4 +1,4 @@
-/** What is stored of a slice, by the id of its compute. Tokens and secrets are stored as hashes; the compute's password is in `computes.json`. */
+/** Stored record of a slice, by the id of its compute. Tokens and secrets are hashed; the compute's password is in `computes.json`. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { finite, flag, list, nullable, object, oneOf, optional, text, textThat, unchecked, whole } from '../../lib/shape.ts';
 import type { Finding } from '../../schema/finding.ts';
@@ -18,7 +18,7 @@ export interface SliceEntry {
   readonly isDraining: boolean;
   /** `hash`: of the token; once a slice has joined with it, of the token and the secret of that slice. */
   readonly invitation: { readonly hash: string; readonly expiresAt: string } | null;
-  /** Of the secret that it chose when it joined. */
+  /** Hash of the secret that the slice chose when it joined. */
   readonly secretHash: string | null;
   readonly findings: readonly Finding[];
   readonly order: StoredOrder | null;

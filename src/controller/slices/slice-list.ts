@@ -9,7 +9,7 @@ import type { Slices } from './slices.ts';
 export class SliceList {
   readonly #slices: Slices;
   readonly #computes: Computes;
-  /** By the id of a slice: the last word of its engine. */
+  /** Returns the last report of a slice's engine, by the id of the slice. */
   readonly #reportOf: (id: string) => SliceReport | undefined;
 
   /** How far the drain of a slice is. */
@@ -35,7 +35,7 @@ export class SliceList {
   #present(id: string, entry: SliceEntry): SliceObject {
     const report = this.#reportOf(id);
     const isOn = entry.state === 'joined' && (entry.isDraining || report?.state === 'draining');
-    // Of an engine's slice: one that was lost is placed again.
+    // A lost slice of an engine is placed again.
     const isPending = entry.order !== null && entry.state !== 'joined';
     return {
       compute_id: id,

@@ -25,7 +25,7 @@ export interface SlicesOptions {
   readonly log: Log;
   /** T. */
   readonly leaseMs: number;
-  /** It was asked to end: what runs can still be seen. True: it is to wait, as its machines are being moved. */
+  /** Called when a slice is asked to end, while its nodes can still be seen. True: it waits, because its machines are being moved. */
   readonly onEnding: (compute: RegisteredCompute) => boolean;
   /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
   readonly onFenced: (compute: RegisteredCompute, entry: SliceEntry) => void;
@@ -33,7 +33,7 @@ export interface SlicesOptions {
 
 /** The user of every slice's compute. */
 export const sliceUser = 'patchbay';
-/** Of T: the controller declares a slice lost after so many. */
+/** Number of leases (T) without a renewal after which the controller declares a slice lost. */
 const lostAfter = 3;
 const defaultExpirySeconds = 3600;
 
@@ -130,7 +130,7 @@ export class Slices {
       if (!entry?.invitation || !hashes.includes(entry.invitation.hash)) throw fault('slice_token_refused', {});
       const isAgain = isSecret(entry.secretHash, secret);
       if (isAgain && entry.state === 'joined') return this.#admit(id, entry);
-      // One that was started anew for an id that had joined has another secret; the lease of the old one must be over.
+      // A process started anew for an id that has joined has another secret; the lease of the old process must be over.
       const isFree = entry.secretHash === null || entry.state === 'left' || entry.state === 'lost' || isAgain;
       if (!isFree || Date.parse(entry.invitation.expiresAt) <= Date.now()) throw fault('slice_token_refused', {});
       await this.#register(id, entry.name, { address, secret });
@@ -159,7 +159,7 @@ export class Slices {
       if (!entry || entry.secretHash === null || !compute) throw fault('slice_not_found', { compute_id: computeId });
       if (!isSecret(entry.secretHash, secret)) throw fault('slice_refused', { compute_id: computeId });
       if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
-      // Else two processes had one lease, and one disk.
+      // Otherwise two processes would share one lease and one disk.
       if (isReplaced(entry)) throw fault('slice_refused', { compute_id: computeId });
       const moving = ending && this.#options.onEnding(compute);
       if (leaving) {
@@ -198,7 +198,7 @@ export class Slices {
     });
   }
 
-  /** It is not seen any more; its engine has to end it, and then it is forgotten. */
+  /** Marks a slice as deleted: it is hidden at once, and forgotten when its engine has ended it. */
   markDeleted(computeId: string): Promise<void> {
     return this.#locks.run(computeId, async () => {
       const entry = this.#map.get(computeId);
@@ -287,7 +287,7 @@ export class Slices {
     await this.#locks
       .run(id, async () => {
         const entry = this.#map.get(id);
-        // It was renewed while this waited for its turn.
+        // The lease was renewed while this call waited for its turn.
         if (entry?.state !== 'joined' || (this.#renewed.get(id) ?? 0) >= late) return;
         await this.#fence(id, entry, { state: 'lost', reason: 'it has not renewed its lease' });
       })

@@ -1,6 +1,6 @@
 /**
- * What a compute refuses because it has not got an image is asked again when the image, which this server has, was sent there. A compute
- * gets only images that the node names: its answers are not trusted to choose among those of this server.
+ * Retries a request that a compute refused for lack of an image, once this server has sent its copy of the image there. A compute gets only
+ * images that the node names: its answers are not trusted to choose among those of this server.
  */
 import { isFault } from '../../../api/faults.ts';
 import { findKind } from '../../model/node.ts';
@@ -39,7 +39,7 @@ export async function withImages<T>(
   }
 }
 
-/** What the project knows of the image, which another of the same name has not. */
+/** Returns the checksum that the project has for the image: another image of the same name has another one. */
 function expectedSum({ entry }: OpenNode, image: string): string | undefined {
   const key = imageProperties(entry).find((property) => entry.properties[property] === image);
   const sum = key === undefined ? undefined : entry.properties[`${key}_md5sum`];

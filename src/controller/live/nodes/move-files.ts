@@ -4,7 +4,7 @@ import { stagingPrefix } from '../../../schema/folders.ts';
 
 export const movePrefix = `${stagingPrefix}move-`;
 
-/** Of all nodes, or of one. Never rejects. */
+/** Lists the names of a project's move files, of all nodes or of one node. Never rejects. */
 export async function moveFiles(folder: string, nodeId = ''): Promise<string[]> {
   const names = await readdir(folder).catch((): string[] => []);
   return names.filter((name) => name.startsWith(`${movePrefix}${nodeId}`) && name.endsWith('.json'));

@@ -96,7 +96,7 @@ export class NodeRuns {
     const runs = await compute.transport.call('GET /v2/compute/projects/{project_id}/nodes', { path });
     const found = new Map<string, ComputeNodeRun>(runs.map((run) => [run.node_id, run]));
     for (const [node, [live, run]] of before) {
-      // What was reported meanwhile may be newer.
+      // A report that arrived meanwhile may be newer.
       if (node.compute !== compute || node.live !== live || node.run !== run) continue;
       const { status = 'stopped', generation, ending } = found.get(node.id) ?? {};
       // A start that failed has left no run of its number.

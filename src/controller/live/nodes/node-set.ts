@@ -100,7 +100,7 @@ export class NodeSet {
     return node.object;
   }
 
-  /** Of a node that was put here. */
+  /** Replaces the entry of a node in this set. */
   protected setEntry(node: OpenNode, entry: NodeEntry): void {
     this.loads.remove(node.entry);
     node.setEntry(entry);

@@ -31,7 +31,7 @@ const createTimeoutMs = 1_200_000;
 /** At the state of a node that changes all the time. */
 const mostLooks = 5;
 
-/** What the ports of a node follow from. */
+/** Fields of a node that its ports depend on. */
 const portFields = ['properties', 'custom_adapters', 'first_port_name', 'port_name_format', 'port_segment_size'] as const;
 
 export interface NodePort {
@@ -45,7 +45,7 @@ export interface FailedStart {
   readonly generation: number;
   readonly compute: RegisteredCompute | undefined;
   readonly epoch: number | null | undefined;
-  /** One after the other. */
+  /** Number of consecutive failures. */
   readonly count: number;
   /** The node is fine: its compute is busy, or cannot be reached. */
   readonly isOfCompute: boolean;
@@ -69,17 +69,17 @@ export class OpenNode {
   #live: NodeLive;
   #ports: readonly Port[];
   #object: NodeObject | undefined;
-  /** It exists on its compute. False after it could not be made there when the project was opened. */
+  /** Whether the node exists on its compute. False after it could not be made there when the project was opened. */
   isPresent = true;
-  /** What is wanted of it, as the log says. */
+  /** Wanted state of the node, as the log says. */
   wanted: WantedRun = notWanted;
   /** The start by which it runs and how its last run ended, as its compute reported last. Undefined: the compute has not reported. */
   run: RunFacts | undefined;
   /** The wanted state and the lease under which this server saw it run last. */
   seen: SeenRunning | undefined;
-  /** It is stopped to be moved: nothing else starts it. */
+  /** The node is stopped for a move: nothing else starts it. */
   isLeaving = false;
-  /** It is on its way to another compute, which may take minutes: the project's gate cannot be held until it has arrived. */
+  /** The node is moving to another compute, which may take minutes: the project's gate cannot be held until the node has arrived. */
   isMoving = false;
   failedMove: FailedMove | undefined;
   #problem: string | undefined;
@@ -178,14 +178,14 @@ export class OpenNode {
     return true;
   }
 
-  /** What it would be after this answer of its compute, which may have been sent other properties. */
+  /** Returns the node's state after this answer of its compute, which may have been sent other properties. */
   merged(answer: ComputeNodeObject, sent: Readonly<Record<string, unknown>> = {}): { entry: NodeEntry; live: NodeLive } {
     return merge(this.#entry, this.#live, this.compute?.isLocal ? answer : withNamedImages(this.withProperties(sent), answer));
   }
 
   /**
-   * What it is after a request: as the answer says, unless its compute has reported another status meanwhile. That may be the newer one, as
-   * the two come on connections of their own: then it is read.
+   * Returns the node's state after a request: that of the answer, unless the compute has reported another status meanwhile. The report may
+   * be newer, as the two use separate connections: then the state is read.
    */
   async stateAfter(
     ask: () => Promise<ComputeNodeObject | undefined>,
@@ -302,7 +302,7 @@ export class OpenNode {
     await this.#transport().send(`POST ${this.#port()}/nio`, { path: this.#portPath(end), body: nio });
   }
 
-  /** Of a port whose peer is paused. @returns how many frames wait in the link, until `releasePort` */
+  /** Moves a port whose peer is paused. @returns how many frames wait in the link, until `releasePort` */
   async movePort({ adapter, port }: NodePort, nio: NioUdp): Promise<number> {
     const path = { project_id: this.projectId };
     const body = { node_id: this.id, adapter_number: adapter, port_number: port, nio };
@@ -343,7 +343,7 @@ export class OpenNode {
     });
   }
 
-  /** What one of its ports sends without end. `signal` ends the request while it has no answer. */
+  /** Streams the output of one of the node's ports, without end. `signal` ends the request while it has no answer. */
   portStream(verb: string, end: NodePort, signal?: AbortSignal): Promise<RawAnswer> {
     const path = `${this.#address()}/adapters/${end.adapter}/ports/${end.port}/${verb}`;
     return this.#transport().raw('GET', path, undefined, signal);

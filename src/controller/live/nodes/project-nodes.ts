@@ -37,7 +37,7 @@ export interface PreparedNode extends Prepared<NodeObject> {
   readonly node: OpenNode;
 }
 
-/** What nodes need of the links on them. */
+/** Operations on links that the nodes of a project need. */
 export interface LinksOfNodes {
   /** Ports of the node that have a link. */
   readonly endsOn: (nodeId: string) => { adapter: number; port: number }[];
@@ -53,7 +53,7 @@ function placeOn({ id }: RegisteredCompute): Pick<NodeEntry, 'compute_id' | 'con
 
 export class ProjectNodes extends NodeSet {
   readonly #context: ProjectContext;
-  /** One thing at a time for each node; shared with operations on its ports. */
+  /** Locks per node: one operation at a time, also on the node's ports. */
   readonly locks = new KeyedMutex();
   /** Nodes of which clients are shown something else now. */
   readonly changes = new EventStream<OpenNode>();
@@ -120,7 +120,7 @@ export class ProjectNodes extends NodeSet {
     return isDeepStrictEqual(placed, entry) ? undefined : this.#updateCommit(node, placed, true);
   }
 
-  /** What is stored of it gets these values again. @throws `undo_conflict` when its name is another node's */
+  /** Reapplies these stored values to a node. @throws `undo_conflict` when its name is another node's */
   reapply(nodeId: string, { properties = {}, ...fields }: Partial<NodeEntry>): Promise<void> {
     return this.withNode(nodeId, async (node) => {
       const before = node.entry;

@@ -5,7 +5,7 @@ const times = { firstMs: 1_000, longestMs: 60_000 };
 
 export class UnsettledMoves {
   readonly #retry = new Retry(times, () => this.#try());
-  /** By move: why, as listeners were sent it. */
+  /** Reasons by move, as listeners were sent them. */
   readonly #reasons = new Map<string, string>();
   #settle: (() => Promise<boolean>) | undefined;
   #attempt: Promise<void> = Promise.resolve();
