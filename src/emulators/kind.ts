@@ -19,7 +19,7 @@ export interface ImageFacts {
   readonly folder: string;
   /** Decides by the first bytes what is listed. */
   readonly isImage: (head: Buffer) => boolean;
-  /** They are programs: an upload may be executed. Default false. */
+  /** The files are programs: an upload may be executed. Default false. */
   readonly isProgram?: boolean;
 }
 
@@ -42,11 +42,11 @@ export interface SymbolFacts {
 /** A program of this machine that nodes of a kind need, for `patchbay doctor`. */
 export interface ProgramFacts {
   readonly name: string;
-  /** Of Debian. Undefined: it has none. */
+  /** Debian package of the program. Undefined: Debian has none. */
   readonly package?: string;
   /** Where Debian has no package: how to get the program. */
   readonly source?: string;
-  /** What does not work without it. */
+  /** Feature that does not work without the program. */
   readonly for: string;
   readonly versionArgs: readonly string[];
   /** Finds the version in what the program prints. */
@@ -57,7 +57,7 @@ export interface ProgramFacts {
   readonly optional?: true;
 }
 
-/** What templates of a kind are made of. */
+/** Facts from which the templates of a kind are made. */
 export interface TemplateFacts {
   /** `{name}` is the name of the template, `{0}` a number. */
   readonly default_name_format: string;
@@ -65,7 +65,7 @@ export interface TemplateFacts {
   /** Undefined: `symbol` is one of the general ones. */
   readonly ownSymbol?: SymbolFacts;
   readonly category: Category;
-  /** What the kind adds to the common keys, with its defaults. Undefined: clients make no templates of this kind. */
+  /** Keys that the kind adds to the common keys, with its defaults. Undefined: clients make no templates of this kind. */
   readonly properties?: TypeProperties;
   /** Properties that depend on others, such as those of a platform. */
   readonly more?: (settings: Readonly<Record<string, unknown>>) => TypeProperties;
@@ -99,7 +99,7 @@ export interface LabFacts {
 
 export interface Kind {
   readonly type: NodeType;
-  /** One word for people. */
+  /** Name of the kind for users, in one word. */
   readonly title: string;
   readonly template: TemplateFacts;
   /** Body schemas of the compute's create and update routes, strict. */
@@ -148,7 +148,7 @@ export interface Kind {
   readonly hasFolder?: (properties: Readonly<Record<string, unknown>>) => boolean | undefined;
   /** Has a console port of its own whatever the type of its console. Default false. */
   readonly reservesConsole?: boolean;
-  /** It connects the project to the networks of the host: two uplinks cannot be linked. Default false. */
+  /** The kind connects the project to the networks of the host: two uplinks cannot be linked. Default false. */
   readonly isUplink?: boolean;
   /** Goes to the compute `vm`, where there is one, when a project is imported. Default false. */
   readonly needsVmCompute?: true;

@@ -47,7 +47,7 @@ export const kinds: Readonly<Partial<Record<NodeType, Kind>>> = table;
 /** In `project-files` of a project: one for each kind, with a folder for each node in it. */
 export const kindFolders: ReadonlySet<string> = new Set(Object.values(table).map(({ folder }) => folder));
 
-/** Those with a built-in template first, in the order in which clients see these. */
+/** Kinds with a built-in template come first, in the order in which clients see them. */
 const templateOrder: readonly NodeType[] = [
   ...(['cloud', 'nat', 'vpcs', 'ethernet_switch', 'ethernet_hub', 'frame_relay_switch', 'atm_switch'] as const),
   ...(['docker', 'dynamips', 'iou', 'qemu', 'traceng', 'virtualbox', 'vmware'] as const),

@@ -13,7 +13,7 @@ import { makeTap } from '../port-processes/veth.ts';
 import type { DevicePort } from './properties.ts';
 
 const ipLimitMs = 5000;
-/** Of TAP interfaces as the kernel makes them. */
+/** MTU of TAP interfaces as the kernel makes them. */
 const tapMtu = 1500;
 
 type OpenDevice = SocatFacts & { type: 'device'; needs?: string; bridge?: string };
@@ -24,7 +24,7 @@ export interface HeldDevice {
   /** Name of the device. */
   readonly interface: string;
   readonly port: PortSpec;
-  /** It was made for this port. */
+  /** The interface was made for this port. */
   readonly isOwn: boolean;
 }
 

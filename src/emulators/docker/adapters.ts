@@ -86,7 +86,7 @@ export function containerAdapters(host: Host, node: NodeView, containerPid: () =
 interface WantedAdapter {
   readonly adapter: number;
   readonly containerPid: number;
-  /** What it was until its socat ended while no server ran; the container keeps its interface. */
+  /** Facts of the adapter before its socat ended while no server ran; the container keeps its interface. */
   readonly before: AdapterFacts | undefined;
   /** Why it is slow; the first adapter of a container says so. */
   readonly warnOnce: (problem: string) => void;
@@ -145,7 +145,7 @@ async function moveInto({ interface: tap, adapter, mac, containerPid }: SocatHel
 /** Shows the container that the cable is in or out. @throws tool_missing, interface_unavailable */
 export async function setCarrier({ adapter, containerPid, hostEnd }: AdapterFacts, up: boolean): Promise<void> {
   const ip = await requireProgram('ip', 'iproute2');
-  // One end of a veth pair has a carrier while the other is up.
+  // A veth end has a carrier while its peer is up.
   if (hostEnd !== undefined) return succeed(hostEnd, ip, ['link', 'set', 'dev', hostEnd, up ? 'up' : 'down']);
   const name = `eth${adapter}`;
   const nsenter = await requireProgram('nsenter', 'util-linux');

@@ -37,7 +37,7 @@ export class Bridge {
     open().then(
       (stream) => {
         stream.on('error', () => undefined);
-        // What it sent last may still wait for the client.
+        // The last data of the stream may still wait for the client.
         stream.on('close', () => client.destroySoon());
         client.on('close', () => stream.destroy());
         stream.pipe(client);

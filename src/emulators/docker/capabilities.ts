@@ -1,10 +1,10 @@
 /**
- * Which capabilities a container can be given. It gets all of them, as network systems expect, but neither the host's devices nor its
- * processes. A capability that this host itself lacks would keep the container from starting.
+ * Finds the capabilities that a container can be given. It gets all of them, as network systems expect, but neither the host's devices nor
+ * its processes. A capability that this host itself lacks would keep the container from starting.
  */
 import { readFile } from 'node:fs/promises';
 
-/** By number. @see capabilities(7), linux/capability.h */
+/** Names of capabilities by number. @see capabilities(7), linux/capability.h */
 const names = (
   'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE NET_BROADCAST NET_ADMIN ' +
   'NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME ' +
@@ -12,7 +12,7 @@ const names = (
   'BPF CHECKPOINT_RESTORE'
 ).split(' ');
 
-/** Those that even root does not have here. */
+/** Lists the capabilities that even root does not have on this host. */
 export async function missingCapabilities(): Promise<string[]> {
   return missingIn(await readFile('/proc/self/status', 'latin1').catch(() => ''));
 }

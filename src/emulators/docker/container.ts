@@ -78,7 +78,7 @@ export function containerBody(properties: DockerProperties, image: DockerImage, 
     },
   };
   const config = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-  // By the marker a guard finds the containers of a server that has died.
+  // The marker lets a guard find the containers of a server that has died.
   const labels = { [nodeLabel]: place.nodeId, [configLabel]: config, [runMarker]: place.runDirectory };
   return { ...body, Labels: { ...labels, ...(place.iol !== undefined && { [iolLabel]: String(place.iol) }) } };
 }

@@ -39,7 +39,7 @@ interface DockerRecord {
   readonly ports: Record<string, KeptPort<AdapterFacts>>;
 }
 
-/** What of a node its presentation needs beside its properties. */
+/** Facts of a node that its presentation needs beside its properties. */
 interface KnownContainer {
   containerId: string | null;
   aux: number | null;
@@ -205,7 +205,7 @@ async function adoptContainer(
   return DockerEmulator.of({ engine, node, containerId, pid, adapters, screen, hasScreenSocket, aux, giveBack }, state);
 }
 
-/** Those whose process ended while the server was away. */
+/** Opens the adapters whose process ended while no server ran. */
 async function openMissing(
   adapters: PortProcesses<AdapterFacts>,
   { adapters: count }: { adapters: number },

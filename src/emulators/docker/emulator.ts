@@ -48,7 +48,7 @@ export class DockerEmulator implements Emulator {
   readonly #bridges: Bridge[] = [];
   readonly #commands: ContainerCommands;
   readonly #startTime: number;
-  /** Of an IOL image. */
+  /** Configuration watch of an IOL image. */
   readonly #configs: ConfigWatch | undefined;
   #isAsked = false;
   readonly #released = new AbortController();
@@ -115,7 +115,7 @@ export class DockerEmulator implements Emulator {
     this.#isAsked = true;
     if (this.state === 'suspended') await this.resume().catch(() => undefined);
     await this.#request(`stop?t=${now ? 0 : stopGraceSeconds}`).catch((error) => {
-      // It has ended, or was removed: then so does `ended`.
+      // The container has ended or was removed: `ended` resolves then.
       if (!/No such container|is not running/i.test(String(error))) throw error;
     });
     await (this.#released.signal.aborted ? this.#tidy() : this.ended);
@@ -146,7 +146,7 @@ export class DockerEmulator implements Emulator {
     return { source: { type: 'unix', path: this.#place('aux.sock'), resize }, port: aux };
   }
 
-  /** They are the container's when it is made: at the next start. */
+  /** Changes nothing now: the container gets the properties when it is made, at the next start. */
   async changed(): Promise<void> {}
 
   release(): void {
@@ -226,7 +226,7 @@ function signalName(number: number): string {
   return signals[number] ?? `signal ${number}`;
 }
 
-/** What it showed last on its terminal. */
+/** Reads the last lines that the container printed on its terminal. */
 export async function lastWords(engine: DockerEngine, containerId: string): Promise<string> {
   const text = await engine.text(`/containers/${containerId}/logs?stdout=1&stderr=1&tail=20`).catch(() => '');
   return text.trim() === '' ? '' : `: ${text.trim().slice(-2000)}`;

@@ -61,7 +61,7 @@ export class DockerEngine {
     return (text.trim() === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  /** That there is no such thing is success. */
+  /** Deletes an object of the engine; an object that does not exist counts as deleted. */
   async delete(path: string): Promise<void> {
     const { status, text } = await this.#ask('DELETE', path);
     if (status >= 400 && status !== 404) throw refused(text);

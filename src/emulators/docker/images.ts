@@ -26,7 +26,7 @@ export class DockerImages {
     this.#engine = engine;
   }
 
-  /** What the image says of itself; brought first when it is not there, which may take minutes: `inform` gets its progress. */
+  /** Returns the image's description. Pulls a missing image first, which may take minutes: `inform` gets the progress. */
   async require(image: string, inform: Inform): Promise<DockerImage> {
     await this.#engine.check();
     return (await this.#find(image)) ?? this.#pulls.run(image, async () => (await this.#find(image)) ?? this.#pull(image, inform));

@@ -14,7 +14,7 @@ import type { DockerProperties } from './properties.ts';
 
 /** On a container: the number of its image. */
 export const iolLabel = 'patchbay.iol';
-/** Of the program that moves frames between the image and the interfaces. */
+/** Number of the program that moves frames between the image and the interfaces. */
 const bridgeNumber = 513;
 /** Its folder in the container. */
 export const iolInside = '/iol';
@@ -44,7 +44,7 @@ export function iolBridges(adapters: number): string {
   return [`[default]\nbase_port = 49000\nnetmap = ${iolInside}/NETMAP\n`, ...ports].join('\n');
 }
 
-/** Of a container; undefined: its image is no IOL. */
+/** Returns the IOL number of a container; undefined: its image is no IOL. */
 export function iolNumberOf({ Config }: ContainerState): number | undefined {
   const label = Config.Labels?.[iolLabel];
   return label === undefined ? undefined : Number(label);

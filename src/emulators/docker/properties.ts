@@ -27,7 +27,7 @@ export function asDocker(properties: Properties): DockerProperties {
   return properties as unknown as DockerProperties;
 }
 
-/** Of a node that is made without them. */
+/** Properties of a node whose creation request leaves them out. */
 export const defaults = {
   adapters: 1,
   aux: null,
@@ -128,7 +128,7 @@ export function splitCommand(text: string): string[] {
   return word === undefined ? words : [...words, word];
 }
 
-/** What stands for a node and its project in an environment. */
+/** Values of a node and its project that an environment may refer to. */
 export interface EnvironmentNames {
   readonly name: string;
   readonly nodeId: string;

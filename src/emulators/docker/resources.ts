@@ -1,6 +1,6 @@
 /**
- * What every container gets to see at `/patchbay`: a static busybox, and the script that runs before the image's own command. It keeps
- * the volumes, waits for the adapters, brings them up, and becomes the command.
+ * Provides the folder that every container sees at `/patchbay`: a static busybox, and the script that runs before the image's own command.
+ * The script keeps the volumes, waits for the adapters, brings them up, and becomes the command.
  */
 import { copyFile, mkdir, open, readFile, rename, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';

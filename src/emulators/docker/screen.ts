@@ -17,14 +17,14 @@ import type { Host } from '../host/host.ts';
 import { commandAs, findRunAs, own } from '../host/run-as.ts';
 import { asDocker } from './properties.ts';
 
-/** What programs in the container look for. @see X(7), DISPLAY NAMES */
+/** Display name that programs in the container look for. @see X(7), DISPLAY NAMES */
 export const display = ':0';
 export const socketsInside = '/tmp/.X11-unix';
 
 /** The second is its name where no other Xvnc is packaged. */
 const candidates = ['Xtigervnc', 'Xvnc'];
 const pictureName = 'rfb';
-/** As the X server sees it. */
+/** Path at which the X server sees its VNC socket. */
 const pictureInside = `/tmp/${pictureName}`;
 const inPlaceOfTmp = 'mount --bind "$0" /tmp && exec "$@"';
 
@@ -71,7 +71,7 @@ export async function startScreen({ settings }: Host, node: NodeView): Promise<C
   });
 }
 
-/** What it says before is who made it. */
+/** Extracts the cause from the X server's log; the lines before name its makers. */
 function causeIn(words: string): string {
   return words
     .slice(Math.max(0, words.indexOf('Fatal server error')))

@@ -7,7 +7,7 @@ import { howToGet } from './kind.ts';
 
 export interface DynamipsBinary {
   readonly path: string;
-  /** What its dynamic linker loads, absolute paths. */
+  /** Libraries that its dynamic linker loads, absolute paths. */
   readonly libraries: readonly string[];
 }
 

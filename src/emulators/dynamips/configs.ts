@@ -19,7 +19,7 @@ export type RouterConfigs = Readonly<Record<ConfigName, string>>;
 /** Its file of ours, and GNS3's, which has the router's number in its name: several routers may share a folder there. */
 const filesOf = (name: ConfigName, id: number) => [configFiles[name], `configs/i${id}_${name}-config.cfg`];
 
-/** Those that exist and are not empty; of two, the one that was written last. */
+/** Finds the configurations that exist and are not empty; of two files, the one that was written last. */
 export async function presentConfigs(directory: string, id: number): Promise<{ startupConfig?: string; privateConfig?: string }> {
   const find = async (name: ConfigName) =>
     (await newest(directory, filesOf(name, id))) ?? newest(directory, await copiedFiles(directory, name));
@@ -68,7 +68,7 @@ export interface RouterPlace {
   readonly directory: string;
   /** The router's number. */
   readonly id: number;
-  /** What the NVRAM had when it was read before; undefined: it is not known. */
+  /** Configurations that the NVRAM had at the previous read; undefined: not known. */
   readonly before: RouterConfigs | undefined;
 }
 

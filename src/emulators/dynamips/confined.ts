@@ -16,7 +16,7 @@ import type { DynamipsBinary } from './binary.ts';
 
 /** TCP, of every Dynamips in its own network namespace. */
 export const innerPorts = { control: 7200, console: 2000, aux: 2001 } as const;
-/** As Dynamips sees them. */
+/** Paths inside the confinement, where Dynamips sees them. */
 export const innerImage = '/ios.image';
 export const innerGhosts = '/ghosts';
 export const configsFolder = 'configs';
@@ -29,12 +29,12 @@ export interface ConfinedDynamips {
   readonly work: string;
   /** Empty; gets the mount points, sockets and scripts. */
   readonly runtimeDirectory: string;
-  /** Of the host. */
+  /** Path of the image on the host. */
   readonly image: string;
   /** Folder of ghost images, only read. Default: none. */
   readonly ghosts?: string;
   readonly runAs: RunAs | undefined;
-  /** It runs for a request only, and no server adopts it: it ends when this server does. Default false. */
+  /** The process serves one request and no server adopts it: it ends when this server does. Default false. */
   readonly endsWithServer?: boolean;
 }
 
@@ -70,7 +70,7 @@ async function rootOf({ binary, work, image, ghosts, runAs }: ConfinedDynamips):
     reads: [
       [binary.path, innerProgram],
       [image, innerImage],
-      // What the server writes there, it writes as root: a link of the emulator's making must not lead it elsewhere.
+      // The server writes to this folder as root: a link that the emulator made must not lead it elsewhere.
       [configs, join(innerWork, configsFolder)],
       ...(ghosts === undefined ? [] : [[ghosts, innerGhosts] as const]),
     ],

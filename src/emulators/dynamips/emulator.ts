@@ -15,12 +15,12 @@ import { endingOf, sendAll } from './launch.ts';
 import { innerUdp, portKey, type RelayFacts, relayService } from './relays.ts';
 import { environmentCommands, idleCommands, pluggedModules } from './router-commands.ts';
 
-/** What is kept of a running router, without its ports. */
+/** Record of a running router, without its ports. */
 export type RouterRun = {
   readonly pid: number;
   readonly startTime: number;
   readonly namespacePid: number;
-  /** Of the router in its hypervisor. */
+  /** Name of the router in its hypervisor. */
   readonly router: string;
   /** TCP port of clients of the AUX port; absent: it has none. */
   readonly aux?: number;
@@ -28,7 +28,7 @@ export type RouterRun = {
   readonly ghost?: string;
   readonly commandLine: string;
 };
-/** What is kept to find a running router again. */
+/** Record from which a restarted server adopts a running router. */
 export type RouterRecord = RouterRun & { readonly ports: Readonly<Record<string, KeptPort<RelayFacts>>> };
 
 export interface RouterParts {
@@ -37,7 +37,7 @@ export interface RouterParts {
   readonly child: Child;
   readonly hypervisor: Hypervisor;
   readonly record: RouterRun;
-  /** What its NVRAM has at the start; undefined: nothing, or it is not known. */
+  /** Configurations in the NVRAM at the start; undefined: none, or not known. */
   readonly configs: RouterConfigs | undefined;
   /** Once, when no process is left: gives back what the driver holds for it. */
   readonly released: () => void;
@@ -65,9 +65,9 @@ export class RouterEmulator implements Emulator {
   readonly #poll: NodeJS.Timeout;
   /** Looks under way: a hypervisor that hangs is not asked again and again. */
   #looks = 0;
-  /** What the NVRAM had when it was read last. */
+  /** Configurations that the NVRAM had at the last read. */
   #configs: RouterConfigs | undefined;
-  /** What the end is to be called, whatever the process says: it ends by itself when it is asked to. */
+  /** Reported ending, whatever the process's exit code says: the process ends by itself when it is asked to. */
   #cause: Ending | undefined;
   #properties: Properties;
 
@@ -243,7 +243,7 @@ export class RouterEmulator implements Emulator {
     });
   }
 
-  /** What of it is there. Never rejects: a hypervisor that is gone has none. */
+  /** Removes the existing parts of a NIO binding. Never rejects: a hypervisor that has ended has none. */
   async #unbind(slot: number, port: number): Promise<void> {
     const at = [this.router, slot, port] as const;
     await this.hypervisor.ask('vm', 'slot_disable_nio', ...at).catch(() => undefined);

@@ -20,7 +20,7 @@ import { sizeCommands } from './router-commands.ts';
 export interface GhostRequest {
   readonly properties: Properties;
   readonly binary: DynamipsBinary;
-  /** Of the host. */
+  /** Path of the image on the host. */
   readonly image: string;
   readonly runAs: RunAs | undefined;
   readonly sparsemem: boolean;
@@ -131,7 +131,7 @@ async function share(folder: string): Promise<void> {
   await chmod(folder, 0o755);
 }
 
-/** The same for the same file and memory. */
+/** Name of a ghost image, the same for the same file and memory. */
 async function nameOf({ properties, image, binary }: GhostRequest): Promise<string> {
   const { dev, ino, size, mtimeMs } = await stat(image);
   const facts = [dev, ino, size, mtimeMs, binary.path, properties.platform, properties.ram, properties.sparsemem];

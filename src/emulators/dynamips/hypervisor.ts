@@ -10,7 +10,7 @@ import { Mutex } from '../../lib/mutex.ts';
 export interface HypervisorAnswer {
   /** The lines `101`, without that number. */
   readonly rows: readonly string[];
-  /** Of the last line, without its number. */
+  /** Text of the last line, without its number. */
   readonly text: string;
 }
 
@@ -29,7 +29,7 @@ export class HypervisorError extends Error {
 
 /** Most commands are answered within milliseconds; a start reads the image, and idle-PC values take some ten seconds. */
 const answerLimitMs = 60_000;
-/** Of one answer. It is longer only if the other side is no hypervisor: two configurations of a router have some hundred KiB. */
+/** Length limit of one answer. A longer answer does not come from a hypervisor: two configurations of a router have some hundred KiB. */
 const maxAnswerLength = 8 * 1024 * 1024;
 
 interface Waiting {

@@ -23,7 +23,7 @@ const mostTrials = 30;
 const idleUsage = 70;
 const cpu = 0;
 
-/** Such as `0x60b5c9d4 [60]`: the value and how often it was seen. The router runs without a value meanwhile. */
+/** Measures idle-PC values such as `0x60b5c9d4 [60]`: the value and how often it was seen. The router runs without a value meanwhile. */
 export async function proposeIdlePcs({ hypervisor, router }: RouterEmulator, { bootMs }: IdlePcTimes): Promise<string[]> {
   await sendAll(hypervisor, [['vm', 'set_idle_pc_online', router, cpu, '0x0']]);
   await sleep(bootMs);

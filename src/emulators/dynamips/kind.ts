@@ -67,7 +67,7 @@ const filledFlag = (standard: boolean) => filled(Type.Boolean(), standard);
 const slots = Array.from({ length: 7 }, (_, slot) => [`slot${slot}`, Type.Optional(oneOf(moduleNames))] as const);
 const wics = Array.from({ length: 3 }, (_, wic) => [`wic${wic}`, Type.Optional(oneOf(wicNames))] as const);
 
-/** What templates of a platform begin with, which is more generous than what its nodes do. */
+/** Defaults of a platform's templates, which are more generous than those of its nodes. */
 interface PlatformSettings {
   /** MiB. */
   readonly ram: number;

@@ -24,7 +24,7 @@ const oldestVersion = '0.2.11';
 /** @throws dynamips_failed, confinement_failed, tool_missing; nothing is left then */
 export async function launchHypervisor(host: Host, confined: ConfinedDynamips, logFile: string): Promise<RunningHypervisor> {
   const command = await confineDynamips(confined);
-  // What the emulator left at its place may be a link.
+  // The emulator may have left a link in place of the log file.
   await rm(logFile, { force: true });
   const child = await spawnChild({ ...command, logFile, runDirectory: host.settings.runtimeDirectory });
   try {

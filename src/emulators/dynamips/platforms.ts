@@ -1,4 +1,4 @@
-/** What each platform of routers has, and what it is given when nothing is said. Source: the GNS3 2.2 v2 API. */
+/** Hardware of each router platform, and its defaults. Source: the GNS3 2.2 v2 API. */
 import type { ModuleName } from './modules.ts';
 
 export type PlatformName = 'c1700' | 'c2600' | 'c2691' | 'c3600' | 'c3725' | 'c3745' | 'c7200';
@@ -20,7 +20,7 @@ export interface RouterPlatform {
 
 export interface Chassis {
   readonly slots: number;
-  /** What is soldered in: slot to module. */
+  /** Soldered-in modules by slot. */
   readonly boards: Readonly<Record<number, ModuleName>>;
   /** Bays for WICs on the board of slot 0. */
   readonly wics: number;

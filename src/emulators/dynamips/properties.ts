@@ -42,7 +42,7 @@ export function routerDefaults(given: Properties): Properties {
   };
 }
 
-/** What was given, with the boards of the chassis in their slots. */
+/** Adds the boards of the chassis to the given properties, in their slots. */
 export function withBoards(given: Properties): Properties {
   const chassis = platforms[given.platform as PlatformName]?.chassis[String(given.chassis ?? '')];
   const boards = Object.entries(chassis?.boards ?? {}).map(([slot, board]) => [`slot${slot}`, board]);

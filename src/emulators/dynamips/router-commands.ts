@@ -8,7 +8,7 @@ import type { CommandWord } from './hypervisor.ts';
 import { type PlatformName, platforms } from './platforms.ts';
 
 export interface RouterFacts {
-  /** Of the router in its hypervisor. */
+  /** Name of the router in its hypervisor. */
   readonly name: string;
   readonly properties: Properties;
   /** Files in the working folder, read into the NVRAM by the start; an empty one is none. */
@@ -105,7 +105,7 @@ export interface PluggedModule {
   readonly module: string;
 }
 
-/** What is in slots and bays, without the boards that are soldered in. */
+/** Lists the modules in slots and bays, without the boards that are soldered in. */
 export function pluggedModules(properties: Properties): PluggedModule[] {
   const chassis = platforms[properties.platform as PlatformName]?.chassis[String(properties.chassis ?? '')];
   const plugged = Object.entries(properties).flatMap(([key, module]): PluggedModule[] => {

@@ -14,9 +14,9 @@ export interface FabricKind {
   readonly kind: Kind;
   /** Checks what a client wants and completes it. */
   readonly create: (input: Properties) => Properties;
-  /** The same for a change of one key or more. */
+  /** Checks and completes a change of one key or more. */
   readonly update: (current: Properties, changes: Properties) => Properties;
-  /** What a port does; undefined when there is no such port. */
+  /** Returns the settings of a port; undefined when there is no such port. */
   readonly settings: (properties: Properties, port: number) => SwitchPortSettings | undefined;
   /** Routes that no other kind has. */
   readonly routes?: Driver['routes'];

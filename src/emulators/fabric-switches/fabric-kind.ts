@@ -1,11 +1,11 @@
-/** What the facts of the kinds that are a switch inside the fabric have in common. */
+/** Facts shared by the kinds that are a switch inside the fabric. */
 import type { Port } from '../../schema/node.ts';
 import { alwaysRunningFacts } from '../facts/always-running.ts';
 import type { Kind } from '../kind.ts';
 
 export const fabricFacts = { ...alwaysRunningFacts, inFabric: 'switch' } as const satisfies Partial<Kind>;
 
-/** One Ethernet port for each entry of the mapping, in order; the number of a port is its place, whatever number the entry has. */
+/** Makes an Ethernet port for each entry of the mapping, in order. The number of a port is its place, whatever number the entry has. */
 export function mappedPorts(mapping: unknown): Port[] {
   if (!Array.isArray(mapping)) return [];
   return mapping.map((entry: { name?: unknown } | null, place) => ({

@@ -1,4 +1,4 @@
-/** What the facts of the kinds that run as soon as they are made have in common: switches inside the fabric, and uplinks. */
+/** Facts shared by the kinds that run as soon as they are made: switches inside the fabric, and uplinks. */
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { NodeStatus } from '../../schema/node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';

@@ -6,7 +6,7 @@ import { NotAFile, readRegularFile } from '../../lib/regular-file.ts';
 import { nullable } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 
-/** Of a whole file's content, in characters. */
+/** Limit of a whole file's content, in characters. */
 const maxConfigLength = 1_048_576;
 /** A larger file is none that was written from a request. */
 const maxConfigBytes = 4 * maxConfigLength;

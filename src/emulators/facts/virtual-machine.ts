@@ -1,4 +1,4 @@
-/** What nodes and templates of VirtualBox and of VMware have in common. */
+/** Facts that nodes and templates of VirtualBox and of VMware share. */
 import { LongText, Name, nullable, oneOf, TcpPort } from '../../schema/common.ts';
 import { CustomAdapters } from '../../schema/node.ts';
 import type { TypeProperties } from '../../schema/template.ts';
@@ -30,7 +30,7 @@ export const virtualMachineFields = {
   use_any_adapter: flag('Adapters that the machine uses otherwise are taken as well'),
 };
 
-/** What a machine of QEMU has of one of these. What is not known is QEMU's own default. */
+/** Converts a VirtualBox or VMware machine to properties of a QEMU machine. Unknown properties get QEMU's own default. */
 export function convertedMachine({
   adapters,
   adapterType,

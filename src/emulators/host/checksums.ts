@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 
-/** Which content a file has, as far as can be seen from outside. */
+/** Identity of a file's content, as far as its metadata shows it. */
 interface FileIdentity {
   readonly size: number;
   readonly mtimeMs: number;
@@ -23,13 +23,13 @@ export class Checksums {
   readonly #known = new Map<string, Sum>();
   /** SHA-256 of the content that a path had. */
   readonly #sha256 = new Map<string, FileIdentity & { readonly sum: string }>();
-  /** By path and content. */
+  /** Running computations by path and content. */
   readonly #waiting = new Map<string, PromiseWithResolvers<string | null>>();
-  /** By path: the last sum that is being stored. */
+  /** The last sum that is being stored, by path. */
   readonly #storing = new Map<string, Promise<unknown>>();
   #worker: Worker | undefined;
 
-  /** What is known now, without looking at the disk. */
+  /** Returns the known sum without a look at the disk. */
   known(path: string): string | null {
     return this.#known.get(path)?.md5 ?? null;
   }
@@ -75,7 +75,7 @@ export class Checksums {
   async forget(path: string): Promise<void> {
     this.#known.delete(path);
     this.#sha256.delete(path);
-    // One that began before the file went; a later one sees that it has gone.
+    // A write that began before the file was removed must end first; a later write sees that the file is missing.
     await this.#storing.get(path);
     this.#known.delete(path);
     await rm(`${path}.md5sum`, { force: true }).catch(() => undefined);

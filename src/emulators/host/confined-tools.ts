@@ -15,7 +15,7 @@ export interface ConfinedToolOptions {
   readonly writes?: readonly string[];
   readonly timeoutMs: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** It takes long: it ends with this server, at the latest when the next one starts. Default false. */
+  /** The tool runs long: it ends with this server, at the latest when the next one starts. Default false. */
   readonly isLong?: boolean;
 }
 
@@ -26,7 +26,7 @@ export class ConfinedTools {
   readonly #settings: () => Settings;
   readonly #lent: LentFiles;
   #recovery: Promise<void> | undefined;
-  /** By the value of `run_as`: finding a user asks its databases. */
+  /** The user found for the value of `run_as`, cached: finding a user queries the user databases. */
   #runAs: { readonly name: string; readonly found: Promise<RunAs | undefined> } | undefined;
 
   constructor(settings: () => Settings) {
@@ -43,7 +43,7 @@ export class ConfinedTools {
     return this.#recovery;
   }
 
-  /** As `runTool`. @throws run_as_failed, path_forbidden */
+  /** Runs a tool like `runTool`, confined. @throws run_as_failed, path_forbidden */
   async run(
     program: string,
     args: readonly string[],

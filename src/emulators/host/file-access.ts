@@ -1,4 +1,4 @@
-/** What the permissions of a file allow to the user of emulators. */
+/** Checks the permissions of files for the user of emulators. */
 import type { RunAs } from './run-as.ts';
 
 /** Whether the permissions of a file let the user do all that `need` says: read 4, write 2, execute or search 1. @see inode(7) */

@@ -6,7 +6,7 @@ import { sumFile } from './sum-file.ts';
 /** Takes less time than the start of a thread. */
 const smallBytes = 2 << 20;
 
-/** Of `sumFile`. @throws errors of the system */
+/** Computes the checksum of `sumFile`, for a large file in a worker. @throws errors of the system */
 export async function checksumOf(path: string): Promise<string> {
   if ((await stat(path)).size <= smallBytes) return sumFile(path);
   return new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isEmulators, type RunAs } from './run-as.ts';
 
-/** As in the kernel (path_resolution(7)). */
+/** Limit of links in one path, the same as in the kernel (path_resolution(7)). */
 const mostLinks = 40;
 
 /**
@@ -38,7 +38,10 @@ export async function openGuarded(path: string, runAs: Pick<RunAs, 'uid'>): Prom
   return undefined;
 }
 
-/** As `realpath`, but refuses links in folders of such a user, and links that are such a user's. Undefined when there is no such path. */
+/**
+ * Resolves a path like `realpath`, but refuses links in folders of such a user, and links that such a user owns. Undefined when there is no
+ * such path.
+ */
 async function resolveGuarded(path: string, runAs: Pick<RunAs, 'uid'>): Promise<string | undefined> {
   const rest = resolve(path).split('/');
   let folder = '/';

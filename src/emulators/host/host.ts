@@ -1,4 +1,4 @@
-/** What drivers are given of the compute they work for. */
+/** Interfaces of the compute that drivers get. */
 import type { ProbeLimits } from '../../fabric/client.ts';
 import type {
   AddressEntry,
@@ -16,7 +16,7 @@ import type { Settings } from '../../schema/settings.ts';
 import type { ImageStore } from './images.ts';
 import type { LinkNamespace } from './link-namespace.ts';
 
-/** What can be asked of the fabric about the switches in it, by their id. */
+/** The fabric's requests about its switches, by their id. */
 export interface FabricSwitches {
   addresses(id: string): Promise<AddressEntry[]>;
   forgetAddresses(id: string): Promise<void>;
@@ -38,11 +38,11 @@ export interface FabricPcs {
   probePc(id: string, probe: PcProbe, limits: ProbeLimits): Promise<ProbeAnswer | null>;
   /** Calls back when the PC has other settings, or has ended by itself; one listener for each PC. Returns how to stop that. */
   onPc(id: string, listener: (report: PcReport) => void): () => void;
-  /** Of the fabric, where consoles of PCs are reached. */
+  /** Control socket of the fabric, where consoles of PCs are reached. */
   readonly socketPath: string;
 }
 
-/** What can be asked of the fabric about the ways of frames on this host. */
+/** The fabric's requests about the paths of frames on this host. */
 export interface FabricPaths {
   /** @throws fabric_unavailable */
   capabilities(): Promise<FabricCapabilities>;

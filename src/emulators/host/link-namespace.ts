@@ -68,7 +68,7 @@ export class LinkNamespace {
     this.#parts = parts;
   }
 
-  /** Of the holder; undefined while there is none. */
+  /** Process id of the holder; undefined while there is none. */
   get pid(): number | undefined {
     return this.#holder?.pid;
   }

@@ -32,7 +32,7 @@ const processLimit = 30_000;
 
 const toolLimitMs = 30_000;
 
-/** What a package would name its user. */
+/** Name that a package would give its user. */
 const packagedUser = 'patchbay';
 /**
  * A user of our own needs no entry in the system's databases. Debian's policy (9.2.2) and systemd (Users, Groups, UIDs and GIDs on systemd

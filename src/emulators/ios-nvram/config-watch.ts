@@ -9,7 +9,7 @@ const watchMs = 2000;
 /** Bytes: an image that repeats a message for days must not fill the disk. */
 const logSize = { most: 8 * 2 ** 20, keep: 2 ** 20 };
 
-/** What a running image writes. */
+/** Files that a running image writes. */
 export interface WatchedFiles {
   /** The number in the name of its NVRAM. */
   readonly id: number;
@@ -22,7 +22,7 @@ export class ConfigWatch {
   readonly #files: WatchedFiles;
   readonly #timer: NodeJS.Timeout;
   #seen: string | undefined;
-  /** Of which the failure was reported. */
+  /** Stamp of the NVRAM whose failure was reported. */
   #failed: string | undefined;
   #isLogReported = false;
   #work: Promise<void> = Promise.resolve();
@@ -69,7 +69,7 @@ export class ConfigWatch {
       await exportConfigs(directory, id, { keepsNewer: this.#seen === undefined });
       this.#seen = seen;
     } catch (error) {
-      // It is tried again: at the next start the old files would replace what IOS has saved.
+      // The export is retried: at the next start the old files would replace the configuration that IOS has saved.
       if (seen !== this.#failed) warnOfNvram(this.#node, error as Error);
       this.#failed = seen;
     }

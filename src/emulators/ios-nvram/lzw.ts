@@ -23,7 +23,7 @@ export function unpackLzw(packed: Buffer, limit: number): Buffer {
   if (widest < firstWidth || widest > lastWidth) throw new LzwError(`its codes have ${widest} bits`);
   const hasClear = (flags & blockMode) !== 0;
   const words = new LzwWords(hasClear ? clear + 1 : clear, 2 ** widest);
-  // One memory for all: a packed file of a few MiB can have millions of codes.
+  // All codes share one buffer: a packed file of a few MiB can have millions of codes.
   const out = Buffer.allocUnsafeSlow(limit);
   let size = 0;
   let width = firstWidth;

@@ -24,7 +24,7 @@ const rawFormat = 1;
 const packedFormat = 2;
 /** Addresses in the headers count from here, where IOS sees its NVRAM. */
 const baseAddress = 0x10000000;
-/** Of an NVRAM that no IOS has written: 15.4. */
+/** IOS version in an NVRAM that no IOS has written: 15.4. */
 const defaultVersion = 0x0f04;
 const fileMagic = 0xdcba;
 const fileBytes = 1024;

@@ -2,7 +2,7 @@
 import { portsPerAdapter } from './kind.ts';
 import type { IouProperties } from './properties.ts';
 
-/** What an image has without `-e` and `-s`. */
+/** Number of adapters of each type that an image has without `-e` and `-s`. */
 const defaultAdapters = 2;
 /** An IOU of its own id stands behind each port, so that each has a socket. Ids are 1 to 1024, and those of nodes end below. */
 const firstPeer = 513;
@@ -40,7 +40,7 @@ export function netmap({ application_id }: Pick<IouProperties, 'application_id'>
   return lines.join('');
 }
 
-/** Of a frame to a port: ids of receiver and sender, big-endian, their ports (bay and 16 times unit), type 1 (data), channel 0. */
+/** Header of a frame to a port: ids of receiver and sender, big-endian, their ports (bay and 16 times unit), type 1 (data), channel 0. */
 export function frameHeader(application_id: number, adapter: number, port: number): string {
   const header = Buffer.alloc(8);
   header.writeUInt16BE(application_id, 0);

@@ -26,7 +26,7 @@ const startLimitMs = 15_000;
 const lookMs = 20;
 
 export function iouDriver(host: Host): Driver {
-  /** Of each node's last start: a reload, which is a stop and a start, has none of its own. */
+  /** License option of each node's last start: a reload, which is a stop and a start, has no options of its own. */
   const licensing = new Map<string, Pick<StartOptions, 'license_check'>>();
   return {
     ...storedNodes(iouStorage, host),

@@ -9,7 +9,7 @@ export interface ElfFacts {
   readonly machine: 'i386' | 'x86_64';
   /** Path of the dynamic linker; undefined: the file is static, or a library. */
   readonly interpreter: string | undefined;
-  /** Of DT_NEEDED: names or paths, as they stand in the file. */
+  /** Entries of DT_NEEDED: names or paths, as they stand in the file. */
   readonly needed: readonly string[];
   /** Names of the entries that are not known to load nothing, in order. */
   readonly foreign: readonly string[];
@@ -27,7 +27,7 @@ const harmless: readonly (readonly [first: number, last: number])[] = [
   [0, 14],
   [16, 28],
   [30, 37],
-  // Of prelink(8), checksums, DT_GNU_HASH to DT_GNU_LIBLIST.
+  // Tags of prelink(8), checksums, DT_GNU_HASH to DT_GNU_LIBLIST.
   [0x6ffffdf5, 0x6ffffdf8],
   [0x6ffffef5, 0x6ffffef9],
   // DT_VERSYM, DT_RELACOUNT to DT_VERNEEDNUM.

@@ -8,18 +8,18 @@ import { frameHeader, hasPort, peerOf } from './command.ts';
 import { consoleSocket, endMark, netioFolder } from './confined.ts';
 import { asIou } from './properties.ts';
 
-/** What is kept to find a running IOU again. */
+/** Record from which a restarted server adopts a running IOU. */
 export interface IouRecord extends Record<string, unknown> {
   readonly pid: number;
   readonly startTime: number;
   /** The process of the image itself. */
   readonly image?: { readonly pid: number };
   readonly commandLine: string;
-  /** As the start was asked for; absent: it was not. */
+  /** The `license_check` of the start request; absent: the request had none. */
   readonly license_check?: unknown;
 }
 
-/** What the image has shown, and what its launcher says. */
+/** Log of the image's console output and of its launcher's messages. */
 export const logName = 'console.log';
 
 /** Between SIGTERM and SIGKILL. */

@@ -7,7 +7,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ElfFacts, readElf } from './elf.ts';
 
-/** Of glibc, of its compiler, and of OpenSSL and zlib in the versions that images were linked with. */
+/** Libraries of glibc, of its compiler, and of OpenSSL and zlib in the versions that images were linked with. */
 const allowed: ReadonlySet<string> = new Set([
   ...['libc.so.6', 'libm.so.6', 'libdl.so.2', 'librt.so.1', 'libpthread.so.0', 'libutil.so.1', 'libresolv.so.2', 'libnsl.so.1'],
   ...['libcrypt.so.1', 'libanl.so.1', 'libgcc_s.so.1', 'libstdc++.so.5', 'libstdc++.so.6', 'libatomic.so.1', 'libz.so.1'],

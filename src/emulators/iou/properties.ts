@@ -15,7 +15,7 @@ export interface IouProperties {
   readonly use_default_iou_values: boolean;
 }
 
-/** They were completed and checked when the node was made. */
+/** Casts properties that were completed and checked when the node was made. */
 export function asIou(properties: Properties): IouProperties {
   return properties as unknown as IouProperties;
 }

@@ -1,4 +1,4 @@
-/** What is kept of IOU nodes. */
+/** Properties that IOU nodes store. */
 
 import { configFiles } from '../ios-nvram/configs.ts';
 import type { StoredFacts } from '../storage-only/storage-only-driver.ts';

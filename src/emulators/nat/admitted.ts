@@ -1,6 +1,6 @@
 /**
- * Which frames a QEMU's user network is given: it has no option to keep guests from this host's loopback. It leads there not only its
- * gateway's address but 0.0.0.0, all of 127.0.0.0/8 and the broadcast address too, and it takes frames for any hardware address.
+ * Filters the frames sent to a QEMU's user network: QEMU has no option to keep guests from this host's loopback. Its user network leads
+ * there by its gateway's address, 0.0.0.0, all of 127.0.0.0/8 and the broadcast address. It takes frames for any hardware address.
  */
 import type { BpfInstruction } from '../../fabric/protocol.ts';
 import { network } from './network.ts';
@@ -13,7 +13,7 @@ const name = `dst host ${nameServer} and (tcp or udp) and dst port 53`;
 const ping = `dst host ${gateway} and icmp`;
 const inside = `dst net 0.0.0.0/8 or dst net 127.0.0.0/8 or dst net ${subnet}/${bits} or dst net 224.0.0.0/3`;
 
-/** What `admitted` was compiled from: tcpdump may be missing here, and a test compares. */
+/** The expression from which `admitted` was compiled: tcpdump may be missing here, and a test compares the two. */
 export const admittedExpression = `${toUs} and (arp or (ip and ((${lease}) or (${name}) or (${ping}) or not (${inside}))))`;
 
 export const admitted: BpfInstruction[] = [

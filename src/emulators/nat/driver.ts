@@ -17,7 +17,7 @@ import { natKind } from './kind.ts';
 interface NatFacts extends Launch {
   readonly socket: string;
   readonly logFile: string;
-  /** The same at each start, as the arguments depend on it. */
+  /** User that runs the program: the same at each start, as the arguments depend on it. */
   readonly runAs?: RunAs;
 }
 
@@ -54,7 +54,7 @@ function natService(host: Host, node: NodeView): PortService<NatFacts> {
     retake: () => {},
     close: () => {},
     async command({ program, args, socket, logFile, runAs }) {
-      // One that was killed leaves its socket, which would be taken for the new one's.
+      // A killed process leaves its socket, which would be taken for the new one's.
       await rm(socket, { force: true });
       if (runAs) await giveFolders(runAs, node, host.settings.runtimeDirectory);
       const writes = [node.directory, node.runtimeDirectory];

@@ -12,7 +12,7 @@ import { listBackends, listsUserNetwork, userNetworkArguments } from './user-net
 
 type NatSettings = Settings['NAT'];
 
-/** What listens on `socket` once it runs. */
+/** Command that listens on `socket` once it runs. */
 export interface Launch {
   readonly program: string;
   readonly args: readonly string[];

@@ -1,4 +1,4 @@
-/** What guests see: the network of libvirt's default bridge, on which GNS3's NAT stands. */
+/** The network that guests see: the one of libvirt's default bridge, which GNS3's NAT uses. */
 export const network = {
   subnet: '192.168.122.0',
   bits: 24,

@@ -1,7 +1,7 @@
 /** The command line of a QEMU that is nothing but its user network. Sources of the options: README.md beside this file. */
 import { network } from './network.ts';
 
-/** What it never needs is refused by the kernel, should a guest find a hole in it. */
+/** The kernel refuses system calls that the program never needs, should a guest find a hole in it. */
 const sandbox = ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'];
 const noMachine = ['-machine', 'none', '-nodefaults', '-display', 'none'];
 

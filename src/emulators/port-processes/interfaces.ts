@@ -83,7 +83,7 @@ export function isDeviceName(name: string): boolean {
   return /^[\w.@+-]{1,15}$/.test(name) && !/^[.-]/.test(name);
 }
 
-/** What the kernel reports of an interface; undefined when there is none. @see sysfs-class-net of the kernel's ABI documents */
+/** Reads the kernel's facts about an interface; undefined when there is none. @see sysfs-class-net of the kernel's ABI documents */
 export async function findDevice(name: string): Promise<Device | undefined> {
   if (!isDeviceName(name)) return undefined;
   const folder = `/sys/class/net/${name}`;

@@ -29,11 +29,11 @@ export interface PortCommand {
   readonly program: string;
   readonly args: readonly string[];
   readonly logFile: string;
-  /** Of system calls, where bubblewrap is the program. */
+  /** Filter of system calls, where bubblewrap is the program. */
   readonly filter?: Buffer | undefined;
 }
 
-/** What is kept of a port. Without a process `pid` and `startTime` are 0. */
+/** Record of a port from which a restarted server adopts its process. Without a process `pid` and `startTime` are 0. */
 export interface KeptPort<Facts> {
   readonly pid: number;
   readonly startTime: number;
@@ -64,7 +64,7 @@ export class PortProcesses<Facts> {
   readonly #service: PortService<Facts>;
   readonly #host: PortHost;
   readonly #ports = new Map<number, Served<Facts>>();
-  /** Of ports that could not be adopted, as their process had ended. */
+  /** Facts of ports that could not be adopted, as their process had ended. */
   readonly #lost = new Map<number, Facts>();
   #changed: () => void = () => {};
 

@@ -14,7 +14,7 @@ import { requireProgram } from '../host/find-program.ts';
 import type { Host } from '../host/host.ts';
 import { type PortCommand, whenReady } from './port-processes.ts';
 
-/** The same at each start of the process. */
+/** Facts of a socat process that stay the same at each start. */
 export interface SocatFacts {
   readonly program: string;
   /** socat's address of the device. */
@@ -76,8 +76,8 @@ export async function whenSocatReady({ local }: SocatFacts, child: Child): Promi
 const chrtLimitMs = 1000;
 
 /**
- * As the fabric itself (`raisePriority`): each frame wakes socat, and waiting for the processor behind emulators costs far more than the
- * work. Without the privilege it stays as it is.
+ * Gives the process real-time priority like the fabric's (`raisePriority`). Each frame wakes socat, and waiting for the processor behind
+ * emulators costs far more than the work. Without the privilege its priority stays unchanged.
  */
 async function beRealTime(pid: number): Promise<void> {
   if (availableParallelism() > 1) await runTool('chrt', ['--rr', '--pid', '1', String(pid)], { timeoutMs: chrtLimitMs });

@@ -23,7 +23,7 @@ export interface VethNames {
 export interface WantedVeth extends VethNames {
   /** The server's runtime folder: by it, interfaces without an owner are found. */
   readonly owner: string;
-  /** Of the interface in the container. */
+  /** Name of the interface in the container. */
   readonly inside: string;
   readonly mac: string | undefined;
   /** A process in the container. */
@@ -121,7 +121,7 @@ async function claim(name: string, owner: string): Promise<void> {
   await writeFile(`/proc/sys/net/ipv6/conf/${name}/disable_ipv6`, '1').catch(() => undefined);
 }
 
-/** Those that are there. Never rejects. */
+/** Removes the named interfaces that exist. Never rejects. */
 export async function removeInterfaces(names: readonly string[]): Promise<void> {
   const present = new Set(await readdir('/sys/class/net').catch(() => []));
   const commands = names.filter((name) => present.has(name)).map((name) => `link delete dev ${name}`);

@@ -16,7 +16,7 @@ export interface Adapter {
   readonly mac: string;
   /** Where the fabric connects to. */
   readonly port: AdapterPort;
-  /** Of an adapter on a TAP interface. */
+  /** The offload mode of an adapter on a TAP interface; undefined for other adapters. */
   readonly offload?: Offload | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which emulators and which `qemu-img` there are: files of known names in PATH, each file once however many ways lead to it
- * (`/bin` is often `/usr/bin`). A version is asked of a file once, and again only after the file changed.
+ * Finds the emulators and the `qemu-img` programs: files of known names in PATH. A file is listed once, however many paths lead to it
+ * (`/bin` is often `/usr/bin`). A file is asked for its version once, and again only after it changed.
  */
 import { constants } from 'node:fs';
 import { access, readdir, realpath, stat } from 'node:fs/promises';
@@ -22,9 +22,9 @@ interface KnownVersion {
 }
 
 interface KnownList {
-  /** Of PATH. */
+  /** Folders of PATH. */
   readonly directories: readonly string[];
-  /** These, and the files in them that have the names of emulators. */
+  /** The folders of PATH and the files in them that have the names of emulators. */
   readonly places: readonly string[];
   readonly facts: readonly (readonly number[] | null)[];
   readonly binaries: Binary[];
@@ -182,7 +182,7 @@ export class Binaries {
   }
 }
 
-/** What changes when a file or folder does; null where there is none. Links are followed. */
+/** Reads facts that change when a file or folder changes; null where there is none. Links are followed. */
 function factsOf(paths: readonly string[]): Promise<(readonly number[] | null)[]> {
   return Promise.all(
     paths.map((path) =>

@@ -58,7 +58,7 @@ async function requireEmulator(
 ): Promise<string> {
   const found = await findAllowed(properties.qemu_path, { binaries, settings: host.settings });
   if (found !== undefined) return found;
-  // The same program elsewhere will do: the node may come from another machine.
+  // Another folder may hold the same program, which is used instead: the node may come from another machine.
   const elsewhere = await binaries.findEmulator(basename(properties.qemu_path), true);
   if (elsewhere !== undefined) return elsewhere;
   throw await missing(properties.qemu_path, binaries);

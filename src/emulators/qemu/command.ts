@@ -13,7 +13,7 @@ import type { QemuProperties } from './properties.ts';
 import type { Version } from './version.ts';
 
 export interface Plan {
-  /** As the guest sees it. */
+  /** UUID that the guest sees. */
   readonly uuid: string;
   readonly name: string;
   readonly properties: QemuProperties;
@@ -76,7 +76,7 @@ export function commandArguments(plan: Plan): string[] {
 
 const option = (name: string, value: string | undefined) => (value === undefined ? [] : [name, value]);
 
-/** As `-cdrom` does, but its format is never guessed. */
+/** Attaches the image like `-cdrom`, but states its format: QEMU must never guess it. */
 function cdrom(path: string | undefined): string[] {
   return path === undefined ? [] : ['-drive', `file=${escapeCommas(path)},format=raw,index=2,media=cdrom`];
 }
@@ -115,8 +115,8 @@ function control({ sockets, consoleLog, pidFile, version, memory }: Plan): strin
 }
 
 /**
- * What is seen: nothing, unless the console or the options say otherwise. QEMU's own default may open a window. Screens are on a Unix socket,
- * as QEMU's TCP ports would let in every user of the host.
+ * Options of the guest's screen: no screen, unless the console or the options say otherwise. QEMU's own default may open a window. Screens
+ * are on a Unix socket, as QEMU's TCP ports would let in every user of the host.
  */
 function display({ console: { type, port }, options, version, sockets: { screen } }: Plan): string[] {
   if (type === 'vnc' && port !== null) return ['-vnc', `unix:${escapeCommas(screen)}`];

@@ -21,11 +21,11 @@ import { memoryFiles } from './memory/manifest.ts';
 const diskName = 'config.img';
 const zipName = 'config.zip';
 const namesName = 'config.names';
-/** Of the disk that is made where the image folder has none: its partition begins at 1 MiB, as is usual. */
+/** Size of the disk that is made where the image folder has none. Its partition begins at 1 MiB, as is usual. */
 const diskBytes = 16 * 2 ** 20;
 const sectorBytes = 512;
 const firstSector = 2048;
-/** What a configuration may hold; more is no configuration. */
+/** Size limit of a configuration; larger content is not a configuration. */
 const largestContentBytes = 64 * 2 ** 20;
 const mostFiles = 1000;
 const toolLimitMs = 20_000;
@@ -39,7 +39,7 @@ interface WantedFiles {
   readonly given: readonly ConfigFile[];
   /** Not these of the zip. */
   readonly removed: readonly string[];
-  /** Of the folder `config`; undefined: as before. */
+  /** Names of the files in the folder `config`; undefined: as before. */
   readonly names: readonly string[] | undefined;
 }
 

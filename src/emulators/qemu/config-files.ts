@@ -14,10 +14,10 @@ export interface ConfigFile {
 }
 
 const folderName = 'config';
-/** As the disk that is made has. */
+/** Size limit of all files together: the capacity of the disk that is made. */
 const mostBytes = 15 * 2 ** 20;
 const mostFiles = 100;
-/** Of the list of their names: clients can write it, and it is parsed. */
+/** Size limit of the list of file names: clients can write it, and it is parsed. */
 const mostNameBytes = 2 ** 16;
 
 /** Regular files directly in the folder; none without it. @throws Error when they are too many or too large */

@@ -48,7 +48,7 @@ interface Running {
   readonly filename: string;
   /** Where it is written to. */
   readonly file: string;
-  /** Of the source, bytes. */
+  /** Size of the source, bytes. */
   readonly size: number;
 }
 
@@ -56,7 +56,7 @@ interface Conversion {
   readonly path: string;
   readonly format: ImageFormat;
   readonly target: string;
-  /** Of the source, bytes. */
+  /** Size of the source, bytes. */
   readonly size: number;
 }
 
@@ -65,7 +65,7 @@ export class ImageConverter {
   readonly #binaries: Binaries;
   readonly #rawDisks: RawDisks;
   readonly #tools: ConfinedTools;
-  /** By the path of the target; some wait for their turn. */
+  /** Conversions by the path of their target, including queued ones. */
   readonly #running = new Map<string, Running>();
   readonly #unfinished: UnfinishedImages;
   readonly #turns = new FairLimit({ total: mostAtOnce, each: mostAtOnce });
@@ -119,7 +119,7 @@ export class ImageConverter {
     await this.#unfinished.during(target, () => img.convert(path, format, target));
   }
 
-  /** Those that run, or wait for their turn. */
+  /** Lists the running and the queued conversions. */
   list(): Promise<{ source: string; filename: string; written: number; size: number }[]> {
     const rows = [...this.#running.values()].map(async ({ source, filename, file, size }) => {
       const facts = await stat(file).catch(() => undefined);

@@ -51,7 +51,7 @@ export async function prepareDisks(node: DiskNode, tools: DiskTools): Promise<Di
   return disks;
 }
 
-/** One disk; undefined when the slot is empty. */
+/** Prepares the disk of a slot; undefined when the slot is empty. */
 export async function prepareDisk(node: DiskNode, slot: Slot, tools: DiskTools): Promise<Disk | undefined> {
   const { properties } = node;
   if (slot === 'hdd' && properties.create_config_disk) {

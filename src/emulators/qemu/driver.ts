@@ -70,7 +70,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
       const before = asQemu(current);
       const selection = await reselectEmulator(before, changes, where());
       const properties = merge({ ...before, ...selection }, changes, node.nodeId);
-      // What an old project brought may stay as it is until it starts.
+      // Options from an old project may stay unchecked until the node starts.
       if (properties.options !== before.options) checkStoredOptions(properties.options, host.settings);
       return Object.freeze({ ...properties, ...(await acceptImages(acceptable, properties, current, node.projectDirectory)) });
     },
@@ -102,7 +102,7 @@ export function qemuDriver(host: Host, options: QemuDriverOptions = {}): QemuDri
   return driver;
 }
 
-/** What the parts of the driver share. */
+/** Builds the facilities that the parts of the driver share. */
 function facilitiesOf(host: Host, options: QemuDriverOptions): QemuFacilities {
   const binaries = options.binaries ?? new Binaries();
   const native = `qemu-system-${nativePlatforms()[0]}`;

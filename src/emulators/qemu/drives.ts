@@ -12,7 +12,7 @@ export interface Drive {
   readonly file: string;
   readonly format: string;
   readonly interface: string;
-  /** What it is the difference to, nearest first. */
+  /** Backing chain of the file, nearest image first. */
   readonly backing: readonly ChainLink[];
 }
 

@@ -23,7 +23,10 @@ export class EmptyDisks {
     this.#tools = tools;
   }
 
-  /** As `images.accept`. @throws image_missing, image_not_allowed, qemu_failed */
+  /**
+   * Accepts an image like `images.accept`, and makes the empty disk that the reference names. @throws image_missing, image_not_allowed,
+   * qemu_failed
+   */
   async accept(reference: string, projectDirectory: string): Promise<string> {
     const size = sizes.find((one) => reference === `empty${one}.qcow2`);
     if (size !== undefined) await this.#making.run(() => this.#provide(reference, size));

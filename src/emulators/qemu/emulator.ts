@@ -96,7 +96,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
   }
 
   get record(): Readonly<Record<string, unknown>> {
-    // What an adopted record says of it may have changed since.
+    // The throttle of an adopted record may be stale: the current one replaces it.
     const { throttle: _, ...lasting } = this.#parts.record;
     const throttle = this.#parts.throttle.record;
     return { ...lasting, ...(throttle && { throttle }) };
@@ -190,7 +190,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
     return { ...saver, transfer: () => this.#copies.without(monitor, () => saver.transfer()) };
   }
 
-  /** What its move does to its state is no news; a machine that stays has the one that it had. */
+  /** Prepares a move. State changes during the move are not reported; a machine that stays returns to `started`. */
   async depart(): Promise<Departure | string> {
     const monitor = this.#monitor;
     if (!monitor) return 'QEMU does not answer';

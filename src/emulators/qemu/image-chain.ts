@@ -20,7 +20,7 @@ export interface ChainLink {
 
 export interface Chain {
   readonly image: ChainLink;
-  /** What the image is the difference to, nearest first. */
+  /** Backing chain of the image, nearest image first. */
   readonly backing: readonly ChainLink[];
 }
 
@@ -81,7 +81,7 @@ export async function isInPlace(path: string, folders: readonly string[]): Promi
 }
 
 async function requirePlace(image: string, { path }: Reference, { folders }: ChainPlaces): Promise<void> {
-  // The same words for a file that is missing: which files this host has is not disclosed.
+  // A missing file gets the same error text: the files of this host are not disclosed.
   if (!(await isInPlace(path, folders))) {
     throw refusal(
       image,

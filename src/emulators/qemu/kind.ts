@@ -123,7 +123,7 @@ const adapterTypes = [
   ...['i82562', 'i82801', 'igb', 'ne2k_pci', 'pcnet', 'rocker', 'rtl8139', 'virtio', 'virtio-net-pci', 'vmxnet3'],
 ];
 
-/** What a node has as well, with the node's own default unless the template's is another. */
+/** Template properties that nodes have as well; the node's default applies unless the template has its own. */
 const machine: TypeProperties = Object.fromEntries(
   Object.entries(fields).map(([key, schema]) => [key, filled(schema, defaults[key as keyof typeof fields])]),
 );
@@ -177,7 +177,7 @@ export const qemuKind: Kind = {
     configDisk: {
       property: 'create_config_disk',
       folder: 'config',
-      // Of cloud-init (NoCloud), and of routers of Cisco and Juniper.
+      // The first three files are cloud-init's (NoCloud), the others those of Cisco and Juniper routers.
       files: ['user-data', 'meta-data', 'network-config', 'ios_config.txt', 'iosxr_config.txt', 'nxos_config.txt', 'juniper.conf'],
     },
     image: 'hda_disk_image',

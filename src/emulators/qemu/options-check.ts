@@ -1,4 +1,4 @@
-/** Which of QEMU's options a user may write: by a list on a shared server, all but a few on a server of one's own. */
+/** Checks the QEMU options that a user may write: an allow list on a shared server, all but a few on the user's own server. */
 import { fault, isFault } from '../../api/faults.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { fillPlaceholders, type Placeholders, splitOptions } from './options.ts';
@@ -52,12 +52,12 @@ export function areListed(words: readonly string[]): boolean {
   }
 }
 
-/** As `checkOptions`, of options as they are stored, with placeholders. @throws qemu_option_unsafe, qemu_failed */
+/** Checks stored options, which contain placeholders, like `checkOptions`. @throws qemu_option_unsafe, qemu_failed */
 export function checkStoredOptions(options: string, settings: Pick<Settings, 'Qemu' | 'Server'>): void {
   checkOptions(fillPlaceholders(splitOptions(options), example), optionPolicy(settings));
 }
 
-/** What stands for a node that is not known yet; the real ones are checked when it starts. */
+/** Example values for a node that is not known yet; the real values are checked when it starts. */
 const example: Placeholders = {
   name: 'name',
   nodeId: '00000000-0000-4000-8000-000000000000',

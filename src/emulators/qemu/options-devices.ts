@@ -7,7 +7,7 @@ import type { Keys } from './options-rules.ts';
 
 /** Names, numbers, sizes, addresses: no path, no blank. */
 export const word = /^[\w.:+-]*$/;
-/** What only the guest reads. */
+/** Text that only the guest reads. */
 export const text = /^[^\p{Cc}]{0,200}$/u;
 
 export const keysOf = (names: string, pattern: RegExp): [string, RegExp][] =>
@@ -37,7 +37,9 @@ const devices = `
   amd-iommu intel-iommu diag288 edu i6300esb ib700 isa-applesmc isa-debug-exit isa-debugcon pc-dimm pc-testdev pci-testdev
   pvpanic pvpanic-pci sga vmcoreinfo vmgenid vmmouse vmport`;
 
-/** None of them names anything of the host for any of these devices; what they refer to (drive, netdev, chardev, …) is declared elsewhere. */
+/**
+ * Properties that name nothing of the host for any of these devices; the drive, netdev or chardev that they refer to is declared elsewhere.
+ */
 const properties = `
   id acpi-index bypass_iommu ioeventfd num-ports cyls heads secs bios-chs-trans port_wwn dma-translation
   bus addr multifunction bootindex rombar port chassis chassis_nr slot hotplug shpc msi msix function

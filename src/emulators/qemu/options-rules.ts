@@ -4,16 +4,16 @@
  * @see qemu(1), and "QemuOpts" and "keyval" in QEMU's documentation
  */
 
-/** What a key's value must look like. */
+/** Patterns of values by key. */
 export type Keys = ReadonlyMap<string, RegExp>;
 
 export type Rule =
   | { readonly form: 'flag' }
-  /** One value as a whole. */
+  /** The value is matched as a whole. */
   | { readonly form: 'value'; readonly pattern: RegExp }
   /** A list of keys; the first one may be implied. */
   | { readonly form: 'keys'; readonly implied?: string; readonly keys: Keys }
-  /** One key chooses which other keys there are: the type of a device, of an object, of a backend. */
+  /** The selector key (type of a device, object or backend) chooses which other keys are allowed. */
   | { readonly form: 'variants'; readonly selector: string; readonly variants: ReadonlyMap<string, Keys> };
 
 /** Why this value is refused; undefined when it is allowed. */

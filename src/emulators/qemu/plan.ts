@@ -1,4 +1,4 @@
-/** What was checked, found and taken, as QEMU's command line needs it. */
+/** Plans QEMU's command line from the checked machine, its disks and its reserved ports. */
 
 import { access, constants } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';

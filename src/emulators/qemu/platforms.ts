@@ -35,7 +35,7 @@ export function isPlatform(text: string): text is Platform {
   return (platforms as readonly string[]).includes(text);
 }
 
-/** What Node calls an architecture, and what QEMU calls it. */
+/** QEMU's name of each architecture, by Node's name. */
 const hostPlatforms: Readonly<Record<string, Platform>> = {
   x64: 'x86_64',
   ia32: 'i386',

@@ -22,7 +22,7 @@ export const imageKeys = [
   'kernel_image',
 ] as const;
 
-/** What nodes and templates have alike, as their schemas say. */
+/** Properties that nodes and templates share, typed by their schemas. */
 type Shared = { -readonly [Key in keyof typeof fields]: Static<(typeof fields)[Key]> };
 type Interfaces = Record<`${Slot}_disk_interface`, string>;
 
@@ -73,7 +73,7 @@ export const defaults: Readonly<Omit<QemuProperties, 'qemu_path' | 'platform' | 
   usage: '',
 });
 
-/** Of GNS3's nodes there are none: they are shown where they differ from the default. */
+/** Defaults of properties that GNS3's nodes do not have; a node shows them where they differ from the default. */
 const ownDefaults = { kernel_path: true, offload: 'auto' };
 const changeableKeys = [...Object.keys(defaults), ...Object.keys(ownDefaults), 'mac_address'];
 

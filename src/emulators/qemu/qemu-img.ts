@@ -1,4 +1,4 @@
-/** What is asked of `qemu-img`. Its own words are in every failure. */
+/** Runs `qemu-img`. Every failure contains the program's own error text. */
 import { type FileHandle, lstat, mkdir, readdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -9,7 +9,7 @@ import type { ConfinedTools } from '../host/confined-tools.ts';
 import { unfinishedEnd } from '../host/images.ts';
 import { escapeCommas } from './options.ts';
 
-/** What is known of an image file, as far as it matters here. */
+/** Facts about an image file that Patchbay uses. */
 export interface ImageInfo {
   readonly format: string;
   /** Bytes that a guest sees. */

@@ -38,7 +38,7 @@ export class RawDisks {
   }
 
   #load(): Promise<Set<string>> {
-    // One that cannot be read counts as empty: images are looked at all the same.
+    // A list that cannot be read counts as empty: images are inspected all the same.
     this.#known ??= readRegularFile(this.#file).then(
       (bytes) => new Set(texts(bytes.toString())),
       () => new Set<string>(),

@@ -1,4 +1,4 @@
-/** What a server that starts again must know of a running machine; plain data. */
+/** Record from which a restarted server adopts a running machine; plain data. */
 import type { AdapterPort } from './adapters.ts';
 
 export interface ProcessRecord {

@@ -17,7 +17,7 @@ const BinaryFilter = Type.Object(
 
 const Accelerated = Type.Object({ kvm: Type.Array(Type.String()) }, named('QemuCapabilities'));
 
-/** What the routes of the kind need of its driver. */
+/** Parts of the driver that the routes of the kind need. */
 export interface QemuTools {
   readonly binaries: Binaries;
   readonly imageMaker: ImageMaker;

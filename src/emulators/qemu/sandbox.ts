@@ -11,7 +11,7 @@ export const sandboxValue = 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,
 const probeArguments = ['-machine', 'none', '-nodefaults', '-display', 'none', '-netdev', 'help'];
 const probeLimitMs = 10_000;
 
-/** Which emulators can do it, on this kernel. Each is asked once. */
+/** Probes which emulators support the sandbox on this kernel. Each emulator is probed once. */
 export class Sandboxes {
   readonly #verdicts = new Map<string, Promise<boolean>>();
 
@@ -23,7 +23,7 @@ export class Sandboxes {
 
   async #probe(program: string): Promise<boolean> {
     const { code } = await runTool(program, ['-sandbox', sandboxValue, ...probeArguments], { timeoutMs: probeLimitMs });
-    // One that did not end in time, on a busy machine, may the next time.
+    // A probe that timed out on a busy machine may succeed the next time.
     if (code === undefined) this.#verdicts.delete(program);
     return code === 0;
   }

@@ -1,4 +1,4 @@
-/** Which emulator a node uses, from what a client said of its path and its architecture. */
+/** Selects the emulator of a node from the path and the architecture that a client gave. */
 import { basename } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isReallyBelow } from '../../lib/inside.ts';

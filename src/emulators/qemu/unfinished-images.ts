@@ -10,7 +10,7 @@ import { list, text } from '../../lib/shape.ts';
 import { unfinishedEnd } from '../host/images.ts';
 
 const Folders = list(text);
-/** Of some hundred paths. */
+/** Size limit of the record: some hundred paths. */
 const maxRecordBytes = 1024 * 1024;
 
 export class UnfinishedImages {

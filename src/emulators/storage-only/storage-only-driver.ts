@@ -13,12 +13,12 @@ import type { Host } from '../host/host.ts';
 import type { ImageFolder } from '../host/images.ts';
 import type { Kind } from '../kind.ts';
 
-/** What a kind keeps of its nodes. */
+/** Facts of a kind about the properties that its nodes store. */
 export interface StoredFacts {
   readonly kind: Kind;
-  /** What a node of the kind has when nothing is given; other keys are not kept. `undefined`: only what was given. */
+  /** Completes the given properties with the kind's defaults; other keys are not stored. `undefined`: only what was given. */
   readonly defaults: (given: Properties) => Properties;
-  /** What follows from the other properties, whatever was given. Default: nothing. */
+  /** Derives properties from the others, whatever the client gave for them. Default: nothing. */
   readonly derived?: (properties: Properties) => Properties;
   /** Kept and not shown. */
   readonly hidden?: readonly string[];
@@ -36,7 +36,7 @@ export interface StorageOnlyFacts extends StoredFacts {
   readonly refused?: readonly RefusedRoute[];
   /** Name of GNS3's class of errors, for controllers. */
   readonly exception: string;
-  /** What is missing, as a sentence, and what to do. */
+  /** The missing program or feature, as a sentence, and the remedy. */
   readonly missing: string;
 }
 
@@ -44,7 +44,7 @@ export interface StorageOnlyFacts extends StoredFacts {
 export interface NumberFacts {
   readonly property: string;
   readonly last: number;
-  /** Of which nodes. */
+  /** The nodes among which the number is unique. */
   readonly within: 'project' | 'compute';
   /** A number that a request gives must be free as well. Default false. */
   readonly isChecked?: true;
@@ -54,7 +54,7 @@ export interface RefusedRoute {
   /** Below `/v2/compute/` when it has no node, else below the node. */
   readonly key: RouteKey;
   readonly summary: string;
-  /** What cannot be done, as in "cannot {what}". */
+  /** The refused action, as in "cannot {what}". */
   readonly what: string;
   readonly status?: number;
   readonly reply?: TSchema;
@@ -147,7 +147,7 @@ function emulatorMissing({ missing, exception }: StorageOnlyFacts, what: string)
   return fault('emulator_absent', { what, reason: missing }, { extra: { exception } });
 }
 
-/** As the image folder shows it; one that is not here stays as it was given, as nothing here reads it. */
+/** Accepts an image under the name that the image folder shows. A missing image keeps its given name, as no storage-only node reads it. */
 async function acceptIfThere(images: ImageFolder, reference: string, projectDirectory: string): Promise<string> {
   return images.accept(reference, projectDirectory).catch((error: unknown) => {
     if (isFault(error, 'image_missing')) return reference;

@@ -46,7 +46,7 @@ const template: TemplateFacts = {
   },
 };
 
-/** The same models in QEMU, or the nearest ones. */
+/** QEMU's adapter models for VirtualBox's: the same models, or the nearest ones. */
 const qemuAdapters: Readonly<Record<string, string>> = {
   'PCnet-PCI II (Am79C970A)': 'pcnet',
   'PCNet-FAST III (Am79C973)': 'pcnet',

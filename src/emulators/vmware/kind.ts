@@ -34,7 +34,7 @@ const template: TemplateFacts = {
   },
 };
 
-/** The same models in QEMU, or the nearest ones. */
+/** QEMU's adapter models for VMware's: the same models, or the nearest ones. */
 const qemuAdapters: Readonly<Record<string, string>> = {
   e1000: 'e1000',
   e1000e: 'e1000e',

@@ -18,7 +18,10 @@ const changeable = {
 /** In a node's folder: the number that gives its MAC address (`mac-id.ts`). */
 export const macNoteName = 'mac-id.json';
 
-/** As a wish: another node of its compute may have the number. The command line is that of the program vpcs, or of a PC. */
+/**
+ * Notes the number of a command line as a preference: another node of its compute may have the number. The command line is that of the
+ * program vpcs, or of a PC.
+ */
 function macNoteOf(commandLine: string): string | undefined {
   const number = /(?: -p \d+|^vpcs) -m (\d{1,8})(?: |$)/.exec(commandLine)?.[1];
   return number === undefined ? undefined : `${JSON.stringify({ node_id: '', mac_id: Number(number) })}\n`;

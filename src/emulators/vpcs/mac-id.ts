@@ -30,7 +30,7 @@ interface Note {
 interface Wish {
   readonly directory: string;
   readonly from: number;
-  /** Of the note in its folder. */
+  /** Number that the note in the node's folder has. */
   readonly noted: number | undefined;
   readonly given: (id: Promise<MacId>) => void;
 }
@@ -53,7 +53,7 @@ interface TakenIds {
 
 export class MacIds {
   readonly #taken = new Map<string, TakenIds>();
-  /** By the folder of the nodes of a project; one without a list is not being served. */
+  /** Waiting requests by the folder that holds the nodes of a project; a folder without a list is not being served. */
   readonly #wishes = new Map<string, Wish[]>();
 
   /** The id of the node with this folder, whose name is the node's id; a new one is not below `from`, if possible. @throws `vpcs_failed` when all are taken */
@@ -74,7 +74,10 @@ export class MacIds {
     void this.#serve(folder);
   }
 
-  /** One after the other, as two nodes must not choose the same id; those that wait share one look at the notes of all nodes. */
+  /**
+   * Serves requests one after the other, as two nodes must not choose the same id. Waiting requests share one scan of the notes of all
+   * nodes.
+   */
   async #serve(folder: string): Promise<void> {
     for (let wishes = this.#takeWishes(folder); wishes.length > 0; wishes = this.#takeWishes(folder)) {
       const looking = this.#takenIn(folder);
@@ -87,7 +90,7 @@ export class MacIds {
         ids.add(id);
         byName.set(name, id);
         const noted = writeNote(wish.directory, id);
-        // It is waited for by the start.
+        // The start awaits this write and reports its failure.
         noted.catch(() => undefined);
         return { id, noted };
       });

@@ -30,7 +30,7 @@ export function pcEmulator(
   const unwatch = pcs.onPc(nodeId, (now) => {
     if (now.end) {
       unwatch();
-      // It stays listed until then.
+      // The fabric lists an ended PC until it is removed.
       remove().catch((error) => log('warning', `node ${name}: ${error}`));
       ended.resolve(endingOf(now));
     } else if (!isDeepStrictEqual(now.settings, settings)) {

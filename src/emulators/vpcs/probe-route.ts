@@ -26,7 +26,7 @@ export function probeRoute({ pcs }: Host, nodes: NodeAccess) {
   });
 }
 
-/** As the fabric is asked. Members that are undefined are left out. */
+/** Converts a probe to the fabric's request. Undefined members are left out. */
 function probeOf({ type, interval_ms, timeout_ms, ...given }: NodeProbe): PcProbe {
   const { to, count, hops } = given;
   const more = { ...given, ...(timeout_ms !== undefined && { timeoutMs: timeout_ms }) };

@@ -26,7 +26,7 @@ export interface Confinement {
 export interface ConfinedCommand {
   readonly program: string;
   readonly args: string[];
-  /** Of system calls, for bubblewrap. */
+  /** Filter of system calls, for bubblewrap. */
   readonly filter: Buffer | undefined;
 }
 

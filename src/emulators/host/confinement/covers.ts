@@ -12,7 +12,10 @@ interface StartedCommand {
   readonly args: readonly string[];
 }
 
-/** The same command where the closed folders are covered: a shell makes the mounts on `stage`, then becomes the command. Only root can. */
+/**
+ * Wraps a command so that it runs with the closed folders covered: a shell makes the mounts on `stage`, then becomes the command. Only root
+ * can.
+ */
 export function withCovers(
   { reads, writes, coversHost = [] }: RootFolder,
   stage: string,

@@ -26,7 +26,7 @@ export const innerWork = '/work';
 const innerSetpriv = '/setpriv';
 
 export interface PrivateRootWords {
-  /** Of bubblewrap. */
+  /** Arguments of bubblewrap. */
   readonly root: readonly string[];
   /** Before the program. */
   readonly identity: readonly string[];

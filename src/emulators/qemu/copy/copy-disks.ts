@@ -20,7 +20,7 @@ import { removeDiskCopies } from '../../host/disk-copies.ts';
 import type { Monitor } from '../monitor.ts';
 import { slots } from '../properties.ts';
 
-/** What of QEMU is needed. */
+/** The part of QEMU's monitor that disk copies use. */
 export type CopyMonitor = Pick<Monitor, 'execute'>;
 
 interface Bitmap {
@@ -31,7 +31,7 @@ interface Bitmap {
 interface CopiedDisk {
   readonly device: string;
   readonly index: number;
-  /** Of its file, in the node's folder. */
+  /** Name of the disk's file in the node's folder. */
   readonly name: string;
   readonly bytes: number;
   readonly backing: Backing | undefined;
@@ -58,13 +58,13 @@ const jobPrefix = 'copy-';
 const bitmapPrefix = 'patchbay-';
 const unfinishedPrefix = `${bitmapPrefix}new-`;
 
-/** Of one machine. QEMU sends its memory only while it copies no disk. */
+/** Disk copies of one machine. QEMU sends its memory only while it copies no disk. */
 export class DiskCopies {
   #isCopying = false;
-  /** What no copy may be made beside. */
+  /** Number of running operations during which no copy may be made. */
   #holds = 0;
 
-  /** One call at a time. @throws qemu_failed */
+  /** Copies the disks; callers make one call at a time. @throws qemu_failed */
   async make(monitor: CopyMonitor, node: Pick<NodeView, 'directory'>): Promise<Map<string, string>> {
     if (this.#holds > 0) throw fault('qemu_failed', { reason: 'QEMU is busy' });
     this.#isCopying = true;
@@ -165,7 +165,7 @@ async function copyAll({ monitor, disks, fileOf }: DiskCopying, id: string): Pro
   );
 }
 
-/** What the guest wrote stays marked where this fails. */
+/** Copies the blocks that the guest wrote since the last copy. Where this fails, they stay marked. */
 async function copyWritten({ monitor, disks, fileOf }: DiskCopying, id: string): Promise<void> {
   const bitmap = bitmapPrefix + id;
   const isSame = disks.every(({ bitmaps }) => bitmaps.find(({ name }) => name === bitmap)?.count === 0);
@@ -176,7 +176,7 @@ async function copyWritten({ monitor, disks, fileOf }: DiskCopying, id: string):
 /** All disks at the same instant. */
 async function backUp({ monitor, disks, fileOf }: DiskCopying, actionsOf: (disk: CopiedDisk) => object[]): Promise<void> {
   for (const disk of disks) {
-    // What its header refers to is not opened: only what is written counts.
+    // The backing file named in the header is not opened: only written blocks count.
     const file = { driver: 'file', filename: fileOf(disk) };
     await monitor.execute('blockdev-add', { driver: 'qcow2', 'node-name': targetOf(disk), file, backing: null });
   }
@@ -243,7 +243,10 @@ async function ended(monitor: CopyMonitor, ids: readonly string[]): Promise<void
   }
 }
 
-/** Of this call, of a server that has died in one, or one that is in the way: QEMU does nothing else with a disk meanwhile. @throws qemu_failed */
+/**
+ * Ends every disk job: copies of this call, copies of a dead server, and any job that blocks a copy. QEMU does nothing else with a disk
+ * meanwhile. @throws qemu_failed
+ */
 export async function endDiskCopies(monitor: CopyMonitor): Promise<void> {
   for (;;) {
     const jobs = await jobsOf(monitor);

@@ -1,8 +1,10 @@
-/** What a machine must have in common with the one whose memory it continues. QEMU itself restores into another one without a word. */
+/**
+ * Facts of a machine that must match before it continues a saved memory. QEMU itself restores into a different machine without an error.
+ */
 import { readFile } from 'node:fs/promises';
 import { escapeCommas } from '../options.ts';
 
-/** Of the machine whose memory was saved. */
+/** Facts of the machine whose memory was saved. */
 export interface MachineFacts {
   /** Path of the emulator. */
   readonly program: string;
@@ -16,11 +18,11 @@ export interface MachineFacts {
   /** Id of the memory that this type of machine makes by itself. */
   readonly ramId: string;
   readonly ramBytes: number;
-  /** As the guest sees it. */
+  /** UUID that the guest sees. */
   readonly uuid: string;
-  /** Of `comparableArguments`. */
+  /** Result of `comparableArguments`. */
   readonly arguments: readonly string[];
-  /** It was paused before its memory was saved. */
+  /** The machine was paused before its memory was saved. */
   readonly suspended: boolean;
 }
 

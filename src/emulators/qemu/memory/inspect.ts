@@ -1,4 +1,4 @@
-/** What a running machine is, and whether its memory can be saved. */
+/** Inspects a running machine: its facts, and whether its memory can be saved. */
 
 import { hasFeature } from '../features.ts';
 import type { Monitor } from '../monitor.ts';

@@ -14,7 +14,7 @@ import type { MachineFacts } from './facts.ts';
 import type { VerifiedFiles } from './verified-files.ts';
 
 export interface Manifest {
-  /** Of this form. */
+  /** Version of the manifest format. */
   readonly version: 1;
   readonly facts: MachineFacts;
   readonly ram: FileFacts;
@@ -23,7 +23,7 @@ export interface Manifest {
 
 interface FileFacts {
   readonly bytes: number;
-  /** Of `checksumOf`. */
+  /** Result of `checksumOf`. */
   readonly checksum: string;
 }
 
@@ -69,8 +69,8 @@ export async function verifyFiles(
 }
 
 /**
- * What a start can afford: the state of the devices, which QEMU trusts, is read again; of the RAM, which the guest could fill as it likes,
- * only the size counts. @throws memory_refused
+ * Verifies a saved memory fast enough for a start. The state of the devices, which QEMU trusts, is read again. Of the RAM, which the guest
+ * could fill as it likes, only the size is checked. @throws memory_refused
  */
 export async function verifyState(folder: string, manifest: Manifest, name: string): Promise<void> {
   const { ram, state } = memoryFiles(folder);

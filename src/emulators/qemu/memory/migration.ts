@@ -9,7 +9,7 @@ const pollMs = 4;
 /** A memory of 100 GiB takes minutes; what makes no progress at all must end some time. */
 const limitMs = 1_800_000;
 
-/** What `query-migrate` answers. */
+/** Answer of `query-migrate`. */
 export interface MigrationProgress {
   readonly status?: string;
   readonly 'error-desc'?: string;

@@ -32,7 +32,10 @@ export interface SavedMemory extends ContinuedMachine {
   readonly source?: string;
 }
 
-/** What was saved for the next start of a node; undefined when there is nothing, or it is of a template and of no use. @throws memory_refused */
+/**
+ * Finds the memory saved for the next start of a node; undefined when there is none, or an unusable one of a template. @throws
+ * memory_refused
+ */
 export async function findSavedMemory(node: NodeView, key: MemoryKey): Promise<SavedMemory | undefined> {
   const { name, directory } = node;
   const folder = join(directory, savedMemoryName);
@@ -69,7 +72,7 @@ async function orCold<T>(
 
 export interface MemoryCheck {
   readonly key: MemoryKey;
-  /** Of the node. */
+  /** Name of the node. */
   readonly name: string;
   readonly findSeries: (program: string) => Promise<string>;
   readonly verified: VerifiedFiles;

@@ -17,7 +17,10 @@ import type { VerifiedFiles } from './verified-files.ts';
  * 208 KiB (`net.core.wmem_default`).
  */
 const settlingTurns = 4;
-/** Of up to 50 frames each; a TAP interface holds 1,000 (`tx_queue_len`). Source: QEMU 7.2, `tap_send` in net/tap.c. */
+/**
+ * Turns for TAP interfaces: each sends up to 50 frames; a TAP interface holds 1,000 (`tx_queue_len`). Source: QEMU 7.2, `tap_send` in
+ * net/tap.c.
+ */
 const settlingTurnsOfTaps = 24;
 
 export interface SaveParts {
@@ -60,7 +63,7 @@ export async function prepareSaving(parts: SaveParts, folder: string): Promise<M
     },
     async finish() {
       await shadow.complete();
-      // What is kept is the server's: no emulator may change it.
+      // The saved files belong to the server: no emulator may change them.
       if (process.getuid?.() === 0) await own({ user: 'root', uid: '0', gid: '0' }, [folder]);
       await writeManifest(folder, await key.get(), { ...inspected.facts, suspended });
       await verified.add(memoryFiles(folder).ram);

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
-/** Of a socket of ours. QEMU sends a guest's memory faster than a process on a busy host has its turns. */
+/** Buffer of a socket of the server. QEMU sends a guest's memory faster than a process on a busy host gets scheduled. */
 export const bufferBytes = 4 * 2 ** 20;
 
 export interface Receiving {

@@ -115,7 +115,7 @@ export class QemuDeparture implements Departure {
     this.#close();
     await this.#mirror.cancel();
     await settleMigration(this.#parts.monitor);
-    // It fails now; under way, it could pause a machine that runs again.
+    // The pending step fails now; left running, it could pause a machine that runs again.
     await this.#step;
     await continueHere(this.#parts.monitor);
   }
@@ -132,7 +132,7 @@ export class QemuDeparture implements Departure {
     }
   }
 
-  /** What the guest has printed, and prints until it is paused. */
+  /** Streams the guest's console output until the guest is paused. */
   async *#console(): AsyncGenerator<Buffer> {
     let start = 0;
     for (;;) {

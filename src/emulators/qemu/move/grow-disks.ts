@@ -18,7 +18,7 @@ export async function growDisks(
   const img = await imgFor(properties.qemu_path, facilities);
   for (const disk of disks) {
     const wanted = drives.find(({ name }) => name === `drive${disk.index}`)?.bytes;
-    // Of a linked clone.
+    // This size is the one of a linked clone.
     const { virtualSize } = await img.info(disk.file, 'qcow2');
     const missing = ((wanted ?? 0) - virtualSize) / mebibyte;
     if (missing === 0) continue;

@@ -1,4 +1,4 @@
-/** What a running machine is, and what the machine that continues it must have in common with it. */
+/** Offer of a running machine, and the checks that the machine that continues it matches. */
 import { basename } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import type { MoveOffer } from '../../../schema/move.ts';
@@ -36,7 +36,7 @@ export async function offerOf({ node, host, record, monitor }: RunningMachine): 
   return { machine, drives, images: await imagesOf(args, node, host) };
 }
 
-/** Of the machine that runs until now. */
+/** Facts of the source machine, which runs until the move ends. */
 export function factsOf({ machine: { release, ...rest } }: MoveOffer): MachineFacts {
   return { ...rest, qemu: release };
 }

@@ -37,7 +37,7 @@ export async function receiveMachine(monitor: Monitor, node: NodeView, { offer, 
     if (name === consoleStream) return { into: console };
     const isDrive = offer.drives.some((drive) => drive.name === name);
     if (name !== memoryStream && !isDrive) throw fault('move_refused', { name: node.name, reason: 'there is no such stream' });
-    // One for both directions.
+    // The stream shares one socket for both directions.
     const options = { path: isDrive ? places.nbd : places.memory, highWaterMark: bufferBytes };
     // Whether QEMU has what it needs, QEMU is asked.
     const socket = sockets.get(name) ?? connect(options).on('error', () => undefined);
