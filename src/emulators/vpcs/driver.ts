@@ -35,11 +35,11 @@ export function vpcsDriver(host: Host): Driver {
 
 async function startPc(host: Host, node: NodeView, macIds: MacIds): Promise<Emulator> {
   const { nodeId, directory, name, numberFrom, warn } = node;
-  const made = mkdir(directory, { recursive: true }).catch((cause: Error) => {
+  await mkdir(directory, { recursive: true }).catch((cause: Error) => {
     throw fault('storage_failed', { reason: cause.message }, { cause });
   });
   const [{ id: macId, noted }, script, state] = await Promise.all([
-    made.then(() => macIds.of(directory, numberFrom)),
+    macIds.of(directory, numberFrom),
     readScript(directory).catch((error: Error) => {
       warn(`${name}: ${scriptName} is not run: ${error.message}`);
       return undefined;
