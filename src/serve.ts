@@ -242,11 +242,24 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   void asked.then(end);
 }
 
+/** Ends each part after the one before, also when that failed: a fabric that is not ended would stay. @throws the first error */
 async function endAll({ app, compute, controller, lock, slice, stopNodes }: ServerParts): Promise<void> {
   for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
-  await app.close();
-  await controller.close();
-  await compute.stop({ stopNodes });
-  await slice?.leave();
-  await lock.release();
+  const steps = [
+    () => app.close(),
+    () => controller.close(),
+    () => compute.stop({ stopNodes }),
+    () => slice?.leave(),
+    () => lock.release(),
+  ];
+  const failed: unknown[] = [];
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      failed.push(error);
+      app.log.error(error);
+    }
+  }
+  if (failed.length > 0) throw failed[0];
 }

@@ -209,8 +209,8 @@ export class HostCompute {
   async stop({ stopNodes = false }: { stopNodes?: boolean } = {}): Promise<void> {
     this.#context.captures.close();
     this.#resumedLinks.close();
-    await Promise.all([this.#freezes.close(), this.#warmMachines.close()]);
-    await Promise.all([this.#departures.close(), this.#arrivals.close()]);
+    await Promise.allSettled([this.#freezes.close(), this.#warmMachines.close()]);
+    await Promise.allSettled([this.#departures.close(), this.#arrivals.close()]);
     const nodes = this.#projects.allNodes();
     // Nodes that always run serve machines: without a link or a machine they end with the server.
     const isMachine = (node: ComputeNode) => node.emulator !== undefined && !node.driver.kind.alwaysRunning;
