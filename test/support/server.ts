@@ -198,7 +198,7 @@ class TestServer implements RunningServer {
     const listLeft = () => listLeftovers(this.dataDir, this.#options.command === 'compute');
     let left = await listLeft();
     // On a busy machine a server ends before the fabric that it has asked to end.
-    for (let tries = 0; left.length > 0 && !expected && tries < 50; tries++) {
+    for (let tries = 0; left.length > 0 && !expected && tries < 200; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       left = await listLeft();
     }
