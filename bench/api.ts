@@ -37,7 +37,7 @@ export async function benchApi(say: (text: string) => void): Promise<Row[]> {
   }
 }
 
-/** From the start of the process to the line with the address, alternating. */
+/** Measures the time from the start of the process to the line with the address, alternating. */
 async function measureStart(say: (text: string) => void): Promise<Row> {
   say('start');
   const [ours, bare]: [number[], number[]] = [[], []];

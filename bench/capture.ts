@@ -1,7 +1,7 @@
 /**
- * What a capture costs and misses: a link of 1,500-byte frames at full speed, alternating with and without a capture; then a second
- * of 1 Gbit/s with a capture. `node bench/capture.ts [--folder FOLDER] [--json FILE]`; FOLDER is where the capture is written, default
- * the folder for temporary files. Linux only.
+ * Measures the cost and the losses of a capture: a link of 1,500-byte frames at full speed, alternating with and without a capture;
+ * then a second of 1 Gbit/s with a capture. `node bench/capture.ts [--folder FOLDER] [--json FILE]`; FOLDER is where the capture is
+ * written, default the folder for temporary files. Linux only.
  */
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

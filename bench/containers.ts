@@ -26,7 +26,7 @@ const pings = 400;
 const segmentBytes = 1448;
 const run = promisify(execFile);
 
-/** One way for frames between two ends. */
+/** A pair of ends and the path of frames between them. */
 interface Subject {
   readonly what: string;
   readonly ends: readonly [ContainerEnd, ContainerEnd];
@@ -41,7 +41,7 @@ interface Figures {
   readonly microsPerSegment: number;
 }
 
-/** As many links as join 100 containers in a chain. */
+/** Links that join 100 containers in a chain. */
 const idleLinks = 99;
 const idleSeconds = 20;
 const isIdle = process.argv[2] === 'idle';
@@ -172,7 +172,9 @@ async function ours(): Promise<Subject[]> {
   return subjects;
 }
 
-/** Of a cloud: the other end of the veth pair in the second namespace is an interface of the host, as far as the fabric knows. */
+/**
+ * Connects as a cloud does: the fabric takes the other end of the veth pair in the second namespace for an interface of the host.
+ */
 async function toInterface(): Promise<Subject> {
   const { ends: both, address } = await pair(8);
   const [a, b] = both;
@@ -181,7 +183,7 @@ async function toInterface(): Promise<Subject> {
   return { what: 'link to an interface of the host', ends: both, address, helpers: [fabric.pid] };
 }
 
-/** None without QEMU. Its processor time counts as well. */
+/** Connects through QEMU, whose processor time counts as well; empty without QEMU. */
 async function toQemu(): Promise<Subject[]> {
   const program = 'qemu-system-x86_64';
   if (!(await findProgram(program))) return [];
@@ -207,7 +209,7 @@ async function connect(id: string, a: PortSpec, b: PortSpec): Promise<void> {
   if (failure) throw new Error(failure.error);
 }
 
-/** As 0.2 did it: a socat for each TAP interface, without priority, and datagrams. */
+/** Connects as version 0.2 did: a socat for each TAP interface, without priority, and datagrams. */
 async function bySocat(): Promise<Subject> {
   const { ends: both, address } = await pair(7);
   const helpers = [fabric.pid];

@@ -94,7 +94,7 @@ async function operations(simulation: Simulation, count: number, say: Say): Prom
   await measure('duplicate', () => inProject('POST', '/duplicate', { name: crypto.randomUUID() }));
   await measure('snapshot', () => inProject('POST', '/snapshots', { name: 'one' }));
   await measure('export', () => readExport(`${simulation.url}/v2${path}/export`));
-  // In turn: the history keeps a limited number of changes.
+  // Batches of nodes in turn: the history keeps a limited number of changes.
   const removeAndUndo = async (from: number, size: number) => {
     await inProject('POST', '/bulk/delete', { nodes: nodes.slice(from, from + size) });
     await inProject('POST', '/undo', {});

@@ -158,7 +158,10 @@ async function startSwitch(client: FabricClient, folder: string, stops: (() => v
   return { ends, pid: client.pid };
 }
 
-/** They alternate, so that other load affects all alike; the median of the rounds counts. `subjects`: keyed by their names. */
+/**
+ * Runs the subjects alternately, so that other load affects all alike; the median of the rounds counts. `subjects`:
+ * keyed by their names.
+ */
 async function compare(relay: Subject, subjects: Readonly<Record<string, Subject>>): Promise<Row[]> {
   const rows: Row[] = [];
   const all = [relay, ...Object.values(subjects)];

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { benchApi } from './api.ts';
 import { benchController } from './controller.ts';
 import { benchDuplicate } from './duplicate.ts';
+import { benchFirst } from './first.ts';
 import { type Row, table } from './measure.ts';
 import { benchOperations } from './operations.ts';
 import { benchScale } from './scale.ts';
@@ -17,6 +18,7 @@ const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = 
   api: benchApi,
   controller: benchController,
   duplicate: benchDuplicate,
+  first: benchFirst,
   operations: benchOperations,
   scale: benchScale,
   warm: benchWarm,

@@ -67,7 +67,7 @@ async function callsOf(client: Client): Promise<Record<string, Answered>> {
   };
 }
 
-/** The same again and again, in an order in which each has what it needs. Milliseconds of each. */
+/** Writes to repeat, in an order in which each has what it needs. Milliseconds of each. */
 function writesOf(client: Client): Record<string, () => Promise<number[]>> {
   const made: string[] = [];
   const create = (name: string) => request(client, { method: 'POST', path: '/v2/projects', body: { name } });
@@ -104,7 +104,9 @@ async function readsOf(
   return { what: `${what}, requests/s`, ours: median(figures[0]), baseline: median(figures[1]), against: 'bare route, same bytes' };
 }
 
-/** Of servers that were started for it: memory of the process, pages that it shares with others divided by their number. */
+/**
+ * Measures the memory of servers started for this purpose; pages shared with other processes are divided by the number of these.
+ */
 async function measureIdle(say: (text: string) => void): Promise<Row> {
   say('memory of an idle server');
   const servers = [await startPatchbay(), await startBare([])] as const;

@@ -79,7 +79,7 @@ class RouteWatch {
     }
   }
 
-  /** When all routes came to be so, by `performance.now()`. */
+  /** Time at which all routes became right, by `performance.now()`. */
   until(isRight: (from: number, to: number, dev: string) => boolean, what: string): Promise<number> {
     const routers = Array.from({ length: count }, (_, index) => index + 1);
     const isDone = () =>
@@ -118,7 +118,7 @@ function isRing(from: number, to: number, dev: string): boolean {
   return dev === (ahead * 2 < count ? 'eth1' : 'eth0');
 }
 
-/** Without the link from the last router to the first. */
+/** Whether the route is right without the link from the last router to the first. */
 function isLine(from: number, to: number, dev: string): boolean {
   return dev === (to > from ? 'eth1' : 'eth0');
 }

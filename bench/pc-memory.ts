@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString, writeHeapSnapshot } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Fabric } from '../src/fabric/control/fabric.ts';
+import { loadNative } from '../src/fabric/ports/native.ts';
 import { forEachBounded } from '../src/lib/bounded.ts';
 
 const { values } = parseArgs({ options: { pcs: { type: 'string', default: '3000' }, snapshot: { type: 'string' } } });
@@ -16,7 +17,7 @@ const count = Number(values.pcs);
 const groupSize = 3;
 const idleMs = 10_000;
 setFlagsFromString('--expose-gc');
-// As the fabric's process does.
+// The flag with which the fabric's process runs.
 setFlagsFromString('--semi-space-growth-factor=1');
 const collect = runInNewContext('gc') as () => void;
 
@@ -26,7 +27,7 @@ interface Memory {
   readonly resident: number;
 }
 
-const fabric = new Fabric({ native: undefined, runDirectory: tmpdir() });
+const fabric = new Fabric({ native: await loadNative(), runDirectory: tmpdir() });
 const indexes = Array.from({ length: count }, (_, index) => index);
 const addressOf = (index: number) => `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`;
 const neighbourOf = (index: number) => index - (index % groupSize) + ((index + 1) % groupSize);

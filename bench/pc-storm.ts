@@ -10,7 +10,7 @@ import { Fabric } from '../src/fabric/control/fabric.ts';
 import { loadNative } from '../src/fabric/ports/native.ts';
 import { quantile } from './measure.ts';
 
-// As the fabric's process does.
+// The flag with which the fabric's process runs.
 setFlagsFromString('--semi-space-growth-factor=1');
 const { values } = parseArgs({ options: { pcs: { type: 'string', default: '40' }, rounds: { type: 'string', default: '3' } } });
 const pcs = Array.from({ length: Number(values.pcs) }, (_, index) => index);

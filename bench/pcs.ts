@@ -36,9 +36,16 @@ interface Node {
   readonly node_type: string;
 }
 
+/** A link has two UDP ports, and each node one of a console; the lab and its fork run at the same time. */
+const lastPort = Math.min(65_535, 30_000 + 4 * groups * groupSize);
+const ranges = { udp_start_port_range: 10_000, udp_end_port_range: lastPort, console_end_port_range: lastPort };
+const configuration = `[Server]\n${Object.entries(ranges)
+  .map(([key, port]) => `${key} = ${port}\n`)
+  .join('')}`;
+
 const rows: [what: string, value: number][] = [];
 const note = (text: string) => process.stderr.write(`pcs: ${text}\n`);
-const server = await startPatchbay();
+const server = await startPatchbay(configuration);
 try {
   const { runtimeDirectory } = await readSettings({ dataDirectory: server.folder });
   const fabric = () => Connection.open(join(runtimeDirectory, 'fabric.sock'));
@@ -48,9 +55,9 @@ try {
   const polling = pollVersion();
   await controllerFigures(server.url);
   const made = await seconds(() => makeGroups(project));
-  note('made');
+  note(`made in ${made.taken.toFixed(1)} s`);
   const started = await seconds(() => ask('POST', `${project}/nodes/start`, {}));
-  note('started');
+  note(`started in ${started.taken.toFixed(1)} s`);
   const nodes = await ask<Node[]>('GET', `${project}/nodes`);
   const pcs = nodes.filter(({ node_type }) => node_type === 'vpcs');
   const pinged = await seconds(async () => {
@@ -61,7 +68,7 @@ try {
         const answer = await connection.request({ op: 'probe_pc', pc: node_id, probe }, limitMs);
         if (answer?.type !== 'ping') fail('no answer to a ping');
         if (answer.replies[0]?.ms !== undefined) break;
-        // Its script checks whether another host has the address.
+        // The PC's script still checks whether another host has the address.
         if (answer.failure !== 'no_address') fail(`PC ${index}: ${JSON.stringify(answer)}`);
         await pass(20);
       }
@@ -69,7 +76,7 @@ try {
     connection.close();
     if (error !== undefined) throw error;
   });
-  note('pinged');
+  note(`pinged in ${pinged.taken.toFixed(1)} s`);
   const times = await polling.end();
   const { holdMs } = await controllerFigures(server.url);
   const after = await fabricFigures();
@@ -100,7 +107,7 @@ try {
   await server.stop();
 }
 
-/** From the request to its answer, one PC after the other. */
+/** Measures the time from the request to its answer, one PC after the other. */
 async function measureSingle(): Promise<void> {
   const project = await makeProject('single');
   const nodes = Array.from({ length: singleStarts }, (_, index) => ({ ...pc(index), compute_id: 'local' }));
@@ -122,7 +129,8 @@ async function measureFork(project: string, count: number): Promise<void> {
     ({ node_type, status }) => node_type === 'vpcs' && status === 'started',
   );
   if (running.length !== count) fail(`${running.length} of ${count} PCs of the fork run`);
-  rows.push([`fork with memory of all, s`, forked.taken]);
+  rows.push(['fork with the memory of all, s', forked.taken]);
+  note(`forked in ${forked.taken.toFixed(1)} s`);
   await ask('DELETE', copy);
 }
 
@@ -167,7 +175,7 @@ async function makeGroups(project: string): Promise<void> {
   }
 }
 
-/** The same as PCs and switches, by the kernel: nothing where this is not root, or ip(8) and ping(8) are missing. */
+/** Measures namespaces and bridges of the kernel in place of PCs and switches: empty without root, ip(8) or ping(8). */
 async function namespaces(): Promise<[string, number][]> {
   const isThere = (path: string) =>
     access(path).then(

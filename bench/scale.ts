@@ -65,7 +65,7 @@ async function opening(say: (text: string) => void): Promise<Row> {
   });
 }
 
-/** The same nodes and links by one request, and by one request each. */
+/** Measures the creation of the same nodes and links by one request, and by one request each. */
 async function bulk(say: (text: string) => void): Promise<Row> {
   const { nodes, links } = opened;
   say(`${nodes} nodes and ${links} links at once, and one by one`);
@@ -133,7 +133,7 @@ async function manyProjects(say: (text: string) => void): Promise<Row> {
   }
 }
 
-/** How long other requests wait while many machines start. */
+/** Measures how long other requests wait while many machines start. */
 async function startingMachines(say: (text: string) => void): Promise<Row> {
   say(`starting ${machines} machines`);
   return withServer(async (client, server) => {

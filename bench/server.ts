@@ -43,7 +43,7 @@ async function start(args: string[], folder: string): Promise<Running> {
     pid: child.pid ?? 0,
     startMs: performance.now() - started,
     async stop() {
-      // One that crashed emits no second event.
+      // A server that crashed emits no second event.
       if (child.exitCode === null && child.signalCode === null) {
         const ended = once(child, 'exit');
         child.kill('SIGTERM');

@@ -49,7 +49,7 @@ try {
   const before = await controllerFigures(server.url);
   const requestsBefore = await requestsAt(server.folder, slices.result);
   const polling = poll();
-  // It is reported below, after the slices have been removed.
+  // A failure is reported below, after the slices have been removed.
   polling.catch(() => undefined);
   const chain = chainOver(
     slices.result.map(({ compute_id }) => compute_id),
@@ -63,7 +63,7 @@ try {
   const started = await seconds(() => ask('POST', `${path}/nodes/start`, {}));
   note('started');
   const requestsStarted = await requestsAt(server.folder, slices.result);
-  // At a start another port may be given to a console.
+  // A start may give a console another port.
   const consoles = new Map((await ask<Node[]>('GET', `${path}/nodes`)).map((node) => [node.node_id, node.console]));
   const running = nodes.map(({ node_id, console }) => ({ node_id, console: consoles.get(node_id) ?? console }));
   const ready = await seconds(() => pingNeighbours(running, chain.neighbours));

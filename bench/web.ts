@@ -94,7 +94,7 @@ interface Box {
   readonly height: number;
 }
 
-/** Of the first nodes, or of all if there are less. */
+/** Frames per second while the first nodes are dragged, or all if there are less. */
 async function dragging(page: Page): Promise<number> {
   await page.keyboard.press('f');
   await page.keyboard.press('Escape');

@@ -39,7 +39,7 @@ export interface CliCommand {
   readonly run: (call: CliCall) => Promise<number>;
 }
 
-/** How agents may use a command. */
+/** Rules for agents that use a command. */
 export interface AgentUse {
   readonly effect: 'reads' | 'changes';
   /** Options that agents may give. */

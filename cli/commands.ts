@@ -1,11 +1,12 @@
 /** Lists all commands of the command line except those of the server itself. */
 
-import { fieldTables } from '../lab/field-tables.ts';
+import { fieldTables, keyTables } from '../lab/field-tables.ts';
 import { type CliCommand, CliUsageError } from './command.ts';
 import { completionScript, shells } from './completion.ts';
 import { applyCommands } from './lab/apply-commands.ts';
 import { consoleCommands } from './lab/console-commands.ts';
 import { importCommand } from './lab/import-command.ts';
+import { loadCommand } from './lab/load-command.ts';
 import { migrateCommand } from './lab/migrate-command.ts';
 import { pingCommand } from './lab/ping-command.ts';
 import { runCommand } from './lab/run-command.ts';
@@ -46,10 +47,10 @@ const fieldsCommand: CliCommand = {
   args: '',
   isLocal: true,
   summary: 'Print the fields of lab files as Markdown',
-  options: {},
+  options: { import: { description: 'What becomes of the keys of other programs, in imports and exports' } },
   examples: [{ line: 'patchbay lab fields', does: 'The tables of docs/lab-file.md' }],
-  run: async () => {
-    process.stdout.write(`${fieldTables()}\n`);
+  run: async ({ options }) => {
+    process.stdout.write(`${options.import === true ? keyTables() : fieldTables()}\n`);
     return 0;
   },
 };
@@ -60,6 +61,7 @@ export const cliCommands: readonly CliCommand[] = [
   ...consoleCommands,
   pingCommand,
   ...warmCommands,
+  loadCommand,
   migrateCommand,
   keepCommand,
   runCommand,

@@ -17,7 +17,7 @@ const addresses = ['10.0.9.1', '10.0.9.2'] as const;
 const bootLimitMs = 120_000;
 const socketLimitMs = 20_000;
 
-/** Why `BridgedPair.start` would fail on this machine; undefined: it would not. */
+/** Names what this machine lacks for such a pair; undefined when it lacks nothing. */
 export async function noBridgedPair(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'needs root';
   try {
@@ -30,14 +30,14 @@ export async function noBridgedPair(): Promise<string | undefined> {
 }
 
 export class BridgedPair {
-  /** Of the two machines. */
+  /** The consoles of the two machines, in the order of their addresses. */
   readonly consoles: Console[] = [];
   readonly address = addresses[1];
   readonly #namespace = `pbd${randomBytes(3).toString('hex')}`;
   readonly #children: ChildProcess[] = [];
   #folder: string | undefined;
 
-  /** Boots both with the acceleration of another machine, whose command line is given. @throws Error; `stop` is needed then, too */
+  /** Boots both machines with the accelerator and processor of another machine, whose command line is `like`. @throws Error; `stop` is needed then, too */
   async start(guest: Guest, like: string): Promise<void> {
     this.#folder = await mkdtemp(path.join(tmpdir(), 'patchbay-bridged-'));
     await run('ip', ['netns', 'add', this.#namespace]);
@@ -63,9 +63,11 @@ export class BridgedPair {
     for (const line of [`tuntap add dev ${tap} mode tap`, `link set ${tap} master br0 up`]) await this.#ip(line);
     const socket = path.join(this.#folder ?? '', `console${index}`);
     const accelerator = /accel(?:=|\s)kvm|-enable-kvm/.test(like) ? 'kvm' : 'tcg';
+    const processor = /-cpu (\S+)/.exec(like)?.[1];
     const vhost = like.includes('vhost=on') ? ',vhost=on' : '';
     const words = [
       ...['-machine', `pc,accel=${accelerator}`, '-m', `${guestRamMiB}`, '-nodefaults', '-nographic', '-no-reboot'],
+      ...(processor === undefined ? [] : ['-cpu', processor]),
       ...['-kernel', guest.kernel, '-initrd', guest.initrd],
       ...['-append', guestCommandLine(`bridged${index + 1}`, [`${addresses[index]}/24`])],
       ...['-serial', `unix:${socket},server=on,wait=off`],

@@ -16,7 +16,7 @@ export class DemoHosts {
     this.count = count;
   }
 
-  /** Of this machine. */
+  /** Address of this machine. */
   get address(): string {
     return `${this.#net}.254`;
   }
@@ -37,7 +37,7 @@ export class DemoHosts {
     }
   }
 
-  /** In front of a command line, to run it on a host. */
+  /** Words in front of a command line, to run it on a host. */
   launcher(host: number): string[] {
     return ['nsenter', `--net=/run/netns/${this.#name}n${host}`];
   }
@@ -50,7 +50,7 @@ export class DemoHosts {
         try {
           process.kill(pid, 'SIGKILL');
         } catch {
-          // It has ended meanwhile.
+          // The process has ended meanwhile.
         }
       }
       await new Promise((resolve) => setTimeout(resolve, 20));

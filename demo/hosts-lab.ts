@@ -104,7 +104,7 @@ export class HostsLab {
     return times.length > 0 ? Math.min(...times) : undefined;
   }
 
-  /** Of PC1, once. */
+  /** Opens the console of PC1, once. */
   async #openConsole(): Promise<WebSocket> {
     if (this.#console?.readyState === WebSocket.OPEN) return this.#console;
     const node = this.nodes.find(({ name }) => name === 'PC1');

@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 import type { Node } from './topology.ts';
 
 export const pcCount = 100;
-/** Ports of a switch. */
+/** PCs on a switch. */
 const perSwitch = 20;
 const promptLimitMs = 60_000;
 
@@ -65,7 +65,7 @@ function drawing() {
   };
 }
 
-/** Per cent, of one ping from a PC. */
+/** Returns the loss of one ping from a PC, per cent. */
 async function lostPings(pc: Node, address: string): Promise<number> {
   const console = await Console.open(pc.console);
   try {

@@ -5,7 +5,7 @@ import { type Outcome, round } from './outcome.ts';
 import type { Session } from './session.ts';
 import { addresses } from './topology.ts';
 
-/** Not in memory: the file has no blocks. */
+/** The file has no blocks, so it takes no memory of the guest. */
 const fileMiB = 128;
 const rounds = 3;
 const limitMs = 120_000;
@@ -22,6 +22,8 @@ export async function transfer(session: Session): Promise<Outcome> {
   const ours: Way = { client: consoles.vm1, server: consoles.vm2, address: addresses.vm2 };
   let missing = await noBridgedPair();
   const pair = new BridgedPair();
+  // An interrupted demo does not wait until they have booted.
+  await session.onStop(() => pair.stop());
   try {
     await ours.server.run(serve);
     if (missing === undefined) {
@@ -55,7 +57,7 @@ export async function transfer(session: Session): Promise<Outcome> {
   }
 }
 
-/** Mbit/s. @throws Error when the file does not arrive whole */
+/** Returns the speed of one transfer, Mbit/s. @throws Error when the file does not arrive whole */
 async function download({ client, address }: Way): Promise<number> {
   const text = await client.run(`time wget -q -O /dev/null http://${address}/file`, limitMs);
   const [, minutes, seconds] = /real\s+(\d+)m ([\d.]+)s/.exec(text) ?? [];

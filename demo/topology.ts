@@ -32,6 +32,7 @@ export function machineProperties(guest: Guest, name: string, ips: readonly stri
     ram: guestRamMiB,
     adapters: ips.length,
     adapter_type: 'virtio-net-pci',
+    process_priority: 'normal',
     kernel_image: guest.kernel,
     initrd: guest.initrd,
     kernel_command_line: guestCommandLine(name, ips),

@@ -1,6 +1,6 @@
 /**
  * Applies a plan through the API with as few requests as possible: one for all new objects, one for all moves. After a failure the
- * project keeps the changes made so far; a new plan contains the rest.
+ * project keeps the changes made so far, and a new plan contains the rest; a project that the apply made itself is deleted again.
  */
 import type { Bulk, BulkCreate, BulkNode } from '../src/schema/bulk.ts';
 import type { Node } from '../src/schema/node.ts';
@@ -22,6 +22,8 @@ export interface ApplyProgress {
 export interface ApplyOptions {
   /** Start all nodes afterwards. */
   readonly start?: boolean;
+  /** Refuse nodes whose image or program their compute does not have. Default: they are made, and say what they lack. */
+  readonly strict?: boolean;
   readonly onProgress?: (progress: ApplyProgress) => void;
   /** Aborts the apply between two requests. */
   readonly signal?: AbortSignal | undefined;
@@ -58,6 +60,25 @@ class Run {
   async all(): Promise<Project> {
     const project = await this.#project();
     this.#path = `/v2/projects/${project.project_id}`;
+    let ids: ReadonlyMap<string, string>;
+    try {
+      ids = await this.#content();
+    } catch (error) {
+      if (this.#plan.project.id === undefined && !this.#options.signal?.aborted) await this.#abandon();
+      throw error;
+    }
+    await this.#start(ids);
+    return this.#api.json<Project>('GET', this.#path);
+  }
+
+  /** Deletes the project that this apply made; the first error is the one that counts. */
+  async #abandon(): Promise<void> {
+    await this.#api.json('POST', `${this.#path}/close`, {}).catch(() => undefined);
+    await this.#api.json('DELETE', this.#path).catch(() => undefined);
+  }
+
+  /** Makes the project's content as the lab has it. @returns the ids of new nodes by name */
+  async #content(): Promise<ReadonlyMap<string, string>> {
     const { nodes } = this.#plan;
     await this.#freePorts(this.#plan.links);
     await this.#stop(nodes.filter(({ restart }) => restart));
@@ -70,8 +91,7 @@ class Run {
     await this.#writeFiles(ids);
     await this.#links();
     await this.#drawings();
-    await this.#start(ids);
-    return this.#api.json<Project>('GET', this.#path);
+    return ids;
   }
 
   async #project(): Promise<Project> {
@@ -128,7 +148,7 @@ class Run {
     const ids = new Map<string, string>();
     for (const part of parts(await placeNodes(this.#api, this.#lab, this.#path, steps))) {
       const nodes = part.map(({ create }) => create as BulkNode);
-      const made = await this.#bulk({ nodes });
+      const made = await this.#bulk({ nodes, ...(this.#options.strict && { strict: true }) });
       for (const [index, { name }] of part.entries()) ids.set(name, made.nodes[index]?.node_id ?? '');
       this.#report('create nodes', part.length);
     }

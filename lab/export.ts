@@ -8,6 +8,7 @@ import { type Project, ProjectUpdate, projectDefaults } from '../src/schema/proj
 import type { LinkSchedule } from '../src/schema/schedule.ts';
 import type { Template } from '../src/schema/template.ts';
 import { nodeFrom } from '../src/schema/template-node.ts';
+import { drawingKeys, linkKeys, lostKeys, nodeKeys, projectKeys } from './export-keys.ts';
 import { scheduleWithoutStart } from './file/link-schedule.ts';
 import { escapeVariables } from './file/variables.ts';
 import { shortPortList } from './plan/port-list.ts';
@@ -16,6 +17,11 @@ import { type LabCatalog, type LabProjectState, readCatalog, readFiles, readProj
 
 /** Reads the project and catalog from a server, and exports the project. */
 export async function exportFrom(api: LabApi, project: Project): Promise<string> {
+  return exportLab(...(await readForExport(api, project)));
+}
+
+/** Reads a project with the files that an export holds, and the catalog with the schemas of its kinds. */
+export async function readForExport(api: LabApi, project: Project): Promise<[LabProjectState, LabCatalog]> {
   const [state, catalog] = await Promise.all([readProject(api, project), readCatalog(api)]);
   const wanted = state.nodes.flatMap(({ node_id: id, node_type, properties }) => {
     const { startup_file, config_disk, files: others = [] } = catalog.kinds.get(node_type)?.lab ?? {};
@@ -30,7 +36,10 @@ export async function exportFrom(api: LabApi, project: Project): Promise<string>
     ),
     readFiles(api, `/v2/projects/${project.project_id}`, wanted),
   ]);
-  return exportLab({ ...state, files }, { ...catalog, schemas });
+  return [
+    { ...state, files },
+    { ...catalog, schemas },
+  ];
 }
 
 const pathsOf = ({ folder, files }: NonNullable<KindFacts['lab']['config_disk']>) => files.map((file) => `${folder}/${file}`);
@@ -63,20 +72,47 @@ export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
         seq.flow = true;
     },
   });
-  const remarks = remarksOn(nodes, catalog).map((remark) => ` ${remark}`);
+  const remarks = [...remarksOn(nodes, catalog), ...remarksOnKeys(state, catalog)].map((remark) => ` ${remark}`);
   if (remarks.length > 0) document.commentBefore = remarks.join('\n');
   return document.toString({ lineWidth: 120, flowCollectionPadding: false });
 }
 
-function remarksOn(nodes: readonly Node[], { templates }: LabCatalog): string[] {
+function remarksOn(nodes: readonly Node[], { kinds, templates }: LabCatalog): string[] {
   // The server lists no files of additional volumes, so a project made from this text would lack them.
   const unread = nodes.filter(({ properties }) => Array.isArray(properties.extra_volumes) && properties.extra_volumes.length > 0);
   const warm = nodes.filter((node) => warmTemplateOf(node, templates));
+  // Only files of usual names are read from config disks.
+  const disks = nodes.filter(({ node_type, properties }) => {
+    const { config_disk: disk } = kinds.get(node_type)?.lab ?? {};
+    return disk !== undefined && properties[disk.property] === true;
+  });
   return [
+    ...(disks.length > 0 ? [`Not exported: files of unusual names on the config disks of ${namesOf(disks)}.`] : []),
     ...(unread.length > 0 ? [`Not exported: files in the volumes of ${namesOf(unread)}. Add them as \`files\`.`] : []),
     ...(warm.length > 0 ? [`Only this server has the booted machines that ${namesOf(warm)} continue from, in its templates.`] : []),
   ];
 }
+
+/** Returns a remark for each object with keys that the lab file does not have. */
+function remarksOnKeys({ project, nodes, links, drawings }: LabProjectState, { kinds, schemas }: LabCatalog): string[] {
+  const remark = (what: string, keys: readonly string[]) =>
+    keys.length > 0 ? [`Not exported of ${oneLine(what)}: ${keys.map(oneLine).join(', ')}.`] : [];
+  const lostProperties = ({ node_type, properties }: Node) =>
+    Object.entries(properties).flatMap(([key, value]) => {
+      const isOfServer = notProperties.has(key) || kinds.get(node_type)?.lab.generated.includes(key);
+      const isKnown = schemas.get(node_type)?.[key] !== undefined;
+      return isOfServer || isKnown || value === null || value === '' ? [] : [`property ${key}`];
+    });
+  return [
+    ...remark('the project', lostKeys(project, projectKeys)),
+    ...nodes.flatMap((node) => remark(node.name, [...lostKeys(node, nodeKeys), ...lostProperties(node)])),
+    ...links.flatMap((link) => remark(`link ${link.link_id}`, lostKeys(link, linkKeys))),
+    ...drawings.flatMap((drawing) => remark(`drawing ${drawing.drawing_id}`, lostKeys(drawing, drawingKeys))),
+  ];
+}
+
+/** Returns a text that cannot end a comment. */
+const oneLine = (text: string) => text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, '?').slice(0, 100);
 
 function namesOf(nodes: readonly Node[]): string {
   const more = nodes.length > shownNames ? ` and ${nodes.length - shownNames} more` : '';
@@ -168,7 +204,7 @@ function propertiesOf(
     const { default: ofKind } = (schemas.get(node_type)?.[key] ?? {}) as { default?: unknown };
     const standard = base ? base.properties?.[key] : ofKind;
     const isStandard = value === null || JSON.stringify(value) === JSON.stringify(standard ?? '');
-    // Without a value in the file, a node with an image would get the image's default instead of the standard one.
+    // A node with an image and without a value in the file would get the image's default instead of the standard one.
     const isImplied = !base && image !== undefined && properties[image] !== '' && Object.hasOwn(image_defaults, key);
     if (!isKnown || (isStandard && !isImplied) || (short && key === 'ports_mapping')) continue;
     const word = words.get(key);
@@ -193,6 +229,11 @@ const notProperties: ReadonlySet<string> = new Set([
   'project_id',
   'status',
 ]);
+
+/** Returns the fields beside properties that differ from a new node's of its kind. */
+export function nodeFieldsDiffering(node: Node, { kinds }: Pick<LabCatalog, 'kinds'>): LabFields {
+  return fieldsOf(node, kinds.get(node.node_type), undefined);
+}
 
 /** Returns the fields that differ from a new node's of its kind, or from `base`. */
 function fieldsOf(node: Node, facts: KindFacts | undefined, base: NodeCreate | undefined): LabFields {

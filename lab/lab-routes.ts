@@ -47,11 +47,14 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
         own: true,
       },
       async (call) => {
-        const pieces = threads.run({ ...jobOf('apply', call.body), start: call.body.start === true }, call);
+        const pieces = threads.run(
+          { ...jobOf('apply', call.body), start: call.body.start === true, strict: call.body.strict === true },
+          call,
+        );
         // The first piece is awaited here, because errors of the file and of its plan have a status of their own.
         const { value: first } = await pieces.next();
         const out = new PassThrough();
-        // Without a first piece the client has disconnected.
+        // A client that has disconnected leaves no first piece.
         if (first !== undefined) out.write(first);
         void pipe(pieces, out, onError);
         return new Stream('application/x-ndjson', out);
@@ -74,7 +77,16 @@ async function pipe(pieces: AsyncIterable<Uint8Array>, out: PassThrough, onError
 }
 
 function jobOf(want: LabJob['want'], { lab, files = {}, vars = {}, file = 'lab.yaml', project }: LabRequest): LabJob {
-  return { want, text: typeof lab === 'string' ? lab : JSON.stringify(lab), file, files, vars, project, start: false };
+  return {
+    want,
+    text: typeof lab === 'string' ? lab : JSON.stringify(lab),
+    file,
+    files,
+    vars,
+    project,
+    start: false,
+    strict: false,
+  };
 }
 
 /** Builds `/lab.schema.json` for editors (draft 2020-12): the lab file's schema with the properties of each kind. */

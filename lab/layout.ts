@@ -13,7 +13,7 @@ export function layOut(lab: Lab, present: readonly (Point & { readonly name: str
   const free = lab.nodes.filter((node) => !isPlaced(node) && !known.has(node.name)).map(({ name }) => name);
   const all = neighboursOf(lab, new Set(lab.nodes.map(({ name }) => name)));
   const many = new Set(free.filter((name) => all.get(name)?.length !== 1));
-  // In a pair of nodes that have only each other, neither is a leaf.
+  // Two nodes that have only each other are not leaves.
   const isLeaf = new Set(free.filter((name) => !many.has(name) && many.has(all.get(name)?.[0] ?? '')));
   const core = free.filter((name) => !isLeaf.has(name));
   const leaves = Map.groupBy(isLeaf, (name) => all.get(name)?.[0] ?? '');

@@ -2,7 +2,9 @@
 import type { Project } from '../src/schema/project.ts';
 import type { Lab } from './file/lab.ts';
 import type { LabPlan } from './plan/lab-plan.ts';
+import { missingImages } from './plan/missing-images.ts';
 import { planLab } from './plan/plan-lab.ts';
+import { unseenFiles } from './plan/unseen-files.ts';
 import type { LabApi } from './state/lab-api.ts';
 import { findProject, getProject, type LabProjectState, readLabCatalog, readProject } from './state/lab-state.ts';
 
@@ -31,7 +33,12 @@ export async function planWithState(api: LabApi, lab: Lab, { project: wanted, op
   ]);
   const project = found && open ? await openProject(api, found) : found;
   const state = project && (await readProject(api, project, lab));
-  return { plan: planLab(lab, state, catalog), state };
+  const plan = planLab(lab, state, catalog);
+  const [missing, unseen] = await Promise.all([
+    missingImages(api, plan, { state, catalog }),
+    unseenFiles(api, plan, { state, catalog }),
+  ]);
+  return { plan: { ...plan, missing, unseen }, state };
 }
 
 export async function openProject(api: LabApi, project: Project): Promise<Project> {

@@ -41,13 +41,18 @@ async function make(target) {
   const made = path.join(folder, `made-${randomUUID()}`);
   for (const { fileName, code } of await generate()) {
     await mkdir(path.dirname(path.join(made, fileName)), { recursive: true });
-    await writeFile(path.join(made, fileName), code);
+    await writeFile(path.join(made, fileName), asAscii(code));
   }
   // Another process may have made it.
   await rename(made, target).catch(() => rm(made, { recursive: true, force: true }));
 }
 
-/** Those that were used last are kept. */
+/** Escapes characters beyond ASCII, which stand in texts and expressions: with one of them V8 keeps a file at two bytes a character. */
+function asAscii(code) {
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** Keeps the bundles that were used last. */
 async function removeOld(kept) {
   const found = [];
   for (const name of await readdir(folder)) {
@@ -58,8 +63,8 @@ async function removeOld(kept) {
   for (const { name } of old) await rm(path.join(folder, name), { recursive: true, force: true });
 }
 
-/** These find files beside themselves. */
-const outside = /^(koffi|pino)(\/|$)/;
+/** Packages that are not bundled: koffi finds files by its own path. */
+const outside = /^koffi(\/|$)/;
 
 async function generate() {
   const main = await outputOf('src/main.ts', {}, 0);
@@ -75,14 +80,23 @@ async function outputOf(input, options, depth) {
     input: path.join(root, input),
     platform: 'node',
     external: (id) => outside.test(id),
-    plugins: [{ name: 'import-meta', transform: withOwnMeta }],
+    plugins: [
+      { name: 'import-meta', transform: withOwnMeta },
+      { name: 'http2', transform: withoutHttp2 },
+    ],
   });
   try {
-    return (await bundle.generate({ format: 'esm', keepNames: true, ...options })).output;
+    return (await bundle.generate({ format: 'esm', keepNames: true, comments: false, ...options })).output;
   } finally {
     await bundle.close();
   }
 }
+
+/** Leaves out Node's module for HTTP/2, which is not served: Fastify loads it at once, which takes as long as fifty modules of ours. */
+const withoutHttp2 = {
+  filter: { id: /\/fastify\/lib\/server\.js$/ },
+  handler: (code) => code.replace("require('node:http2')", '{}'),
+};
 
 /** Where `src/fabric/connection` would be beside the bundle: it starts the fabric that is there. */
 const besideFabric = "new URL('fabric/connection/', import.meta.url).href";

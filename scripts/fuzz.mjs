@@ -1,16 +1,15 @@
 /**
- * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), sends random
- * requests to one (`test/bad-input/fuzz.test.ts`), holds its event loop with the largest inputs, damages each file of a data directory, then
- * kills one 110 times, and during restores of snapshots, freezes, rewinds and moves (`test/durability/`). `simulate` plays schedules on a
- * virtual clock (`test/simulation/`).
+ * Hunts for defects with new seeds and stops at the first failure: attacks servers (`test/bad-input/attack.test.ts`), holds their event loop
+ * with the largest inputs, damages each file of a data directory, then kills one 110 times, and during restores of snapshots, freezes,
+ * rewinds and moves (`test/durability/`). `simulate` plays schedules on a virtual clock (`test/simulation/`), `state` programs of API calls
+ * on real servers (`test/bad-input/programs/`), `bytes` feeds changed files and streams to parsers (`test/bad-input/bytes/`).
  * `npm test` does a shorter form, always with one seed.
  */
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { bundleProgram } from './bundle-program.mjs';
 import { runTests } from './test-runner.mjs';
 
-/** Rounds per seed: a failure is reproduced within this number. */
-const roundsPerSeed = 4;
 const kills = 110;
 /** The test of 110 kills has its own limit; a round of attacks takes minutes on a busy machine. */
 const limits = { testMs: 4_000_000, fileMs: 4_200_000 };
@@ -22,10 +21,6 @@ const hunts = {
   },
   async loop() {
     await hunt('test/bad-input/attack/event-loop.test.ts', { PATCHBAY_TEST_LARGEST: '1' });
-  },
-  async ask(rounds) {
-    for (let left = rounds; left > 0 && !process.exitCode; left -= roundsPerSeed)
-      await hunt('test/bad-input/fuzz.test.ts', { PATCHBAY_TEST_FUZZ_ROUNDS: String(Math.min(left, roundsPerSeed)) });
   },
   async faults() {
     await hunt('test/durability/faults.test.ts', { PATCHBAY_TEST_FAULTS: 'all' });
@@ -41,6 +36,12 @@ const hunts = {
   async 'cluster-kill'(rounds) {
     await huntOnClusters({ PATCHBAY_TEST_CLUSTER_KILLS: String(rounds) });
   },
+  async away(minutes) {
+    await hunt('test/durability/away-controller.test.ts', {
+      PATCHBAY_AWAY_MS: String(60_000 * minutes),
+      PATCHBAY_AWAY_MACHINES: '30',
+    });
+  },
   async quiet() {
     await hunt('test/lab/void-verdicts.test.ts', { PATCHBAY_TEST_QUIET_SECONDS: '3600' });
   },
@@ -54,18 +55,25 @@ const hunts = {
   },
 };
 /** Only when they are named: they take long without new seeds, and an hour of quiet needs a host that does nothing else. */
-const unasked = ['partition', 'cluster-kill', 'quiet', 'labs', 'cloud-init'];
+const unasked = ['partition', 'cluster-kill', 'away', 'quiet', 'labs', 'cloud-init'];
 
 const [given = '20', ...chosen] = process.argv.slice(2);
-// It has options of its own, and repeats a failure by its seed alone.
-if (chosen[0] === 'simulate') {
-  const args = ['test/simulation/main.ts', given, ...chosen.slice(1)];
+// Hunts with options of their own, which repeat a failure by its seed alone.
+const seeded = {
+  simulate: 'test/simulation/main.ts',
+  state: 'test/bad-input/programs/main.ts',
+  bytes: 'test/bad-input/bytes/main.ts',
+};
+if (Object.hasOwn(seeded, chosen[0] ?? '')) {
+  // A program of calls starts the server several times.
+  if (chosen[0] === 'state') process.env.PATCHBAY_TEST_PROGRAM ??= await bundleProgram();
+  const args = [seeded[chosen[0]], given, ...chosen.slice(1)];
   process.exit(spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1);
 }
 const rounds = Number(given);
 if (!Number.isInteger(rounds) || rounds < 1 || chosen.some((name) => !(name in hunts))) {
   console.log(
-    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [ask] [faults] [kill] [partition] [cluster-kill] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last five unless given. A round of attacks takes a minute or two, one that asks a few seconds; loop, faults and kills take minutes, a round of partition or cluster-kill half a minute on each engine, quiet an hour; labs runs each worked lab twice; cloud-init boots a guest that reads its config disk.\n       npm run fuzz -- PLAYS simulate [--help]',
+    'Usage: npm run fuzz [-- ROUNDS [attack] [loop] [faults] [kill] [partition] [cluster-kill] [away] [quiet] [labs] [cloud-init]]\n20 rounds of all but the last six unless given. A round of attacks takes a minute or two; loop, faults and kills take minutes, a round of partition or cluster-kill half a minute on each engine, away so many minutes, quiet an hour; labs runs each worked lab twice; cloud-init boots a guest that reads its config disk.\n       npm run fuzz -- PLAYS simulate [--help]\n       npm run fuzz -- PROGRAMS state [--help]\n       npm run fuzz -- ROUNDS bytes [--help]',
   );
   process.exit(given === '--help' ? 0 : 2);
 }

@@ -37,7 +37,6 @@ const forTests = [
   'munge',
   'slurmctld',
   'slurmd',
-  'slurmrestd',
   'slurm-client',
 ];
 /**
@@ -87,11 +86,11 @@ async function setUp({ packages, production, page }) {
   ]);
   if (isBuilt === undefined) console.error('The page for browsers could not be built (see above): only the API is served');
   if (page === 'watch') spawn(installedNode(root), ['scripts/build-page.mjs', '--watch'], { stdio: ['ignore', 2, 2] });
-  // Without a bundle it runs from its sources.
+  // The program runs from its sources when there is no bundle.
   program = bundled || program;
 }
 
-/** In a separate process, on the Node that npm installed. @returns what it printed; undefined when it failed */
+/** Runs the script in a process of its own, on the Node that npm installed. @returns its output; undefined when it failed */
 function build(script) {
   return new Promise((resolve) => {
     const child = spawn(installedNode(root), [script], { stdio: ['ignore', 'pipe', 2] });

@@ -38,7 +38,7 @@ const files = {
  * Slurm, which some tests skip without. Its packages bring services, of which none is started: tests start the programs themselves. munge's
  * starts at the next boot unless it is disabled; Slurm's have no configuration.
  */
-const slurm = new Set(['munge', 'slurmctld', 'slurmd', 'slurmrestd', 'slurm-client']);
+const slurm = new Set(['munge', 'slurmctld', 'slurmd', 'slurm-client']);
 /** Packages that tests do without; some distributions lack them. Tests skip without Slurm, and use Chromium in place of its shell. */
 const optional = new Map([
   ...[...slurm].map((name) => [name, 'tests that need it are skipped']),
@@ -105,7 +105,7 @@ On Debian: ${byHand}`);
   }
   console.error(`Installing Debian packages: ${names.join(', ')}`);
   await runApt(apt, ['update', '-q'], 'package lists');
-  // One unknown name fails a whole command.
+  // A command with one unknown name fails as a whole.
   const [required, services, rest] = [
     names.filter((name) => !optional.has(name)),
     names.filter((name) => slurm.has(name)),

@@ -64,7 +64,7 @@ function outerNode() {
 
 /** The Node that npm installed, or this one when it is new enough. */
 export function installedNode(root) {
-  // As a dependency of another package, Patchbay has its own dependencies beside it.
+  // A Patchbay that is a dependency of another package has its own dependencies beside its folder.
   for (let folder = root; ; folder = path.dirname(folder)) {
     const node = path.join(folder, 'node_modules/.bin/node');
     if (existsSync(node)) return node;

@@ -1,19 +1,18 @@
 /**
- * The output of a test run: a line per file (tests, time), each failure as it happens and once more at the end (those of a repeated file apart), every skip with
- * its reason, a table of the files that take longest, the longest tests, the totals.
+ * The output of a test run: a line per file (tests, time), each failure as it happens and once more at the end, every skip with its reason, a
+ * table of the files that take longest, the longest tests, the totals.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';
 
-const shown = { tests: 5, files: 30 };
+const shown = { tests: 5, files: 30, failures: 4, lines: 30, columns: 400 };
 
 /**
  * `usageFile`: lines of file, tab, processor seconds, which test processes write at their end. `timesFile`: gets the table of all files.
  */
 export default async function* report(source, { usageFile, timesFile } = {}) {
-  let failures = [];
-  let unsteady = [];
+  const failures = [];
   const skips = new Map();
   const reasons = new Map();
   const slow = [];
@@ -29,16 +28,12 @@ export default async function* report(source, { usageFile, timesFile } = {}) {
       failures.push(data);
       yield `\n✖ ${where(data)}\n${indent(causeOf(data))}\n`;
     }
-    if (type === 'test:repeat') {
-      [unsteady, failures] = [failures, []];
-      yield `\nonce more, alone: ${data.files.map(relative).join(', ')}\n`;
-    }
     if (type === 'test:summary' && data.file) {
       files.push(data);
       yield fileLine(data, reasons.get(data.file));
     }
     if (type === 'test:summary' && !data.file)
-      yield ending({ data, failures, unsteady, skips, slow, times: await timesOf(files, usageFile, timesFile) });
+      yield ending({ data, failures, skips, slow, times: await timesOf(files, usageFile, timesFile) });
   }
 }
 
@@ -94,14 +89,18 @@ function timeTable(rows) {
 
 const oneDigit = (value) => (value === undefined ? '–' : value.toFixed(1));
 
-function ending({ data, failures, unsteady, skips, slow, times }) {
+function ending({ data, failures, skips, slow, times }) {
   const lines = [''];
   for (const [reason, count] of skips) lines.push(`skipped ${count}: ${reason}`);
   if (times.length > 1) lines.push(...timeTable(times));
   const slowest = slow.sort((a, b) => b.details.duration_ms - a.details.duration_ms).slice(0, shown.tests);
   for (const test of slowest) lines.push(`slow    ${seconds(test.details.duration_ms).padStart(7)}  ${where(test)}`);
-  for (const failure of unsteady) lines.push(`first try failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
-  for (const failure of failures) lines.push(`failed  ${where(failure)}: ${firstLine(causeOf(failure))}`);
+  for (const [index, failure] of failures.entries()) {
+    const [first, ...more] = causeOf(failure).split('\n');
+    lines.push(`failed  ${where(failure)}: ${first}`);
+    // A record that keeps only the end of the output has the circumstances, too.
+    if (index < shown.failures) lines.push(...more.slice(0, shown.lines).map((line) => indent(line.slice(0, shown.columns))));
+  }
   const { tests, suites, passed, cancelled, skipped, todo } = data.counts;
   // Counts every failure shown, including a file that could not be loaded.
   const totals = { tests, suites, pass: passed, fail: failures.length, cancelled, skipped, todo, duration_ms: data.duration_ms };
@@ -122,5 +121,4 @@ const where = (data) => `${relative(data.file)}:${data.line ?? 0} ${data.name}`;
 const relative = (file) => (file ? path.relative(process.cwd(), file).replace(/^\.cache\/tests-run-[^/]*\//, '') : '');
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 const indent = (text) => text.replace(/^/gm, '    ');
-const firstLine = (text) => text.split('\n')[0];
 const count = (map, key) => map.set(key, (map.get(key) ?? 0) + 1);

@@ -7,7 +7,6 @@ import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { killProcesses, listProcesses, signal } from './test-processes.mjs';
-import { repeatFailed } from './test-repeat.mjs';
 import report from './test-reporter.mjs';
 import { listFiles } from './test-selection.mjs';
 import { shareProcesses } from './test-shared.mjs';
@@ -19,8 +18,8 @@ const preload = pathToFileURL(path.join(import.meta.dirname, 'test-preload.mjs')
  * after 180 s what did not join is the longest. `fileMs`: a whole file. `graceMs`: from the signal to the end of a process.
  */
 const defaultLimits = { testMs: 300_000, hookMs: 200_000, fileMs: 900_000, graceMs: 5_000 };
-/** Many files wait for machines, timers and disks most of the time: fewer than six leave a core of two idle. */
-const concurrency = 6;
+/** Many files wait for machines, timers and disks. Six kept two cores full (load 15 to 20), and starved browsers and emulators. */
+const concurrency = 4;
 /**
  * Node's cache of compiled code: the tests start hundreds of servers from the same sources. Its entries are named by a hash of
  * their source, and Node ignores a folder that it may not write.
@@ -30,11 +29,10 @@ const codeCache = path.join(import.meta.dirname, '../node_modules/.cache/tests-c
 
 /**
  * Resolves to the exit code. Files run in the order of `patterns`, those of one pattern in a mixed order. `options`:
- * `testNamePatterns` and `only`, as of `run()` of node:test; `limits` in place of the default ones; `repeatable`, a pattern of the
- * files that get a second try (`test-repeat.mjs`), relative to the working directory; without it none does; `share`: tests beside
- * the code share processes (`test-shared.mjs`).
+ * `testNamePatterns` and `only`, as of `run()` of node:test; `limits` in place of the default ones; `share`: tests beside the code share
+ * processes (`test-shared.mjs`). No file gets a second try.
  */
-export async function runTests(patterns, { limits: given = {}, repeatable, share = false, ...options } = {}) {
+export async function runTests(patterns, { limits: given = {}, share = false, ...options } = {}) {
   const selected = await listFiles(patterns);
   if (selected.length === 0) {
     console.error(`No test file matches ${patterns.join(' ')}`);
@@ -47,47 +45,40 @@ export async function runTests(patterns, { limits: given = {}, repeatable, share
   await mkdir(folder, { recursive: true });
   const files = share ? await shareProcesses(selected, folder) : selected;
   const usageFile = path.join(folder, 'usage');
-  const runFiles = (chosen, changed) => {
-    const events = run({
-      files: chosen,
-      concurrency,
-      isolation: 'process',
-      timeout: limits.testMs,
-      execArgv: [`--import=${preload}`],
-      env: {
-        NODE_COMPILE_CACHE: codeCache,
-        ...process.env,
-        PATCHBAY_TEST_RUN: id,
-        PATCHBAY_TEST_USAGE: usageFile,
-        PATCHBAY_TEST_HOOK_LIMIT_MS: String(limits.hookMs),
-      },
-      ...options,
-      ...changed,
-    });
-    return watch(events, { run: id, limits });
-  };
   endWith(id);
+  const events = run({
+    files,
+    concurrency,
+    isolation: 'process',
+    timeout: limits.testMs,
+    execArgv: [`--import=${preload}`],
+    env: {
+      NODE_COMPILE_CACHE: codeCache,
+      ...process.env,
+      PATCHBAY_TEST_RUN: id,
+      PATCHBAY_TEST_USAGE: usageFile,
+      PATCHBAY_TEST_HOOK_LIMIT_MS: String(limits.hookMs),
+    },
+    ...options,
+  });
   const outcome = { failed: false };
-  const isRepeatable = (file) => repeatable?.test(path.relative(process.cwd(), file)) ?? false;
+  const seen = noteFailure(watch(events, { run: id, limits }), outcome);
   // The table of all files stays, for comparisons.
   const timesFile = path.join(cache, 'test-times.tsv');
-  const seen = noteFailure(repeatFailed(files, { run: runFiles, isRepeatable }), outcome);
   await pipeline(Readable.from(report(seen, { usageFile, timesFile })), process.stdout, { end: false });
   await rm(folder, { recursive: true, force: true });
   return outcome.failed ? 1 : 0;
 }
 
-/** Failures before a repetition do not count; the summary does in any case. */
 async function* noteFailure(source, outcome) {
   for await (const event of source) {
     if (event.type === 'test:fail' && event.data.todo === undefined) outcome.failed = true;
-    if (event.type === 'test:repeat') outcome.failed = false;
     if (event.type === 'test:summary' && event.data.file === undefined && event.data.success === false) outcome.failed = true;
     yield event;
   }
 }
 
-/** When the runner exits, it ends the processes of its tests. */
+/** Ends the processes of the tests when the runner is stopped by a signal. */
 function endWith(id) {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.once(name, async () => {

@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -53,31 +51,6 @@ test('the table has the processor time of each file', async () => {
   const { output } = await runFixture('good second-of-suite', {});
   assert.match(output, /^ +\d+\.\d +\d+\.\d +\d+\.\d {2}scripts\/test-fixtures\/second-of-suite\.mjs$/m);
   assert.match(output, /^ +\d+\.\d +\d+\.\d +\d+\.\d {2}all 2 files$/m);
-});
-
-test('a repeatable file that failed is run once more, and its first failure is listed', async (t) => {
-  const own = await mkdtemp(path.join(tmpdir(), 'pb-'));
-  t.after(() => rm(own, { recursive: true }));
-  const { code, output } = await runFixture('unsteady good', {}, { UNSTEADY_MARK: path.join(own, 'mark') });
-  assert.match(output, /^once more, alone: scripts\/test-fixtures\/unsteady\.mjs$/m);
-  assert.match(
-    output,
-    /^first try failed {2}scripts\/test-fixtures\/unsteady\.mjs:\d+ holds the second time: Error: the first time$/m,
-  );
-  assert.match(output, /^ℹ tests 3$/m);
-  assert.match(output, /^ℹ pass 3$/m);
-  assert.match(output, /^ℹ fail 0$/m);
-  assert.equal(code, 0);
-});
-
-test('a file that fails twice fails, and so does one that is not repeatable', async () => {
-  const twice = await runFixture('unsteady-always good', {});
-  assert.match(twice.output, /^ℹ tests 2$/m);
-  assert.match(twice.output, /^ℹ fail 1$/m);
-  assert.equal(twice.code, 1);
-  const { code, output } = await runFixture('unsteady-always fails', {});
-  assert.doesNotMatch(output, /once more/);
-  assert.equal(code, 1);
 });
 
 test('a hook that hangs fails its file, and the message names it', async () => {

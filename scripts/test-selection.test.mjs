@@ -1,4 +1,4 @@
-/** Which test files are selected by a folder, and by a change. */
+/** Test files that a folder selects, and that a change selects. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';

@@ -27,9 +27,9 @@ if (values.help) {
   console.log('Usage: npm test [-- FILE-FOLDER-OR-PATTERN… --changed[=COMMIT] --test-name-pattern=TEXT … --test-only]');
   process.exit(0);
 }
-/** Of about half a minute and more. Some wait, others compute: as one pattern they start in a mixed order. */
+/** Files that take about half a minute or more. Some wait, others compute: as one pattern they start in a mixed order. */
 const long = [
-  'bad-input/{attack,deletion,fields,fuzz,ids,attack/event-loop,attack/limits}',
+  'bad-input/{attack,deletion,fields,ids,programs,attack/event-loop,attack/limits}',
   'browser/{appliances,canvas,consoles,demo-lab,first-lab,keyboard,large,link,views}',
   'contract/{captures,captures-reopened,filters-kept,link-stats,portable,screen,several-captures,switch-traffic,two-computes,warm-labs}',
   'durability/{damaged,faults,freeze-kill,live-move,restore-kill,shutdown,upgrade,warm-traffic}',
@@ -39,7 +39,7 @@ const long = [
   'lab/{dns-satellite,routers,verdicts,void-verdicts}',
   'simulation/simulation',
 ];
-/** Long files start first, so that none of them runs alone at the end. CONTRIBUTING gives the reasons. */
+/** Long files start first, so that none of them runs alone at the end. `docs/testing.md` gives the reasons. */
 const longFirst = [
   'test/tools/*.test.ts',
   'test/durability/kill.test.ts',
@@ -47,8 +47,6 @@ const longFirst = [
   `{test/{${long.join()}},clients/{typescript,pytest}/**/*}.test.ts`,
 ];
 const everything = [...longFirst, '{src,lab,cli,web,demo,scripts,test,clients}/**/*.test.{ts,mjs}'];
-/** A browser and guests without hardware virtualization, on a busy machine. Never what tests durability or the contract. */
-const repeatable = /^test\/(browser|integration|lab)\//;
 const names = values['test-name-pattern'];
 // Built once here, not by two tests concurrently. A test that needs the guest or an image reports why it is missing.
 await ensureGuest(console.log).catch((error) => console.error(error.message));
@@ -63,14 +61,13 @@ if (values.changed !== undefined) {
   );
   if (selected.length === 0) process.exit(0);
 }
-// For a few files the start from the sources is cheaper than the bundle.
+// Servers of a few files start from the sources, which is cheaper than the bundle.
 const isWhole = selected === everything;
 if (isWhole) {
   const program = await bundleProgram().catch((error) => console.error(`Servers start from src/: ${error.message}`));
   if (program) process.env.PATCHBAY_TEST_PROGRAM = program;
 }
 process.exitCode = await runTests(selected, {
-  repeatable,
   share: isWhole,
   ...(names && { testNamePatterns: names.map(toPattern) }),
   ...(values['test-only'] && { only: true }),

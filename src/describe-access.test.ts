@@ -20,6 +20,7 @@ test('a server says at its start who may use it and its consoles', () => {
     /asks for credentials\. Consoles listen on 127\.0\.0\.1; they are open to root, the user of this server, ann, bob\.$/,
   );
   assert.match(said({ host: '::', auth: true }), /listen on ::1;/);
+  assert.match(said({ auth: true, console_ports: false, console_users: 'ann' }), /by WebSocket only, with these credentials\.$/);
   assert.match(
     said({ host: '0.0.0.0', auth: true, console_without_credentials: true }),
     /Consoles are open to everybody who reaches 0\.0\.0\.0/,

@@ -13,6 +13,7 @@ export function describeAccess(server: Settings['Server']): string {
   }
   if (!consolesAreRestricted(server))
     return `The API asks for credentials. Consoles are open to ${everybody(consoleHostOf(server))}.`;
+  if (!server.console_ports) return 'The API asks for credentials. Consoles are open by WebSocket only, with these credentials.';
   const users = ['root', 'the user of this server', ...names(console_users)].join(', ');
   return `The API asks for credentials. Consoles listen on ${consoleHostOf(server)}; they are open to ${users}.`;
 }

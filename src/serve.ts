@@ -2,7 +2,6 @@
 import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
@@ -10,8 +9,9 @@ import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { labRoutes } from '../lab/lab-routes.ts';
 import { RoutesApi } from '../lab/state/routes-api.ts';
+import type { Route } from './api/route.ts';
 import { Tickets } from './api/tickets.ts';
-import { loadCompiler } from './api/validate.ts';
+import { prepareValidators } from './api/validate.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
@@ -35,8 +35,10 @@ const endWithinMs = 1800;
 const stopNodesWithinMs = 120_000;
 /** Longest shutdown after a failed start: the fabric may still be starting on a busy machine. Ms. */
 const giveUpWithinMs = 45_000;
-/** Delay until the validator is loaded, so that the first change need not wait for it. The first page has loaded by then. Ms. */
-const warmUpAfterMs = 1000;
+/** Delay until the validators of first requests are made, which need not wait for them then. Ms. */
+const warmUpAfterMs = 300;
+/** Paths of the first requests that change something: projects, nodes and links, of the controller and of this process's compute. */
+const firstPaths = /^\/v2\/(compute\/)?projects(\/\{project_id\}(\/(\w+\/)?(nodes|links)(\/\{\w+\}(\/adapters\/.*\/nio)?)?)?)?$/;
 /** Built by `scripts/build-page.mjs`. */
 const pageFolder = join(import.meta.dirname, '../.cache/page');
 const appliancesFolder = join(import.meta.dirname, '../appliances');
@@ -90,16 +92,19 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     throw error;
   });
   await controller.listening(url);
-  setTimeout(() => void loadCompiler(), warmUpAfterMs).unref();
+  warmUp([...own, ...compute.routes()]);
   if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
   endWhenAsked({ app, compute, controller, lock, slice, ...endingOf(invocation, slice) }, asked.promise);
-  if (!slice) {
-    process.stdout.write(`Patchbay ${version} listening on ${url}\n${describeAccess(settings.Server)}\n`);
-    return undefined;
-  }
-  process.stdout.write(`Patchbay ${version} listening on ${url}\n`);
+  process.stdout.write(`Patchbay ${version} listening on ${url}\n${slice ? '' : `${describeAccess(settings.Server)}\n`}`);
+  if (!slice) return undefined;
   await joinController(slice, { machines: compute.leased, findings, url, end: asked.resolve }, invocation.advertise);
   return undefined;
+}
+
+/** Prepares the first requests, when the first page has loaded. */
+function warmUp(routes: readonly Route[]): void {
+  const first = routes.filter(({ template }) => firstPaths.test(template));
+  setTimeout(() => void prepareValidators(first), warmUpAfterMs).unref();
 }
 
 /** Locks the data directory. @throws UsageError when another server holds it */
@@ -157,7 +162,7 @@ async function prepareFolders(settings: Settings): Promise<void> {
     });
   }
   const { uid } = await stat(runtimeDirectory);
-  if (uid !== userInfo().uid)
+  if (uid !== process.getuid?.())
     throw new UsageError(`The folder ${runtimeDirectory} belongs to another user: remove it, or choose a shorter --data-dir`);
   await chmod(runtimeDirectory, 0o700);
 }
@@ -223,18 +228,10 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
   const end = (): void => {
     if (ending) return;
     ending = true;
-    void (parts.freezes ? parts.controller.keep(parts.stopNodes) : Promise.resolve())
-      // The controller moves the slice's nodes to other slices first, within the time that the engine allows.
-      .then(() => parts.slice?.stop())
-      .then(() => {
-        endCompilation();
-        setTimeout(() => process.exit(0), parts.stopNodes ? stopNodesWithinMs : endWithinMs).unref();
-        return endAll(parts);
-      })
-      .then(
-        () => process.exit(),
-        () => process.exit(1),
-      );
+    void endAll(parts).then(
+      () => process.exit(),
+      () => process.exit(1),
+    );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, end);
   // SIGHUP does the same as `POST /v2/reload`.
@@ -243,9 +240,16 @@ function endWhenAsked(parts: ServerParts, asked: Promise<void>): void {
 }
 
 /** Ends each part after the one before, also when that failed: a fabric that is not ended would stay. @throws the first error */
-async function endAll({ app, compute, controller, lock, slice, stopNodes }: ServerParts): Promise<void> {
-  for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
+async function endAll({ app, compute, controller, lock, slice, stopNodes, freezes }: ServerParts): Promise<void> {
   const steps = [
+    () => (freezes ? controller.keep(stopNodes) : undefined),
+    // The controller moves the slice's nodes to other slices first, within the time that the engine allows.
+    () => slice?.stop(),
+    () => {
+      endCompilation();
+      setTimeout(() => process.exit(0), stopNodes ? stopNodesWithinMs : endWithinMs).unref();
+      for (const socket of app.websocketServer.clients) socket.close(1001, 'the server ends');
+    },
     () => app.close(),
     () => controller.close(),
     () => compute.stop({ stopNodes }),

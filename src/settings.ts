@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { homedir, tmpdir, userInfo } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'ini';
 import { isLoopback } from './schema/console-access.ts';
@@ -44,6 +44,7 @@ export async function readSettings(line: CommandLine): Promise<Settings> {
   if (line.certkey !== undefined) server.certkey = line.certkey;
   if (line.local !== undefined) server.local = line.local;
   else if (!given.has('Server.local')) server.local = isLoopback(server.host);
+  if (!given.has('Docker.socket_path')) sections.Docker.socket_path = dockerHostSocket() ?? sections.Docker.socket_path;
   checkRanges(sections);
   const dataDirectory = resolve(line.dataDirectory ?? defaultDataDirectory());
   server.projects_path = folder(server.projects_path, dataDirectory, 'projects');
@@ -60,6 +61,14 @@ export async function readSettings(line: CommandLine): Promise<Settings> {
   });
 }
 
+/**
+ * Returns the socket that `DOCKER_HOST` names, as Docker's own programs do. An engine on another host (`tcp://`, `ssh://`) is not used:
+ * links need the network namespaces of its containers.
+ */
+function dockerHostSocket(): string | undefined {
+  return /^unix:\/\/(\/.+)$/.exec(process.env.DOCKER_HOST ?? '')?.[1];
+}
+
 export function defaultDataDirectory(): string {
   return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'patchbay');
 }
@@ -73,7 +82,7 @@ function runtimeDirectoryFor(dataDirectory: string, isSlice: boolean): string {
   const inside = join(dataDirectory, 'run');
   if (!isSlice && Buffer.byteLength(inside) <= longestRuntimeFolder) return inside;
   const hash = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 12);
-  return join(tmpdir(), `patchbay-${userInfo().uid}-${hash}`);
+  return join(tmpdir(), `patchbay-${process.getuid?.() ?? 0}-${hash}`);
 }
 
 /** Fills `sections` and returns the keys that the file sets. Unknown sections and keys belong to other programs and are ignored. */
@@ -157,13 +166,15 @@ function checkImageHosts(text: string): void {
   }
 }
 
-/** Refuses empty credentials, which would be the first guess. */
-function checkCredentials({ auth, user, password }: SettingsSections['Server']): void {
+/** Refuses empty credentials, which would be the first guess, and consoles that are both closed and open. */
+function checkCredentials({ auth, user, password, console_ports, console_without_credentials }: SettingsSections['Server']): void {
   if (!auth) return;
   for (const [key, value] of Object.entries({ user, password })) {
     if (value.trim() === '')
       throw new SettingsError(`[Server] auth is on and ${key} is empty: give a user and a password, or set auth = False`);
   }
+  if (!console_ports && console_without_credentials)
+    throw new SettingsError('[Server] console_ports is off and console_without_credentials is on: leave out one of them');
 }
 
 function folder(configured: string, dataDirectory: string, name: string): string {

@@ -4,10 +4,13 @@
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
+  /** Code of docs/errors.md; empty where no server answered. */
+  readonly code: string;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, code = '') {
     super(message);
     this.status = status;
+    this.code = code;
   }
 }
 
@@ -50,7 +53,7 @@ async function call(method: string, path: string, body?: unknown, signal?: Abort
     throw new ApiError(0, 'The server does not answer');
   });
   if (answer.status === 401) leaveSession(answer.headers.get('www-authenticate'));
-  if (!answer.ok) throw new ApiError(answer.status, messageOf(await answer.text(), answer.status));
+  if (!answer.ok) throw failure(answer.status, await answer.text(), answer.headers.get(codeHeader));
   return answer;
 }
 
@@ -64,15 +67,26 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
-/** Message of the server for an unknown id; in a bulk request it follows the place of the item. */
-const missingItem = /(Node|Link|Drawing) ID \S+ doesn't exist$/;
+/** Header of error answers with the code of docs/errors.md. */
+const codeHeader = 'x-error-code';
+
+/** Codes of errors about an item that does not exist, to what it is. */
+const missingItems: Readonly<Record<string, string>> = {
+  node_not_found: 'node',
+  link_not_found: 'link',
+  drawing_not_found: 'drawing',
+};
+
+function failure(status: number, text: string, header: string | null): ApiError {
+  const code = header ?? '';
+  // The page shows what exists, so another client has deleted it meanwhile.
+  const item = missingItems[code];
+  return new ApiError(status, item ? `The ${item} was deleted by another user.` : messageOf(text, status), code);
+}
 
 function messageOf(text: string, status: number): string {
   try {
     const { message } = JSON.parse(text) as { message?: string };
-    // The page shows what exists, so another client has deleted it meanwhile.
-    const [, kind] = (status === 404 && missingItem.exec(message ?? '')) || [];
-    if (kind) return `The ${kind.toLowerCase()} was deleted by another user.`;
     if (message) return message;
   } catch {
     // Plain text is a message already.
@@ -92,7 +106,7 @@ function upload<T>(path: string, { method = 'POST', body, onProgress, signal }: 
       const { status, responseText } = request;
       if (status === 401) leaveSession(request.getResponseHeader('www-authenticate'));
       if (status >= 200 && status < 300) resolve((responseText === '' ? undefined : JSON.parse(responseText)) as T);
-      else reject(new ApiError(status, messageOf(responseText, status)));
+      else reject(failure(status, responseText, request.getResponseHeader(codeHeader)));
     };
     signal?.addEventListener('abort', () => request.abort(), { once: true });
     request.send(body);

@@ -1,15 +1,12 @@
 /** All texts of the page. */
 import type { StepPreview } from '../src/schema/history.ts';
-import type { ConsoleType, NodeType } from '../src/schema/node.ts';
-
-const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
-
-/** Three digits are enough for a figure that changes. */
-const short = (value: number) => (value === 0 ? '0' : Number(value.toPrecision(3)).toLocaleString('en'));
-const megabits = (kilobits: number) => (kilobits >= 1000 ? `${short(kilobits / 1000)} Mbit/s` : `${short(kilobits)} kbit/s`);
-
-const bitRate = (bits: number) =>
-  bits >= 1e6 ? `${short(bits / 1e6)} Mbit/s` : bits >= 1e3 ? `${short(bits / 1e3)} kbit/s` : `${short(bits)} bit/s`;
+import type { ConsoleType } from '../src/schema/node.ts';
+import { capture } from './texts/capture.ts';
+import { actions, align, distribute, groups, layout, nudge, power } from './texts/commands.ts';
+import { bitRate, plural } from './texts/figures.ts';
+import { graph, impair, mirror, schedule } from './texts/links.ts';
+import { config, convert, kind, move, properties, propertyGroups, status, warmTemplate } from './texts/nodes.ts';
+import { serverPage } from './texts/server-page.ts';
 
 const countsOf = ({ nodes, links, drawings }: Pick<StepPreview, 'nodes' | 'links' | 'drawings'>) =>
   [
@@ -19,59 +16,6 @@ const countsOf = ({ nodes, links, drawings }: Pick<StepPreview, 'nodes' | 'links
   ]
     .filter(Boolean)
     .join(', ');
-
-const kind: Readonly<Record<NodeType, string>> = {
-  cloud: 'Cloud',
-  nat: 'NAT',
-  ethernet_hub: 'Ethernet hub',
-  ethernet_switch: 'Ethernet switch',
-  frame_relay_switch: 'Frame Relay switch',
-  atm_switch: 'ATM switch',
-  docker: 'Docker container',
-  dynamips: 'Dynamips router',
-  vpcs: 'VPCS',
-  traceng: 'TraceNG',
-  virtualbox: 'VirtualBox VM',
-  vmware: 'VMware VM',
-  iou: 'IOU device',
-  qemu: 'QEMU VM',
-};
-
-/** Labels of properties whose names are unclear. */
-const properties: Readonly<Record<string, string>> = {
-  ram: 'Memory',
-  cpus: 'Processors',
-  adapters: 'Network adapters',
-  adapter_type: 'Adapter model',
-  hda_disk_image: 'First disk (hda)',
-  hda_disk_interface: 'Interface of hda',
-  hdb_disk_image: 'Second disk (hdb)',
-  hdb_disk_interface: 'Interface of hdb',
-  hdc_disk_image: 'Third disk (hdc)',
-  hdc_disk_interface: 'Interface of hdc',
-  hdd_disk_image: 'Fourth disk (hdd)',
-  hdd_disk_interface: 'Interface of hdd',
-  cdrom_image: 'CD-ROM',
-  bios_image: 'Firmware',
-  boot_priority: 'Boot order',
-  console_type: 'Console',
-  mac_address: 'MAC address',
-  on_close: 'When the project closes',
-  qemu_path: 'Emulator',
-  tpm: 'TPM',
-  uefi: 'UEFI',
-  usage: 'Notes',
-  ports_mapping: 'Ports',
-  vlan: 'VLAN',
-};
-
-const filterValues = {
-  ipv4: 'an IPv4 address or network, such as 10.0.0.1 or 10.0.0.0/24',
-  ipv6: 'an IPv6 address, such as 2001:db8::1',
-  mac: 'a MAC address, such as 00:50:79:66:68:00',
-  port: 'a port number from 0 to 65535',
-  vlan: 'a VLAN number from 0 to 4095',
-};
 
 export const texts = {
   product: 'Patchbay',
@@ -117,6 +61,9 @@ export const texts = {
   newProject: 'New project',
   searchProjects: 'Search projects',
   importProject: 'Import a project',
+  serverProject: 'Or a project file (.gns3) on the machine of the server',
+  serverProjectHint: 'Its path. Local servers only',
+  loadCopy: 'Load as a copy',
   lab: {
     open: 'Lab file',
     title: 'Apply a lab file',
@@ -129,6 +76,10 @@ export const texts = {
     start: 'Start all nodes afterwards',
     planning: 'Comparing with the project',
     nothing: 'Nothing to do: the project is as the file says.',
+    missing: (count: number) =>
+      `${plural(count, 'image is', 'images are')} missing. Nodes without their image are made all the same, and start once it is there:`,
+    neededBy: (nodes: string, more: number) => `needed by ${nodes}${more > 0 ? ` and ${more} more` : ''}`,
+    download: 'Where to get it',
     picture: 'The lab as it will be',
     restarts: 'restarts',
     starts: ({ template, differs }: { readonly template: string; readonly differs: readonly string[] }) =>
@@ -239,15 +190,8 @@ export const texts = {
   alwaysRuns: 'Always runs',
   kind,
   properties,
-  propertyGroups: {
-    hardware: 'Hardware',
-    disks: 'Images and disks',
-    network: 'Network',
-    console: 'Console',
-    general: 'General',
-    advanced: 'Advanced',
-  },
-  status: { started: 'Running', stopped: 'Stopped', suspended: 'Suspended' },
+  propertyGroups,
+  status,
   ports: 'Ports',
   portsOf: (name: string) => `Ports of ${name}`,
   freePort: 'free',
@@ -284,42 +228,11 @@ export const texts = {
   kindMissing: (what: string, compute: string) =>
     `${compute} cannot run a ${what}: its emulator is missing. “npm run doctor” shows how to install it.`,
 
-  convert: {
-    why: (kind: string) =>
-      `This server does not drive ${kind}: the node starts on a GNS3 compute only. Convert it to a QEMU node with its disks to run it here.`,
-    offer: 'Convert to a QEMU node…',
-    offerTemplate: 'Convert to QEMU…',
-    title: (name: string) => `Convert ${name} to QEMU`,
-    explanation:
-      'The new node stands beside this one and has its network adapters, their MAC addresses and its memory. Choose its disks (VDI, VMDK, VHD), or upload them.',
-    ofTemplate:
-      'A new QEMU template has its network adapters, names of ports and memory; this one stays. Choose its disks (VDI, VMDK, VHD), or upload them.',
-    disk: (number: number) => `Disk ${number}`,
-    action: 'Convert',
-    busy: 'Converting. Large disks take minutes; the dialog may be closed meanwhile.',
-    done: (from: string, to: string) => `${to} was made of ${from}`,
-  },
+  convert,
 
-  warmTemplate: {
-    offer: 'Keep as warm template',
-    busy: 'Keeping',
-    done: (name: string, size: string, pausedMs: number) =>
-      `The template ${name} holds the booted machine: ${size}, paused for ${pausedMs} ms. Rename it in the list of templates.`,
-    holds: (size: string) => `Warm: ${size}`,
-    explanation: (node: string) =>
-      `New nodes continue from the memory of ${node}, with its MAC addresses, host name and keys. They start cold when their machine was changed, and each time they were stopped.`,
-  },
+  warmTemplate,
 
-  move: {
-    offer: 'Move to another compute…',
-    title: (name: string) => `Move ${name}`,
-    explanation: 'A running QEMU machine continues there. Stop other nodes first.',
-    compute: 'Compute',
-    action: 'Move',
-    busy: 'Moving',
-    done: (name: string, pausedMs: number | undefined) =>
-      pausedMs === undefined ? `${name} was moved` : `${name} was moved: paused for ${pausedMs} ms`,
-  },
+  move,
 
   link: 'Link',
   linkState: { suspended: 'Suspended', impaired: 'Impaired', capturing: 'Capturing' },
@@ -365,6 +278,7 @@ export const texts = {
     larger: 'Larger text',
     smaller: 'Smaller text',
     log: 'Save the output as a file',
+    size: 'Type the size of the terminal (stty)',
     window: 'Open in a window of its own',
     shared: 'Type into all consoles at once',
     single: 'Type into one console only',
@@ -393,16 +307,7 @@ export const texts = {
     add: (name: string) => `Add ${name}`,
   },
 
-  power: {
-    start: { one: 'Start', all: 'Start all', busy: 'Starting…' },
-    stop: { one: 'Stop', all: 'Stop all', busy: 'Stopping…' },
-    suspend: { one: 'Suspend', all: 'Suspend all', busy: 'Suspending…' },
-    reload: { one: 'Reload', all: 'Reload all', busy: 'Reloading…' },
-    failed: (count: number, of: number) =>
-      of === 1
-        ? 'The node failed; the reason is shown at the node'
-        : `${count} of ${of} nodes failed; the reasons are shown at the nodes`,
-  },
+  power,
   askDelete: (names: readonly string[]) => ({
     title: names.length === 1 ? `Delete ${names[0]}?` : `Delete ${names.length} nodes?`,
     text: `${names.length === 1 ? 'Its' : 'Their'} links and disks are deleted, too.`,
@@ -430,38 +335,17 @@ export const texts = {
     return `Pasted: ${what}${left.length > 0 ? `; left out: ${left.join(', and ')}` : ''}`;
   },
   alignTitle: 'Align',
-  align: {
-    left: 'Align left',
-    centre: 'Align centres',
-    right: 'Align right',
-    top: 'Align top',
-    middle: 'Align middles',
-    bottom: 'Align bottom',
-  },
-  distribute: { across: 'Distribute horizontally', down: 'Distribute vertically' },
-  layout: {
-    layered: 'Arrange in layers',
-    tree: 'Arrange by roles: uplinks, routers, switches, end devices',
-    force: 'Arrange by forces',
-    ring: 'Arrange in a ring',
-  },
+  align,
+  distribute,
+  layout,
   group: 'Group the selection',
   groupPanel: 'Group',
   ungroup: 'Ungroup',
   collapse: 'Collapse',
   nodesInGroup: (count: number) => plural(count, 'node', 'nodes'),
-  nudge: { left: 'Move left', right: 'Move right', up: 'Move up', down: 'Move down' },
+  nudge,
   theme: { system: 'System colours', light: 'Light colours', dark: 'Dark colours' },
-  groups: {
-    nodes: 'Nodes',
-    links: 'Links',
-    edit: 'Edit',
-    draw: 'Link and draw',
-    arrange: 'Arrange',
-    view: 'View',
-    project: 'Project',
-    page: 'Page',
-  },
+  groups,
   letterKeys: 'Single keys run commands',
   letterKeysHint: 'Off: only keys with Ctrl, Alt or Command, and arrow, Enter, Delete and function keys do.',
   pointer: 'Pointer',
@@ -477,226 +361,18 @@ export const texts = {
     ['Find in a console', 'Ctrl Shift F'],
     ['Copy from a console', 'Select, Ctrl Shift C'],
   ],
-  actions: {
-    console: 'Console',
-    allConsoles: 'Open the consoles of all running nodes',
-    delete: 'Delete',
-    copy: 'Copy',
-    paste: 'Paste',
-    duplicate: 'Duplicate',
-    selectAll: 'Select all',
-    selectNext: 'Select the next item',
-    selectPrevious: 'Select the previous item',
-    selectNextLink: 'Select the next link, or the first link of the selected node',
-    selectPreviousLink: 'Select the previous link',
-    menu: 'Menu of the selection',
-    nextRegion: 'Next region: canvas, details, consoles, templates',
-    toCanvas: 'Focus the canvas, also from a console',
-    leave: 'Leave the tool, clear the selection',
-    undo: 'Undo',
-    redo: 'Redo',
-    wire: 'Add a link',
-    selectLabel: 'Select the label of a node or link; arrow keys move it',
-    resetLabels: 'Reset labels',
-    lock: 'Lock in place',
-    raise: 'Bring forward',
-    lower: 'Send backward',
-    zoomIn: 'Zoom in',
-    zoomOut: 'Zoom out',
-    zoomReal: 'Zoom to 100 %',
-    fit: 'Fit the whole project',
-    minimap: 'Minimap, in projects of 20 nodes or more',
-    palette: 'Add nodes',
-    inspector: 'Details',
-    snapshots: 'Snapshots',
-    projectSettings: 'Project settings',
-    export: 'Export',
-    closeProject: 'Close project',
-    find: 'Find anything',
-    keys: 'Keys and help',
-    theme: 'Light or dark',
-    signOut: 'Sign out',
-    signOutEverywhere: 'Sign out everywhere',
-    notes: 'Notes',
-    activity: 'Activity',
-    share: 'Share this view',
-    saveSvg: 'Save the canvas as SVG',
-    savePng: 'Save the canvas as PNG',
-    symbols: 'Flat or classic symbols',
-  },
+  actions,
 
   signOutEverywhere: {
     title: 'Sign out everywhere?',
     text: 'All browsers that are signed in, this one too, need user and password again. Programs that send them are not affected.',
   },
 
-  impair: {
-    title: 'Impairments',
-    clear: 'Clear',
-    turn: 'Swap directions',
-    ways: 'Direction',
-    way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
-      way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
-    groups: {
-      time: 'Delay',
-      loss: 'Loss',
-      damage: 'Damage and order',
-      scope: 'Only these frames',
-      repeat: 'Repeatability',
-      others: 'More',
-    },
-    notSet: 'not set',
-    bpfExample: 'icmp and greater 200',
-    bounds: (least: number, most: number, unit: string) =>
-      `${least.toLocaleString('en')} to ${most.toLocaleString('en')}${unit.startsWith('(') ? '' : ` ${unit}`}`.trim(),
-    more: 'More impairments',
-    presetsTitle: 'Typical lines',
-    presets: { dsl: 'DSL', umts: '3G', lte: 'LTE', satellite: 'Satellite', wifi: 'Lossy Wi-Fi', wan: 'WAN, 50 ms' },
-    upAndDownHint: ([one, other]: readonly [string, string]) =>
-      `Up is from ${one} to ${other}. A preset replaces the current impairments.`,
-    figures: {
-      upAndDown: (up: number, down: number) => `${megabits(up)} up, ${megabits(down)} down`,
-      bandwidth: (kilobits: number) => megabits(kilobits),
-      delay: (ms: number, jitter: number) => (jitter > 0 ? `${ms} ± ${jitter} ms each way` : `${ms} ms each way`),
-      loss: (percent: number) => `${percent} % lost`,
-      burst: (begins: number, lost: number) => `bursts: ${begins} % of frames start one, ${lost} % lost inside`,
-    },
-  },
-  mirror: {
-    title: 'Mirror',
-    hint: 'Frames of both directions are sent to this port, too (SPAN).',
-    figures: (frames: number, lost: number) =>
-      `${frames.toLocaleString('en')} frames sent${lost > 0 ? `, ${lost.toLocaleString('en')} dropped` : ''}`,
-  },
-  schedule: {
-    title: 'Schedule',
-    add: 'Add',
-    edit: 'Edit',
-    restart: 'Restart',
-    remove: 'Remove',
-    save: 'Run',
-    cancel: 'Cancel',
-    source: 'Steps and traces, as JSON. Times in milliseconds',
-    trace: 'Add a trace file (CSV or mahimahi)',
-    notJson: (reason: string) => `This is not JSON: ${reason}`,
-    notLists: 'A schedule is an object with lists of steps and traces.',
-    strip: 'Position in the schedule',
-    at: (elapsed: string, run: number, length: string | undefined) =>
-      length === undefined ? `${elapsed}` : `${elapsed} of ${length}${run > 1 ? `, run ${run}` : ''}`,
-    waiting: (time: string) => `Starts in ${time}`,
-    over: 'Over: the link’s own impairments act',
-    down: 'down',
-  },
-  graph: {
-    title: 'Live',
-    rate: 'Rate',
-    drops: 'Lost',
-    delay: 'Delay, median',
-    ago: (seconds: number) => (seconds === 0 ? 'now' : `−${seconds} s`),
-    bits: bitRate,
-    perSecond: (count: number) => `${short(count)} /s`,
-    milliseconds: (ms: number) => `${short(ms)} ms`,
-    carrier: {
-      kernel: 'Carried by the kernel, directly between the containers.',
-      fabric: 'Carried by the fabric on this compute.',
-      stream: 'Carried over TCP to another compute.',
-      udp: 'Carried as datagrams to another compute.',
-    },
-    carrierReason: (reason: string) => `The kernel cannot carry it: ${reason}.`,
-    frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
-    lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
-  },
-  config: {
-    open: 'Configuration files',
-    of: (name: string) => `Configuration of ${name}`,
-    file: 'File',
-    fileHint: 'A path in the folder of the node',
-    content: 'Content of the file',
-    missing: 'This file does not exist yet. Saving creates it.',
-    binary: 'This file is not text, or too long to edit. Upload or download it.',
-    upload: 'a file to replace it',
-    saved: (path: string) => `Saved ${path}`,
-    nextStart: 'Applies when the node starts next.',
-    notSaved: 'Not saved. It is kept when you close this dialog.',
-    discard: 'Discard changes',
-    compare: 'Show changes since the last version',
-    same: 'No changes.',
-    tooDifferent: 'The versions differ too much to be compared.',
-  },
-  capture: {
-    title: 'Capture this link',
-    show: 'Capture',
-    start: 'Start capture',
-    stop: 'Stop capture',
-    openLast: 'Open the last capture',
-    files: 'Captures',
-    noFiles: 'No captures yet: select a link and press W.',
-    remoteFile: 'on a remote compute',
-    capturing: 'Capturing',
-    askDelete: (name: string) => ({ title: `Delete ${name}?`, text: 'This cannot be undone.', yes: 'Delete capture' }),
-    linkGone: 'This link was deleted.',
-    side: 'Capture point',
-    sides: { after: 'After the filters', before: 'Before the filters' },
-    maxSize: 'Stop at size, MiB',
-    maxTime: 'Stop after, seconds',
-    noLimit: 'no limit',
-    file: 'File name',
-    fileByItself: 'named after the link and the time',
-    packets: 'Packets',
-    packet: (number: number) => `Packet ${number}`,
-    packetTitle: (number: number, info: string) => `Packet ${number}: ${info}`,
-    columns: ['No.', 'Time', 'Source', 'Destination', 'Protocol', 'Length', 'Info'],
-    cut: 'This packet is truncated.',
-    filter: 'Display filter',
-    filterHint:
-      'Protocols (arp, icmp, tcp, dns …), ip.addr == 10.0.0.1, tcp.port == 80, eth.addr, vlan.id, host 10.0.0.1, port 53, and, or, not, ( ), or “text”.',
-    filterErrors: {
-      incomplete: 'The filter is not complete.',
-      open: 'The filter lacks a closing parenthesis.',
-      unexpected: (found: string) => `“${found}” is not expected here.`,
-      field: (name: string, known: readonly string[]) => `Unknown field “${name}”. Known fields: ${known.join(', ')}.`,
-      operator: (name: string, found: string) => `“${found}” does not compare. Write: ${name} ==`,
-      value: (value: string, type: keyof typeof filterValues) => `“${value}” is not ${filterValues[type]}.`,
-    },
-    filterWords: (words: readonly string[]) => `Searched as text: ${words.join(', ')}`,
-    filterExample: 'icmp host 10.0.0.1',
-    download: 'Download the shown packets as pcap',
-    wireshark: 'Open in Wireshark',
-    state: { connecting: 'Connecting…', reading: 'Live:', ended: 'Ended:', waiting: 'Not capturing:', failed: '' },
-    counts: (shown: number, kept: number) =>
-      shown === kept ? plural(kept, 'packet', 'packets') : `${shown.toLocaleString('en')} of ${plural(kept, 'packet', 'packets')}`,
-    forgotten: (count: number) => `The oldest ${count.toLocaleString('en')} are only in the file.`,
-  },
-  serverPage: {
-    computes: 'Computes',
-    doctor: (name: string) => `Doctor: ${name}`,
-    noDoctor: 'This compute has no doctor.',
-    findings: { good: 'Installed', note: 'Note', missing: 'Missing' },
-    addCompute: 'Add compute',
-    host: 'Host',
-    port: 'Port',
-    protocol: 'Protocol',
-    user: 'User',
-    password: 'Password',
-    connected: 'Connected',
-    notConnected: 'Not connected',
-    cpu: 'Processor',
-    memory: 'Memory',
-    unknown: 'unknown',
-    kinds: (count: number) => plural(count, 'kind of node', 'kinds of nodes'),
-    askRemove: (name: string) => ({
-      title: `Remove ${name}?`,
-      text: 'Projects with nodes on it are closed. Its nodes and images stay on the compute.',
-      yes: 'Remove',
-    }),
-    remove: 'Remove',
-    running: 'Running nodes',
-    nothingRuns: 'No running nodes.',
-    versions: 'Versions',
-    apiVersion: 'API version',
-    licence: 'Licence',
-    licenceText: 'Patchbay is free software under the Apache License, version 2.0: use, study, share and change it.',
-    librariesText:
-      'The page contains Preact, xterm.js, dagre, noble-hashes (MIT), d3-force (ISC), noVNC (MPL 2.0) and the font Inter (SIL OFL 1.1).',
-  },
+  impair,
+  mirror,
+  schedule,
+  graph,
+  config,
+  capture,
+  serverPage,
 } as const;

@@ -1,6 +1,7 @@
 /**
- * How exactly frames are delayed, at several rates and delays, beside a delay line in C, and with other impaired links present. Sender,
- * receiver and the delay line are programs in C with the fabric's priority, so that their own waits are not measured as its errors.
+ * Measures how exactly frames are delayed, at several rates and delays, beside a delay line in C, and with other impaired links
+ * present. Sender, receiver and the delay line are programs in C with the fabric's priority, so that their own waits are not
+ * measured as its errors.
  */
 import { spawn } from 'node:child_process';
 import type { FabricClient } from '../../src/fabric/client.ts';
@@ -21,7 +22,7 @@ export interface FidelityRow {
   /** Errors in µs: median, p99, p99.9. */
   readonly line: readonly number[];
   readonly fabric: readonly number[];
-  /** The same with a thousand other impaired links in the fabric. */
+  /** Errors with a thousand other impaired links in the fabric. */
   readonly crowded: readonly number[];
 }
 
@@ -30,7 +31,7 @@ interface Case {
   readonly perSecond: number;
 }
 
-/** How a frame gets from one path to another. */
+/** Carries frames from one path to another. */
 type Join = (from: string, to: string, delayMs: number) => Promise<() => Promise<void>>;
 
 /** Undefined where there is no C compiler; the reason is reported. */
@@ -76,7 +77,7 @@ class Trial {
     return new Trial(folder, { line: await compile('delay-line', folder), ends: await compile('paced-ends', folder) });
   }
 
-  /** For each of `joins`, errors in µs. */
+  /** Errors in µs for each of `joins`. */
   async measure({ delayMs, perSecond }: Case, joins: readonly Join[]): Promise<number[][]> {
     const found = joins.map((): number[][] => []);
     for (let round = 0; round < rounds; round += 1) {
@@ -123,7 +124,7 @@ function overFabric(client: FabricClient): Join {
   };
 }
 
-/** Between two switches of its own: it needs no other process. */
+/** A link between two switches of its own: it needs no other process. */
 function otherLink(index: number) {
   const settings = { medium: 'hub' } as const;
   const port = (name: string) => ({ type: 'switch' as const, switch: `${name}-${index}`, port: 0, settings });

@@ -19,14 +19,14 @@ const rounds = 5;
 const seconds = 3;
 /** Payload of a segment of TCP. */
 const segmentBytes = 1448;
-/** For a machine without hardware acceleration on a busy host. */
+/** Limit for a machine without hardware acceleration on a busy host. */
 const startLimitMs = 600_000;
 const server = '10.99.0.2';
 
 export interface GuestFigures {
   readonly bare: PairFigures;
   readonly fabric: PairFigures;
-  /** What one read of the fabric brings; undefined without frames. */
+  /** Frames that one read of the fabric brings; undefined without frames. */
   readonly framesPerRead: number;
 }
 

@@ -45,7 +45,7 @@ export async function flood(ends: Ends, pids: readonly number[], load: { frameBy
   return { framesPerSecond: frames / seconds, cpuMicrosPerFrame: cpu / frames };
 }
 
-/** One frame at a time, there and back; µs. */
+/** Sends one frame at a time, there and back; µs. */
 export async function roundTrips(ends: Ends, load: { frameBytes: number; count: number }): Promise<number[]> {
   const frame = framesOf(load.frameBytes, 1);
   const times: number[] = [];
@@ -75,7 +75,7 @@ function sleepExactly(): Promise<void> {
 export interface OneWay {
   sent: number;
   lost: number;
-  /** From sending to reception, less the configured delay, in ms. */
+  /** Errors of the time from sending to reception, less the configured delay, in ms. */
   errorsMs: number[];
   cpuMicrosPerFrame: number;
 }

@@ -1,4 +1,4 @@
-/** The same clock in all threads, unlike performance.now(); ms. */
+/** Time of a clock that all threads share, unlike performance.now(); ms. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -8,7 +8,7 @@ import { framesOf } from './ends.ts';
 import { monotonicMs } from './monotonic.ts';
 
 export interface Pace {
-  /** Of a connected stream socket. */
+  /** Descriptor of a connected stream socket. */
   readonly fd: number;
   readonly perSecond: number;
   readonly total: number;

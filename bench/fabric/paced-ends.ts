@@ -21,10 +21,10 @@ export interface Path {
 }
 
 export interface PacedTimes {
-  /** From sending to reception, µs. */
+  /** Times from sending to reception, µs. */
   readonly micros: Float64Array;
   readonly lost: number;
-  /** Of sender and receiver. */
+  /** Whether sender and receiver have real-time priority. */
   readonly isRealTime: boolean;
 }
 

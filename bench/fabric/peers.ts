@@ -11,7 +11,7 @@ const rounds = 3;
 const ms = 1000;
 const frameSizes = [100, 1500, 9000];
 
-/** In each mode, by frame size: frames received per second and the CPU of both fabrics; round trip in µs. */
+/** Figures of a mode by frame size: frames received per second and the CPU of both fabrics; round trip in µs. */
 export interface Crossing {
   readonly bySize: readonly ({ readonly frameBytes: number } & Throughput)[];
   readonly roundTripMicros: number;

@@ -24,13 +24,13 @@ export class Simulation {
     });
     const ending = new AbortController();
     const { signal } = ending;
-    // Else its next message would be waited for without end.
+    // The next message of a process that has ended would be waited for without end.
     child.once('exit', (code) => ending.abort(new Error(`the simulated server ended with ${code}`)));
     const [opened] = (await once(child, 'message', { signal })) as [Pick<Simulation, 'url' | 'openedMs'>];
     return new Simulation(child, signal, opened);
   }
 
-  /** Since the call before. `collect`: garbage is collected first. */
+  /** Figures since the previous call. `collect`: garbage is collected first. */
   async figures(wish: 'read' | 'collect' = 'read'): Promise<Figures> {
     this.#ended.throwIfAborted();
     this.#child.send(wish);
@@ -46,7 +46,7 @@ export class Simulation {
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
-  /** What `work` costs the server. */
+  /** Cost of `work` for the server. */
   async cost(work: () => Promise<unknown>): Promise<Figures> {
     await this.figures('collect');
     await this.figures();

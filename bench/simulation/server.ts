@@ -18,11 +18,11 @@ export interface Figures {
   readonly holdCpuMs: number;
   readonly heapBytes: number;
   readonly residentBytes: number;
-  /** Of the main thread, since the last message. */
+  /** Processor time of the main thread, since the last message. */
   readonly cpuMs: number;
 }
 
-// Also while it starts.
+// The process ends with its parent also while it starts.
 process.on('disconnect', () => process.exit());
 
 const lookMs = 2;
@@ -35,7 +35,7 @@ const settings = await readSettings({ port: 0, dataDirectory: folder });
 const log = pino({ level: 'error' }, pino.destination(2));
 const memory = new InMemoryCompute();
 const project = '/v2/compute/projects/{project_id}';
-/** Of routes whose work is not simulated. */
+/** Routes whose work is not simulated. */
 const idle = (key: RouteKey, reply: unknown = undefined) => route(key, { summary: key }, () => reply);
 const more = [
   idle(`DELETE ${project}`),

@@ -8,7 +8,7 @@ export const mostPcs = groupSize - 1;
 
 export interface Chain {
   readonly body: { readonly nodes: readonly object[]; readonly links: readonly object[] };
-  /** Of the nodes, by index: the address that each PC is to reach; undefined for switches. */
+  /** Address that each PC is to reach, by the index of the node; undefined for switches. */
   readonly neighbours: readonly (string | undefined)[];
 }
 

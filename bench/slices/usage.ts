@@ -1,4 +1,4 @@
-/** What the processes of a server and of its slices use, by kind. Linux only. */
+/** Resources that the processes of a server and of its slices use, by kind. Linux only. */
 import { readdir, readFile } from 'node:fs/promises';
 import { listProcesses, processUsage } from '../../src/process/proc.ts';
 
@@ -17,12 +17,12 @@ export type UsageByPart = Readonly<Record<Part, Usage>>;
 const nothing: Usage = { processes: 0, threads: 0, files: 0, memoryMiB: 0, cpuSeconds: 0 };
 const readAtOnce = 16;
 
-/** Of the server with this pid, and of all processes below it. `nodes`: what is not a program of Patchbay. */
+/** Usage of the server with this pid, and of all processes below it. `nodes`: programs that are not Patchbay's. */
 export async function usageBelow(serverPid: number): Promise<UsageByPart> {
   const all = await listProcesses();
   const children = Map.groupBy(all, ({ parent }) => parent);
   const pids = [serverPid];
-  // It grows while it is walked.
+  // The list grows while it is walked.
   for (const pid of pids) pids.push(...(children.get(pid) ?? []).map((child) => child.pid));
   const usage: Record<Part, Usage> = { controller: nothing, slices: nothing, nodes: nothing };
   for (let first = 0; first < pids.length; first += readAtOnce) {

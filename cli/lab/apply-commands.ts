@@ -2,17 +2,16 @@
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { applyPlan } from '../../lab/apply.ts';
-import { exportFrom } from '../../lab/export.ts';
+import { exportFrom, readForExport } from '../../lab/export.ts';
+import { exportContainerlab } from '../../lab/export-containerlab.ts';
 import type { Lab } from '../../lab/file/lab.ts';
-import { exportContainerlab } from '../../lab/import/containerlab.ts';
 import { openProject, planOn } from '../../lab/open-lab.ts';
 import { driftOf, type LabPlan, linesOf } from '../../lab/plan/lab-plan.ts';
-import { readProject } from '../../lab/state/lab-state.ts';
 import type { Project } from '../../src/schema/project.ts';
 import { type CliCall, type CliCommand, CliUsageError, projectOption, serverOptions, textOption, varOption } from '../command.ts';
 import { reportLines } from './import-command.ts';
 import { labOf, namedProject, projectOf } from './lab-source.ts';
-import { showDrift, showPlan } from './show-plan.ts';
+import { showDrift, showLacks, showPlan } from './show-plan.ts';
 
 const fileOptions = {
   project: { ...projectOption.project, description: 'Name or id of an existing project, in place of the name in the file' },
@@ -35,9 +34,11 @@ const planCommand: CliCommand = {
     { line: 'patchbay lab plan ring.yaml --json', does: 'The plan for a program' },
   ],
   run: async (call) => {
-    const lines = linesOf(await planOf(call, await labOf(call)));
+    const plan = await planOf(call, await labOf(call));
+    const lines = linesOf(plan);
     if (call.out.isJson) call.out.json(lines);
     else showPlan(lines, call.out);
+    if (!call.out.isJson) showLacks(plan, call.out);
     return lines.length === 0 ? 0 : changesCode;
   },
 };
@@ -66,6 +67,7 @@ const applyCommand: CliCommand = {
   options: {
     plan: { description: 'Only show the plan; exit code as of `plan`' },
     start: { description: 'Start all nodes afterwards' },
+    strict: { description: 'Refuse the lab when images or programs are missing; otherwise its nodes say what they lack' },
     ...yes,
     ...fileOptions,
     ...serverOptions,
@@ -107,7 +109,8 @@ const exportCommand: CliCommand = {
 };
 
 async function exportForContainerlab({ api, out }: CliCall, project: Project): Promise<string> {
-  const { text, report } = exportContainerlab(await readProject(api, project));
+  const [state, catalog] = await readForExport(api, project);
+  const { text, report } = exportContainerlab(state, catalog);
   for (const line of reportLines(report)) out.note(line);
   return text;
 }
@@ -142,12 +145,16 @@ export async function planOf({ api, options }: CliCall, lab: Lab, open = false):
 export async function applyLab(call: CliCall, lab: Lab, plan: LabPlan): Promise<number> {
   const { api, out, signal } = call;
   const lines = linesOf(plan);
-  if (!out.isJson) showPlan(lines, out);
+  if (!out.isJson) {
+    showPlan(lines, out);
+    showLacks(plan, out);
+  }
   const losses = plan.nodes.filter(({ action }) => action === 'delete' || action === 'replace');
   if (losses.length > 0) await confirm(call, `Delete ${losses.map(({ name }) => name).join(', ')} with their files?`);
   const start = call.options.start === true;
   const project = await applyPlan(api, lab, plan, {
     start,
+    strict: call.options.strict === true,
     signal,
     onProgress: ({ step, done, total }) => {
       if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${step} ${done}/${total}`);

@@ -1,8 +1,10 @@
 /** `lab import`: converts labs of other programs to lab files. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { constants } from 'node:fs';
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
 import type { NodeReport } from '../../lab/import/foreign-lab.ts';
 import { type ForeignProgram, foreignPrograms, importLab } from '../../lab/import/import-lab.ts';
+import { isReallyBelow } from '../../src/lib/inside.ts';
 import { type CliCommand, CliUsageError, serverOptions, textOption } from '../command.ts';
 import { tableLines } from '../output.ts';
 
@@ -29,9 +31,13 @@ export const importCommand: CliCommand = {
     const from = textOption(call, 'from');
     const program = foreignPrograms.find((one) => one === from);
     if (from !== undefined && !program) throw new CliUsageError(`--from takes ${foreignPrograms.join(', ')}, not "${from}"`);
-    const { text, report } = importLab(await readFile(file, 'utf8'), basename(file), program as ForeignProgram | undefined);
+    const imported = importLab(await readFile(file, 'utf8'), basename(file), program as ForeignProgram | undefined);
+    const { text, files = [] } = imported;
     const output = textOption(call, 'output');
     if (output !== undefined) await writeFile(output, text);
+    const lacking = await bringFiles(files, dirname(file), output === undefined ? undefined : dirname(output));
+    const report =
+      lacking.length === 0 ? imported.report : [...imported.report, { node: '(files)', taken: [], changed: [], missing: lacking }];
     if (call.out.isJson) call.out.json({ ...(output === undefined && { lab: text }), report });
     else {
       if (output === undefined) call.out.write(text);
@@ -40,6 +46,45 @@ export const importCommand: CliCommand = {
     return 0;
   },
 };
+
+/**
+ * Copies the files that a lab file names to its folder, when that is another one. A file that is there already stays. A file outside of the
+ * folder of the imported file, also by way of a symbolic link, is not read: the lab may be another user's.
+ * @returns files that were not found or copied, with the reason
+ */
+async function bringFiles(files: readonly string[], from: string, to: string | undefined): Promise<string[]> {
+  const lacking: string[] = [];
+  for (const file of files) {
+    const source = resolve(from, file);
+    if (!(await isReallyBelow(resolve(from), source))) {
+      lacking.push(`${file}: it is outside of the folder of the imported file`);
+      continue;
+    }
+    const isThere = await stat(source).then(
+      (facts) => facts.isFile(),
+      () => false,
+    );
+    if (!isThere) lacking.push(`${file}: there is no such file, put it there`);
+    else if (to !== undefined && resolve(to) !== resolve(from)) {
+      const problem = await copyBeside(source, resolve(to, file)).catch((error: Error) => error.message);
+      if (problem !== undefined) lacking.push(`${file}: ${problem}`);
+    }
+  }
+  return lacking;
+}
+
+/** Copies a file. @returns why it was not copied; undefined: the file is there */
+async function copyBeside(source: string, target: string): Promise<string | undefined> {
+  await mkdir(dirname(target), { recursive: true });
+  try {
+    await copyFile(source, target, constants.COPYFILE_EXCL);
+    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const isSame = (await readFile(source)).equals(await readFile(target));
+  return isSame ? undefined : `another file has this name in ${dirname(target)}`;
+}
 
 export function reportLines(report: readonly NodeReport[]): string[] {
   const rows = report.map(({ node, taken, changed, missing }) => [node, taken.join(', '), changed.join('; '), missing.join('; ')]);

@@ -55,7 +55,7 @@ async function runUser({ rest: [command = '', ...args], signal }: CliCall, { url
 
 /** Returns the environment of a user's command, with the variables in `set`. */
 export function userEnvironment(set: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  // In an installed package, `scripts/patchbay.mjs` sets Node options that are for this program alone.
+  // An installed package sets Node options in `scripts/patchbay.mjs` that are for this program alone.
   const nodeOptions = (process.env.NODE_OPTIONS ?? '').replace(
     /--import=\S*strip-types\.mjs --disable-warning=ExperimentalWarning/,
     '',

@@ -5,6 +5,7 @@ import { openProject } from '../../lab/open-lab.ts';
 import { forEachBounded } from '../../src/lib/bounded.ts';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
+import { problemIn } from '../../src/schema/problem-marks.ts';
 import type { Project } from '../../src/schema/project.ts';
 import { type CliCall, type CliCommand, CliUsageError, projectOption, serverOptions } from '../command.ts';
 import { endNames, getLink, getNode, linkName, type ProjectParts, readParts } from './find-parts.ts';
@@ -22,7 +23,7 @@ const listCommand: CliCommand = {
   agent: { effect: 'reads', options: [] },
   examples: [
     { line: 'patchbay lab list', does: 'All projects' },
-    { line: 'patchbay lab list ring', does: 'The nodes of one, with their consoles' },
+    { line: 'patchbay lab list ring', does: 'The nodes of one, with their consoles, and why some do not run' },
   ],
   run: async (call) => {
     const [named] = call.args;
@@ -55,6 +56,10 @@ function listNodes({ out }: CliCall, parts: ProjectParts): number {
     ['node', 'kind', 'status', 'console'],
     nodes.map((node) => [node.name, node.node_type, node.status ?? '', consoleOf(node)]),
   );
+  for (const { name, command_line } of nodes) {
+    const problem = problemIn(command_line ?? null);
+    if (problem !== undefined) out.print(`${name}: ${problem}`);
+  }
   out.print('');
   out.table(
     ['link', 'filters', 'state'],

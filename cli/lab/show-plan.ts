@@ -1,5 +1,6 @@
 /** Prints plans and drift for users. */
-import type { DriftLine, PlanLine, WarmStart } from '../../lab/plan/lab-plan.ts';
+import type { DriftLine, LabPlan, PlanLine, WarmStart } from '../../lab/plan/lab-plan.ts';
+import type { MissingImage } from '../../lab/plan/missing-images.ts';
 import type { CliOutput } from '../command.ts';
 
 const signs = { create: '+', update: '~', replace: '±', delete: '-' } as const;
@@ -19,6 +20,28 @@ export function showPlan(lines: readonly PlanLine[], out: CliOutput): void {
   }
   out.print(summaryOf(lines));
 }
+
+/** Prints what to bring before the nodes can start, and which files containers may never see. */
+export function showLacks({ missing = [], unseen = [] }: Pick<LabPlan, 'missing' | 'unseen'>, out: CliOutput): void {
+  for (const sentence of unseen) out.print(out.style('yellow', `  ! ${sentence}`));
+  showMissing(missing, out);
+}
+
+function showMissing(missing: readonly MissingImage[], out: CliOutput): void {
+  for (const { image, kind, compute, nodes, size, md5, url } of missing) {
+    const facts = [size && `${size} bytes`, md5 && `MD5 ${md5}`, url].filter(Boolean);
+    const names =
+      nodes.length > shownNames
+        ? `${nodes.slice(0, shownNames).join(', ')} and ${nodes.length - shownNames} more`
+        : nodes.join(', ');
+    out.print(out.style('yellow', `  ! ${kind} image ${image} is missing on ${compute} (${names})`));
+    if (facts.length > 0) out.print(out.style('dim', `      ${facts.join(', ')}`));
+  }
+  if (missing.length > 0) out.print('Nodes without their image are made all the same, and start once it is there.');
+}
+
+/** Most names of nodes in a line. */
+const shownNames = 8;
 
 export function summaryOf(lines: readonly PlanLine[]): string {
   if (lines.length === 0) return 'Nothing to do: the project is as the file says.';

@@ -4,7 +4,7 @@ import type { Undo } from './change.ts';
 
 const mostPreviews = 64;
 const mostChanges = 256;
-/** How long a preview is valid, ms. */
+/** Validity of a preview, ms. */
 const validMs = 900_000;
 
 export interface Preview {

@@ -8,7 +8,7 @@ import { filePath, type LabProjectState } from '../../lab/state/lab-state.ts';
 import type { LabApplyLine } from '../../src/schema/lab.ts';
 import { type CliCall, textOption } from '../command.ts';
 import { labSourceOf } from '../lab/lab-source.ts';
-import { showPlan } from '../lab/show-plan.ts';
+import { showLacks, showPlan } from '../lab/show-plan.ts';
 import { RequestError, type ServerClient } from '../server-client.ts';
 import type { AgentChange, MadeChange, Undo } from './change.ts';
 import { TextOutput } from './text-output.ts';
@@ -22,6 +22,7 @@ export async function planApply(call: CliCall, client: string): Promise<AgentCha
   const { plan, state } = await planWithState(call.api, lab, { project });
   const output = new TextOutput();
   showPlan(linesOf(plan), output);
+  showLacks(plan, output);
   const body = {
     lab: source.text,
     files: read,

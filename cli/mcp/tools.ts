@@ -159,7 +159,7 @@ export class AgentTools {
     }
     const api = new ServerClient({ ...this.#address, ...(client !== undefined && { client }) }, signal);
     const { options, ...parts } = callParts(command, input);
-    // Without the URL, `test` would start its own server when this one does not answer.
+    // The URL keeps `test` from starting its own server when this one does not answer.
     return { ...parts, options: { ...options, url: this.#address.url }, api, out, signal };
   }
 }

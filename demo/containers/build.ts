@@ -1,5 +1,6 @@
 /** `patchbay images`: the images of the worked labs, for the Docker engine of this machine. Argument: its socket. */
 import { connect } from 'node:net';
+import { readSettings } from '../../src/settings.ts';
 import { ensureImage, loadImage } from './image.ts';
 import { labRecipes } from './recipes.ts';
 
@@ -16,9 +17,9 @@ function reach(path: string): Promise<void> {
 }
 
 const log = (line: string) => process.stdout.write(`${line}\n`);
-const socket = process.argv[2] ?? '/var/run/docker.sock';
+const socket = process.argv[2] ?? (await readSettings({})).Docker.socket_path;
 try {
-  // Before minutes are spent on the images.
+  // Fails before minutes are spent on the images.
   await reach(socket);
   for (const recipe of await labRecipes()) {
     await loadImage(socket, recipe, await ensureImage(recipe, log));

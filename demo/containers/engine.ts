@@ -6,9 +6,9 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { findProgram } from '../../src/emulators/host/find-program.ts';
+import { readSettings } from '../../src/settings.ts';
 import { isRoot } from '../guest/debian.ts';
 
-const hostSocket = '/var/run/docker.sock';
 const startLimitMs = 60_000;
 
 export interface EnginePlan {
@@ -17,9 +17,10 @@ export interface EnginePlan {
   readonly folder: string | undefined;
 }
 
-/** Which engine can be used, or why there is none. */
+/** Finds an engine to use, or the reason why there is none. */
 export async function planEngine(dataDirectory: string): Promise<EnginePlan | { readonly reason: string }> {
   if (!isRoot()) return { reason: 'containers need a server that is root: it moves their interfaces' };
+  const hostSocket = (await readSettings({})).Docker.socket_path;
   if (await answers(hostSocket)) return { socket: hostSocket, folder: undefined };
   if ((await findProgram('dockerd')) === undefined) return { reason: 'there is no Docker engine: install the package docker.io' };
   const folder = path.join(dataDirectory, 'docker');
@@ -43,7 +44,7 @@ export class DemoEngine {
     const args = [...flags, ...places.map(([flag, name]) => `--${flag}=${path.join(folder, name)}`)];
     const child = spawn('dockerd', args, { stdio: ['ignore', log, log] });
     closeSync(log);
-    // It has no process then.
+    // A child that emits `error` has no process.
     child.once('error', () => undefined);
     const engine = new DemoEngine(child);
     const end = performance.now() + startLimitMs;

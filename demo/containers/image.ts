@@ -73,7 +73,7 @@ async function findPackages({ packages }: ImageRecipe): Promise<string[]> {
 async function writeArchive(recipe: ImageRecipe, work: string, archive: string): Promise<void> {
   const root = path.join(work, 'image/root');
   await fillRoot(recipe, path.join(work, 'root'), root);
-  // It is ended by force at once: as the first process of a container a shell ignores other signals.
+  // The stop signal is SIGKILL, as a shell that is the first process of a container ignores other signals.
   const lines = ['FROM scratch', 'COPY root/ /', `CMD ["${recipe.command}"]`, 'STOPSIGNAL SIGKILL'];
   await writeFile(path.join(work, 'image/Dockerfile'), lines.join('\n'));
   const made = path.join(work, 'image.tar');

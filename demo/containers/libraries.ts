@@ -1,11 +1,11 @@
-/** Which packages have the libraries of programs, and which of their files a program needs. */
+/** Packages that have the libraries of programs, and the files of these that a program needs. */
 import path from 'node:path';
 import { run } from '../guest/debian.ts';
 
 const onlyDepends = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances', 'pre-depends'].map(
   (one) => `--no-${one}`,
 );
-/** Of a library's source, but not the library. */
+/** Packages of a library's source that do not have the library. */
 const notLibraries = /-(common|base|bin|data|modules|runtime|config|stdlib|minimal)$/;
 
 /** The packages and those of their libraries, and of these. Other dependencies (init scripts, interpreters) are left out. */
@@ -22,7 +22,7 @@ export async function withLibraryPackages(names: readonly string[]): Promise<str
   return [...found];
 }
 
-/** Of alternatives the first. */
+/** Packages by the package that needs them; the first of alternatives. */
 export function readDepends(text: string): Map<string, string[]> {
   const needs = new Map<string, string[]>();
   let current: string[] = [];

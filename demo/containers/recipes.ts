@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface ImageRecipe {
-  /** Of the image, without a tag. */
+  /** Name of the image, without a tag. */
   readonly name: string;
   /** Debian's packages; those of their libraries are found by apt. */
   readonly packages: readonly string[];
   /** Paths in these packages. */
   readonly programs: readonly string[];
-  /** As `programs`; one that a release of Debian does not have is left out. */
+  /** Paths like `programs`; a path that a release of Debian does not have is left out. */
   readonly optional: readonly string[];
   /** Files beside them, by their paths; scripts are executable. */
   readonly files: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export async function frrRecipe(): Promise<ImageRecipe> {
     name: 'patchbay-frr',
     packages: ['frr', ...common],
     programs: [...['zebra', 'staticd', 'ospfd', 'bgpd'].map((name) => `usr/lib/frr/${name}`), 'usr/bin/vtysh', 'bin/ip'],
-    // Since FRR 9 it holds the configuration.
+    // The program that holds the configuration since FRR 9.
     optional: ['usr/lib/frr/mgmtd'],
     files: { ...files, 'sbin/start-frr': await readFile(path.join(import.meta.dirname, 'start-frr'), 'utf8') },
     command: '/sbin/start-frr',
@@ -65,7 +65,7 @@ export function dnsRecipe(): ImageRecipe {
   };
 }
 
-/** Those of `patchbay images`. */
+/** Recipes of `patchbay images`. */
 export async function labRecipes(): Promise<ImageRecipe[]> {
   return [await frrRecipe(), keepalivedRecipe(), dnsRecipe()];
 }

@@ -44,7 +44,7 @@ export const isRoot = () => process.getuid?.() === 0;
  * Outdated lists name removed packages: root then updates the lists once and retries.
  */
 export async function fetchPackages(names: readonly string[], folder: string, members: readonly string[]): Promise<void> {
-  // As root, apt would otherwise warn that its own user cannot write here.
+  // Root would be warned by apt that apt's own user cannot write here.
   const download = () => run('apt-get', ['download', '-q', '-o', 'APT::Sandbox::User=root', ...names], folder);
   let output = await download();
   if (output.code !== 0 && isRoot()) {

@@ -125,7 +125,7 @@ async function writeGuest(root: string, folder: string, init: Buffer): Promise<v
     { path: 'modules/order', type: 'file', data: Buffer.from(loaded.map(({ name }) => `${name}.ko\n`).join('')) },
     { path: 'init', type: 'file', data: init, executable: true },
   ];
-  // Not compressed: unpacking costs an emulated processor more time than reading.
+  // The archive is not compressed: unpacking costs an emulated processor more time than reading.
   await writeFile(path.join(folder, 'initrd'), cpio(entries));
 }
 

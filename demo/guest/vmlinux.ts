@@ -39,7 +39,7 @@ export function unpackLz4(blocks: Buffer, sizeBytes: number): Buffer | undefined
   return written === sizeBytes ? out : undefined;
 }
 
-/** One LZ4 block (lz4_Block_format.md): literals, then a copy of `length` bytes from `distance` bytes before, repeated. */
+/** Unpacks a LZ4 block (lz4_Block_format.md): literals, then a copy of `length` bytes from `distance` bytes before, repeated. */
 function unpackBlock(block: Buffer, out: Buffer, from: number): number {
   let at = 0;
   let written = from;

@@ -33,7 +33,9 @@ export async function expandNodes(parts: readonly LabPart[], context: ExpandCont
       for (const one of namesOf(key, given ?? {}, place)) {
         if (nodes.has(one.name)) throw new LabError(`there is another node "${one.name}". Give each a name of its own`, place);
         if (nodes.size >= mostNodes) throw new LabError(`a lab has at most ${mostNodes} nodes`, place);
-        nodes.set(one.name, await nodeOf(one, withDefaults(defaults, given ?? {}), { ...context, file, place, isPlaced }));
+        const inherited = inheritedFrom(defaults, given ?? {});
+        const spec = withDefaults(defaults, given ?? {});
+        nodes.set(one.name, await nodeOf(one, spec, { ...context, file, place, isPlaced, inherited }));
       }
     }
   }
@@ -68,7 +70,15 @@ function withDefaults(defaults: NodeSpec, given: NodeSpec): NodeSpec {
   };
 }
 
+/** Returns the names of fields and properties that the node has from the defaults alone. */
+function inheritedFrom(defaults: NodeSpec, given: NodeSpec): ReadonlySet<string> {
+  const fields = Object.keys(defaults).filter((key) => !Object.hasOwn(given, key));
+  const properties = Object.keys(defaults.properties ?? {}).filter((key) => !Object.hasOwn(given.properties ?? {}, key));
+  return new Set([...fields, ...properties]);
+}
+
 interface OneNode extends ExpandContext {
+  readonly inherited: ReadonlySet<string>;
   readonly file: string;
   readonly place: Place | undefined;
   /** Whether the server chooses the compute, because the file names none. */
@@ -99,6 +109,7 @@ async function nodeOf({ name, index }: RangedName, given: NodeSpec, context: One
     ),
     label: spec.label,
     properties: spec.properties ?? {},
+    inherited: context.inherited,
     config: spec.config === undefined ? undefined : await textOf(spec.config, one),
     files: new Map(files),
   };

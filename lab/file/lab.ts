@@ -20,6 +20,8 @@ export interface LabNode {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly label: Omit<Label, 'text'> | undefined;
   readonly properties: Readonly<Record<string, unknown>>;
+  /** Fields and properties that come from the defaults of the file: a kind that does not know them does without. */
+  readonly inherited: ReadonlySet<string>;
   /** The start-up configuration. */
   readonly config: string | undefined;
   /** Content by path in the node's folder. */

@@ -62,6 +62,23 @@ export function isTreeMap(value: Tree): value is TreeMap {
 
 /** Parses a file. @throws LabError at the first fault */
 export function readYaml(text: string, file: string, places = new Places()): ReadFile {
+  return read(text, file, { places, isAsWritten: false });
+}
+
+/**
+ * Parses a file of another program, which may read any number as a text: a number that would be shown otherwise than it is written, such as
+ * `1.10`, `007` and `0x1F`, is a text. @throws LabError at the first fault
+ */
+export function readForeignYaml(text: string, file: string): ReadFile {
+  return read(text, file, { places: new Places(), isAsWritten: true });
+}
+
+interface YamlReading {
+  readonly places: Places;
+  readonly isAsWritten: boolean;
+}
+
+function read(text: string, file: string, { places, isAsWritten }: YamlReading): ReadFile {
   if (text.length > maxFileLength)
     throw new LabError(`${file} has more than ${maxFileLength} characters. Divide it by \`include\``);
   const lines = new LineCounter();
@@ -83,7 +100,7 @@ export function readYaml(text: string, file: string, places = new Places()): Rea
     const advice = isRange ? "Quote ranges in lists: ['PC[1-3]', SW1]" : 'Correct the YAML';
     throw new LabError(`${oneLine(error.message)}. ${advice}`, place(error.pos[0]));
   }
-  const converter = new Converter(document, places, place);
+  const converter = new Converter(document, { places, isAsWritten }, place);
   return { value: converter.convert(document.contents as Node | null, 0), places };
 }
 
@@ -91,7 +108,15 @@ function parse(text: string, file: string, lines: LineCounter): Document {
   try {
     // The parser compares each key of a map with all keys before it: 60,000 keys take a minute. The converter finds duplicates
     // itself.
-    return parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true, uniqueKeys: false, version: '1.2' });
+    // A `%YAML 1.1` directive, which many programs write, would make NaN of `e1` and 750 of `12:30`: the words are read as in 1.2.
+    return parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      strict: true,
+      uniqueKeys: false,
+      version: '1.2',
+      schema: 'core',
+    });
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(file);
     throw new LabError(`${file} cannot be read: ${oneLine((error as Error).message)}`);
@@ -109,13 +134,15 @@ function oneLine(text: string): string {
 class Converter {
   readonly #document: Document;
   readonly #places: Places;
+  readonly #isAsWritten: boolean;
   readonly #place: (offset: number) => Place;
   #values = 0;
   #aliases = 0;
 
-  constructor(document: Document, places: Places, place: (offset: number) => Place) {
+  constructor(document: Document, { places, isAsWritten }: YamlReading, place: (offset: number) => Place) {
     this.#document = document;
     this.#places = places;
+    this.#isAsWritten = isAsWritten;
     this.#place = place;
   }
 
@@ -125,7 +152,11 @@ class Converter {
     if (this.#values > mostValues) throw this.#error(`the file stands for more than ${mostValues} values. Use fewer aliases`, node);
     if (depth > mostLevels) throw this.#error(`it is nested deeper than ${mostLevels} levels`, node);
     if (isAlias(node)) return this.#alias(node, depth);
-    if (isScalar(node)) return this.#scalar(node.value, node);
+    if (isScalar(node)) {
+      const { value, source } = node;
+      const isText = this.#isAsWritten && typeof value === 'number' && source !== undefined && source !== String(value);
+      return this.#scalar(isText ? source : value, node);
+    }
     if (isSeq(node)) return this.#list(node.items as (Node | null)[], depth);
     if (isMap(node)) return this.#map(node.items as { key: Node; value: Node | null }[], depth);
     throw this.#error('this form of YAML is not used in lab files', node);
@@ -160,7 +191,8 @@ class Converter {
     const places = new Map<string, Place>();
     const own = new Set<string>();
     for (const { key, value } of items) {
-      const name = isScalar(key) ? String(key.value) : undefined;
+      // A key is its text: `1e1` and `10` are two names.
+      const name = isScalar(key) ? (typeof key.value === 'string' ? key.value : key.source || String(key.value)) : undefined;
       if (name === undefined || name === '__proto__') throw this.#error('this cannot be the name of a key', key);
       if (own.has(name))
         throw this.#error(`map keys must be unique: "${name.slice(0, 70)}" stands twice in this map. Remove one`, key);

@@ -1,48 +1,89 @@
-/** Imports labs of Cisco Modeling Labs (YAML). Source: the schema of its topology files. */
+/** Imports labs of Cisco Modeling Labs (YAML), to version 2.9. Source: the schema of its topology files. */
+
+import { ForeignMap } from '../../src/schema/foreign-map.ts';
 import { LabError } from '../file/lab-error.ts';
-import { isTreeMap, readYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
-import { type ImportedLab, LabBuilder, listOf, mapOf, nodeName, numberIn, textIn } from './foreign-lab.ts';
+import { isTreeMap, readForeignYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
+import {
+  annotationKeys,
+  conditioningKeys,
+  configurationKeys,
+  fileKeys,
+  interfaceKeys,
+  labKeys,
+  linkKeys,
+  nodeKeys,
+} from './cml-keys.ts';
+import { type ImportedLab, LabBuilder, mapOf, nodeName, textIn } from './foreign-lab.ts';
 import { cmlSwitches, cmlUplinks, machine, networkSwitch, uplink } from './kinds.ts';
+
+type CmlNodeMap = ForeignMap<keyof typeof nodeKeys>;
+type CmlInterfaceMap = ForeignMap<keyof typeof interfaceKeys>;
+
+interface CmlNode {
+  readonly id: string;
+  readonly map: CmlNodeMap;
+  /** Interfaces that a link can end at. */
+  readonly interfaces: readonly CmlInterfaceMap[];
+}
 
 /** Imports a lab. @throws LabError */
 export function importCml(text: string, file: string): ImportedLab {
-  const { value } = readYaml(text, file);
-  const top = mapOf(value);
-  const nodes = listOf(top.nodes).map(mapOf);
-  if (!isTreeMap(top.lab) && nodes.length === 0)
+  const { value } = readForeignYaml(text, file);
+  const top = new ForeignMap(value, fileKeys);
+  const facts = top.map('lab', labKeys);
+  const nodes = top.maps('nodes', nodeKeys);
+  if (!isTreeMap(mapOf(value).lab) && nodes.length === 0)
     throw new LabError(`${file} is not a lab of CML: it has no \`lab\` and no \`nodes\``);
-  const lab = new LabBuilder(textIn(mapOf(top.lab), 'title') ?? textIn(mapOf(top.lab), 'lab_title') ?? 'cml');
+  const lab = new LabBuilder(facts.text('title') ?? facts.text('lab_title') ?? 'cml');
+  const all = nodes.map((map): CmlNode => {
+    const interfaces = map.maps('interfaces', interfaceKeys).filter((one) => {
+      if (one.text('type') === 'loopback') one.takeAll();
+      return one.peek('type') !== 'loopback';
+    });
+    return { id: map.text('id') ?? '', map, interfaces };
+  });
   const names = new Map<string, string>();
-  for (const node of nodes) names.set(textIn(node, 'id') ?? '', addNode(lab, node));
-  const ports = portsOf(nodes);
-  for (const link of listOf(top.links).map(mapOf)) addLink(lab, link, names, ports);
-  for (const note of listOf(top.annotations).map(mapOf)) addNote(lab, note);
-  const tags = listOf(top.smart_annotations).map((one) => textIn(mapOf(one), 'tag') ?? textIn(mapOf(one), 'label') ?? '');
+  for (const node of all) names.set(node.id, addNode(lab, node));
+  const ports = portsOf(all);
+  for (const link of top.maps('links', linkKeys)) addLink(lab, link, { names, ports });
+  for (const note of top.maps('annotations', annotationKeys)) addNote(lab, note);
+  const tags = top.list('smart_annotations').map((one) => textIn(mapOf(one), 'tag') ?? textIn(mapOf(one), 'label') ?? '');
   if (tags.length > 0) lab.lacks(`smart annotations: ${tags.join(', ').slice(0, 500)}`);
+  // Nodes report their own keys.
+  for (const node of all) lab.report(names.get(node.id) ?? '')?.missing.push(...node.map.unread());
+  for (const key of top.unread().filter((one) => !one.startsWith('nodes['))) lab.lacks(key);
   return lab.build();
 }
 
-function addNode(lab: LabBuilder, node: TreeMap): string {
-  const label = nodeName(textIn(node, 'label') ?? textIn(node, 'id') ?? '');
-  const name = lab.has(label) ? `${label}-${textIn(node, 'id') ?? ''}` : label;
-  const definition = textIn(node, 'node_definition') ?? '';
-  const place = { x: Math.round(numberIn(node, 'x') ?? 0), y: Math.round(numberIn(node, 'y') ?? 0) };
+function addNode(lab: LabBuilder, { id, map, interfaces }: CmlNode): string {
+  const given = map.text('label') ?? id;
+  const label = nodeName(given);
+  const name = lab.has(label) ? `${label}-${id}` : label;
+  const definition = map.text('node_definition') ?? '';
+  const place = { x: Math.round(map.number('x') ?? 0), y: Math.round(map.number('y') ?? 0) };
   if (cmlSwitches.has(definition)) {
-    const count = listOf(node.interfaces).length;
-    lab.add(name, { kind: networkSwitch, ...(count > 8 && { ports: Math.min(count, 1024) }), ...place }, [definition]);
+    const count = interfaces.length;
+    lab.add(
+      name,
+      { kind: networkSwitch, ...(count > 8 && { ports: Math.min(count, 1024) }), ...place },
+      { taken: [definition], given },
+    );
     return name;
   }
   if (cmlUplinks.has(definition)) {
-    lab.add(name, { kind: uplink, ...place }, [definition]).changed.push('a NAT node: bridged connectors have no counterpart');
+    lab
+      .add(name, { kind: uplink, ...place }, { taken: [definition], given })
+      .changed.push('a NAT node: bridged connectors have no counterpart');
     return name;
   }
-  const cpus = numberIn(node, 'cpus');
-  const memory = numberIn(node, 'ram');
-  const image = textIn(node, 'image_definition') ?? definition;
-  const adapters = listOf(node.interfaces)
-    .map(mapOf)
-    .filter((one) => textIn(one, 'type') !== 'loopback').length;
-  const files = configFiles(node.configuration);
+  const [cpus, memory] = [map.number('cpus'), map.number('ram')];
+  const image = map.text('image_definition') ?? definition;
+  const slots = interfaces.map((one, index) => slotOf(one, index));
+  const addresses = interfaces.flatMap((one, index) => {
+    const mac = macIn(one);
+    return mac === undefined ? [] : [{ adapter_number: slots[index] ?? index, mac_address: mac }];
+  });
+  const { files, isRead } = configFiles(map, definition);
   const report = lab.add(
     name,
     {
@@ -50,75 +91,105 @@ function addNode(lab: LabBuilder, node: TreeMap): string {
       image: `${image}.qcow2`,
       memory: memory || 1024,
       ...(cpus && { cpus }),
-      ...(adapters > 0 && { adapters: Math.min(adapters, 275) }),
+      ...(interfaces.length > 0 && { adapters: Math.min(Math.max(...slots) + 1, 275) }),
+      ...(addresses.length > 0 && { custom_adapters: addresses }),
       ...(Object.keys(files).length > 0 && { files }),
       ...place,
     },
-    [definition, ...(memory ? [`${memory} MiB`] : [])],
+    { taken: [definition, ...(memory ? [`${memory} MiB`] : [])], given },
   );
   report.missing.push(`its disk: put ${image}.qcow2 into the image folder, or name another as image`);
   if (!memory) report.changed.push('memory is 1024 MiB: its definition is not part of the file');
-  if (Object.keys(files).length > 0) report.taken.push(...Object.keys(files));
-  else if (textIn(node, 'configuration') || listOf(node.configuration).length > 0)
-    report.missing.push('its configuration: put it on a config disk, or paste it into the console');
+  report.taken.push(...Object.keys(files));
+  if (!isRead) report.missing.push('a part of its configuration: the name of the file cannot be used');
   return name;
 }
 
-/** Reads the configuration files. Since CML 2.8 a configuration may be a list of named files: they are put on the config disk. */
-function configFiles(configuration: Tree | undefined): TreeMap {
-  const files = listOf(configuration ?? null).map((one) => [textIn(mapOf(one), 'name'), textIn(mapOf(one), 'content')] as const);
-  const usable = files.filter(([name, content]) => name !== undefined && /^[\w][\w.-]{0,99}$/.test(name) && content !== undefined);
-  return usable.length < files.length ? {} : Object.fromEntries(usable.map(([name, content]) => [`config/${name}`, content ?? '']));
+/** Files in which node definitions of CML put a configuration that is one text; others read `node.cfg`. */
+const configurationNames: readonly (readonly [RegExp, string])[] = [
+  [/^iosv|^iol|^ioll2/, 'ios_config.txt'],
+  [/^csr1000v|^cat8000v|^cat9000v/, 'iosxe_config.txt'],
+  [/^iosxrv/, 'iosxr_config.txt'],
+  [/^nxosv/, 'nxos_config.txt'],
+  [/^asav/, 'day0-config'],
+  [/^ubuntu|^coreos|^debian/, 'user-data'],
+];
+
+/** Reads the configuration: to CML 2.8 one text, later a list of named files. They are put on the config disk. */
+function configFiles(map: CmlNodeMap, definition: string): { files: TreeMap; isRead: boolean } {
+  const text = map.text('configuration');
+  if (text !== undefined) {
+    const name = configurationNames.find(([pattern]) => pattern.test(definition))?.[1] ?? 'node.cfg';
+    return { files: text.trim() === '' ? {} : { [`config/${name}`]: text }, isRead: true };
+  }
+  const given = map.maps('configuration', configurationKeys).map((one) => [one.text('name'), one.text('content')] as const);
+  const usable = given.filter(([name, content]) => name !== undefined && /^[\w][\w.-]{0,99}$/.test(name) && content !== undefined);
+  const files = Object.fromEntries(usable.map(([name, content]): [string, Tree] => [`config/${name}`, content ?? '']));
+  return { files, isRead: usable.length === given.length };
+}
+
+/** Returns the number of the adapter that an interface is. */
+function slotOf(one: CmlInterfaceMap, index: number): number {
+  const slot = one.number('slot') ?? index;
+  return Number.isInteger(slot) && slot >= 0 ? slot : index;
+}
+
+/** Returns the MAC address of an interface; one of another form counts as unread. */
+function macIn(one: CmlInterfaceMap): string | undefined {
+  return /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i.test(String(one.peek('mac_address'))) ? one.text('mac_address') : undefined;
 }
 
 /** Maps an interface id to its number among the node's interfaces. */
-function portsOf(nodes: readonly TreeMap[]): ReadonlyMap<string, number> {
+function portsOf(nodes: readonly CmlNode[]): ReadonlyMap<string, number> {
   return new Map(
-    nodes.flatMap((node) =>
-      listOf(node.interfaces)
-        .map(mapOf)
-        .filter((one) => textIn(one, 'type') !== 'loopback')
-        .map((one, index) => [`${textIn(node, 'id')} ${textIn(one, 'id')}`, numberIn(one, 'slot') ?? index] as const),
-    ),
+    nodes.flatMap(({ id, interfaces }) => interfaces.map((one, index) => [`${id} ${one.text('id')}`, slotOf(one, index)] as const)),
   );
 }
 
-function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, string>, ports: ReadonlyMap<string, number>): void {
-  const end = (node: string, port: string): string => {
-    const id = textIn(link, node) ?? '';
+interface CmlLinkEnds {
+  readonly names: ReadonlyMap<string, string>;
+  readonly ports: ReadonlyMap<string, number>;
+}
+
+function addLink(lab: LabBuilder, link: ForeignMap<keyof typeof linkKeys>, { names, ports }: CmlLinkEnds): void {
+  const end = (node: 'n1' | 'n2', port: 'i1' | 'i2'): string => {
+    const id = link.text(node) ?? '';
     const name = names.get(id);
     if (name === undefined) throw new LabError(`a link names the node "${id.slice(0, 100)}", which does not exist`);
-    const number = ports.get(`${id} ${textIn(link, port)}`);
+    const number = ports.get(`${id} ${link.text(port)}`);
     const isMachine = lab.report(name)?.missing.some((text) => text.startsWith('its disk'));
     return number !== undefined && isMachine ? `${name}:${number}/0` : name;
   };
-  const given = mapOf(link.conditioning);
-  lab.link(end('n1', 'i1'), end('n2', 'i2'), conditioning(given));
-  const others = Object.keys(given).filter((key) => !conditions.includes(key) && key !== 'enabled' && numberIn(given, key));
-  if (others.length > 0 && given.enabled !== false) {
-    lab.lacks(`conditions of the link ${textIn(link, 'label') ?? textIn(link, 'id') ?? ''}: ${others.join(', ')}`);
-  }
+  const conditions = link.map('conditioning', conditioningKeys);
+  lab.link(end('n1', 'i1'), end('n2', 'i2'), conditioning(conditions));
+  const others = conditions.peek('enabled') === false ? [] : conditions.unread().filter((key) => !conditions.isZero(key));
+  conditions.takeAll();
+  if (others.length > 0) lab.lacks(`conditions of the link ${link.peek('label') ?? link.peek('id') ?? ''}: ${others.join(', ')}`);
 }
 
-const conditions = ['latency', 'jitter', 'loss', 'bandwidth'];
-
 /** Converts the conditioning of a link; CML has the same units: milliseconds, percent and kbit/s. */
-function conditioning(given: TreeMap): TreeMap {
-  if (Object.keys(given).length === 0 || given.enabled === false) return {};
-  const [latency, jitter, loss, bandwidth] = conditions.map((key) => numberIn(given, key));
+function conditioning(given: ForeignMap<keyof typeof conditioningKeys>): TreeMap {
+  if (given.raw('enabled') === false) return {};
+  const number = (key: keyof typeof conditioningKeys) => given.number(key) ?? 0;
+  const [latency, jitter, loss, bandwidth] = [number('latency'), number('jitter'), number('loss'), number('bandwidth')];
+  const [duplicate, corrupt] = [number('duplicate'), number('corrupt_prob')];
   const filters: Record<string, Tree> = {
-    ...((latency || jitter) && { delay: [latency ?? 0, ...(jitter ? [jitter] : [])] }),
-    ...(loss && { packet_loss: loss }),
-    ...(bandwidth && { bandwidth }),
+    ...((latency > 0 || jitter > 0) && { delay: [latency, ...(jitter > 0 ? [jitter] : [])] }),
+    ...(loss > 0 && { packet_loss: loss }),
+    ...(bandwidth > 0 && { bandwidth }),
+    ...(duplicate > 0 && { duplicate }),
+    ...(corrupt > 0 && { corrupt }),
   };
   return Object.keys(filters).length > 0 ? { filters } : {};
 }
 
-function addNote(lab: LabBuilder, note: TreeMap): void {
-  const text = textIn(note, 'text_content');
+function addNote(lab: LabBuilder, note: ForeignMap<keyof typeof annotationKeys>): void {
+  const text = note.text('text_content');
   if (!text) {
-    lab.lacks(`annotation of type ${textIn(note, 'type') ?? 'unknown'}`);
+    lab.lacks(`annotation of type ${note.peek('type') ?? 'unknown'}`);
+    note.takeAll();
     return;
   }
-  lab.draw({ text: text.slice(0, 10_000), x: Math.round(numberIn(note, 'x1') ?? 0), y: Math.round(numberIn(note, 'y1') ?? 0) });
+  note.raw('type');
+  lab.drawText(text, Math.round(note.number('x1') ?? 0), Math.round(note.number('y1') ?? 0));
 }

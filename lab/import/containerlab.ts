@@ -1,10 +1,11 @@
 /**
- * Converts topology files of containerlab (`.clab.yml`) to lab files, and projects to topologies. Source: containerlab's documents.
+ * Converts topology files of containerlab (`.clab.yml`) to lab files. Source: containerlab's documents.
  */
-import { stringify } from 'yaml';
+
+import { ForeignMap, taken as takenKey } from '../../src/schema/foreign-map.ts';
 import { LabError } from '../file/lab-error.ts';
-import { isTreeMap, readYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
-import type { LabProjectState } from '../state/lab-state.ts';
+import { isTreeMap, readForeignYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
+import { endKeys, fileKeys, linkKeys, nodeKeys, topologyKeys } from './containerlab-keys.ts';
 import { type ImportedLab, LabBuilder, listOf, mapOf, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
 import {
   bridgeKinds,
@@ -17,117 +18,196 @@ import {
   uplink,
 } from './kinds.ts';
 
-/** Ignored keys, because Patchbay has no counterpart or does not need one. */
-const ignoredKeys = new Set([
-  'labels',
-  'group',
-  'mgmt-ipv4',
-  'mgmt-ipv6',
-  'position',
-  'mgmt_ipv4',
-  'mgmt_ipv6',
-  'kind',
-  'image',
-  'type',
-]);
-const understood = new Set(['env', 'cmd', 'binds', 'startup-config', 'entrypoint']);
-
 /** Imports a topology. @throws LabError */
 export function importContainerlab(text: string, file: string): ImportedLab {
-  const { value } = readYaml(text, file);
-  const topology = mapOf(mapOf(value).topology);
-  if (!isTreeMap(topology.nodes)) throw new LabError(`${file} is not a topology of containerlab: it has no topology.nodes`);
-  const lab = new LabBuilder(textIn(mapOf(value), 'name') ?? 'clab');
+  const { value } = readForeignYaml(text, file);
+  const top = new ForeignMap(value, fileKeys);
+  const topology = top.map('topology', topologyKeys);
+  const nodes = topology.raw('nodes');
+  if (!isTreeMap(nodes)) throw new LabError(`${file} is not a topology of containerlab: it has no topology.nodes`);
+  const lab = new LabBuilder(top.text('name') ?? 'clab');
+  const layers = {
+    kinds: mapOf(topology.raw('kinds')),
+    groups: mapOf(topology.raw('groups')),
+    defaults: mapOf(topology.raw('defaults')),
+  };
   const names = new Map<string, string>();
-  const ports = portsIn(topology.links);
-  for (const [given, fields] of Object.entries(topology.nodes)) {
+  const links = topology.list('links').map((link) => readLink(link));
+  const ends = Map.groupBy(
+    links.flatMap((link) => link.ends.flatMap((end) => end ?? [])),
+    ({ node }) => node,
+  );
+  for (const [given, fields] of Object.entries(nodes)) {
     const name = nodeName(given);
     names.set(given, name);
-    addNode(lab, { name, fields: effectiveFields(topology, mapOf(fields)), ports: ports.get(given) ?? [] });
+    addNode(lab, {
+      given,
+      name,
+      ends: ends.get(given) ?? [],
+      fields: new ForeignMap(effectiveFields(layers, mapOf(fields)), nodeKeys),
+    });
   }
-  for (const link of listOf(topology.links)) addLink(lab, mapOf(link), names);
+  const placed: PlacedEnds = { names, used: new Set() };
+  for (const [index, link] of links.entries()) addLink(lab, link, { index, placed });
+  for (const key of top.unread()) lab.lacks(key);
   return lab.build();
 }
 
+interface NodeLayers {
+  readonly kinds: TreeMap;
+  readonly groups: TreeMap;
+  readonly defaults: TreeMap;
+}
+
+/** Lists of which containerlab appends the node's own to those of its kind, its group and the defaults. */
+const appended = ['binds', 'exec', 'ports', 'env-files', 'cap-add', 'devices'] as const;
+const mergedMaps = ['env', 'labels', 'sysctls'] as const;
+
 /** Merges the fields of the node, its group, its kind and the defaults, in this order. */
-function effectiveFields(topology: TreeMap, node: TreeMap): TreeMap {
-  const defaults = mapOf(topology.defaults);
-  const group = mapOf(mapOf(topology.groups)[textIn(node, 'group') ?? '']);
+function effectiveFields({ kinds, groups, defaults }: NodeLayers, node: TreeMap): TreeMap {
+  const group = mapOf(groups[textIn(node, 'group') ?? '']);
   const kind = textIn(node, 'kind') ?? textIn(group, 'kind') ?? textIn(defaults, 'kind') ?? '';
-  const ofKind = mapOf(mapOf(topology.kinds)[kind]);
-  const layers = [defaults, ofKind, group, node];
-  return { ...Object.assign({}, ...layers), kind, env: Object.assign({}, ...layers.map((one) => mapOf(one.env))) };
+  const layers = [defaults, mapOf(kinds[kind]), group, node];
+  const merged: TreeMap = { ...Object.assign({}, ...layers), kind };
+  for (const key of mergedMaps)
+    if (layers.some((one) => isTreeMap(one[key]))) merged[key] = Object.assign({}, ...layers.map((one) => mapOf(one[key])));
+  for (const key of appended)
+    if (layers.some((one) => Array.isArray(one[key]))) merged[key] = layers.flatMap((one) => listOf(one[key]));
+  return merged;
 }
 
 interface ForeignNode {
+  /** Name in the topology. */
+  readonly given: string;
   readonly name: string;
-  readonly fields: TreeMap;
-  /** Ports by the names that links use. */
-  readonly ports: readonly string[];
+  readonly fields: ForeignMap<keyof typeof nodeKeys>;
+  /** Ends of links on the node. */
+  readonly ends: readonly ForeignEnd[];
 }
 
-function addNode(lab: LabBuilder, { name, fields, ports }: ForeignNode): void {
-  const kind = textIn(fields, 'kind') ?? '';
-  const image = textIn(fields, 'image') ?? '';
+function addNode(lab: LabBuilder, node: ForeignNode): void {
+  const { fields, name } = node;
+  const kind = fields.text('kind') ?? '';
+  const image = fields.text('image') ?? '';
   if (bridgeKinds.has(kind)) {
-    lab.add(name, { kind: networkSwitch }, [kind]).changed.push('the bridge of the host is a switch of the lab');
-    return;
-  }
-  if (isWrappedMachine(kind, image)) {
-    const report = lab.add(name, { kind: machine, image: `${kind}.qcow2`, memory: 4096 }, [kind]);
-    report.changed.push('a virtual machine of its own, not one inside a container');
-    report.missing.push(
-      `its disk: put it into the image folder and name it as image (now ${kind}.qcow2), with the memory that it needs`,
+    const report = lab.add(
+      name,
+      { kind: networkSwitch, ...(node.ends.length > 8 && { ports: node.ends.length }) },
+      { taken: [kind], given: node.given },
     );
-    reportRest(report, fields);
+    report.changed.push('the bridge of the host is a switch of the lab');
+    report.missing.push(...fields.unread());
     return;
   }
+  const report = isWrappedMachine(kind, image) ? addMachine(lab, node, kind) : addContainer(lab, node, { kind, image });
+  report.missing.push(...fields.unread());
+}
+
+const machineEnvironment = { QEMU_MEMORY: takenKey('`memory`'), QEMU_SMP: takenKey('`cpus`') };
+
+/** Files of configurations that the systems of a machine read from a config disk. */
+const configDiskNames: readonly (readonly [RegExp, string])[] = [
+  [/xrv/, 'iosxr_config.txt'],
+  [/^(?:vr-)?(?:cisco_)?(?:csr|c8000v|vios|cat9k)/, 'ios_config.txt'],
+  [/n9kv/, 'nxos_config.txt'],
+  [/juniper|vjunos|vmx|vqfx|vsrx/, 'juniper.conf'],
+];
+
+function addMachine(lab: LabBuilder, { fields, name, given, ends }: ForeignNode, kind: string): NodeReport {
+  const environment = fields.map('env', machineEnvironment);
+  const memory =
+    environment.number('QEMU_MEMORY') ?? mebibytes(environment.text('QEMU_MEMORY')) ?? mebibytes(fields.text('memory'));
+  const cpus = environment.number('QEMU_SMP') ?? fields.number('cpu');
+  const startup = fields.text('startup-config');
+  const config = configDiskNames.find(([pattern]) => pattern.test(kind))?.[1] ?? 'startup-config.cfg';
+  const addresses = addressesOf(ends, undefined);
+  const report = lab.add(
+    name,
+    {
+      kind: machine,
+      image: `${kind}.qcow2`,
+      memory: Math.round(memory ?? 4096),
+      ...(cpus && { cpus: Math.min(Math.max(Math.ceil(cpus), 1), 255) }),
+      ...(addresses.length > 0 && { custom_adapters: addresses }),
+      ...(startup !== undefined && { files: { [`config/${config}`]: startupOf(startup, given) } }),
+    },
+    { taken: [kind], given },
+  );
+  report.changed.push('a virtual machine of its own, not one inside a container');
+  if (memory === undefined) report.changed.push('memory is 4096 MiB');
+  if (startup !== undefined) report.changed.push(`startup-config is config/${config} on its config disk`);
+  report.missing.push(`its disk: put it into the image folder and name it as image (now ${kind}.qcow2)`);
+  return report;
+}
+
+/** Returns the content of a start-up configuration: text of several lines stands for itself, another one names a file. */
+function startupOf(startup: string, node: string): Tree {
+  const named = startup.replaceAll('__clabNodeName__', node);
+  return named.includes('\n') ? named : { file: named.replace(/^\.\//, '') };
+}
+
+/** Returns mebibytes of `4Gb`, `512mb`, `2GiB` and the like. */
+function mebibytes(text: string | undefined): number | undefined {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([kmg]?)i?b?$/i.exec(text ?? '') ?? [];
+  if (amount === undefined) return undefined;
+  const bytes = Number(amount) * { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }[unit.toLowerCase() as '' | 'k' | 'm' | 'g'];
+  return Math.max(1, Math.round(bytes / 2 ** 20));
+}
+
+/** Returns the MAC addresses that links give to interfaces. */
+function addressesOf(ends: readonly ForeignEnd[], units: number | undefined): TreeMap[] {
+  return ends.flatMap(({ port, mac }) => {
+    const number = numberOf(port, units);
+    return mac === undefined || number === undefined ? [] : [{ adapter_number: number, mac_address: mac }];
+  });
+}
+
+function addContainer(
+  lab: LabBuilder,
+  { fields, name, given, ends }: ForeignNode,
+  { kind, image }: { readonly kind: string; readonly image: string },
+): NodeReport {
   const needs = Object.hasOwn(containerKinds, kind) ? containerKinds[kind] : undefined;
-  const environment = { ...needs?.environment, ...mapOf(fields.env) };
-  const command = textIn(fields, 'cmd') ?? needs?.command;
-  const files = bindsOf(listOf(fields.binds));
-  const startup = textIn(fields, 'startup-config');
-  if (startup !== undefined && needs?.startupFile !== undefined)
-    files.files[needs.startupFile] = { file: startup.replace(/^\.\//, '') };
+  const environment = { ...needs?.environment, ...mapOf(fields.raw('env')) };
+  const command = fields.text('cmd') ?? needs?.command;
+  const files = bindsOf(fields.list('binds'), given);
+  if (fields.peek('network-mode') === 'none') fields.raw('network-mode');
+  const startup = needs?.startupFile === undefined ? undefined : fields.text('startup-config');
+  if (startup !== undefined && needs?.startupFile !== undefined) files.files[needs.startupFile] = startupOf(startup, given);
   const properties = {
     ...(Object.keys(environment).length > 0 && {
       environment: Object.entries(environment)
-        .map(([key, value]) => `${key}=${String(value)}`)
+        .map(([key, value]) => `${key}=${String(value ?? '')}`)
         .join('\n'),
     }),
     ...(command !== undefined && { start_command: command }),
     ...(files.volumes.length > 0 && { extra_volumes: files.volumes }),
   };
   const units = needs?.unitsOf;
+  const addresses = addressesOf(ends, units);
   const node = {
     kind: container,
-    image,
-    ...(units !== undefined && { adapters: 1 + Math.max(0, ...ports.map((port) => numberOf(port, units) ?? 0)) }),
+    image: image || kind || 'linux',
+    ...(units !== undefined && { adapters: 1 + Math.max(0, ...ends.map(({ port }) => numberOf(port, units) ?? 0)) }),
+    ...(addresses.length > 0 && { custom_adapters: addresses }),
     ...(Object.keys(properties).length > 0 && { properties }),
     ...(Object.keys(files.files).length > 0 && { files: files.files }),
   };
-  const report = lab.add(name, node, [`${kind} ${image}`.trim()]);
-  if (image === '') report.missing.push('its image');
+  const report = lab.add(name, node, { taken: [`${kind} ${image}`.trim()], given });
+  if (image === '') report.missing.push(`its image: name it as image (now ${node.image})`);
   if (needs === undefined) report.changed.push(`kind "${kind}" is taken as a plain container`);
   report.missing.push(...files.missing);
-  if (startup !== undefined && needs?.startupFile === undefined)
-    report.missing.push(`startup-config ${startup}: give it as \`files\` in a volume`);
   if (startup?.includes('.partial')) report.changed.push(`${startup} is its whole configuration: containerlab adds one of its own`);
-  if (textIn(fields, 'entrypoint') !== undefined) report.missing.push('entrypoint');
-  reportRest(report, fields);
-}
-
-function reportRest(report: NodeReport, fields: TreeMap): void {
-  for (const key of Object.keys(fields)) if (!ignoredKeys.has(key) && !understood.has(key)) report.missing.push(key);
+  return report;
 }
 
 /** Converts binds. Files beside the topology become files of a volume; a folder, or a path of the host, cannot be imported. */
-function bindsOf(binds: readonly Tree[]) {
+function bindsOf(binds: readonly Tree[], node: string) {
   const files: Record<string, Tree> = {};
   const volumes = new Set<string>();
   const missing: string[] = [];
   for (const bind of binds) {
-    const [from = '', to = ''] = String(bind).split(':');
+    const [from = '', to = ''] = String(bind).replaceAll('__clabNodeName__', node).split(':');
     const isFile = /^(?!\/|~|\.\.)[^$]*[^/]$/.test(from) && /\.\w+$|\/[\w-]+$/.test(from) && /^\/.+\/[^/]+$/.test(to);
     if (!isFile) {
       missing.push(`bind ${String(bind).slice(0, 200)}`);
@@ -139,35 +219,47 @@ function bindsOf(binds: readonly Tree[]) {
   return { files, volumes: [...volumes], missing };
 }
 
-/** Collects the ports that links use, by the names of nodes. */
-function portsIn(links: Tree): ReadonlyMap<string, readonly string[]> {
-  const ends = listOf(links).flatMap((link) => endsOf(mapOf(link)).flatMap((end) => end ?? []));
-  const byNode = Map.groupBy(ends, ({ node }) => node);
-  return new Map([...byNode].map(([node, own]) => [node, own.map(({ port }) => port)]));
+interface ForeignLink {
+  readonly map: ForeignMap<keyof typeof linkKeys>;
+  readonly ends: (ForeignEnd | undefined)[];
 }
 
-function endsOf(link: TreeMap): (ForeignEnd | undefined)[] {
-  const given = Array.isArray(link.endpoints) ? link.endpoints : link.endpoint === undefined ? [] : [link.endpoint];
-  return given.map(endOf);
+function readLink(link: Tree): ForeignLink {
+  const map = new ForeignMap(link, linkKeys);
+  const given = map.has('endpoints') ? map.list('endpoints') : map.has('endpoint') ? [map.raw('endpoint')] : [];
+  return { map, ends: given.map(endOf) };
 }
 
-function addLink(lab: LabBuilder, link: TreeMap, names: ReadonlyMap<string, string>): void {
-  const ends = endsOf(link);
-  const type = textIn(link, 'type') ?? ends.find((end) => end && endlessTypes.has(end.node))?.node ?? 'unknown';
+interface PlacedEnds {
+  /** Name in the topology to the name here. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Ends that have a link. */
+  readonly used: Set<string>;
+}
+
+function addLink(
+  lab: LabBuilder,
+  { map, ends }: ForeignLink,
+  { index, placed }: { readonly index: number; readonly placed: PlacedEnds },
+): void {
+  const { names } = placed;
+  const type = map.text('type') ?? ends.find((end) => end && endlessTypes.has(end.node))?.node ?? 'unknown';
   // Links with one end name the other one by their type.
-  if (ends.length === 1 && outsideTypes.has(type)) ends.push({ node: type, port: textIn(link, 'host-interface') ?? '' });
+  if (ends.length === 1 && outsideTypes.has(type))
+    ends.push({ node: type, port: map.text('host-interface') ?? '', unread: () => [] });
   const [one, other] = ends;
   if (!one || !other || ends.length !== 2 || endlessTypes.has(type)) {
-    for (const end of ends) lab.report(names.get(end?.node ?? '') ?? '')?.missing.push(`link of type ${type}`);
+    const reports = ends.flatMap((end) => lab.report(names.get(end?.node ?? '') ?? '') ?? []);
+    for (const report of reports) report.missing.push(`link of type ${type}`);
+    if (reports.length === 0) lab.lacks(`link ${index + 1}: ${map.unread().join(', ') || 'it has no two ends'}`);
     return;
   }
-  const places = [one, other].map((end) => place(lab, end, names));
+  const places = [one, other].map((end) => place(lab, end, placed));
   if (places[0] === undefined || places[1] === undefined) return;
   lab.link(places[0], places[1]);
-  const extras = Object.keys(link).filter(
-    (key) => !['endpoints', 'endpoint', 'host-interface', 'type', 'labels', 'vars'].includes(key),
-  );
-  if (extras.length > 0) lab.report(names.get(one.node) ?? '')?.missing.push(`${extras.join(', ')} of a link`);
+  lab.report(names.get(one.node) ?? '')?.missing.push(...map.unread().map((key) => `link ${key}`));
+  for (const end of [one, other])
+    lab.report(names.get(end.node) ?? '')?.missing.push(...end.unread().map((key) => `end ${end.port} ${key}`));
 }
 
 /** Types of links to interfaces of the host, and to the management network. */
@@ -178,25 +270,34 @@ const endlessTypes = new Set(['dummy', 'vxlan', 'vxlan-stitch']);
 interface ForeignEnd {
   readonly node: string;
   readonly port: string;
+  readonly mac?: string | undefined;
+  /** Keys of the end that were not read. */
+  readonly unread: () => string[];
 }
 
 /** Reads `node:interface`, or a map with both. */
 function endOf(end: Tree): ForeignEnd | undefined {
-  if (isTreeMap(end)) return { node: textIn(end, 'node') ?? '', port: textIn(end, 'interface') ?? '' };
+  if (isTreeMap(end)) {
+    const map = new ForeignMap(end, endKeys);
+    const mac = map.text('mac');
+    const isAddress = mac !== undefined && /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i.test(mac);
+    const unread = () => [...(mac !== undefined && !isAddress ? [`mac ${mac.slice(0, 40)}`] : []), ...map.unread()];
+    return { node: map.text('node') ?? '', port: map.text('interface') ?? '', ...(isAddress && { mac }), unread };
+  }
   const [, node = '', port = ''] = /^([^:]*):(.*)$/.exec(String(end)) ?? [];
-  return node === '' ? undefined : { node, port };
+  return node === '' ? undefined : { node, port, unread: () => [] };
 }
 
 /** Formats the end for a lab file; Patchbay's interfaces of containers are eth0, eth1, …, and of an IOL e0/0, e0/1, …. */
-function place(lab: LabBuilder, { node, port }: ForeignEnd, names: ReadonlyMap<string, string>): string | undefined {
+function place(lab: LabBuilder, { node, port }: ForeignEnd, { names, used }: PlacedEnds): string | undefined {
   if (outsideTypes.has(node) && !names.has(node)) {
     const name = `${node}-${nodeName(port || 'host')}`;
     if (node === 'mgmt-net' && !lab.has(name)) {
-      lab.add(name, { kind: uplink }, [`${node}:${port}`]).changed.push('a NAT node in place of the management network');
+      lab.add(name, { kind: uplink }, { taken: [`${node}:${port}`] }).changed.push('a NAT node in place of the management network');
     } else if (!lab.has(name)) {
       const mapping = [{ name: 'eth0', port_number: 0, type: 'ethernet', interface: port }];
       lab
-        .add(name, { kind: hostInterfaces, properties: { ports_mapping: mapping } }, [`${node}:${port}`])
+        .add(name, { kind: hostInterfaces, properties: { ports_mapping: mapping } }, { taken: [`${node}:${port}`] })
         .changed.push('a cloud node on this interface of the host');
     }
     return name;
@@ -207,11 +308,19 @@ function place(lab: LabBuilder, { node, port }: ForeignEnd, names: ReadonlyMap<s
   const isSwitch = taken.some((kind) => bridgeKinds.has(kind));
   const units = Object.entries(containerKinds).find(([kind]) => taken.some((word) => word.split(' ')[0] === kind))?.[1].unitsOf;
   const number = numberOf(port, units);
+  if (!isSwitch && number === undefined && port !== '') changed.push(`${port} is its first free port`);
   if (isSwitch || number === undefined) return name;
   const isMachine = changed.some((text) => text.startsWith('a virtual machine'));
   const own = isMachine ? `${number}/0` : units === undefined ? `eth${number}` : `e${Math.floor(number / units)}/${number % units}`;
+  const end = `${name}:${own}`;
+  // `eth1/1` and `eth2/1` end in the same number.
+  if (used.has(end)) {
+    changed.push(`${port} is its first free port`);
+    return name;
+  }
+  used.add(end);
   if (!isMachine && own !== port && units === undefined) changed.push(`${port} is ${own}`);
-  return `${name}:${own}`;
+  return end;
 }
 
 /**
@@ -223,58 +332,4 @@ function numberOf(port: string, units: number | undefined): number | undefined {
   if (units !== undefined && slot !== undefined && unit !== undefined) return Number(slot) * units + Number(unit);
   const [, digits] = /(\d{1,3})$/.exec(port) ?? [];
   return digits === undefined ? undefined : Number(digits);
-}
-
-/** Exports a project as a topology of containerlab, which has counterparts of containers and switches only. */
-export function exportContainerlab({ project, nodes, links }: LabProjectState): ImportedLab {
-  const report: NodeReport[] = [];
-  const kept = new Map<string, string>();
-  const topology: TreeMap = {};
-  for (const node of nodes) {
-    const name = node.name.replaceAll(/[^\w-]/g, '-');
-    const { environment, start_command, image, extra_volumes } = node.properties;
-    const line: NodeReport = { node: node.name, taken: [], changed: [], missing: [] };
-    report.push(line);
-    if (node.node_type === container) {
-      topology[name] = {
-        kind: 'linux',
-        image,
-        ...(typeof environment === 'string' && environment !== '' && { env: environmentOf(environment) }),
-        ...(start_command ? { cmd: start_command } : {}),
-      };
-      line.taken.push(`linux ${String(image)}`);
-      if (Array.isArray(extra_volumes) && extra_volumes.length > 0) line.missing.push('volumes');
-    } else if (node.node_type === networkSwitch) {
-      topology[name] = { kind: 'bridge' };
-      line.changed.push('a bridge of the host, which must exist');
-    } else {
-      line.missing.push(`nodes of type ${node.node_type}`);
-      continue;
-    }
-    kept.set(node.node_id, name);
-  }
-  const ends = links.flatMap((link) => {
-    const [one, other] = link.nodes.map(({ node_id, adapter_number, port_number }) => {
-      const name = kept.get(node_id);
-      const node = nodes.find((each) => each.node_id === node_id);
-      const port = node?.ports.find((each) => each.adapter_number === adapter_number && each.port_number === port_number);
-      // In containerlab eth0 is the management interface.
-      return (
-        name && `${name}:${node?.node_type === container ? `eth${adapter_number + 1}` : (port?.short_name ?? `e${port_number}`)}`
-      );
-    });
-    return one && other ? [{ endpoints: [one, other] }] : [];
-  });
-  for (const line of report) if (line.taken.length > 0) line.changed.push('eth0 is eth1, and so on: eth0 is for management');
-  if (links.some(({ filters }) => Object.keys(filters).length > 0))
-    report.push({ node: '(links)', taken: [], changed: [], missing: ['impairments: use containerlab tools netem'] });
-  return { text: stringify({ name: project.name, topology: { nodes: topology, links: ends } }), report };
-}
-
-function environmentOf(text: string): Record<string, string> {
-  const pairs = text.split('\n').flatMap((line) => {
-    const equals = line.indexOf('=');
-    return equals < 1 ? [] : [[line.slice(0, equals), line.slice(equals + 1)] as const];
-  });
-  return Object.fromEntries(pairs);
 }

@@ -1,12 +1,17 @@
 /** Imports labs of EVE-NG (`.unl`, XML). Source: files that EVE-NG's users publish and its documents. */
 import { SaxesParser } from 'saxes';
+import { ForeignMap } from '../../src/schema/foreign-map.ts';
+import type { NodeType } from '../../src/schema/node.ts';
 import { LabError } from '../file/lab-error.ts';
 import type { TreeMap } from '../file/read-yaml.ts';
-import { type ImportedLab, LabBuilder, nodeName, numberIn, textIn } from './foreign-lab.ts';
-import { container, eveKinds, machine, networkSwitch, pc, router, unixRouter, uplink } from './kinds.ts';
+import { interfaceKeys, labKeys, networkKeys, nodeKeys, slotKeys } from './eve-keys.ts';
+import { type ImportedLab, LabBuilder, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
+import { container, eveKinds, machine, networkSwitch, pc, router, routerMemory, unixRouter, uplink } from './kinds.ts';
 
 /** Longest file, characters. */
 const maxLength = 8_388_608;
+/** Longest start-up configuration, characters. */
+const longestConfig = 1_000_000;
 const mostElements = 50_000;
 const deepest = 32;
 
@@ -17,82 +22,190 @@ interface XmlElement {
   text: string;
 }
 
+type EveNodeMap = ForeignMap<keyof typeof nodeKeys>;
+type EvePortMap = ForeignMap<keyof typeof interfaceKeys>;
+
+interface EvePort {
+  readonly map: EvePortMap;
+  /** The end of a link in a lab file. */
+  readonly end: string;
+}
+
 /** Imports a lab. @throws LabError */
 export function importEve(text: string, file: string): ImportedLab {
   const root = readXml(text, file);
   if (root.name !== 'lab') throw new LabError(`${file} is not a lab of EVE-NG: its outermost element is <${root.name}>, not <lab>`);
-  const lab = new LabBuilder(textIn(root.attributes, 'name') ?? 'eve');
+  const facts = new ForeignMap(root.attributes, labKeys);
+  const lab = new LabBuilder(facts.text('name') ?? 'eve');
   const topology = child(root, 'topology');
-  const configs = new Map(
-    all(child(child(root, 'objects'), 'configs'), 'config').map((one) => [textIn(one.attributes, 'id'), one.text]),
-  );
+  const objects = child(root, 'objects');
+  const configs = new Map(all(child(objects, 'configs'), 'config').map((one) => [textIn(one.attributes, 'id'), one.text]));
   const networks = new Map(all(child(topology, 'networks'), 'network').map((one) => [textIn(one.attributes, 'id') ?? '', one]));
   const ends = new Map<string, string[]>();
-  const serial = new Map<string, string>();
-  for (const node of all(child(topology, 'nodes'), 'node')) {
-    const name = addNode(lab, node.attributes, configs);
-    for (const { attributes } of all(node, 'interface')) {
-      const end = `${name}${portOf(node.attributes, attributes)}`;
-      const network = textIn(attributes, 'network_id');
+  const serial = new Map<string, EvePort>();
+  for (const element of all(child(topology, 'nodes'), 'node')) {
+    const map: EveNodeMap = new ForeignMap(element.attributes, nodeKeys);
+    const ports = all(element, 'interface').map((one) => new ForeignMap(one.attributes, interfaceKeys));
+    const { name, report } = addNode(lab, map, { ports, configs });
+    for (const port of ports) {
+      const end = `${name}${portOf(map, port, report)}`;
+      const network = port.text('network_id');
       if (network !== undefined && network !== '0') ends.set(network, [...(ends.get(network) ?? []), end]);
-      if (textIn(attributes, 'remote_id') !== undefined) joinSerial(lab, serial, { node: node.attributes, port: attributes, end });
+      if (port.has('remote_id')) joinSerial(lab, serial, { node: map, port: { map: port, end } });
+      report.missing.push(...port.unread().map((key) => `interface ${String(port.peek('name') ?? port.peek('id') ?? '')} ${key}`));
     }
+    report.missing.push(...map.unread(), ...othersOf(element, ['interface', 'slot']).map((one) => `<${one}>`));
   }
-  for (const object of all(child(child(root, 'objects'), 'textobjects'), 'textobject')) addText(lab, object);
-  const drawn = ['lineobjects', 'pictures'].filter((name) => (child(child(root, 'objects'), name)?.children.length ?? 0) > 0);
-  if (drawn.length > 0) lab.lacks(drawn.join(' and '));
-  for (const [id, list] of ends) joinNetwork(lab, networks.get(id)?.attributes ?? {}, { id, ends: list });
+  for (const object of all(child(objects, 'textobjects'), 'textobject')) addText(lab, object);
+  for (const { end } of serial.values()) lab.lacks(`the serial link of ${end}: nothing is at its other end`);
+  for (const [id, { attributes }] of networks)
+    if (!ends.has(id)) lab.lacks(`network ${textIn(attributes, 'name') || id}: nothing is on it`);
+  for (const [id, list] of ends)
+    joinNetwork(lab, new ForeignMap(networks.get(id)?.attributes ?? {}, networkKeys), { id, ends: list });
+  for (const key of [
+    ...facts.unread(),
+    ...othersOf(root, ['topology', 'objects']),
+    ...othersOf(objects, ['configs', 'textobjects']),
+  ])
+    lab.lacks(key);
   return lab.build();
 }
 
-function addNode(lab: LabBuilder, node: TreeMap, configs: ReadonlyMap<string | undefined, string>): string {
-  const label = nodeName(textIn(node, 'name') ?? '');
-  const name = lab.has(label) ? `${label}-${textIn(node, 'id') ?? ''}` : label;
-  const type = textIn(node, 'type') ?? '';
-  const [image = '', template = ''] = [textIn(node, 'image'), textIn(node, 'template')];
-  const kind = eveKinds.get(type);
-  const [cpus, memory, adapters] = [numberIn(node, 'cpu'), numberIn(node, 'ram'), numberIn(node, 'ethernet')];
-  const place = { x: Math.round(numberIn(node, 'left') ?? 0), y: Math.round(numberIn(node, 'top') ?? 0) };
+/** Lists the names of other child elements that hold something. */
+function othersOf(element: XmlElement | undefined, known: readonly string[]): string[] {
+  const others = (element?.children ?? []).filter(
+    ({ name, text, children }) => !known.includes(name) && (children.length > 0 || text.trim() !== ''),
+  );
+  return [...new Set(others.map(({ name }) => name))];
+}
+
+interface EveNodeParts {
+  readonly ports: readonly EvePortMap[];
+  readonly configs: ReadonlyMap<string | undefined, string>;
+}
+
+function addNode(lab: LabBuilder, node: EveNodeMap, { ports, configs }: EveNodeParts): { name: string; report: NodeReport } {
+  const label = nodeName(node.text('name') ?? '');
+  const id = node.text('id');
+  const name = lab.has(label) ? `${label}-${id ?? ''}` : label;
+  const type = node.text('type') ?? '';
+  const [image = '', template = ''] = [node.text('image'), node.text('template')];
+  const kind = eveKinds.get(type) ?? machine;
+  const place = { x: Math.round(node.number('left') ?? 0), y: Math.round(node.number('top') ?? 0) };
   const isMachine = kind === machine;
   const fields: TreeMap = {
-    kind: kind ?? machine,
-    ...(kind !== pc && { image: isMachine || kind === undefined ? `${image || template || type}.qcow2` : image }),
-    ...(kind !== pc && kind !== container && memory && { memory }),
-    ...(isMachine && cpus && { cpus }),
-    ...((isMachine || kind === container) &&
-      adapters && { adapters: Math.min(Math.max(adapters, 1), kind === container ? 99 : 275) }),
-    ...(kind === router && { properties: { platform: /^c\d{4}$/.test(template) ? template : 'c7200' } }),
-    ...(kind === unixRouter && { properties: { ethernet_adapters: Math.min(adapters ?? 1, 16) } }),
+    kind,
+    ...(kind !== pc && { image: isMachine ? `${image || template || type}.qcow2` : image || template || type }),
+    ...hardwareOf(kind, node, ports),
     ...place,
   };
-  const report = lab.add(name, fields, [`${type} ${image || template}`.trim()]);
-  if (kind === undefined) report.changed.push(`type "${type}" is taken as a virtual machine`);
+  const report = lab.add(name, fields, { taken: [`${type} ${image || template}`.trim()], given: node.text('name') ?? name });
+  if (!eveKinds.has(type)) report.changed.push(`type "${type}" is taken as a virtual machine`);
   if (isMachine)
     report.missing.push(
       `its disk: EVE-NG has a folder ${image || template}; put its disk into the image folder and name it as image`,
     );
-  if (kind === router || kind === unixRouter) report.missing.push('a compute that runs it: it is stored only');
-  const config = configs.get(textIn(node, 'id'));
-  if (config !== undefined && textIn(node, 'config') === '0')
+  if (kind === router && !node.number('ram')) report.changed.push(`memory is ${fields.memory} MiB`);
+  const config = configs.get(id);
+  if (config !== undefined && node.peek('config') === '0')
     report.missing.push('its saved configuration, which is not used at its start');
   else addConfig(report, fields, config);
-  return name;
+  node.raw('config');
+  return { name, report };
+}
+
+/** Returns memory, processors, adapters and slots, of those that the kind has. */
+function hardwareOf(kind: NodeType, node: EveNodeMap, ports: readonly EvePortMap[]): TreeMap {
+  // Telnet is the console of all kinds without a screen.
+  if (kind !== machine && node.peek('console') === 'telnet') node.raw('console');
+  if (kind === pc) {
+    for (const key of ['ethernet', 'cpu', 'ram'] as const) node.raw(key);
+    return {};
+  }
+  const adapters = node.number('ethernet');
+  // Some templates have an interface for management before those that are counted.
+  const lastPort = Math.max(1, ...ports.map((port) => Math.floor(Number(port.peek('id') ?? 0)) + 1 || 1));
+  if (kind === container) return { ...(adapters && { adapters: Math.min(Math.max(adapters, lastPort), 99) }) };
+  const memory = node.number('ram');
+  if (kind === machine) {
+    const [cpus, console] = [node.number('cpu'), String(node.peek('console') ?? '')];
+    const properties = {
+      ...fitting(node, 'firstmac', 'mac_address', /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i),
+      ...fitting(node, 'qemu_nic', 'adapter_type', /^(?:e1000|i82559er|ne2k_pci|pcnet|rtl8139|virtio-net-pci|vmxnet3)$/),
+      ...fitting(node, 'qemu_arch', 'platform', /^(?:aarch64|arm|i386|x86_64)$/),
+    };
+    return {
+      ...(memory && { memory }),
+      ...(cpus && { cpus }),
+      ...(adapters && { adapters: Math.min(Math.max(adapters, lastPort), 275) }),
+      ...(/^(?:telnet|vnc)$/.test(console) && { console_type: node.text('console') }),
+      ...(Object.keys(properties).length > 0 && { properties }),
+    };
+  }
+  const nvram = node.number('nvram');
+  if (kind === unixRouter) {
+    const slots = (isSerial: boolean) =>
+      new Set(ports.flatMap((port) => ((port.peek('type') === 'serial') === isSerial ? slotOf(port)[0] : [])));
+    const ethernet = Math.max(adapters ?? 1, ...[...slots(false)].map((slot) => slot + 1));
+    const serial = Math.max(node.number('serial') ?? 0, ...[...slots(true)].map((slot) => slot + 1 - ethernet));
+    const bays = {
+      ethernet_adapters: Math.min(ethernet, 16),
+      serial_adapters: Math.min(Math.max(serial, 0), 16 - Math.min(ethernet, 16)),
+    };
+    return { ...(memory && { memory }), properties: { ...bays, ...(nvram && { nvram }) } };
+  }
+  const [template = '', idlepc] = [String(node.peek('template') ?? ''), node.text('idlepc')];
+  const slots = slotKeys.flatMap((key): [string, string][] => {
+    const module = node.text(key);
+    return module === undefined || module === '' || module === '0' ? [] : [[key, module]];
+  });
+  const { platform, chassis } = platformOf(template);
+  return {
+    memory: memory || (routerMemory[platform] ?? 256),
+    properties: {
+      platform,
+      ...(chassis !== undefined && { chassis }),
+      ...(idlepc?.startsWith('0x') && idlepc !== '0x0' && { idlepc }),
+      ...(nvram && { nvram }),
+      ...Object.fromEntries(slots),
+    },
+  };
+}
+
+/** Returns the platform that a template names, and the chassis where the platform has several: `c1710` is a c1700. */
+function platformOf(template: string): { readonly platform: string; readonly chassis?: string } {
+  const [, series, model] = /^c(17|26|36)(\d\d)$/.exec(template) ?? [];
+  if (series !== undefined) return { platform: `c${series}00`, ...(model !== '00' && { chassis: `${series}${model}` }) };
+  return { platform: Object.hasOwn(routerMemory, template) ? template : 'c7200' };
+}
+
+/** Returns a property of the attribute's value; none where the value does not fit, which counts as unread. */
+function fitting(node: EveNodeMap, key: 'firstmac' | 'qemu_nic' | 'qemu_arch', property: string, pattern: RegExp): TreeMap {
+  return pattern.test(String(node.peek(key) ?? '')) ? { [property]: node.text(key) } : {};
+}
+
+/**
+ * Returns slot and unit of an interface of IOL and Dynamips. Its name says them (`e1/0`); without one its id is unit × 16 + slot.
+ */
+function slotOf(port: EvePortMap): readonly [number, number] {
+  const [, slot, unit] = /(\d{1,2})\/(\d{1,2})$/.exec(String(port.peek('name') ?? '')) ?? [];
+  const id = Number(port.peek('id') ?? 0);
+  return slot === undefined ? [id % 16, Math.floor(id / 16)] : [Number(slot), Number(unit)];
 }
 
 function addConfig(report: { taken: string[]; missing: string[] }, fields: TreeMap, config: string | undefined): void {
   const text = config === undefined ? '' : Buffer.from(config, 'base64').toString('utf8');
   if (text.trim() === '') return;
   if (fields.kind === pc || fields.kind === router || fields.kind === unixRouter) {
-    fields.config = text.slice(0, 1_000_000);
+    fields.config = text.slice(0, longestConfig);
     report.taken.push('start-up configuration');
+    if (text.length > longestConfig) report.missing.push(`its start-up configuration after ${longestConfig} characters`);
   } else report.missing.push('its start-up configuration: put it on a config disk, or paste it into the console');
 }
 
 /** Adds a text object, whose data is base64 of HTML, or in old labs of HTML in a text. Only its text and position are imported. */
 function addText(lab: LabBuilder, object: XmlElement): void {
-  const html = Buffer.from(child(object, 'data')?.text ?? '', 'base64')
-    .toString('utf8')
-    .slice(0, 100_000);
+  const html = Buffer.from(child(object, 'data')?.text ?? '', 'base64').toString('utf8');
   const text = html
     .replaceAll(/<br[^<>]{0,200}>|<\/(?:p|div)>/gi, '\n')
     .replaceAll(/<[^<>]{0,10000}>/g, '')
@@ -106,40 +219,46 @@ function addText(lab: LabBuilder, object: XmlElement): void {
     return;
   }
   const pixels = (side: string) => Math.round(Number(new RegExp(`\\b${side}: ?(-?\\d{1,6})`).exec(html)?.[1] ?? 0));
-  lab.draw({ text: text.slice(0, 10_000), x: pixels('left'), y: pixels('top') });
+  lab.drawText(text, pixels('left'), pixels('top'));
 }
 
-/** Names a port: interfaces of machines and containers are numbered; others take the first free port. */
-function portOf(node: TreeMap, port: TreeMap): string {
-  const number = numberIn(port, 'id');
-  const kind = eveKinds.get(textIn(node, 'type') ?? '');
-  return (kind === machine || kind === container) && number !== undefined && number >= 0 ? `:${number}/0` : '';
+/** Names a port by adapter and port; a PC has one only. */
+function portOf(node: EveNodeMap, port: EvePortMap, report: NodeReport): string {
+  const kind = eveKinds.get(String(node.peek('type') ?? '')) ?? machine;
+  const number = port.number('id');
+  for (const key of ['name', 'type'] as const) port.raw(key);
+  if (kind === pc) return '';
+  if (kind === router || kind === unixRouter) return `:${slotOf(port).join('/')}`;
+  if (number !== undefined && Number.isInteger(number) && number >= 0) return `:${number}/0`;
+  report.changed.push(`interface ${String(port.peek('name') ?? '')} is its first free port`);
+  return '';
 }
 
 /** Adds a network: a link for two nodes, a switch for more, a NAT node for an uplink. */
 function joinNetwork(
   lab: LabBuilder,
-  network: TreeMap,
+  network: ForeignMap<keyof typeof networkKeys>,
   { id, ends }: { readonly id: string; readonly ends: readonly string[] },
 ): void {
-  const type = textIn(network, 'type') ?? 'bridge';
+  const type = network.text('type') ?? 'bridge';
   const isOutside = /^(pnet|nat)/.test(type);
   const [one, other] = ends;
+  const label = nodeName(network.text('name') || `Net-${id}`);
+  const place = { x: Math.round(network.number('left') ?? 0), y: Math.round(network.number('top') ?? 0) };
+  for (const key of network.unread()) lab.lacks(`network ${label} ${key}`);
   if (!isOutside && ends.length === 2 && one !== undefined && other !== undefined) {
     lab.link(one, other);
     return;
   }
-  const label = nodeName(textIn(network, 'name') || `Net-${id}`);
   const base = lab.has(label) ? `${label}-net${id}` : label;
-  const place = { x: Math.round(numberIn(network, 'left') ?? 0), y: Math.round(numberIn(network, 'top') ?? 0) };
   const report = lab.add(
     base,
     { kind: networkSwitch, ...(ends.length > 7 && { ports: Math.min(ends.length + 1, 1024) }), ...place },
-    [type],
+    { taken: [type] },
   );
   for (const end of ends) lab.link(end, base);
   if (!isOutside) return;
-  lab.add(`${base}-out`, { kind: uplink, x: place.x, y: place.y - 120 }, [type]);
+  lab.add(`${base}-out`, { kind: uplink, x: place.x, y: place.y - 120 }, { taken: [type] });
   lab.link(base, `${base}-out`);
   report.changed.push(`${type}: a switch with a NAT node behind it`);
 }
@@ -147,17 +266,15 @@ function joinNetwork(
 /** Adds a serial link, which is listed at both of its ends. */
 function joinSerial(
   lab: LabBuilder,
-  seen: Map<string, string>,
-  { node, port, end }: { readonly node: TreeMap; readonly port: TreeMap; readonly end: string },
+  seen: Map<string, EvePort>,
+  { node, port }: { readonly node: EveNodeMap; readonly port: EvePort },
 ): void {
-  const own = `${textIn(node, 'id')}:${textIn(port, 'id')}`;
-  const remote = `${textIn(port, 'remote_id')}:${textIn(port, 'remote_if')}`;
+  const own = `${node.text('id')}:${String(port.map.peek('id'))}`;
+  const remote = `${port.map.text('remote_id')}:${port.map.text('remote_if')}`;
   const other = seen.get(remote);
-  if (other === undefined) {
-    seen.set(own, end);
-    return;
-  }
-  for (const name of [end, other]) lab.report(name.split(':')[0] ?? '')?.missing.push('a serial link: its ports must be named');
+  seen.delete(remote);
+  if (other === undefined) seen.set(own, port);
+  else lab.link(other.end, port.end);
 }
 
 /** Parses XML. Entities other than XML's own are refused, and so are documents that declare any. */

@@ -11,14 +11,25 @@ export interface NodeReport {
   readonly missing: string[];
 }
 
+interface AddedNode {
+  readonly taken?: readonly string[];
+  /** Name in the file. */
+  readonly given?: string;
+}
+
 export interface ImportedLab {
   /** The lab file. */
   readonly text: string;
   readonly report: readonly NodeReport[];
+  /** Files that the lab file names, relative to the folder of the imported file. */
+  readonly files?: readonly string[];
 }
 
 /** Stands for the lab in the report, in place of a node: no node can have this name. */
 const wholeLab = '(lab)';
+
+/** Length of the longest text of a drawing, characters. */
+const longestText = 10_000;
 
 /** Collects the nodes, links and report of an import. */
 export class LabBuilder {
@@ -36,11 +47,12 @@ export class LabBuilder {
     return this.#nodes.has(name);
   }
 
-  /** Adds a node. @throws LabError for a second node of this name */
-  add(name: string, fields: TreeMap, taken: readonly string[] = []): NodeReport {
+  /** Adds a node; `given`: its name in the file. @throws LabError for a second node of this name */
+  add(name: string, fields: TreeMap, { taken = [], given = name }: AddedNode = {}): NodeReport {
     if (this.#nodes.has(name)) throw new LabError(`there are two nodes "${name}"`);
     this.#nodes.set(name, fields);
-    const report = { node: name, taken: [...taken], changed: [], missing: [] };
+    const changed = given === name ? [] : [`its name, which is "${given.slice(0, 100)}" in the file`];
+    const report = { node: name, taken: [...taken], changed, missing: [] };
     this.#reports.set(name, report);
     return report;
   }
@@ -53,8 +65,10 @@ export class LabBuilder {
     this.#links.push(Object.keys(fields).length === 0 ? [one, other] : { ends: [one, other], ...fields });
   }
 
-  draw(drawing: TreeMap): void {
-    this.#drawings.push(drawing);
+  /** Draws a text; one that is too long is cut, and the report says so. */
+  drawText(text: string, x: number, y: number): void {
+    this.#drawings.push({ text: text.slice(0, longestText), x, y });
+    if (text.length > longestText) this.lacks(`the text "${text.slice(0, 40)}…" after ${longestText} characters`);
   }
 
   /** Reports a part of the lab, not of one node, that is missing. */
@@ -71,7 +85,14 @@ export class LabBuilder {
       ...(this.#links.length > 0 && { links: this.#links }),
       ...(this.#drawings.length > 0 && { drawings: this.#drawings }),
     };
-    return { text: stringify(escaped(lab), { aliasDuplicateObjects: false, lineWidth: 120 }), report: [...this.#reports.values()] };
+    const files = [...this.#nodes.values()].flatMap((node) =>
+      Object.values(mapOf(node.files)).map((one) => textIn(mapOf(one), 'file')),
+    );
+    return {
+      text: stringify(escaped(lab), { aliasDuplicateObjects: false, lineWidth: 120, blockQuote: 'literal' }),
+      report: [...this.#reports.values()],
+      files: [...new Set(files.filter((file) => file !== undefined))],
+    };
   }
 }
 

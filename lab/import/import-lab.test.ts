@@ -1,9 +1,11 @@
 /** Labs of other programs, written here in the shape of theirs: what becomes of them, and what hostile ones do. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { Lab } from '../file/lab.ts';
 import { filesOf } from '../file/lab-files.ts';
 import { loadLab } from '../file/load-lab.ts';
+import { readYaml } from '../file/read-yaml.ts';
 import type { ImportedLab } from './foreign-lab.ts';
 import type { ForeignProgram } from './import-lab.ts';
 import { importLab } from './import-lab.ts';
@@ -84,10 +86,15 @@ topology:
     assert.match(reportOf(imported, 'iol')?.changed.join() ?? '', /^\.\/iol\.partial\.cfg is its whole configuration/);
     assert.deepEqual(lab.nodes[0]?.properties, { environment: `A=1\nB=\${x}`, extra_volumes: ['/etc/frr'] });
     assert.equal(lab.nodes[0]?.files.get('etc/frr/daemons'), 'bgpd=yes\n');
-    assert.deepEqual(reportOf(imported, 'r1')?.missing, ['bind /lib/modules:/lib/modules', 'exec', 'mtu of a link']);
+    assert.deepEqual(reportOf(imported, 'r1')?.missing, [
+      'bind /lib/modules:/lib/modules',
+      'exec: commands after the start',
+      'mgmt-ipv4: address in the management network',
+      'link mtu: links carry frames of any length',
+    ]);
     assert.deepEqual(reportOf(imported, 'leaf')?.changed, ['e1-1 is eth1', 'e1-2 is eth2']);
     assert.match(reportOf(imported, 'old')?.missing.join() ?? '', /its disk/);
-    assert.deepEqual(reportOf(imported, 'sw')?.missing, ['link of type dummy', 'mtu of a link']);
+    assert.deepEqual(reportOf(imported, 'sw')?.missing, ['link of type dummy', 'link mtu: links carry frames of any length']);
   });
 
   it('with stages, and with what later versions added, is taken with a report', async () => {
@@ -123,8 +130,7 @@ topology:
     assert.deepEqual(linksOf(lab), ['r1:eth1 r2:eth1']);
     assert.match(kindsOf(lab).r2 ?? '', /^docker \$\{IMAGE:=alpine:3\}$/);
     const missing = reportOf(imported, 'r2')?.missing.join() ?? '';
-    for (const key of ['stages', 'healthcheck', 'network-mode', 'dns', 'env-files', 'certificate'])
-      assert.match(missing, new RegExp(key));
+    for (const key of ['stages', 'healthcheck', 'dns', 'env-files', 'certificate']) assert.match(missing, new RegExp(key));
   });
 });
 
@@ -169,7 +175,7 @@ describe('a lab of EVE-NG', () => {
       Out: 'ethernet_switch',
       'Out-out': 'nat',
     });
-    assert.deepEqual(linksOf(read), ['R-1:0/0 VPC', 'R-1:2/0 Out', 'IOL Out', 'D:0/0 Out', 'Out Out-out']);
+    assert.deepEqual(linksOf(read), ['R-1:0/0 VPC', 'R-1:2/0 Out', 'IOL:0/0 Out', 'D:0/0 Out', 'Out Out-out']);
     assert.equal(read.nodes[1]?.config, 'set pcname VPC\nip 10.0.0.2/24\n');
     assert.deepEqual(reportOf(imported, 'VPC')?.taken, ['vpcs vpcs', 'start-up configuration']);
     assert.match(reportOf(imported, 'R-1')?.missing.join() ?? '', /its disk.*its saved configuration, which is not used/);
@@ -218,7 +224,8 @@ smart_annotations:
     assert.deepEqual(linksOf(lab), ['rtr-1:1/0 sw', 'sw ext']);
     assert.deepEqual(lab.links[0]?.filters, { delay: [40, 5], packet_loss: [1.5], bandwidth: [2000] });
     assert.equal(lab.drawings.length, 1);
-    assert.equal(reportOf(imported, 'rtr-1')?.missing.length, 2);
+    assert.equal(reportOf(imported, 'rtr-1')?.missing.length, 1);
+    assert.equal(lab.nodes[0]?.files.get('config/ios_config.txt'), 'hostname r1', 'a configuration of one text');
     assert.equal(lab.nodes.find(({ name }) => name === 'xe')?.files.get('config/iosxe_config.txt'), `hostname \${x}\n`);
     assert.deepEqual(reportOf(imported, '(lab)')?.missing, [
       'conditions of the link l0: reorder_prob',
@@ -229,6 +236,44 @@ smart_annotations:
 });
 
 describe("netlab's output", () => {
+  const recorded = (name: string) => readFileSync(new URL(`../../test/support/netlab/${name}`, import.meta.url), 'utf8');
+
+  it('as netlab writes it, in YAML 1.1, has its images, links, addresses and configurations', async () => {
+    const text = recorded('output.yml');
+    for (const form of [text, text.replace(/^%YAML 1\.1\n---\n/, '')]) {
+      const imported = importLab(form, 'output.yml');
+      const folders = [...imported.text.matchAll(/file: (\S+)/g)].map(([, path]) => [path ?? '', `content of ${path}\n`] as const);
+      const lab = await open(imported, Object.fromEntries(folders));
+      const frr = 'docker quay.io/frrouting/frr:10.5.3';
+      assert.deepEqual(kindsOf(lab), { e1: frr, e2: frr, h1: 'docker python:3.13-alpine', r3: frr });
+      assert.deepEqual(linksOf(lab), ['e1:eth1 e2:eth1', 'e2:eth2 r3:eth1', 'e1:eth2 r3:eth2', 'e1:eth3 h1:eth1']);
+      const [e1, , h1] = lab.nodes;
+      assert.equal(e1?.files.get('etc/frr/daemons'), 'content of node_files/e1/daemons\n');
+      assert.equal(e1?.files.get('etc/config/02-ospf.sh'), 'content of node_files/e1/ospf\n');
+      assert.deepEqual(e1?.properties.extra_volumes, ['/etc/config', '/etc/frr']);
+      const network = e1?.files.get('etc/network/interfaces') ?? '';
+      for (const word of ['10.0.0.1/32 dev lo', '10.1.0.1/30 dev eth1', '10.1.0.9/30 dev eth2', '192.0.2.1/24 dev eth3'])
+        assert.ok(network.includes(`up ip address add ${word}`), network);
+      assert.match(h1?.files.get('etc/network/interfaces') ?? '', /eth1\n {2}up ip route add 172\.16\.0\.0\/16 via 192\.0\.2\.1\n/);
+      assert.deepEqual(
+        reportOf(imported, 'e1')?.missing.filter((one) => !/^(interfaces|mgmt|mtu|loopback)/.test(one)),
+        ['clab.exec: commands after the start'],
+      );
+      assert.match(reportOf(imported, 'e1')?.changed.join() ?? '', /run \/etc\/config\/01-initial\.sh, \/etc\/config\/02-ospf\.sh/);
+    }
+  });
+
+  it('is distinguished from its sources, which are refused with the command that helps', () => {
+    const sources = [
+      recorded('topology.yml'),
+      'defaults.device: frr\nnodes: [a, b]\nlinks: [a-b]\n',
+      'provider: clab\nnodes: {a: {device: frr}, b: }\nlinks: [{a: , b: , prefix.ipv4: 10.0.0.0/30}]\n',
+      'plugin: [x]\ndefaults: {device: iosv, sources: [y]}\ngroups: {g: {members: [a]}}\nnodes: {a: {module: [bgp]}}\n',
+    ];
+    for (const text of sources)
+      assert.throws(() => importLab(text, 'topology.yml'), /is a source of netlab.*Run `netlab create -o yaml topology\.yml/);
+  });
+
   it('becomes a lab file', async () => {
     const imported = importLab(
       `name: ospf
@@ -271,5 +316,76 @@ describe('any other file', () => {
       assert.throws(() => importLab(text, 'x.yaml', program), { name: 'LabError' }, `${program}: ${text}`);
     }
     assert.equal(({} as { kind?: string }).kind, undefined);
+  });
+});
+
+describe('what people bring', () => {
+  it('of containerlab: machines keep start-up configuration, memory, processors and MAC addresses; the rest is named', async () => {
+    const imported = importLab(
+      `name: m
+topology:
+  kinds: {cisco_xrv9k: {startup-config: "configs/__clabNodeName__.cfg", image: "vrnetlab/xrv9k:1"}}
+  nodes:
+    r1:
+      kind: cisco_xrv9k
+      env: {QEMU_MEMORY: "8192", QEMU_SMP: 4, OTHER: x}
+      binds: ["a:/b/c"]
+      cmd: go
+      labels: {site: a}
+      mgmt-ipv4: 172.20.20.9
+    bare: {kind: linux}
+  links:
+    - endpoints: [{node: r1, interface: eth1, mac: "02:00:00:00:00:01"}, "bare:eth1"]
+`,
+      'm.clab.yml',
+    );
+    const lab = await open(imported, { 'configs/r1.cfg': 'hostname r1\n' });
+    const [r1, bare] = lab.nodes;
+    assert.deepEqual([r1?.short.memory, r1?.short.cpus], [8192, 4]);
+    assert.equal(r1?.files.get('config/iosxr_config.txt'), 'hostname r1\n');
+    assert.deepEqual(r1?.fields.custom_adapters, [{ adapter_number: 1, mac_address: '02:00:00:00:00:01' }]);
+    const missing = reportOf(imported, 'r1')?.missing.join('\n') ?? '';
+    for (const key of ['binds', 'cmd', 'labels', 'mgmt-ipv4', 'env.OTHER']) assert.match(missing, new RegExp(`^${key}`, 'm'));
+    assert.equal(bare?.short.image, 'linux');
+    assert.match(reportOf(imported, 'bare')?.missing.join() ?? '', /its image/);
+    assert.deepEqual(imported.files, ['configs/r1.cfg']);
+  });
+
+  it('of EVE-NG: routers keep the ports that the file names, serial links too', async () => {
+    const port = (id: number, name: string, type: string, more: string) =>
+      `<interface id="${id}" name="${name}" type="${type}" ${more}/>`;
+    const imported = importLab(
+      `<lab name="r"><topology><nodes>
+<node id="1" name="R1" type="iol" image="l3.bin" ethernet="2" serial="2">${port(1, 'e1/0', 'ethernet', 'network_id="1"')}${port(18, 's2/1', 'serial', 'remote_id="2" remote_if="18"')}</node>
+<node id="2" name="R2" type="iol" image="l3.bin" ethernet="2" serial="2">${port(16, '', 'ethernet', 'network_id="1"')}${port(18, 's2/1', 'serial', 'remote_id="1" remote_if="18"')}</node>
+<node id="3" name="D1" type="dynamips" template="c3725" image="c.image" ram="256" nvram="256" idlepc="0x60a" slot1="NM-1FE-TX">${port(16, 'fa1/0', 'ethernet', 'network_id="2"')}</node>
+<node id="4" name="D2" type="dynamips" template="c7200" image="c.image">${port(0, 'fa0/0', 'ethernet', 'network_id="2"')}</node>
+</nodes><networks><network id="1" type="bridge"/><network id="2" type="bridge"/></networks></topology></lab>`,
+      'r.unl',
+    );
+    const lab = await open(imported);
+    assert.deepEqual(linksOf(lab), ['R1:2/1 R2:2/1', 'R1:1/0 R2:0/1', 'D1:1/0 D2:0/0']);
+    assert.deepEqual(lab.nodes[0]?.properties, { ethernet_adapters: 2, serial_adapters: 2 });
+    assert.deepEqual(lab.nodes[2]?.properties, { platform: 'c3725', idlepc: '0x60a', nvram: 256, slot1: 'NM-1FE-TX' });
+    assert.doesNotMatch(JSON.stringify(imported.report), /stored only/);
+  });
+
+  it('of CML 2.8: a configuration of one text is a file, written as a block', async () => {
+    const text = `hostname r1\n!\ninterface GigabitEthernet0/0\n description ${'a long line '.repeat(20)}\nend\n`;
+    const imported = importLab(
+      JSON.stringify({
+        lab: { title: 'x' },
+        nodes: [{ id: 'n0', label: 'r1', node_definition: 'iosv', configuration: text }],
+        links: [],
+      }),
+      'x.yaml',
+    );
+    assert.match(imported.text, /ios_config\.txt: \|/);
+    assert.equal((await open(imported)).nodes[0]?.files.get('config/ios_config.txt'), text);
+  });
+
+  it('in YAML 1.1 is read by the rules of 1.2, also in keys', () => {
+    const { value } = readYaml('%YAML 1.1\n---\na: [e1, E2, no, 12:30, 2026-01-01]\n1e1: x\n10: y\n', 'x.yaml');
+    assert.deepEqual(value, { a: ['e1', 'E2', 'no', '12:30', '2026-01-01'], '1e1': 'x', '10': 'y' });
   });
 });

@@ -1,97 +1,223 @@
 /**
- * Imports the output of netlab (`netlab create -o yaml`): nodes with devices, links with interfaces. Source: netlab's documents.
+ * Imports the output of netlab (`netlab create -o yaml`): nodes with devices, links with interfaces. A source, as people write it, is
+ * refused: only netlab knows what its defaults, groups and plugins make of it. Source: netlab's documents.
  */
+
+import { ForeignMap } from '../../src/schema/foreign-map.ts';
 import { LabError } from '../file/lab-error.ts';
-import { isTreeMap, readYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
-import { type ImportedLab, LabBuilder, listOf, mapOf, nodeName, textIn } from './foreign-lab.ts';
-import { container, machine, networkSwitch } from './kinds.ts';
+import { isTreeMap, readForeignYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
+import { type ImportedLab, LabBuilder, listOf, mapOf, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
+import { container, containerKinds, machine, networkSwitch } from './kinds.ts';
+import {
+  bindKeys,
+  clabKeys,
+  endKeys,
+  fileKeys,
+  interfaceKeys,
+  linkKeys,
+  loopbackKeys,
+  nodeKeys,
+  routingKeys,
+  staticRouteKeys,
+  tcKeys,
+} from './netlab-keys.ts';
 
 /** Devices that netlab runs as containers with the provider clab; `none` and `linux` are plain hosts. */
 const containerDevices: ReadonlySet<string> = new Set(['frr', 'linux', 'bird', 'eos', 'srlinux', 'cumulus', 'dnsmasq', 'none']);
 
 /** Imports a topology. @throws LabError */
 export function importNetlab(text: string, file: string): ImportedLab {
-  const top = mapOf(readYaml(text, file).value);
-  const nodes = isTreeMap(top.nodes)
-    ? Object.entries(top.nodes)
-    : listOf(top.nodes).map((one): [string, Tree] => [nameIn(one), one]);
-  if (nodes.length === 0) throw new LabError(`${file} is not a topology of netlab: it has no nodes`);
-  const lab = new LabBuilder(textIn(top, 'name') ?? 'netlab');
+  const { value } = readForeignYaml(text, file);
+  const top = new ForeignMap(value, fileKeys);
+  const nodes = top.raw('nodes');
+  if (nodes === undefined || nodes === null) throw new LabError(`${file} is not a topology of netlab: it has no nodes`);
+  if (!isTreeMap(nodes) || isSource(mapOf(value), nodes))
+    throw new LabError(
+      `${file} is a source of netlab, whose defaults, groups and plugins only netlab knows. Run \`netlab create -o yaml ${file} > lab.yml\` and import lab.yml`,
+    );
+  const lab = new LabBuilder(top.text('name') ?? 'netlab');
+  const standard = { device: textIn(mapOf(top.raw('defaults')), 'device') ?? '', provider: top.text('provider') ?? '' };
   const names = new Map<string, string>();
-  for (const [given, fields] of nodes) {
+  for (const [given, fields] of Object.entries(nodes)) {
     const name = nodeName(given);
     names.set(given, name);
-    addNode(lab, name, mapOf(fields), textIn(mapOf(top.defaults), 'device') ?? '');
+    addNode(lab, { given, name, node: new ForeignMap(fields, nodeKeys) }, standard);
   }
-  listOf(top.links).forEach((link, index) => {
-    addLink(lab, link, { names, index });
-  });
+  for (const [index, link] of top.maps('links', linkKeys).entries()) addLink(lab, link, { names, index });
+  for (const key of top.unread()) lab.lacks(key);
   return lab.build();
 }
 
-function nameIn(node: Tree): string {
-  return isTreeMap(node) ? (textIn(node, 'name') ?? '') : String(node);
+/** Whether a person wrote the file: netlab's output names the interfaces of each link, and the interfaces or the image of each node. */
+function isSource(top: TreeMap, nodes: TreeMap): boolean {
+  const links = listOf(top.links);
+  if (Object.keys(top).some((key) => key.includes('.')) || (top.links !== undefined && !Array.isArray(top.links))) return true;
+  if (links.some((link) => !isTreeMap(link) || !Array.isArray(link.interfaces))) return true;
+  return Object.values(nodes).some((node) => !isTreeMap(node) || (node.box === undefined && !Array.isArray(node.interfaces)));
 }
 
-function addNode(lab: LabBuilder, name: string, fields: TreeMap, standard: string): void {
-  const device = textIn(fields, 'device') ?? standard;
-  const image = textIn(fields, 'box') ?? textIn(fields, 'image') ?? '';
-  const isContainer = containerDevices.has(device) || textIn(fields, 'provider') === 'clab' || isTreeMap(fields.clab);
+type NetlabNodeMap = ForeignMap<keyof typeof nodeKeys>;
+
+interface NetlabNode {
+  /** Name in the file. */
+  readonly given: string;
+  readonly name: string;
+  readonly node: NetlabNodeMap;
+}
+
+function addNode(lab: LabBuilder, named: NetlabNode, standard: { readonly device: string; readonly provider: string }): void {
+  const { node } = named;
+  const device = node.text('device') ?? standard.device;
+  const image = node.text('box') ?? node.text('image') ?? '';
+  const provider = node.text('provider') ?? standard.provider;
+  const isContainer =
+    node.has('clab') || (provider === '' || provider === 'clab' ? containerDevices.has(device) : provider === 'clab');
+  const report = isContainer ? addContainer(lab, named, { image, device }) : addMachine(lab, named, { image, device });
+  report.taken.push(`${device} ${image}`.trim());
+  if (image === '') report.missing.push('its image');
+  const modules = node.list('module').map(String);
+  const hasScripts = report.changed.some((text) => text.startsWith('its configuration'));
+  if (modules.length > 0 && !hasScripts)
+    report.missing.push(`configuration of ${modules.join(', ')}: netlab's own (netlab initial)`);
+  report.missing.push(...node.unread());
+}
+
+function addMachine(
+  lab: LabBuilder,
+  { given, name, node }: NetlabNode,
+  { image, device }: { readonly image: string; readonly device: string },
+): NodeReport {
+  const disk = `${image || device || name}.qcow2`.replaceAll('/', '-');
+  const [memory, cpus] = [node.number('memory'), node.number('cpu')];
   const report = lab.add(
     name,
-    isContainer
-      ? { kind: container, image: image || device }
-      : { kind: machine, image: `${image || device || name}.qcow2`.replaceAll('/', '-'), memory: 2048 },
-    [`${device} ${image}`.trim()],
+    {
+      kind: machine,
+      image: disk,
+      memory: Math.max(1, Math.round(memory || 2048)),
+      ...(cpus && { cpus: Math.max(1, Math.ceil(cpus)) }),
+    },
+    { given },
   );
-  if (image === '') report.missing.push('its image');
-  if (!isContainer) report.changed.push('memory is 2048 MiB: a Vagrant box or disk image must be in the image folder');
-  const modules = listOf(fields.module).map(String);
-  if (modules.length > 0) report.missing.push(`configuration of ${modules.join(', ')}: netlab's own (netlab initial)`);
+  if (!memory) report.changed.push('memory is 2048 MiB');
+  report.changed.push('a Vagrant box or disk image must be in the image folder');
+  return report;
 }
+
+function addContainer(
+  lab: LabBuilder,
+  { given, name, node }: NetlabNode,
+  { image, device }: { readonly image: string; readonly device: string },
+): NodeReport {
+  const clab = node.map('clab', clabKeys);
+  const files: Record<string, Tree> = {};
+  const volumes = new Set<string>();
+  const missing: string[] = [];
+  for (const bind of clab.maps('binds', bindKeys)) {
+    const [from = '', to = ''] = [bind.text('source'), bind.text('target')];
+    bind.raw('mode');
+    if (/^(?!\/|~|\.\.)[^$]*[^/]$/.test(from) && /^\/.+\/[^/]+$/.test(to)) {
+      // The hosts file of a container is the engine's.
+      if (to === '/etc/hosts') continue;
+      volumes.add(to.slice(0, to.lastIndexOf('/')));
+      files[to.slice(1)] = { file: from };
+    } else missing.push(`bind ${from}:${to}`.slice(0, 200));
+  }
+  const scripts = Object.keys(files).filter((path) => path.startsWith('etc/config/'));
+  const network = networkConfiguration(node);
+  if (network !== undefined) files['etc/network/interfaces'] = network;
+  const clabKind = clab.text('kind') ?? '';
+  const needs = Object.hasOwn(containerKinds, clabKind) ? containerKinds[clabKind] : undefined;
+  const environment = Object.entries({ ...needs?.environment, ...mapOf(clab.raw('env')) }).map(
+    ([key, value]) => `${key}=${String(value ?? '')}`,
+  );
+  const command = clab.text('cmd') ?? needs?.command;
+  const properties = {
+    ...(environment.length > 0 && { environment: environment.join('\n') }),
+    ...(command !== undefined && { start_command: command }),
+    ...(volumes.size > 0 && { extra_volumes: [...volumes] }),
+  };
+  const fields = {
+    kind: container,
+    image: image || device,
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(Object.keys(files).length > 0 && { files }),
+  };
+  const report = lab.add(name, fields, { given });
+  if (network !== undefined) report.taken.push('addresses');
+  if (scripts.length > 0)
+    report.changed.push(
+      `its configuration: run ${scripts.map((path) => `/${path}`).join(', ')} in it, as netlab does after the start`,
+    );
+  report.missing.push(...missing);
+  return report;
+}
+
+/** Returns the file of a container by which its interfaces have the addresses and routes of the topology; undefined without any. */
+function networkConfiguration(node: NetlabNodeMap): string | undefined {
+  const lines: string[] = [];
+  const loopback = node.map('loopback', loopbackKeys);
+  const own = [loopback.text('ipv4'), loopback.text('ipv6')].filter((one) => one !== undefined);
+  if (own.length > 0) lines.push('auto lo', 'iface lo inet loopback', ...own.map((one) => `  up ip address add ${one} dev lo`));
+  for (const port of node.maps('interfaces', interfaceKeys)) {
+    const name = port.text('ifname');
+    if (name === undefined || !/^eth\d{1,2}$/.test(name)) continue;
+    const addresses = [port.text('ipv4'), port.text('ipv6')].filter((one) => one?.includes('/'));
+    if (addresses.length === 0) continue;
+    lines.push(`auto ${name}`, `iface ${name} inet manual`, `  up ip link set ${name} up`);
+    for (const address of addresses) lines.push(`  up ip address add ${address} dev ${name}`);
+  }
+  const routes = node.map('routing', routingKeys).maps('static', staticRouteKeys);
+  for (const route of routes) {
+    const [to, via] = [route.text('ipv4') ?? route.text('ipv6'), mapOf(route.raw('nexthop'))];
+    const gateway = textIn(via, 'ipv4') ?? textIn(via, 'ipv6');
+    if (to !== undefined && gateway !== undefined) lines.push(`  up ip route add ${to} via ${gateway}`);
+  }
+  return lines.length === 0 ? undefined : `${lines.join('\n')}\n`;
+}
+
+type NetlabLinkMap = ForeignMap<keyof typeof linkKeys>;
 
 /** Adds a link for two interfaces; more share a switch. */
 function addLink(
   lab: LabBuilder,
-  link: Tree,
+  link: NetlabLinkMap,
   { names, index }: { readonly names: ReadonlyMap<string, string>; readonly index: number },
 ): void {
-  const ends = interfacesOf(link).map(({ node, port }) => {
+  const ends = link.maps('interfaces', endKeys).map((end) => {
+    const [node = '', port = ''] = [end.text('node'), end.text('ifname')];
     const name = names.get(node);
     if (name === undefined) throw new LabError(`a link names the node "${node.slice(0, 100)}", which does not exist`);
-    return /^eth\d+$/.test(port) ? `${name}:${port}` : name;
+    if (/^eth\d+$/.test(port)) return `${name}:${port}`;
+    if (port !== '') lab.report(name)?.changed.push(`${port} is its first free port`);
+    return name;
   });
+  const filters = filtersOf(link.map('tc', tcKeys));
+  const fields = Object.keys(filters).length > 0 ? { filters } : {};
   const [one, other] = ends;
   if (ends.length === 2 && one !== undefined && other !== undefined) {
-    lab.link(one, other);
+    lab.link(one, other, fields);
     return;
   }
-  if (ends.length < 2) return;
+  if (ends.length < 2) {
+    if (one !== undefined)
+      lab.report(one.split(':')[0] ?? '')?.missing.push(`${link.peek('_linkname') ?? 'a link'}: nothing else is on it`);
+    return;
+  }
   const name = `LAN-${index + 1}`;
-  lab.add(name, { kind: networkSwitch, ...(ends.length > 8 && { ports: ends.length }) }, ['link of several nodes']);
-  for (const end of ends) lab.link(end, name);
+  lab.add(name, { kind: networkSwitch, ...(ends.length > 8 && { ports: ends.length }) }, { taken: ['link of several nodes'] });
+  for (const end of ends) lab.link(end, name, fields);
 }
 
-/** Reads a link: `interfaces: [{node, ifname}]` of netlab's output, or the short forms `r1-r2` and `{r1: …, r2: …}`. */
-function interfacesOf(link: Tree): { node: string; port: string }[] {
-  if (typeof link === 'string') return link.split('-').map((node) => ({ node, port: '' }));
-  const map = mapOf(link);
-  const listed = listOf(map.interfaces).map(mapOf);
-  if (listed.length > 0) return listed.map((one) => ({ node: textIn(one, 'node') ?? '', port: textIn(one, 'ifname') ?? '' }));
-  const others = new Set([
-    'prefix',
-    'name',
-    'type',
-    'bandwidth',
-    'linkindex',
-    'bridge',
-    'role',
-    'pool',
-    'interfaces',
-    'vlan',
-    'mtu',
-    'gateway',
-    'node_count',
-  ]);
-  return Object.keys(map).flatMap((node) => (others.has(node) || node.startsWith('_') ? [] : [{ node, port: '' }]));
+/** Converts impairments; netlab has milliseconds, percent and kbit/s. */
+function filtersOf(tc: ForeignMap<keyof typeof tcKeys>): TreeMap {
+  const [delay, jitter, loss, rate] = [tc.number('delay'), tc.number('jitter'), tc.number('loss'), tc.number('rate')];
+  const [duplicate, corrupt] = [tc.number('duplicate'), tc.number('corrupt')];
+  return {
+    ...((delay || jitter) && { delay: [delay ?? 0, ...(jitter ? [jitter] : [])] }),
+    ...(loss && { packet_loss: loss }),
+    ...(rate && { bandwidth: rate }),
+    ...(duplicate && { duplicate }),
+    ...(corrupt && { corrupt }),
+  };
 }

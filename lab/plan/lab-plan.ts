@@ -5,6 +5,7 @@ import type { LinkInput } from '../../src/schema/link.ts';
 import type { NodeUpdate } from '../../src/schema/node.ts';
 import type { ProjectUpdate } from '../../src/schema/project.ts';
 import type { LabSchedule } from '../file/link-schedule.ts';
+import type { MissingImage } from './missing-images.ts';
 
 export type PlanAction = 'create' | 'update' | 'replace' | 'delete';
 
@@ -96,6 +97,10 @@ export interface LabPlan {
   readonly nodes: readonly NodeStep[];
   readonly links: readonly LinkStep[];
   readonly drawings: readonly DrawingStep[];
+  /** Images that computes lack. */
+  readonly missing?: readonly MissingImage[];
+  /** Sentences about files that containers may never see. */
+  readonly unseen?: readonly string[];
 }
 
 /** A line of a plan, for users and programs. */
@@ -107,9 +112,15 @@ export interface PlanLine {
   /** Whether a running node is restarted. */
   readonly restart: boolean;
   readonly warm?: WarmStart;
+  /** Images that the node names and its compute does not have. */
+  readonly lacks?: readonly string[];
 }
 
-export function linesOf({ project, nodes, links, drawings }: LabPlan): PlanLine[] {
+export function linesOf({ project, nodes, links, drawings, missing = [] }: LabPlan): PlanLine[] {
+  const lacking = Map.groupBy(
+    missing.flatMap(({ nodes: names, image }) => names.map((name) => ({ name, image }))),
+    ({ name }) => name,
+  );
   const own: PlanLine[] =
     project.id === undefined || project.changes.length > 0
       ? [
@@ -131,6 +142,7 @@ export function linesOf({ project, nodes, links, drawings }: LabPlan): PlanLine[
       changes,
       restart,
       ...(warm && { warm }),
+      ...(lacking.has(name) && { lacks: lacking.get(name)?.map(({ image }) => image) ?? [] }),
     })),
     ...links.map(({ action, name, changes }) => ({ what: 'link' as const, action, name, changes, restart: false })),
     ...drawings.map(({ action, name, changes }) => ({ what: 'drawing' as const, action, name, changes, restart: false })),

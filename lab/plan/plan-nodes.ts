@@ -146,7 +146,7 @@ function isRunning({ facts }: WantedNode, { status }: Node): boolean {
 /** Compares the properties that are fixed when a node is created. */
 function identityChanges({ facts, nodeType, computeId, properties, node: { compute } }: WantedNode, node: Node): Change[] {
   const fixed = Object.entries(properties).filter(([key]) => facts.lab.fixed.includes(key));
-  // Without a compute in the file, the node stays on its compute.
+  // The node stays on its compute if the file names none.
   const isMoved = compute !== 'local' && compute !== 'auto' && computeId !== node.compute_id;
   return [
     ...(nodeType === node.node_type ? [] : [{ field: 'kind', from: node.node_type, to: nodeType }]),

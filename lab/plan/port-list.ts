@@ -19,8 +19,10 @@ const standardPorts = 8;
  * of the lab. `present`: that of the node in the project.
  */
 export function portList(node: LabNode, facts: KindFacts, needed: number, present: unknown): readonly MappedPort[] | undefined {
-  const { ports, vlans } = node.short;
   const list = facts.lab.port_list;
+  const isOwn = (word: 'ports' | 'vlans') => !node.inherited.has(word) || (word === 'vlans' ? list === 'vlan' : list !== undefined);
+  const ports = isOwn('ports') ? node.short.ports : undefined;
+  const vlans = isOwn('vlans') ? node.short.vlans : undefined;
   if (list === undefined) {
     if (ports !== undefined || vlans !== undefined)
       throw new LabError(`${facts.title} nodes have no ports or vlans to give`, node.place);

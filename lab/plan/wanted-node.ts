@@ -84,11 +84,15 @@ export function wantedNode(node: LabNode, present: Node | undefined, context: Wa
   const { properties: baseProperties = {}, ...base } = template
     ? nodeFrom(template, { x: 0, y: 0, name: node.name }, computeId)
     : {};
-  const given = givenProperties(node, facts);
+  const known = catalog.schemas.get(nodeType) ?? {};
+  const given = Object.fromEntries(
+    Object.entries(givenProperties(node, facts)).filter(([key]) => Object.hasOwn(known, key) || !node.inherited.has(key)),
+  );
   const ofImage = node.short.image === undefined ? {} : facts.lab.image_defaults;
   const same = present?.node_type === nodeType ? present : undefined;
   const properties = { ...given, ...neededPorts(node, { ...baseProperties, ...given }, same, { ...context, facts }) };
   checkProperties(node, nodeType, properties, context);
+  if (!same) requireProperties(node, { ...ofImage, ...baseProperties, ...properties }, facts);
   return {
     node,
     facts,
@@ -117,6 +121,7 @@ function givenProperties(node: LabNode, { title, lab }: KindFacts): Record<strin
     const value = node.short[word];
     if (value === undefined) continue;
     const property = lab[word];
+    if (property === undefined && node.inherited.has(word)) continue;
     if (property === undefined) throw new LabError(`${title} nodes take no ${word}. Remove it from node ${node.name}`, node.place);
     properties[property] = value;
   }
@@ -170,6 +175,14 @@ function checkProperties(node: LabNode, type: NodeType, properties: object, cont
   }
 }
 
+/** @throws LabError for a new node that lacks a property without which none is made */
+function requireProperties({ name, place }: LabNode, properties: object, { title, lab }: KindFacts): void {
+  const absent = lab.required?.find((key) => !Object.hasOwn(properties, key));
+  if (absent === undefined) return;
+  const word = (['image', 'memory', 'cpus'] as const).find((one) => lab[one] === absent) ?? `properties.${absent}`;
+  throw new LabError(`${title} nodes need ${word}. Add it to node ${name}`, place);
+}
+
 /** Returns the schema of a kind, cached so that its validator is compiled once. */
 function propertySchema({ catalog, propertySchemas }: WantedContext, type: NodeType): TSchema {
   const known =
@@ -184,8 +197,9 @@ function propertySchema({ catalog, propertySchemas }: WantedContext, type: NodeT
   return known;
 }
 
-function filesOf({ config, files, name, place }: LabNode, { title, lab }: KindFacts): ReadonlyMap<string, string> {
+function filesOf({ config, files, name, place, inherited }: LabNode, { title, lab }: KindFacts): ReadonlyMap<string, string> {
   if (config === undefined) return files;
+  if (lab.startup_file === undefined && inherited.has('config')) return files;
   if (lab.startup_file === undefined) {
     const { folder, files: usual = [] } = lab.config_disk ?? {};
     const hint = folder === undefined ? '' : `, such as ${usual.map((file) => `${folder}/${file}`).join(', ')}`;

@@ -13,6 +13,8 @@ export interface LabJob {
   readonly project: string | undefined;
   /** Start all nodes at the end. */
   readonly start: boolean;
+  /** Refuse nodes whose image or program their compute does not have. */
+  readonly strict: boolean;
 }
 
 /** A job with the port over which its thread calls the API. */

@@ -51,6 +51,7 @@ async function plan(): Promise<void> {
     name: project.name,
     project_id: project.id ?? null,
     steps: linesOf(planned.plan),
+    missing: planned.plan.missing,
     picture: pictureOf(lab, planned.plan, planned.state),
   };
   send(new JsonText().encode(reply));
@@ -61,7 +62,11 @@ async function apply(): Promise<void> {
   const planned = await planWithState(api, lab, { project: job.project, open: true });
   const sendLine = (line: object) => send(Buffer.from(`${JSON.stringify(line)}\n`));
   sendLine({ steps: linesOf(planned.plan) });
-  const { project_id, name } = await applyPlan(api, lab, planned.plan, { start: job.start, onProgress: sendLine });
+  const { project_id, name } = await applyPlan(api, lab, planned.plan, {
+    start: job.start,
+    strict: job.strict,
+    onProgress: sendLine,
+  });
   sendLine({ project_id, name });
 }
 

@@ -38,7 +38,7 @@ async function build(out, compression) {
   }
 }
 
-/** What `npm pack` packs, with its dependencies. */
+/** Copies the files that `npm pack` packs, with the dependencies of the package. */
 async function copyProgram(folder) {
   await mkdir(folder, { recursive: true });
   const packed = await run('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], { cwd: root });

@@ -23,7 +23,7 @@ export interface Image {
   readonly file: string;
   /** Uncompressed tar files, the lowest first. */
   readonly layers: readonly { readonly tar: string; readonly comment: string }[];
-  /** With a tag, as of `imageNames`. */
+  /** Name of the image with its tag, as `imageNames` takes it. */
   readonly name: string;
   readonly architecture: string;
   /** `config` of the image configuration. */

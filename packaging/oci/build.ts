@@ -33,11 +33,11 @@ export const containerConfig = {
   StopSignal: 'SIGTERM',
 };
 
-/** What is done in the folder `$1` when the packages are installed. */
+/** Commands that mmdebstrap runs in the folder `$1` when the packages are installed. */
 const hooks = [
   `chroot "$1" useradd --uid ${user} --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin patchbay`,
   `install -d -o ${user} -g ${user} -m 0750 "$1/data"`,
-  // Of the host that builds.
+  // Files of the host that builds.
   'rm -f "$1/etc/hostname" "$1/etc/resolv.conf"',
   // No program of the image may change its user.
   'find "$1" -xdev -type f -perm /6000 -exec chmod ug-s {} +',
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
 }
 
 async function build(file: string, { name, sources }: { name: string; sources?: string | undefined }): Promise<string> {
-  // Before minutes of work.
+  // Refuses a wrong name before minutes of work.
   imageNames(name);
   const seconds = process.env.SOURCE_DATE_EPOCH ?? (await run('git', ['-C', root, 'log', '-1', '--format=%ct']));
   if (!/^\d{1,12}$/.test(seconds)) throw new Error(`SOURCE_DATE_EPOCH is not a number of seconds: ${seconds}`);
@@ -96,7 +96,7 @@ async function installDebian(tar: string, sources: string | undefined, env: Node
   await run('mmdebstrap', [...options, suite, tar, ...(sources === undefined ? [] : [path.resolve(sources)])], { cwd: root, env });
 }
 
-/** Its files only: the image runs no services and has its own user. */
+/** Unpacks the files of the Debian package alone: the image runs no services and has its own user. */
 async function unpackProgram(stage: string, tar: string, env: NodeJS.ProcessEnv): Promise<void> {
   await run(process.execPath, [path.join(root, 'packaging/deb/build.mjs'), '--compression', 'none', '--out', stage], { env });
   const deb = (await readdir(stage)).find((name) => name.endsWith('.deb')) ?? '';

@@ -41,7 +41,7 @@ type BodyOfKey<A, K extends KeyOf<A>> = A[K] extends ApiEntry ? A[K]['body'] : n
 export type ReplyOfKey<A, K extends KeyOf<A>> = A[K] extends ApiEntry ? A[K]['reply'] : never;
 
 interface CallOptions {
-  /** How long to wait for the answer, milliseconds; 0 waits for ever. Default 120,000. Not used in-process. */
+  /** Time limit of the answer, milliseconds; 0 waits for ever. Default 120,000. Not used in-process. */
   readonly timeoutMs?: number;
   /** Ends the request while it has no answer; only with a `timeoutMs` of 0. */
   readonly signal?: AbortSignal;

@@ -53,9 +53,10 @@ const table = {
   project_closed: { status: 403, says: 'The project "{name}" is not opened: open it first' },
   project_name_taken: { status: 409, says: 'There is a project named "{name}" already' },
   project_name_invalid: { status: 400, says: 'The project name is not usable: {reason}' },
+  project_file_missing: { status: 409, says: 'There is no project file {path}. Correct the path' },
   project_file_is_copy: {
     status: 409,
-    says: 'This is a copy of the project "{name}" in {path}: open that one, or delete it first',
+    says: 'This is a copy of the project "{name}" in {path}: open that one, delete it first, or load this as a copy with new ids (copy: true)',
   },
   project_id_taken: { status: 409, says: 'There is a project with the id {project_id} already' },
   project_path_taken: { status: 403, says: 'The folder "{path}" exists already' },

@@ -8,7 +8,7 @@ import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
 import { fault } from './faults.ts';
 import { ownAgent } from './own-agent.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
-import { compileTemplate, type PathTemplate } from './template.ts';
+import { type RouteMatch, RouteTable } from './route-table.ts';
 import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
 import { uploadOf } from './upload.ts';
 import { validateBody } from './validate.ts';
@@ -27,24 +27,15 @@ const userAgent = ownAgent('local');
 export class LocalTransport<A> implements Transport<A> {
   readonly state: TransportState;
   readonly #routes = new Map<string, Route>();
-  readonly #patterns: Pattern[] = [];
-  readonly #sockets: Pattern[] = [];
+  readonly #declared: readonly Route[];
+  #table: RouteTable | undefined;
   readonly #events: LocalTransportOptions['events'];
 
   constructor(options: LocalTransportOptions) {
     this.state = Object.freeze({ connected: true, capabilities: options.capabilities, lastError: null });
     this.#events = options.events;
-    for (const route of options.routes) {
-      const pattern = { template: compileTemplate(route.template), route };
-      if (route.socket) {
-        this.#sockets.push(pattern);
-        continue;
-      }
-      this.#routes.set(withoutExpressions(route.key), route);
-      this.#patterns.push(pattern);
-    }
-    // Literal segments match before parameters, and parameters before tails, as in the router.
-    this.#patterns.sort((one, other) => (rank(one.route.template) < rank(other.route.template) ? -1 : 1));
+    this.#declared = options.routes;
+    for (const route of options.routes) if (!route.socket) this.#routes.set(withoutExpressions(route.key), route);
   }
 
   async connect(): Promise<void> {}
@@ -67,7 +58,7 @@ export class LocalTransport<A> implements Transport<A> {
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
-    const { route, params } = match(this.#patterns, method, path);
+    const { route, params } = this.#find(method, path, { isSocket: false });
     const answer = await this.#handle(
       route,
       route.spec.raw
@@ -83,7 +74,7 @@ export class LocalTransport<A> implements Transport<A> {
 
   /** Joins the client's own socket to the route directly. */
   async socket(path: string, signal: AbortSignal): Promise<Join> {
-    const { route, params } = match(this.#sockets, 'GET', path);
+    const { route, params } = this.#find('GET', path, { isSocket: true });
     const call: Call = { path: params, body: {}, query: {}, signal, userAgent };
     const accepted = await route.handle(call);
     return (client) => route.socket?.(call, client, accepted);
@@ -99,6 +90,15 @@ export class LocalTransport<A> implements Transport<A> {
 
   async close(): Promise<void> {}
 
+  /** @throws compute_route_missing */
+  #find(method: Method, path: string, { isSocket }: { readonly isSocket: boolean }): RouteMatch {
+    this.#table ??= new RouteTable(this.#declared);
+    const found = this.#table.find(method, encoded(path));
+    if (!found || isSocket !== (found.route.socket !== undefined))
+      throw fault('compute_route_missing', { request: shorten(`${method} ${path}`) });
+    return found;
+  }
+
   async #handle(
     route: Route,
     given: Pick<Call, 'path' | 'body' | 'stream' | 'isInProcess'> & Partial<Pick<Call, 'signal'>>,
@@ -109,20 +109,6 @@ export class LocalTransport<A> implements Transport<A> {
     if (value instanceof Answer) return { status: value.status, body: value.body };
     return { status: route.spec.status ?? 200, body: value instanceof Tagged ? value.body : value };
   }
-}
-
-interface Pattern {
-  readonly template: PathTemplate;
-  readonly route: Route;
-}
-
-/** Finds the route of a path. @throws compute_route_missing */
-function match(patterns: readonly Pattern[], method: Method, path: string): { route: Route; params: Record<string, string> } {
-  for (const { template, route } of patterns) {
-    const params = route.method === method ? template.match(encoded(path)) : undefined;
-    if (params) return { route, params };
-  }
-  throw fault('compute_route_missing', { request: shorten(`${method} ${path}`) });
 }
 
 /** Schemas of the routes' JSON replies, by key without regular expressions. */
@@ -151,13 +137,9 @@ function shorten(request: string): string {
   return request.replace(' /v2/compute/', ' /');
 }
 
-/** Percent-encodes a path, because templates match encoded paths. */
+/** Percent-encodes a path, because the table decodes it. */
 function encoded(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
-}
-
-function rank(template: string): string {
-  return template.replace(/\{\w+:\.\+\}/g, '\u{10ffff}').replace(/\{[^}]*\}/g, '\u{10fffe}');
 }
 
 /** Serializes a body; a long list is serialized in several turns. */

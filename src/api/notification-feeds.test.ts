@@ -56,7 +56,7 @@ describe('listeners that do not read', () => {
       assert.equal(code, undefined);
       assert.equal(last.seq, 80);
     }
-    // So much was given to connections; what waits beside it is limited.
+    // Connections were given less than this; the rest that waits for them is limited.
     assert.ok(deaf.every(({ bytes }) => bytes < MiB));
   });
 

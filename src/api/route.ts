@@ -5,7 +5,8 @@
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '../schema/type.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+export type Method = (typeof methods)[number];
 export type RouteKey = `${Method} /${string}`;
 
 /** Parameter names of a key or template. */

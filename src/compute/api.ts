@@ -13,6 +13,6 @@ type ForEveryKind<Key extends string> = Key extends `${infer Project}/${NodeType
 type OfKinds = ApiOf<RouteOfOneKind>;
 
 export type ComputeApi = ApiOf<ReturnType<typeof sharedRoutes>[number]> & {
-  // Their bodies are a client's, which the controller passes on as they are.
+  // Bodies of these requests are a client's, which the controller passes on as they are.
   readonly [Key in keyof OfKinds as ForEveryKind<Key & string>]: { readonly body: unknown; readonly reply: OfKinds[Key]['reply'] };
 };

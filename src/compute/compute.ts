@@ -39,6 +39,7 @@ import { FabricWiring } from './links/wiring.ts';
 import { Arrivals } from './nodes/arrivals.ts';
 import { watchCaptures } from './nodes/capture-watch.ts';
 import { Departures } from './nodes/departures.ts';
+import { hasMemory } from './nodes/discard-memory.ts';
 import { interfacesOf, pidsOf } from './nodes/emulator-facts.ts';
 import { LeasedMachines } from './nodes/leased-machines.ts';
 import { computeMetrics } from './nodes/metrics.ts';
@@ -74,7 +75,7 @@ export interface ComputeOptions {
   readonly leaseDeadline?: number | undefined;
 }
 
-/** Between SIGTERM and SIGKILL for processes without an owner; the server does not answer yet. */
+/** Time between SIGTERM and SIGKILL for processes without an owner; the server does not answer yet. */
 const orphanGraceMs = 300;
 
 export class HostCompute {
@@ -226,7 +227,7 @@ export class HostCompute {
 
 function fabricOf(runDirectory: string, logPath: string, lease: MachineLease, log: Host['log']): LazyFabricClient {
   const place = { socketPath: join(runDirectory, 'fabric.sock'), runDirectory, logPath };
-  return new LazyFabricClient(place, log, () => !lease.isOver && bootMs() < lease.deadline);
+  return new LazyFabricClient(place, log, () => !lease.isOver && (!lease.isSlice || bootMs() < lease.deadline));
 }
 
 /** Removes PCs that a server made and did not note before it died. Never rejects. */
@@ -239,7 +240,10 @@ function pidsIn(projects: ComputeProjects, { pid }: LinkNamespace): number[] {
   return [...(pid === undefined ? [] : [pid]), ...projects.allNodes().flatMap((node) => pidsOf(node.emulator))];
 }
 
-/** From now on guests see when the nodes at the other ends of their links start and end; and what happened while the server was away. */
+/**
+ * Shows guests from now on when the nodes at the other ends of their links start and end, and first what happened while the server was
+ * away.
+ */
 async function watchPeers({ wiring }: Context, projects: ComputeProjects): Promise<void> {
   const isAffected = (node: ComputeNode | undefined) => node?.emulator !== undefined && node.project.replicatesLinkState;
   wiring.peerChanges.subscribe((nodeId) => {
@@ -279,7 +283,8 @@ class Opening {
 
   /**
    * Notes how the machines ended that do not run any more. A machine was lost if its host was booted since. On a slice it was lost if the
-   * lease is over, or none of the slice's machines runs. Otherwise it failed by itself. PCs are no programs and do not count.
+   * lease is over, or none of the slice's machines runs. One that the server stopped with its memory was, too, should the server have died
+   * before it noted that. Otherwise it failed by itself. PCs are no programs and do not count.
    */
   async #noteEnds(loaded: ReadonlyMap<ComputeNode, LoadedNode>): Promise<void> {
     const ran = [...loaded].filter(([, { run }]) => run);
@@ -290,7 +295,7 @@ class Opening {
     for (const [node, { run }] of ran) {
       if (node.status !== 'stopped') continue;
       const isMachine = !run?.departed && machines.some(([one]) => one === node);
-      const isLost = run?.interrupted === true || (isMachine && (isByLease || isOfEarlierBoot(run)));
+      const isLost = run?.interrupted === true || (isMachine && (isByLease || isOfEarlierBoot(run) || (await hasMemory(node))));
       await node.endedAway(isLost ? 'lost' : 'failed');
     }
   }
@@ -380,7 +385,7 @@ function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0);
 }
 
-/** In the background. */
+/** Removes uploads that were not finished, in the background. */
 function removeUnfinished(images: ImageStore, drivers: Context['drivers']): void {
   for (const { kind } of drivers.values()) if (kind.images) void removeAbandoned(images.of(kind.images).directory);
   void images.removeLeftovers();

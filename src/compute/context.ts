@@ -8,7 +8,9 @@ import type { Settings } from '../schema/settings.ts';
 import type { BusyCaptures } from './captures/busy-captures.ts';
 import type { ConsoleAccess } from './host/console-admission.ts';
 import type { ImageClaims } from './host/image-claims.ts';
+import type { KeptFolders } from './host/kept-folders.ts';
 import type { Ports } from './host/ports.ts';
+import type { SavedStates } from './host/saved-states.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
 
@@ -61,4 +63,6 @@ export interface ProjectView {
   readonly holdsMachines: boolean;
   /** UDP ports that were given to the project's clients and that no NIO uses yet. */
   readonly udpPorts: Set<number>;
+  readonly keptFolders: KeptFolders;
+  readonly savedStates: SavedStates;
 }

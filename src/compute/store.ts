@@ -49,7 +49,7 @@ export type BpfTables = { readonly [K in BpfKey]?: readonly BpfInstruction[][] }
 
 /** State of a link's other end, on another compute, as the node sees it. */
 interface PeerRecord {
-  /** Its node does not run. */
+  /** The node at the other end does not run. */
   readonly peer_stopped?: boolean;
   /** Outages of the schedule that runs at the other end. */
   readonly outages?: LinkSchedule;
@@ -72,7 +72,7 @@ export interface NioRecord extends BpfTables, PeerRecord {
   readonly mirror_to?: NioMirror & { readonly address: string };
   /** The other end is on a compute of ours, and can be reached over TCP. */
   readonly stream?: NioStream;
-  /** Its frames are written to these files whenever the node runs; the capture that GNS3's API knows first. */
+  /** Files to which the NIO's frames are written whenever the node runs; first the capture that GNS3's API knows. */
   readonly captures?: readonly CaptureRecord[];
 }
 
@@ -102,7 +102,7 @@ export function withoutStreams({ stream: _stream, mirror_to, ...datagrams }: Nio
 }
 
 export interface CaptureRecord {
-  /** Among the captures of its port. The record itself, by identity, is one run of a capture: readers follow it to its end. */
+  /** Id among the captures of the port. The record itself, by identity, is one run of a capture: readers follow it to its end. */
   readonly id: string;
   /** Absolute path of the file. */
   readonly path: string;
@@ -112,7 +112,7 @@ export interface CaptureRecord {
   readonly side: CaptureSide;
   readonly nanoseconds: boolean;
   readonly max_bytes?: number;
-  /** When it ends, milliseconds since 1970. */
+  /** End of the capture, milliseconds since 1970. */
   readonly until?: number;
 }
 
@@ -126,9 +126,9 @@ export interface RunRecord {
   readonly stale: boolean;
   /** All of the machine was sent to another compute: it stays paused, as it may run there. */
   readonly departed?: true;
-  /** Its compute has ended it, or is about to: it is to run again. */
+  /** The compute has ended the run, or is about to: the node is to run again. */
   readonly interrupted?: true;
-  /** With which it was started; earlier versions, and other clients than a controller of ours, have none. */
+  /** Generation with which the node was started; earlier versions, and other clients than a controller of ours, give none. */
   readonly generation?: number;
   /** `bootId()` of the host on which it runs; earlier versions did not note it. */
   readonly boot?: string;

@@ -2,7 +2,6 @@
  * The controller: projects, their nodes and links, and the computes these are on. It reaches computes through the compute API only.
  */
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { replySchemas } from '../api/local-transport.ts';
 import { NotificationFeeds } from '../api/notification-feeds.ts';
 import type { Stream } from '../api/route.ts';
@@ -19,7 +18,7 @@ import type { SnapshotFork } from '../schema/snapshot.ts';
 import { Checkpoints } from './archive/checkpoints.ts';
 import { type ExportWanted, exportProject } from './archive/export.ts';
 import { forkSnapshot } from './archive/fork.ts';
-import { type ImportOptions, type ImportWanted, importProject } from './archive/import.ts';
+import type { ImportOptions } from './archive/import.ts';
 import { Snapshots } from './archive/snapshots.ts';
 import { WarmTemplates } from './archive/warm-templates.ts';
 import { Appliances } from './catalog/appliances.ts';
@@ -35,8 +34,10 @@ import { type Usage, UsageMeter } from './computes/usage.ts';
 import type { NodeCopies } from './copies/node-copies.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
 import type { Notice } from './live/host/project-context.ts';
+import { DesktopClients } from './live/links/desktop-clients.ts';
 import { canonical } from './model/canonical.ts';
 import type { ComputeNodeObject } from './model/node.ts';
+import type { Topology } from './model/topology.ts';
 import type { ComputeWatch } from './projects/compute-watch.ts';
 import { type Duplicated, duplicateProject } from './projects/duplicate.ts';
 import { keepProjects } from './projects/keep-projects.ts';
@@ -91,7 +92,7 @@ interface EventOfCompute {
 const usageMs = 1_000;
 /** The end of the server waits this long for remote computes, for which projects may be waiting. */
 const closeMs = 1_000;
-/** Between the pings of a silent notification feed; GNS3's interval. */
+/** Time between the pings of a silent notification feed; GNS3's interval. */
 const pingMs = 5_000;
 
 export class Controller {
@@ -100,6 +101,7 @@ export class Controller {
   readonly log: Log;
   readonly kept: KeptSettings;
   readonly end: () => void;
+  readonly desktops = new DesktopClients();
   /** Notices for listeners of the controller. */
   readonly notices: EventStream<Notice>;
   readonly #parts: ControllerParts;
@@ -162,7 +164,8 @@ export class Controller {
       version: options.version,
       log: options.log,
       reconciler: parts.nodeRecords.reconciler,
-      opening: (live) => this.relocation.opening(live),
+      opening: (live) => this.relocation.beforeOpen(live),
+      notClosedOn: (compute, projectId) => this.watch.leftovers.failed(compute, projectId),
       announce: (action, project) => {
         this.notices.emit({ action, event: project.object });
         this.checkpoints.follow(project);
@@ -222,7 +225,7 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const onEnding = (compute: RegisteredCompute) => controller.leavingSlices.ending(compute);
+    const onEnding = (compute: RegisteredCompute) => controller.leavingSlices.onSliceEnding(compute);
     const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
@@ -275,9 +278,8 @@ export class Controller {
   /** Closes everything and leaves nodes running. Nothing is written any more when it resolves: the next server may begin. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    this.checkpoints.close();
     this.copies.stop();
-    this.imageDownloads.close();
+    for (const part of [this.checkpoints, this.watch.leftovers, this.imageDownloads]) part.close();
     await this.cluster.stop();
     await this.leavingSlices.close();
     await this.relocation.close();
@@ -307,15 +309,15 @@ export class Controller {
     return projects.register(project, place);
   }
 
-  /** New projects from a snapshot, opened. `isTakenForIt`: without the memory of its machines there are none. @throws snapshot_failed */
-  async fork(projectId: string, snapshotId: string, wanted: SnapshotFork, { isTakenForIt = false } = {}): Promise<KnownProject[]> {
+  /** New projects from a snapshot, opened. `taken`: content of one that is discarded; without its memory there are none. @throws snapshot_failed */
+  async fork(projectId: string, snapshotId: string, wanted: SnapshotFork, taken?: Topology): Promise<KnownProject[]> {
     const { settings, version, computes, projects, snapshots } = this;
     const project = projects.get(projectId);
     const snapshot = await snapshots.find(project, snapshotId);
     const fork = async () => {
-      const memory = await snapshots.memories.find(project, snapshot, { what: 'forked', isRequired: isTakenForIt });
+      const memory = await snapshots.memories.find(project, snapshot, { what: 'forked', isRequired: taken !== undefined });
       const options = { settings, version, computes, projects, staging: this.#parts.staging };
-      return forkSnapshot({ project, snapshot, memory }, wanted, options);
+      return forkSnapshot({ project, snapshot, memory, taken }, wanted, options);
     };
     return snapshots.uses.during(snapshot.snapshot_id, () => project.whileThere(fork));
   }
@@ -324,22 +326,27 @@ export class Controller {
   async forkNow(projectId: string, wanted: SnapshotFork): Promise<KnownProject[]> {
     const project = this.projects.get(projectId);
     const name = `fork ${new Date().toISOString().replaceAll(':', '-')}`;
-    const { snapshot_id } = await this.snapshots.create(project, { name, memory: true });
+    let taken: Topology | undefined;
+    const snapshot = await this.snapshots.create(project, { name, memory: true }, (topology) => {
+      taken = topology;
+    });
     try {
-      return await this.fork(projectId, snapshot_id, wanted, { isTakenForIt: true });
+      return await this.fork(projectId, snapshot.snapshot_id, wanted, taken);
     } finally {
-      await this.snapshots.delete(project, snapshot_id).catch((error: unknown) => {
-        this.log.warn({ err: error }, `the snapshot "${name}" of ${project.name} could not be deleted`);
+      // Files of the snapshot are removed while the forks run already.
+      await new Promise<void>((unlisted) => {
+        this.snapshots
+          .discard(project, snapshot, unlisted)
+          .catch((error: unknown) => {
+            this.log.warn({ err: error }, `the snapshot "${name}" of ${project.name} could not be deleted`);
+          })
+          .finally(unlisted);
       });
     }
   }
 
   export(projectId: string, wanted: ExportWanted): Promise<Stream> {
-    return exportProject(this.projects.get(projectId), wanted, this.#portableOptions());
-  }
-
-  import(body: Readable, wanted: ImportWanted): Promise<KnownProject> {
-    return importProject(body, wanted, this.#portableOptions());
+    return exportProject(this.projects.get(projectId), wanted, this.portableOptions());
   }
 
   /** A compute is no longer used: its projects are closed first. */
@@ -370,7 +377,8 @@ export class Controller {
     else this.#projectOf(projectId)?.notices.emit(notice);
   }
 
-  #portableOptions(): ImportOptions {
+  /** Returns the parts that exports, imports and copies of projects work with. */
+  portableOptions(): ImportOptions {
     const { settings, version, computes, projects } = this;
     const announce = (action: string, event: object) => this.notices.emit({ action, event });
     return { settings, version, computes, projects, staging: this.#parts.staging, announce };

@@ -3,13 +3,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { commandAs, findRunAs } from '../emulators/host/run-as.ts';
-import { kinds } from '../emulators/kinds.ts';
 import { qemuKind } from '../emulators/qemu/kind.ts';
 import { Sandboxes } from '../emulators/qemu/sandbox.ts';
 import { bubblewrapObstacle } from '../process/bubblewrap/usable.ts';
 import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
 import { defaultSettings } from '../schema/settings.ts';
+import { confinedTypes } from './programs.ts';
 
 const limitsName = 'limits of emulators';
 const trialLimitMs = 5000;
@@ -28,9 +28,9 @@ export async function lookAtConfinement(emulator: string | undefined): Promise<F
       : {
           state: 'note',
           what,
-          node_types: Object.values(kinds).flatMap(({ type, needsNamespaces }) => (needsNamespaces ? [type] : [])),
+          node_types: [...confinedTypes],
           required: true,
-          found: `none, so machines see the files and processes that their user sees, and Dynamips and IOU do not start: ${obstacle}`,
+          found: `none, so machines see the files and processes that their user sees, and nodes of ${confinedTypes.join(' and ')} do not start: ${obstacle}`,
         };
   return [confinement, ...user, filter];
 }

@@ -3,6 +3,7 @@
  */
 import { access, constants } from 'node:fs/promises';
 import { availableParallelism, release } from 'node:os';
+import { trialNamespace, tryLinkNamespace } from '../emulators/host/link-namespace.ts';
 import { probe } from '../emulators/qemu/acceleration.ts';
 import { Binaries } from '../emulators/qemu/binaries.ts';
 import { qemuKind } from '../emulators/qemu/kind.ts';
@@ -130,10 +131,10 @@ async function lookAtKvm(binaries: Binaries): Promise<Finding> {
  */
 async function lookAtKernelLinks(ask?: () => Promise<FabricCapabilities>): Promise<Finding[]> {
   const capabilities = (await ask?.().catch(() => undefined)) ?? (await probeCapabilities());
-  return [linksOfContainers(capabilities), linksOfMachines(capabilities)];
+  return [linksOfContainers(capabilities), await linksOfMachines(capabilities)];
 }
 
-function linksOfContainers({ taps, kernelObstacle }: FabricCapabilities): Finding {
+function linksOfContainers({ kernelObstacle }: FabricCapabilities): Finding {
   const what = 'links of containers';
   if (kernelObstacle === null) {
     return {
@@ -142,15 +143,14 @@ function linksOfContainers({ taps, kernelObstacle }: FabricCapabilities): Findin
       found: 'carried by the kernel while they have no filter and no capture, otherwise by the fabric',
     };
   }
-  const holder = taps ? 'the fabric' : 'the fabric and a socat for each adapter';
-  return { state: 'note', what, found: `carried by ${holder}, which is slower: ${kernelObstacle}` };
+  return { state: 'note', what, found: `carried by the fabric, which is slower: ${kernelObstacle}` };
 }
 
-/** Examines the links of machines. Obstacles that appear only when the namespace is created are in the server's log. */
-function linksOfMachines({ taps, kernelObstacle }: FabricCapabilities): Finding {
+/** Examines the links of machines; in a namespace of this user, unless the server has one. */
+async function linksOfMachines({ linkObstacle }: FabricCapabilities): Promise<Finding> {
   const what = 'links of QEMU machines';
-  const ofServer = process.geteuid?.() === 0 ? undefined : 'they take a server that runs as root';
-  const obstacle = ofServer ?? (taps ? kernelObstacle : 'koffi cannot be loaded');
+  const inNamespace = async () => (await tryLinkNamespace()) ?? (await probeCapabilities(trialNamespace)).kernelObstacle;
+  const obstacle = linkObstacle && (await inNamespace());
   return obstacle === null
     ? { state: 'good', what, found: 'TAP interfaces, carried by the kernel while they have no filter and no capture' }
     : { state: 'note', what, found: `stream sockets, which are slower than TAP interfaces: ${obstacle}` };

@@ -1,6 +1,6 @@
 import type { Finding } from '../schema/finding.ts';
 
-/** How long findings are reused, ms; the user may install missing parts meanwhile. */
+/** Time for which findings are reused, ms; the user may install missing parts meanwhile. */
 const keptMs = 60_000;
 
 /** Examines the machine on request and reuses the findings for a while, because several clients request them. */

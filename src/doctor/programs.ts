@@ -8,7 +8,12 @@ export interface Program extends ProgramFacts {
   readonly nodeTypes?: readonly NodeType[];
 }
 
-/** Programs that no node type needs. */
+/** Nodes of these types do not start where emulators cannot be confined. */
+export const confinedTypes: readonly NodeType[] = Object.values(kinds).flatMap(({ type, needsNamespaces }) =>
+  needsNamespaces ? [type] : [],
+);
+
+/** Programs that are not of one node type. */
 const ofNoKind: readonly Program[] = [
   {
     name: 'tcpdump',
@@ -20,7 +25,7 @@ const ofNoKind: readonly Program[] = [
   {
     name: 'bwrap',
     package: 'bubblewrap',
-    for: 'emulators, and programs that read what clients send, without files and processes of the host; Dynamips and IOU start',
+    for: `emulators, and programs that read what clients send, without files and processes of the host; nodes of ${confinedTypes.join(' and ')} start`,
     versionArgs: ['--version'],
     version: /bubblewrap (\S+)/,
     optional: true,

@@ -23,8 +23,8 @@ export interface NodeView {
   readonly projectId: string;
   readonly projectDirectory: string;
   readonly variables?: readonly ProjectVariable[];
-  /** Nodes with numbers get the first free one from here on. Default 0. */
-  readonly numberFrom?: number;
+  /** Sources of a node's number, for kinds with numbers: the last run, whose command line is empty before it, or else the first free one from `from` on. */
+  readonly numbers: { readonly from: number; readonly lastCommandLine: string };
   readonly nodeId: string;
   readonly name: string;
   /** Working folder; `start` may rely on it being there, `create` and `update` may not. */
@@ -70,7 +70,7 @@ export type ConsoleSource =
 export interface Ending {
   /** `stopped`: we asked. `exited`: it ended by itself with code 0. `failed`: everything else. */
   readonly how: 'stopped' | 'exited' | 'failed';
-  /** For people: exit code or signal and the last words of its output. */
+  /** Explanation for people: exit code or signal, and the last words of the output. */
   readonly reason: string;
 }
 
@@ -123,12 +123,17 @@ export interface MachineArrival {
 export interface MemoryVerbs {
   /** Checks saved memory before it is restored; `name` is the node's. @throws memory_refused */
   check(folder: string, name: string): Promise<void>;
+  /** Checks a state of `saveState`. Only of kinds with it. @throws memory_refused */
+  checkState?(state: unknown, name: string): void;
   /**
-   * Only kinds whose machines can be kept as templates. Why copies of a machine would write to disks of each other, for people; undefined where
-   * they would not.
+   * Explains for people why copies of a machine would write to disks of each other; undefined where they would not. Only of kinds whose
+   * machines can be kept as templates.
    */
   findSharedDisk?(properties: Properties): string | undefined;
-  /** Only kinds that can move live. As `start`, for a machine that runs on another compute; it is paused when this resolves. @throws move_refused */
+  /**
+   * Receives a machine that runs on another compute, as `start`; it is paused when this resolves. Only of kinds that can move live. @throws
+   * move_refused
+   */
   receive?(node: NodeView, arrival: MachineArrival): Promise<Emulator>;
 }
 
@@ -145,8 +150,8 @@ export interface Emulator {
   suspend(): Promise<void>;
   resume(): Promise<void>;
   /**
-   * Only kinds that save memory: started from memory the machine is paused until this is called, though its state is "started". It is
-   * connected by `connect` before; one that was started otherwise runs already, and nothing happens.
+   * Lets a machine run that was started from memory: until then it is paused, though its state is "started". It is connected by `connect`
+   * before. A machine that was started otherwise runs already, and nothing happens. Only of kinds that save memory.
    */
   runRestored?(connect?: () => Promise<void>): Promise<void>;
   /** Resets the machine without ending the process; false when the kind must be stopped and started instead. */
@@ -156,8 +161,8 @@ export interface Emulator {
   /** Where the fabric connects for this adapter (and port); undefined when the running emulator has no such adapter. */
   port(adapter: number, port: number): PortSpec | undefined;
   /**
-   * Only kinds whose ports work on their own have these two: makes a port ready before a NIO is bound to it, which may fail, and gives
-   * up what it needed when the NIO is gone. Doing either again changes nothing.
+   * Makes a port ready before a NIO is bound to it, which may fail; `closePort` gives up what it needed when the NIO is gone. Doing either
+   * again changes nothing. Only of kinds whose ports work on their own.
    */
   openPort?(adapter: number, port: number): Promise<void>;
   closePort?(adapter: number, port: number): Promise<void>;
@@ -173,6 +178,8 @@ export interface Emulator {
    * @returns the reason, for people, where this machine's memory cannot be saved
    */
   saveMemory?(folder: string): Promise<MemorySaver | string>;
+  /** Returns its state as JSON, in place of `saveMemory`. Only of kinds in the fabric, which are held with the links of their project. */
+  saveState?(): Promise<unknown>;
   /** Prepares to continue on another compute. @returns the reason, for people, where this machine cannot */
   depart?(): Promise<Departure | string>;
   /**
@@ -200,9 +207,11 @@ export interface NodePlace {
   readonly connected?: boolean;
   /** Reports the progress of something that takes long (`log.info`). */
   inform?(message: string): void;
+  /** Warns clients of a part of the request that is not met (`log.warning`). */
+  warn?(message: string): void;
 }
 
-/** How routes that only one kind has reach its nodes. */
+/** Gives nodes to routes that only one kind has. */
 export interface NodeAccess {
   /** @throws node_not_found, project_not_found */
   get(path: { project_id: string; node_id: string }): NodeView;
@@ -234,9 +243,12 @@ export interface Driver {
   update(current: Properties, changes: Properties, node: NodePlace): Promise<Properties>;
   /** Keys of the node object of the compute's API that come from the properties. Must be quick: no I/O, cached facts only. */
   present(properties: Properties, nodeId?: string): Record<string, unknown>;
-  /** From saved memory (`savedMemoryName`) where the node's folder holds some. */
-  start(node: NodeView, options?: StartOptions): Promise<Emulator>;
-  /** Only of kinds whose memory can be saved. */
+  /**
+   * Starts the node, from saved memory (`savedMemoryName`) where its folder holds some, or from the `saved` state: JSON, not checked, of kinds with
+   * `checkState`.
+   */
+  start(node: NodeView, options?: StartOptions, saved?: unknown): Promise<Emulator>;
+  /** Keeps the memory of machines. Only of kinds whose memory can be saved. */
   readonly memory?: MemoryVerbs;
   /** Takes over what `record` describes; undefined when it no longer runs (then nothing of it is left running). */
   adopt(node: NodeView, record: Readonly<Record<string, unknown>>): Promise<Emulator | undefined>;

@@ -55,7 +55,7 @@ const running: Record<Exclude<ImplementedType, keyof typeof storageOnly>, (host:
   dynamips: (host) => dynamipsDriver(host),
 };
 
-/** In the order of the kinds. */
+/** Makes the drivers, in the order of the kinds. */
 export function makeDrivers(host: Host): ReadonlyMap<NodeType, Driver> {
   const drivers = Object.fromEntries([
     ...Object.entries(running).map(([type, make]) => [type, make(host)]),

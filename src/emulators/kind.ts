@@ -15,7 +15,7 @@ export interface PortNaming {
 
 /** The files that nodes of a kind are made from. */
 export interface ImageFacts {
-  /** Below `images_path`. */
+  /** Folder of the images below `images_path`. */
   readonly folder: string;
   /** Decides by the first bytes what is listed. */
   readonly isImage: (head: Buffer) => boolean;
@@ -25,7 +25,7 @@ export interface ImageFacts {
 
 /** The symbol of a kind's own; `controller` draws it. */
 export interface SymbolFacts {
-  /** In the classic theme: `:/symbols/classic/{name}.svg`. */
+  /** Name of the symbol in the classic theme: `:/symbols/classic/{name}.svg`. */
   readonly name: string;
   /** Pixels. */
   readonly width: number;
@@ -33,7 +33,7 @@ export interface SymbolFacts {
   readonly figure: SymbolFigure;
   /** Written upon the figure. Default: nothing. */
   readonly letters?: string;
-  /** Its category in the themes, and the name of its file in those of Affinity. Undefined: no theme has it. */
+  /** Category of the symbol in the themes, and the name of its file in those of Affinity. Undefined: no theme has it. */
   readonly theme?: { readonly category: string; readonly affinity: string };
   /** Whether appliances of the category "guest" with a section of this type have this symbol. Default false. */
   readonly ofGuests?: true;
@@ -73,7 +73,7 @@ export interface TemplateFacts {
   readonly builtIn?: { readonly template_id: string; readonly name: string; readonly settings?: Readonly<Record<string, unknown>> };
 }
 
-/** How lab files name properties of a kind, and which of them cannot be changed afterwards. */
+/** Names of a kind's properties in lab files, and the properties that cannot be changed afterwards. */
 export interface LabFacts {
   /** The property that `image` stands for. */
   readonly image?: string;
@@ -89,7 +89,7 @@ export interface LabFacts {
   readonly configDisk?: { readonly property: string; readonly folder: string; readonly files: readonly string[] };
   /** Other files of a node's folder that an export has, where they hold more than comments. */
   readonly files?: readonly string[];
-  /** Its `ports_mapping` can be written as a number of ports; `vlan`: with VLANs. */
+  /** The kind's `ports_mapping` can be written as a number of ports; `vlan`: with VLANs. */
   readonly portList?: 'plain' | 'vlan';
   /** Properties that are decided when the node is made. */
   readonly fixed?: readonly string[];
@@ -107,7 +107,7 @@ export interface Kind {
   readonly update: TSchema;
   /** Body schema of the compute's start route. Default: the body is ignored. */
   readonly start?: TSchema;
-  /** Its start gets the licence that clients keep on the controller, in place of what the client sent. Default false. */
+  /** The start gets the licence that clients keep on the controller, in place of what the client sent. Default false. */
   readonly isLicensed?: true;
   /** Properties that null empties: computes are sent it when such a property becomes null. Other nulls are not sent, as by GNS3. */
   readonly emptiable?: readonly string[];
@@ -116,11 +116,11 @@ export interface Kind {
   readonly can: {
     /** Suspend and resume. */
     readonly suspend: boolean;
-    /** To suspend a stopped one is an error; otherwise nothing happens. Default false. */
+    /** Suspending a stopped node is an error; otherwise nothing happens. Default false. */
     readonly refuseSuspend?: true;
     /** Filters on its links; at least one end must. */
     readonly filter: boolean;
-    /** Its ports may be sent the frames of another link, as it does not forward them by itself. Default false. */
+    /** Ports may be sent the frames of another link, as the node does not forward them by itself. Default false. */
     readonly mirror?: true;
     readonly resetConsole: boolean;
     readonly reload: boolean;
@@ -129,9 +129,7 @@ export interface Kind {
     readonly liveMove?: true;
     /** Make its disks larger. Default false. */
     readonly resizeDisk?: true;
-    /**
-     * Its guests see that a link is missing or suspended, also in projects that do not replicate the state of links. Default false.
-     */
+    /** Guests see that a link is missing or suspended, also in projects that do not replicate the state of links. Default false. */
     readonly replicateLinkState?: true;
     /** `start` answers 200 with the node, whose object has a command line; otherwise 204, and GNS3 allows no command line there. */
     readonly startAnswersNode: boolean;
@@ -152,7 +150,7 @@ export interface Kind {
   readonly isUplink?: boolean;
   /** Goes to the compute `vm`, where there is one, when a project is imported. Default false. */
   readonly needsVmCompute?: true;
-  /** Its machine is in the folders of another program, so that a project with it cannot be exported. Default false. */
+  /** The node's machine is in the folders of another program, so that a project with it cannot be exported. Default false. */
   readonly isExternal?: true;
   readonly consoleTypes: readonly ConsoleType[];
   readonly images?: ImageFacts;
@@ -160,12 +158,12 @@ export interface Kind {
   readonly engineImages?: true;
   /** Properties that name files of `images`. Default: those whose names end in `image`, and `initrd`. */
   readonly imageProperties?: readonly string[];
-  /** Its emulators are confined in namespaces of their own unless the configuration says otherwise. */
+  /** Emulators of the kind are never started unconfined: without namespaces its nodes do not start. Default false. */
   readonly needsNamespaces?: true;
   readonly programs?: readonly ProgramFacts[];
   /** Values of properties of a node that is made without them. Default: they are not the same for each node. */
   readonly nodeDefaults?: Readonly<Record<string, unknown>>;
-  /** For lab files. Default: nothing is special. */
+  /** Facts for lab files. Default: nothing is special. */
   readonly lab?: LabFacts;
   /** A file of a node whose folder is lost, from its last command line; undefined: that does not say enough. */
   readonly carriedFile?: { readonly name: string; readonly from: (commandLine: string) => string | undefined };

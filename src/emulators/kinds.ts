@@ -19,7 +19,7 @@ import { virtualboxKind } from './virtualbox/kind.ts';
 import { vmwareKind } from './vmware/kind.ts';
 import { vpcsKind } from './vpcs/kind.ts';
 
-/** In the order in which computes list them. */
+/** Kinds in the order in which computes list them. */
 const table = {
   cloud: cloudKind,
   ethernet_hub: ethernetHubKind,
@@ -44,7 +44,7 @@ export const implementedTypes: readonly ImplementedType[] = Object.freeze(Object
 /** `kinds[type]` is undefined for a type that only another program's file or compute names. */
 export const kinds: Readonly<Partial<Record<NodeType, Kind>>> = table;
 
-/** In `project-files` of a project: one for each kind, with a folder for each node in it. */
+/** Folders of the kinds in `project-files` of a project: each has a folder for each of its nodes. */
 export const kindFolders: ReadonlySet<string> = new Set(Object.values(table).map(({ folder }) => folder));
 
 /** Kinds with a built-in template come first, in the order in which clients see them. */

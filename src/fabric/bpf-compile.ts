@@ -1,4 +1,4 @@
-/** For the server: from a capture expression to the classic BPF program that `bpf.ts` runs. tcpdump knows the language. */
+/** Compiles capture expressions to the classic BPF programs that `bpf.ts` runs, for the server. tcpdump does the work. */
 import { fault } from '../api/faults.ts';
 import { runTool } from '../process/tool.ts';
 import { couldNotRun, unprivilegedCommand } from '../process/unprivileged.ts';
@@ -12,7 +12,7 @@ type Confine = (
 ) => Promise<{ program: string; args: string[]; filter?: Buffer | undefined }>;
 
 const limitMs = 5000;
-/** It compiles what clients wrote, in far less. */
+/** Limits of the compiler, which reads text that clients wrote. It needs far less than this. */
 const confined: Confine = (program, args) =>
   unprivilegedCommand(program, args, { memoryBytes: 512 * 2 ** 20, seconds: limitMs / 1000 });
 const remembered = 256;
@@ -57,7 +57,7 @@ export class BpfCompiler {
     this.#confine = confine;
   }
 
-  /** As `compileBpf`, for the filter of this name. The answer is shared: it must not be changed. */
+  /** Compiles an expression as `compileBpf` does, for the filter of this name. The answer is shared: it must not be changed. */
   compile(expression: string, filter = 'bpf'): Promise<BpfInstruction[]> {
     const program = this.#programs.get(expression) ?? programOf(expression, this.#confine);
     // The map's order is that of use: the first key is the one unused for longest.

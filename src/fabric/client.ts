@@ -11,7 +11,8 @@ import { fault } from '../api/faults.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import { Retry } from '../lib/retry.ts';
 import { ConnectionLost } from './connection/connection.ts';
-import { type FabricPlace, type FoundFabric, findFabric, quitFabric } from './connection/find-fabric.ts';
+import { type FabricPlace, type FoundFabric, findFabric, quitFabric, quitPresent } from './connection/find-fabric.ts';
+import { linkBatch, pcBatch } from './connection/request-batch.ts';
 import type { ProbeAnswer } from './pcs/pc-options.ts';
 import type { PcProbe } from './pcs/pc-shapes.ts';
 import type {
@@ -37,22 +38,22 @@ export { probeCapabilities } from './connection/probe-capabilities.ts';
 
 export interface FabricRestored {
   readonly pid: number;
-  /** It is another process, and had no links. */
+  /** The process was started anew, and had no links. */
   readonly isNew: boolean;
-  /** So many PCs run again in it, with their addresses. */
+  /** Number of PCs that run again in it, with their addresses. */
   readonly pcs: number;
   readonly failures: LinkFailure[];
 }
 
-/** Within this time an answer comes, a restart of the fabric included, or the request fails. */
+/** Time limit of a request, a restart of the fabric included. */
 const requestLimitMs = 10_000;
 /** Waits between attempts to find the fabric again; a fabric that ends at once every time must not keep the machine busy. */
 const searchTimes = { firstMs: 50, longestMs: 2000 };
-/** One that was connected for this long is sought again without a wait. */
+/** A connection that lasted this long is sought again without a wait. */
 const steadyMs = 5000;
 
 export interface ProbeLimits {
-  /** For the answer, from now. */
+  /** Time limit of the answer, from now. */
   readonly limitMs: number;
   /** Ends the probe. */
   readonly signal: AbortSignal;
@@ -62,12 +63,12 @@ export class FabricClient {
   readonly #place: FabricPlace;
   readonly #mayRunPcs: () => boolean;
   readonly #links = new Map<string, LinkSpec>();
-  /** With the settings that they have now. */
+  /** PCs by id, with their present settings. */
   readonly #pcs = new Map<string, PcSpec>();
   readonly #pcReports = new EventStream<PcReport>();
   readonly #lost = new EventStream<string>();
   readonly #restored = new EventStream<FabricRestored>();
-  /** In use; undefined while it is sought. */
+  /** The fabric in use; undefined while it is sought. */
   #found: FoundFabric | undefined;
   /** Settles when it has been found again, or given up because the client was closed. */
   #sought: Promise<void> = Promise.resolve();
@@ -77,6 +78,11 @@ export class FabricClient {
   /** The links we know are all there should be. */
   #complete: boolean;
   #closed = false;
+  /** PCs and links are made in any order: a link may name a PC that is made later. */
+  readonly #batches = {
+    pcs: pcBatch((pcs) => this.#send({ op: 'apply_pcs', pcs })),
+    links: linkBatch((links) => this.#send({ op: 'apply', links })),
+  };
 
   private constructor(place: FabricPlace, found: FoundFabric, mayRunPcs: () => boolean) {
     this.#place = place;
@@ -94,7 +100,7 @@ export class FabricClient {
     return new FabricClient(place, await findFabric(place), mayRunPcs);
   }
 
-  /** Of the fabric's process, as last known. */
+  /** Last known process id of the fabric. */
   get pid(): number {
     return this.#pid;
   }
@@ -102,7 +108,7 @@ export class FabricClient {
   /** These links should be as given. Answers those that are not, with the reason: they stay asked for until they are removed. */
   apply(links: LinkSpec[]): Promise<LinkFailure[]> {
     for (const link of links) this.#links.set(link.id, link);
-    return this.#ask({ op: 'apply', links });
+    return this.#batches.links.add(links);
   }
 
   async remove(ids: string[]): Promise<void> {
@@ -118,12 +124,12 @@ export class FabricClient {
     return this.#ask({ op: 'sync', links });
   }
 
-  /** Of the links named, as far as they exist, or of all. */
+  /** Counters of the links named, as far as they exist, or of all links. */
   stats(ids?: string[]): Promise<FabricLinkStats[]> {
     return this.#ask({ op: 'stats', ...(ids && { ids }) });
   }
 
-  /** How busy its process is. */
+  /** Load of the fabric's process. */
   load(): Promise<FabricLoad> {
     return this.#ask({ op: 'load' });
   }
@@ -138,12 +144,12 @@ export class FabricClient {
     await this.#ask({ op: 'use_namespace', holder });
   }
 
-  /** Of the switches named, as far as they exist, or of all. */
+  /** Counters of the switches named, as far as they exist, or of all switches. */
   switchStats(ids?: string[]): Promise<SwitchStats[]> {
     return this.#ask({ op: 'switch_stats', ...(ids && { ids }) });
   }
 
-  /** What a switch has learned. */
+  /** Addresses that a switch has learned. */
   addresses(id: string): Promise<AddressEntry[]> {
     return this.#ask({ op: 'addresses', switch: id });
   }
@@ -170,7 +176,7 @@ export class FabricClient {
     if (!this.#mayRunPcs()) return endedByLease(pc);
     this.#pcs.set(pc.id, pc);
     try {
-      const [report] = await this.#ask({ op: 'apply_pcs', pcs: [pc] });
+      const [report] = await this.#batches.pcs.add([pc]);
       if (!report) throw fault('fabric_unavailable', { reason: 'it did not make a PC' });
       this.#notePc(report);
       return report;
@@ -219,7 +225,7 @@ export class FabricClient {
     return this.#place.socketPath;
   }
 
-  /** Those of these links that exist and have an end that is not connected yet. */
+  /** Ids of those of these links that exist and have an end that is not connected yet. */
   unconnected(ids: string[]): Promise<string[]> {
     return this.#ask({ op: 'unconnected', ids });
   }
@@ -239,7 +245,7 @@ export class FabricClient {
     return this.#ask({ op: 'filter_states', directions });
   }
 
-  /** Those of `filterStates`, in the same order: filters of the same types continue there. */
+  /** Continues the random sequences of filters of the same types. `states`: of `filterStates`, in the order of `directions`. */
   async continueFilters(directions: DirectionPlace[], states: FilterState[][]): Promise<void> {
     await this.#ask({ op: 'continue_filters', directions, states });
   }
@@ -279,6 +285,7 @@ export class FabricClient {
     this.#closed = true;
     await this.#sought;
     if (this.#found) await quitFabric(this.#found.connection, this.#found.pid);
+    await quitPresent(this.#place);
   }
 
   /** The next time it is made, it continues with its settings. */
@@ -302,7 +309,13 @@ export class FabricClient {
     );
   }
 
-  async #ask<R extends Request>(request: R, limitMs = requestLimitMs): Promise<Reply<R>> {
+  /** Makes a request behind those that wait to be joined. */
+  #ask<R extends Request>(request: R, limitMs = requestLimitMs): Promise<Reply<R>> {
+    for (const batch of Object.values(this.#batches)) batch.flush();
+    return this.#send(request, limitMs);
+  }
+
+  async #send<R extends Request>(request: R, limitMs = requestLimitMs): Promise<Reply<R>> {
     const limit = performance.now() + limitMs;
     for (;;) {
       // No waiting while it is there: requests leave in the order in which they are made.
@@ -366,7 +379,7 @@ export class FabricClient {
     const pcs = this.#mayRunPcs() ? [...this.#pcs.values()] : this.#endPcs();
     try {
       const holder = this.#holder;
-      // Without it, machines are reached as soon as the server has made another holder known.
+      // Machines of a holder that cannot be used are reached as soon as the server has made another holder known.
       if (holder !== undefined) await connection.request({ op: 'use_namespace', holder }, requestLimitMs).catch(() => undefined);
       if (!this.#closed && pcs.length > 0) await connection.request({ op: 'apply_pcs', pcs }, requestLimitMs);
       const failures = this.#closed ? [] : await connection.request({ op, links }, requestLimitMs);

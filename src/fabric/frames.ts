@@ -1,6 +1,6 @@
 /**
- * How frames lie in memory everywhere in the fabric: 4 bytes of length, big-endian, then the frame, one after the other. It is what
- * stream sockets carry, so a run of frames that needs no filter is written as it was read.
+ * The layout of frames in memory everywhere in the fabric: 4 bytes of length, big-endian, then the frame, one after the other. Stream
+ * sockets carry the same format, so a run of frames that needs no filter is written as it was read.
  */
 
 export const headerBytes = 4;
@@ -12,7 +12,7 @@ export interface FrameAt {
   buffer: Buffer;
   start: number;
   end: number;
-  /** When it came, ms of `performance.now()`. */
+  /** Time of the arrival, ms of `performance.now()`. */
   arrivedMs: number;
 }
 

@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   process.on('uncaughtException', (error) => say('error', error));
   process.on('SIGHUP', () => undefined);
   const native = await loadNative();
-  if (native) lockProgram(native);
+  lockProgram(native);
   const fabric = new Fabric({ native, runDirectory: dirname(values.socket) });
   let ending = false;
   const end = async (why: string): Promise<void> => {
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   say(`listens at ${values.socket}`);
 }
 
-/** For the doctor. */
+/** Prints the capabilities of a fabric on this host, for the doctor. */
 async function showCapabilities(): Promise<void> {
   const fabric = new Fabric({ native: await loadNative(), runDirectory: '' });
   process.stdout.write(`${JSON.stringify(await fabric.capabilities())}\n`);

@@ -1,7 +1,7 @@
 /**
- * What the server and the fabric process send each other, as JSON lines over a Unix socket. Every request (`requests.ts`) carries an
- * `id` and is answered by one line with the same `id`, in order. Requests are declarative: repeating one changes nothing, so a server
- * that comes back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
+ * Messages between the server and the fabric's process, as JSON lines over a Unix socket. Every request (`requests.ts`) carries an `id` and
+ * is answered by one line with the same `id`, in order. Requests are declarative: repeating one changes nothing, so a server that comes
+ * back, or a fabric that starts anew, is brought to the wanted state by sending everything again.
  */
 import type { Filters } from '../schema/filter.ts';
 import type { PcEnd, ProbeAnswer } from './pcs/pc-options.ts';
@@ -45,12 +45,12 @@ export interface PeerPath {
   /** The shortest round trip of the last seconds, milliseconds; undefined: not measured yet. */
   readonly rttMs: number | undefined;
 }
-/** How frames get to another compute. */
+/** Transports of frames to another compute. */
 export type PeerCarrier = 'stream' | 'udp';
 
-/** What the fabric's process can do on this host. */
+/** Capabilities of the fabric's process on this host. */
 export interface FabricCapabilities {
-  /** It can hold TAP interfaces. */
+  /** The process may open interfaces in the host's network. */
   taps: boolean;
   /** Why the kernel cannot carry links here; null when it can. */
   kernelObstacle: string | null;
@@ -63,13 +63,13 @@ export interface Hello {
   pid: number;
 }
 
-/** How long frames waited. */
+/** Waiting times of frames. */
 export interface DelayFigures {
   median_ms: number;
   p99_ms: number;
 }
 
-/** So many were late by at most so many milliseconds, and by more than the next lower bound. */
+/** Number of events that were late by at most `ms` milliseconds, and by more than the next lower bound. */
 export interface LateCount {
   ms: number;
   count: number;
@@ -90,18 +90,18 @@ export interface DirectionStats {
   /** Frames that wait in a delay now, and their bytes, each with its 4 bytes of length. */
   queued: number;
   queuedBytes: number;
-  /** How long frames that were held really waited, over the last seconds; undefined when there were none. */
+  /** Real waiting times of held frames over the last seconds; undefined when there were none. */
   delay?: DelayFigures;
-  /** How much later than due held frames left, since the link was made; undefined when none was held. A fabric of before has none. */
+  /** Lateness of held frames since the link was made; undefined when none was held. Fabrics of earlier versions do not report it. */
   late?: LateCount[];
   rates: Rates;
 }
 
-/** Of what went out. */
+/** Rates of the frames that were sent. */
 export interface Rates {
-  /** Over the last second, as a sample a second shows it. */
+  /** Rate over the last second, as a sample a second shows it. */
   second: FrameRate;
-  /** Over the last minute, or since the fabric's start. */
+  /** Rate over the last minute, or since the fabric's start. */
   minute: FrameRate;
 }
 export interface FrameRate {
@@ -111,15 +111,15 @@ export interface FrameRate {
 
 export interface FabricLinkStats {
   id: string;
-  /** Since when it counts: when the link was made in this process, milliseconds since 1970. */
+  /** Begin of the counts: when the link was made in this process, milliseconds since 1970. */
   since: number;
   /** True while the port can carry frames (stream connected, datagram socket bound). */
   connected: { a: boolean; b: boolean };
-  /** How frames get to another compute now, or that the kernel carries them; undefined for all other links. */
+  /** Transport of frames to another compute now, or `kernel` when the kernel carries them; undefined for all other links. */
   carrier?: PeerCarrier | 'kernel';
   /** Why the kernel does not carry a link that it could carry by its rules. */
   kernelObstacle?: string;
-  /** Of the stream to another compute, while there is one. */
+  /** Path of the stream to another compute, while there is one. */
   path?: PeerPath;
   ab: DirectionStats;
   ba: DirectionStats;
@@ -135,9 +135,9 @@ export interface FabricLinkStats {
 export interface ScheduleState {
   /** Milliseconds since 1970, as it was given. */
   startedAt: number;
-  /** Since then, by this machine's clock. */
+  /** Time since `startedAt`, by this machine's clock. */
   elapsedMs: number;
-  /** What acts: those of the link and of the schedule. */
+  /** Filters that act: those of the link and of the schedule. */
   filters: Filters;
   suspend: boolean;
 }
@@ -146,7 +146,7 @@ export interface CaptureStats {
   path: string;
   /** Frames that were taken since the capture was begun in this process. */
   frames: number;
-  /** Of the file, with what is about to be written. */
+  /** Length of the file, with the records that are about to be written. */
   bytes: number;
   /** Frames that passed and are not in the file: the disk was slower. */
   missed: number;
@@ -154,7 +154,7 @@ export interface CaptureStats {
   ended?: string;
 }
 
-/** Of a port that is sent the frames of a link as well. */
+/** Counters of a port that is sent the frames of a link as well. */
 export interface MirrorStats {
   id: string;
   connected: boolean;
@@ -170,17 +170,17 @@ export interface FabricLoad {
   cpuSeconds: number;
   residentBytes: number;
   links: number;
-  /** How late the event loop was since this was last asked. */
+  /** Delays of the event loop since the last such request. */
   loopDelay: { medianMs: number; p99Ms: number; maxMs: number };
-  /** Of the process. A fabric of before does not say this, nor `late`. */
+  /** Id of the process. Fabrics of earlier versions report neither this nor `late`. */
   pid?: number;
-  /** How late the event loop was since the start, as far as it was measured: while a client asks at least every 90 s. */
+  /** Delays of the event loop since the start, as far as they were measured: while a client asks at least every 90 s. */
   late?: LateCount[];
 }
 
 export interface SwitchStats {
   id: string;
-  /** Those that are plugged now, counted since they are. */
+  /** Ports that are plugged now, counted since they are. */
   ports: SwitchPortStats[];
 }
 
@@ -213,7 +213,7 @@ export interface TrafficFigures {
   reordered: number;
   /** Longest time without an arrival. */
   longestGapMs: number;
-  /** From the source to the sink; undefined when nothing arrived. */
+  /** Delays from the source to the sink; undefined when nothing arrived. */
   delayMs?: { p50: number; p99: number; worst: number };
 }
 
@@ -265,7 +265,7 @@ export type Reply<R extends Request> = R extends { op: 'hello' }
                             ? ProbeAnswer | null
                             : null;
 
-/** One line of an answer; that of a request is a `Request` with its `id`. */
+/** A line of an answer; the line of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };
 
 /** A line that answers nothing: a PC has other settings, or has ended. */

@@ -6,7 +6,7 @@
  * from the host: nothing else of it sees the frame.
  */
 
-/** Of the names of host ends, of their TAP interfaces, and of those of a test. */
+/** Prefixes of the names of host ends, of their TAP interfaces, and of the interfaces of a test. */
 export const hostEndPrefix = 'pbv';
 export const ownTapPrefix = 'pbt';
 export const testPrefix = 'pbs';
@@ -18,38 +18,37 @@ export function isOwnInterface(name: string): boolean {
 
 const fastPreference = 1;
 const slowPreference = 2;
+const keeperPreference = 3;
 const everything = 'protocol all u32 match u32 0 0';
-/** Numbers of shared actions are of the whole host: the first half byte keeps them apart from those that are counted up from 1. */
-const actionBase = 0x50000000;
-const actionMask = 0x0fffffff;
+/** Numbers of actions that links share are of the whole namespace: the first half byte keeps them apart from those that are counted up from 1. */
+export const actionBase = 0x50000000;
+export const actionNumbers = 0x10000000;
 
 /** Makes rules possible at an interface. */
 export function takeRules(at: string): string {
   return `qdisc replace dev ${at} clsact`;
 }
 
-/** What comes in at `from` leaves at `to`. */
+/** Redirects frames that come in at `from` to `to`. */
 export function redirect(from: string, to: string): string {
   return `filter add dev ${from} ingress pref ${slowPreference} ${everything} action mirred egress redirect dev ${to}`;
 }
 
-/** The number of the action that redirects what comes in at an interface of this index; no other interface gets that index later. */
-export function actionOf(interfaceIndex: number): number {
-  return actionBase + (interfaceIndex & actionMask);
+/**
+ * Makes an action, which must not exist, by a rule that no frame reaches: the one before it takes them all. So the action and its counters stay
+ * while no other rule has it. Actions without a rule would take a privilege over the host.
+ */
+export function keepAction(from: string, to: string, number: number): string {
+  return `filter add dev ${from} ingress pref ${keeperPreference} ${everything} action mirred egress redirect dev ${to} index ${number}`;
 }
 
-/** Makes the action, or directs it to another interface. Its counters stay. */
-export function shareAction(number: number, to: string): string {
-  return `actions replace action mirred egress redirect dev ${to} index ${number}`;
-}
-
-export function removeAction(number: number): string {
-  return `actions del action mirred index ${number}`;
+export function removeKeeper(from: string): string {
+  return `filter del dev ${from} ingress pref ${keeperPreference}`;
 }
 
 /**
- * What comes in at `from` goes where the action says, ahead of the rule that leads to the TAP interface. A rule that is already there
- * is to be removed first: hash tables of u32 are numbered across preferences, so a rule cannot be replaced by its number.
+ * Hands frames that come in at `from` to the action, ahead of the rule that leads to the TAP interface. A rule that is already there is to
+ * be removed first: hash tables of u32 are numbered across preferences, so a rule cannot be replaced by its number.
  */
 export function useAction(from: string, number: number): string {
   return `filter add dev ${from} ingress pref ${fastPreference} ${everything} action mirred index ${number}`;

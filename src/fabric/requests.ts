@@ -40,9 +40,9 @@ const interfaceName = textThat((value) => /^[\w@+][\w.@+-]{0,14}$/.test(value), 
 const macAddress = textThat((value) => /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/.test(value), 'must be a MAC address');
 const absolutePath = textThat((value) => isAbsolute(value) && !value.includes('\0'), 'must be an absolute path');
 
-/** As `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
+/** An instruction as `tcpdump -ddd` prints it: code, jump if true, jump if false, operand. */
 export type BpfInstruction = [code: number, jt: number, jf: number, k: number];
-/** Of a classic BPF program. `translateBpf` checks them. */
+/** Instructions of a classic BPF program. `translateBpf` checks them. */
 const instructions = list(unchecked<BpfInstruction>());
 
 const filters: Shape<Filters> = {
@@ -63,7 +63,7 @@ const schedule: Shape<LinkSchedule> = {
 const stream = object({
   /** `accept` listens at the TCP port `lport`, `connect` connects to `rport`. */
   role: oneOf('accept', 'connect'),
-  /** The same at both ends, and of this link alone. A new secret keeps an existing connection. */
+  /** Secret of this link alone, the same at both ends. A new secret keeps an existing connection. */
   secret: id,
   /** Frames on the connection are encrypted; `required`: without a connection there are none, in place of datagrams in the clear. */
   encryption: optional(oneOf('preferred', 'required')),
@@ -82,17 +82,17 @@ const dlci = whole(0, 1023);
 const vpi = whole(0, 255);
 const vci = whole(0, 65_535);
 const frameRelayCircuit = object({ dlci, toPort: portNumber, toDlci: dlci });
-/** One direction of a circuit, from the port that has it. */
+/** A direction of a circuit, from the port that has it. */
 export type FrameRelayCircuit = ValueOf<typeof frameRelayCircuit>;
 const atmCircuit = object({ vpi, vci: optional(vci), toPort: portNumber, toVpi: vpi, toVci: optional(vci) });
-/** As above. Without channels (`vci`) it is a whole path. */
+/** A direction of an ATM circuit, from the port that has it. Without channels (`vci`) it is a whole path. */
 export type AtmCircuit = ValueOf<typeof atmCircuit>;
 
 const switchPortSettings = variants('medium', {
   /** @see vlan.ts */
   ethernet: {
     mode: oneOf('access', 'dot1q', 'qinq'),
-    /** On a trunk that of frames without a tag, on a tunnel that of the outer tag. */
+    /** VLAN of frames without a tag on a trunk, VLAN of the outer tag on a tunnel. */
     vlan: whole(1, 4094),
     /** Type of the outer tag that a tunnel puts on; not used otherwise. */
     tagType: whole(0, 0xffff),
@@ -101,7 +101,7 @@ const switchPortSettings = variants('medium', {
   frame_relay: { circuits: list(frameRelayCircuit) },
   atm: { circuits: list(atmCircuit) },
 });
-/** What a port does with frames; all ports of a switch have the same medium. Can be changed while frames pass. */
+/** Treatment of frames at a port; all ports of a switch have the same medium. Can be changed while frames pass. */
 export type SwitchPortSettings = ValueOf<typeof switchPortSettings>;
 export type EthernetSettings = Extract<SwitchPortSettings, { medium: 'ethernet' }>;
 
@@ -117,7 +117,7 @@ const port = variants('type', {
     /** Answers of a DHCP server there go to their client, not to all stations. */
     directsLeases: optional(flag),
   },
-  /** One frame per datagram. */
+  /** A UDP port; a datagram has one frame. */
   udp: {
     lport: udpPort,
     rhost: id,
@@ -141,7 +141,7 @@ const port = variants('type', {
   datagrams: {
     path: socketPath,
     peer: socketPath,
-    /** Of the datagrams to the peer, hexadecimal; those of the peer have a header of the same length. */
+    /** Header of the datagrams to the peer, hexadecimal; those of the peer have a header of the same length. */
     header: textThat((value) => /^(?:[0-9a-f]{2}){1,32}$/.test(value), 'must be up to 32 bytes in hexadecimal'),
   },
   /** A persistent TAP interface, which the fabric holds. */
@@ -152,7 +152,7 @@ const port = variants('type', {
      * two such ports that does nothing to its frames is carried by the kernel, from one of these to the other.
      */
     hostEnd: optional(interfaceName),
-    /** Both interfaces are in the server's link namespace (`use_namespace`); otherwise in the host's own. */
+    /** The two interfaces are in the server's link namespace (`use_namespace`); otherwise in the host's own. */
     inLinkNamespace: optional(flag),
     /** False: the fabric carries every link of this port. */
     kernelPath: optional(flag),
@@ -186,7 +186,7 @@ const capture = object({
   nanoseconds: optional(flag),
   /** The file grows no longer than this. */
   maxBytes: optional(finite),
-  /** When it ends by itself, milliseconds since 1970. */
+  /** Time at which the capture ends by itself, milliseconds since 1970. */
   until: optional(finite),
 });
 /** A capture appends to its file. */
@@ -250,7 +250,7 @@ const traffic = object({
   source: station,
   sink: station,
   gapsUs: boundedGaps,
-  /** Of frames, bytes; used in turn. */
+  /** Lengths of frames, bytes; used in turn. */
   sizes: list(whole(trafficSizes.minimum, trafficSizes.maximum)),
 });
 export type TrafficSpec = ValueOf<typeof traffic>;
@@ -261,13 +261,13 @@ const pc = object({
   id,
   name: text,
   mac: macAddress,
-  /** Of its files, for `save` and `load`. */
+  /** Folder of the PC's files, for `save` and `load`. */
   directory: absolutePath,
   /** Run once, unless there are settings or a state. */
   script: optional(text),
-  /** Of an earlier run: it continues with its addresses. */
+  /** Settings of an earlier run: the PC continues with its addresses. */
   settings: optional(pcSettings),
-  /** Of `pc_states`, with which it continues. One that is not valid ends the PC at once, with the reason. */
+  /** State of `pc_states` with which the PC continues. A state that is not valid ends the PC at once, with the reason. */
   state: optional(unchecked<unknown>()),
 });
 export type PcSpec = ValueOf<typeof pc>;
@@ -278,25 +278,25 @@ export type DirectionPlace = ValueOf<typeof directionPlace>;
 const directions = list(directionPlace);
 
 const filterState = object({
-  /** One of the filters that act. */
+  /** Type of the filter, one of those that act. */
   type: text,
-  /** Of its generator: four numbers of 32 bits. */
+  /** State of the random generator: four numbers of 32 bits. */
   random: list(finite),
-  /** What its next frame depends on besides: a count, or a state. */
+  /** State besides random numbers on which the treatment of the next frame depends: a count, or a condition. */
   position: optional(finite),
 });
 /** Where a filter is in its sequence. */
 export type FilterState = ValueOf<typeof filterState>;
 
 const addressEntry = object({
-  /** In lower case with colons. */
+  /** MAC address in lower case with colons. */
   mac: macAddress,
   vlan: whole(0, 4095),
   port: portNumber,
-  /** Since the last frame from it. */
+  /** Time since the last frame from it. */
   ageMs: finite,
 });
-/** What a switch has learned. */
+/** An address that a switch has learned. */
 export type AddressEntry = ValueOf<typeof addressEntry>;
 
 /** Each is checked by itself (`linkSpec`): a wrong one is a failure of its own, and the others are applied. */
@@ -310,23 +310,23 @@ export const request = variants('op', {
   /** Exactly these links should exist. */
   sync: { links },
   stats: { ids: optional(ids) },
-  /** How busy the process is. */
+  /** Load of the process. */
   load: {},
-  /** What it can do on this host. */
+  /** Capabilities of the process on this host. */
   capabilities: {},
   /** The link namespace is that of this process, its holder. */
   use_namespace: { holder: whole(1) },
   switch_stats: { ids: optional(ids) },
-  /** What a switch has learned; nothing when it does not exist. */
+  /** Addresses that a switch has learned; nothing when it does not exist. */
   addresses: { switch: text },
   forget_addresses: { switch: text },
-  /** Those of ports that are plugged, as if frames had come from there. */
+  /** Learns these addresses of ports that are plugged, as if frames had come from there. */
   learn_addresses: { switch: text, addresses: list(addressEntry) },
   /** Time stands still for these links and PCs, until they are released or the lease ends. What does not exist is held when it is made. */
   hold: { ids, pcs: optional(ids), leaseMs: whole(1, 60_000) },
-  /** Their frames leave after what had remained of their delay. */
+  /** Ends the hold of these links and PCs. Frames leave after the remaining time of their delay. */
   release: { ids, pcs: optional(ids) },
-  /** Those of these links that exist and have an end that is not connected yet. */
+  /** Ids of those of these links that exist and have an end that is not connected yet. */
   unconnected: { ids },
   /** Writes the frames that wait in held links to a file; answers how many. */
   save_frames: { path: absolutePath, directions },

@@ -2,11 +2,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
 import type { IsKnownHost } from '../lib/known-hosts.ts';
+import { declaredRoute } from './declared-routes.ts';
 
 /** Checks the `Host` header of a server without credentials: an unknown name means that a page used DNS rebinding. */
 export function addHostCheck(app: FastifyInstance, isKnownHost: IsKnownHost): void {
-  app.addHook('onRequest', async ({ headers, routeOptions }) => {
-    if (!routeOptions.config?.hasOwnCredentials) refuseUnknownHost(headers.host, isKnownHost);
+  app.addHook('onRequest', async (request) => {
+    if (!declaredRoute(request)?.spec.hasOwnCredentials) refuseUnknownHost(request.headers.host, isKnownHost);
   });
 }
 
@@ -30,7 +31,7 @@ export function addCors(app: FastifyInstance, allowedOrigins: readonly string[])
       reply.headers({
         'Access-Control-Allow-Origin': origin,
         'Access-Control-Allow-Credentials': 'true',
-        'Access-Control-Expose-Headers': 'X-Route,Server,ETag,Content-Disposition',
+        'Access-Control-Expose-Headers': 'X-Route,X-Error-Code,Server,ETag,Content-Disposition',
         Vary: 'Origin',
       });
     }

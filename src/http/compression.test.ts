@@ -18,7 +18,7 @@ const app = await createHttpServer({
     route('GET /v2/few', { summary: '' }, () => [1, 2, 3]),
     route('GET /v2/tagged', { summary: '' }, () => new Tagged(many)),
     route('GET /v2/none', { summary: '', status: 204 }, () => undefined),
-    route('GET /v2/fails', { summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x'.repeat(2000) }))),
+    route('GET /v2/fails', { summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x'.repeat(10_000) }))),
     route('GET /v2/stream', { summary: '' }, () => new Stream('application/json', Readable.from(['"', 'x'.repeat(5000), '"']))),
     route('GET /v2/file', { summary: '' }, () => new Stream('application/octet-stream', Buffer.alloc(5000))),
   ],
@@ -30,7 +30,7 @@ await app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = app.server.address() as AddressInfo;
 after(() => app.close());
 
-/** Of Node itself: it neither asks for an encoding nor undoes one. */
+/** Requests with Node's own client: it neither asks for an encoding nor undoes one. */
 async function ask(path: string, headers: Record<string, string> = {}) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request({ host: '127.0.0.1', port, path, headers }, resolve).on('error', reject).end();

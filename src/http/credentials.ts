@@ -6,6 +6,7 @@ import type { Tickets } from '../api/tickets.ts';
 import type { IsKnownHost } from '../lib/known-hosts.ts';
 import { refuseUnknownHost } from './access.ts';
 import { clientOf } from './client-address.ts';
+import { declaredRoute } from './declared-routes.ts';
 import { addLogin, type CheckLogin, hasSession, refuse } from './login.ts';
 import { LoginDelays } from './login-delays.ts';
 import { Sessions } from './sessions.ts';
@@ -40,8 +41,8 @@ export async function addCredentials(app: FastifyInstance, parts: CredentialPart
     request.user = user;
   };
   app.addHook('onRequest', async (request, reply) => {
-    const { isPublic, hasOwnCredentials } = request.routeOptions.config ?? {};
-    if (request.method === 'OPTIONS' || isPublic || hasOwnCredentials) return undefined;
+    const route = declaredRoute(request);
+    if (request.method === 'OPTIONS' || request.routeOptions.config?.isPublic || route?.spec.hasOwnCredentials) return undefined;
     const { authorization } = request.headers;
     if (authorization !== undefined) {
       if (await check(request, reply, /^basic +(\S+)$/i.exec(authorization)?.[1] ?? '')) return accept(request);
@@ -51,7 +52,7 @@ export async function addCredentials(app: FastifyInstance, parts: CredentialPart
     if (isSocketRequest(request)) {
       const { ticket } = request.query as { ticket?: unknown };
       if (typeof ticket === 'string' && tickets.redeem(ticket, pathOf(request))) return accept(request);
-      if (openConsoles && request.routeOptions.config.template?.endsWith('/console/ws')) {
+      if (openConsoles && route?.template.endsWith('/console/ws')) {
         refuseUnknownHost(request.headers.host, isKnownHost);
         return undefined;
       }
@@ -76,8 +77,9 @@ function checkLogin(expected: string): CheckLogin {
 }
 
 /** Whether a ticket may authenticate the request: tickets open routes of WebSockets only. */
-function isSocketRequest({ method, headers, routeOptions }: FastifyRequest): boolean {
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && routeOptions.config?.isSocket === true;
+function isSocketRequest(request: FastifyRequest): boolean {
+  const { method, headers } = request;
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && declaredRoute(request)?.socket !== undefined;
 }
 
 function pathOf({ url }: FastifyRequest): string {

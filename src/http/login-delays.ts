@@ -66,7 +66,7 @@ class FailureQueue {
   readonly #refused: string[] = [];
   #count = 0;
   #waiting = 0;
-  /** When the last failure was answered, or will be. Ms of `performance.now()`. */
+  /** Time at which the last failure was answered, or will be. Ms of `performance.now()`. */
   #answeredAt = performance.now();
 
   constructor(limits: QueueLimits) {

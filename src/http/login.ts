@@ -142,7 +142,7 @@ function cookieName({ headers, raw }: FastifyRequest, isSecure: boolean): string
 }
 
 function tokensOf(request: FastifyRequest): string[] {
-  // Behind a proxy with a certificate, the browser's connection is secure although this one is not.
+  // A browser's connection through a proxy with a certificate is secure although this one is not.
   const names =
     request.protocol === 'https' ? [cookieName(request, true)] : [cookieName(request, true), cookieName(request, false)];
   return (request.headers.cookie ?? '').split(';').flatMap((pair) => {

@@ -7,14 +7,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
 import { lenient } from '../api/lenient-body.ts';
 import { asRequester } from '../api/requester.ts';
-import { Answer, type Call, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
+import { Answer, type Call, methods, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
+import type { RouteMatch } from '../api/route-table.ts';
 import { type BudgetedStream, streamBudgets } from '../api/stream-budgets.ts';
-import { routerPath } from '../api/template.ts';
 import { uploadOf } from '../api/upload.ts';
 import { validateBody } from '../api/validate.ts';
 import type { DiskFloor } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
 import { clientOf } from './client-address.ts';
+import { declaredRoute, matchOf } from './declared-routes.ts';
 import { identityOf } from './identity.ts';
 
 /** RFC 6455 §7.4.1: the server is overloaded. */
@@ -22,18 +23,10 @@ const overloadCode = 1013;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Value of `X-Route`. */
-    template?: string;
-    /** The route serves a WebSocket. */
-    isSocket?: true;
-    /** The route checks credentials of its own. */
-    hasOwnCredentials?: true;
     /** The route needs no credentials: a static part of the page, or the login. */
     isPublic?: true;
     /** The body is a stream of any length. */
     isUpload?: true;
-    /** The body may stand still. */
-    mayPause?: true;
   }
   interface FastifyRequest {
     /** The user whose credentials, session or ticket were accepted. */
@@ -48,32 +41,20 @@ export interface MountParts {
   readonly floor: DiskFloor;
 }
 
-/** Mounts JSON and WebSocket routes, or raw ones, whose context must have a parser that passes the body on unread. */
-export function mount(app: FastifyInstance, routes: readonly Route[], parts: MountParts): void {
-  for (const route of routes) {
-    if (route.socket) mountSocket(app, route);
-    else mountPlain(app, route, parts);
-  }
-}
-
-function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountParts): void {
+/** Mounts the declared routes with a JSON body, or those with a raw one, whose context must have a parser that passes it on unread. */
+export function mountPlain(app: FastifyInstance, kind: 'json' | 'raw', { texts, floor }: MountParts): void {
   app.route({
-    method: route.method,
-    url: routerPath(route.template),
-    config: {
-      template: route.template,
-      ...(route.spec.raw && { isUpload: true }),
-      ...(route.spec.mayPause && { mayPause: true }),
-      ...(route.spec.hasOwnCredentials && { hasOwnCredentials: true }),
-    },
-    // Without this check the connection would be upgraded and closed at once.
+    method: [...methods],
+    url: '*',
+    constraints: { kind },
+    config: kind === 'raw' ? { isUpload: true } : {},
+    // A connection that is not refused here would be upgraded and closed at once.
     preHandler: async (request) => {
       if (request.ws) throw fault('invalid_request', { reason: 'this address answers no WebSocket connections' });
     },
     handler: async (request, reply) => {
-      // The router matches `/links/` as a link with an empty name.
-      if (Object.values(request.params as object).includes('')) return reply.removeHeader('X-Route').callNotFound();
-      const call = await callOf(route, request, reply.raw);
+      const { route, params } = matchOf(request) as RouteMatch;
+      const call = await callOf(route, params, request, reply.raw);
       if (route.spec.fillsDisk) await floor.check();
       const value = await asRequester(identityOf(request), () => route.handle(call));
       return send(reply, route.spec.status ?? 200, value, texts);
@@ -81,21 +62,23 @@ function mountPlain(app: FastifyInstance, route: Route, { texts, floor }: MountP
   });
 }
 
-function mountSocket(app: FastifyInstance, route: Route): void {
+/** Mounts the declared routes that serve a WebSocket. */
+export function mountSockets(app: FastifyInstance): void {
   app.route({
     method: 'GET',
-    url: routerPath(route.template),
-    config: { template: route.template, isSocket: true },
+    url: '*',
+    constraints: { kind: 'socket' },
     preHandler: async (request, reply) => {
       if (!request.ws) throw fault('upgrade_required', {});
-      const call = await callOf(route, request);
+      const { route, params } = matchOf(request) as RouteMatch;
+      const call = await callOf(route, params, request);
       request.accepted = { call, value: await route.handle(call) };
       request.noteUpgrade(reply);
     },
     handler: () => Promise.reject(fault('upgrade_required', {})),
     wsHandler: (socket, request) => {
       const accepted = request.accepted;
-      if (accepted) route.socket?.(accepted.call, wrap(socket, clientOf(request)), accepted.value);
+      if (accepted) declaredRoute(request)?.socket?.(accepted.call, wrap(socket, clientOf(request)), accepted.value);
       else socket.close(1011);
     },
   });
@@ -131,10 +114,10 @@ async function sendTagged(reply: FastifyReply, status: number, { body }: Tagged,
 }
 
 /** Builds the call of a request. `response` is absent for WebSockets. */
-async function callOf(route: Route, request: FastifyRequest, response?: ServerResponse): Promise<Call> {
+async function callOf(route: Route, path: RouteMatch['params'], request: FastifyRequest, response?: ServerResponse): Promise<Call> {
   const query = firstValues(request.query);
   const call = {
-    path: pathOf(route, request),
+    path,
     body: route.spec.raw ? undefined : await bodyOf(route, request, query),
     query,
     host: request.headers.host,
@@ -147,14 +130,6 @@ async function callOf(route: Route, request: FastifyRequest, response?: ServerRe
     },
   };
   return call as Call;
-}
-
-/** Returns the path parameters; the router names the rest of a path `*`. */
-function pathOf(route: Route, request: FastifyRequest): Record<string, string> {
-  const params = request.params as Record<string, string>;
-  const rest = params['*'];
-  const name = /\{(\w+):\.\+\}$/.exec(route.template)?.[1];
-  return rest === undefined || name === undefined ? params : { ...params, [name]: rest };
 }
 
 async function bodyOf(route: Route, request: FastifyRequest, query: Record<string, string>): Promise<unknown> {

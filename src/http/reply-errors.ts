@@ -5,7 +5,10 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Fault, fault, isFault } from '../api/faults.ts';
 import { DiskFloorError } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
+import { declaredRoute } from './declared-routes.ts';
 
+/** Header of every error answer: the code by which docs/errors.md lists it. */
+export const codeHeader = 'X-Error-Code';
 /** Longest parameter in a path. Characters. */
 export const longestPathPart = 8192;
 
@@ -15,6 +18,8 @@ export function replyErrors(texts: JsonText) {
     const known = faultOf(error);
     if (!known) return replyUnknown(error, request, reply, texts);
     if (known.cause !== undefined) request.log.info({ cause: known.cause, code: known.code }, known.message);
+    // GNS3's bodies have no code: programs that tell errors apart read it here.
+    reply.header(codeHeader, known.code);
     return sendJson(reply, known.status, bodyOf(known, request), texts);
   };
 }
@@ -24,7 +29,7 @@ export function replyErrors(texts: JsonText) {
  * none.
  */
 function bodyOf(known: Fault, request: FastifyRequest): Record<string, unknown> {
-  const template = request.routeOptions.config?.template;
+  const template = declaredRoute(request)?.template;
   const { request: understood, ...extra } = known.extra;
   const body: Record<string, unknown> = { message: known.message, status: known.status };
   if (template?.startsWith('/v2/compute/')) {
@@ -49,8 +54,7 @@ function faultOf(error: unknown): Fault | undefined {
     if (cause instanceof DiskFloorError) return fault('disk_floor', { reason: cause.message }, { cause: error });
   }
   if (isFault(error)) return error;
-  const { statusCode, message, code } = error as FastifyError;
-  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return fault('path_too_long', { limit: longestPathPart });
+  const { statusCode, message } = error as FastifyError;
   if (typeof statusCode !== 'number' || statusCode < 400 || statusCode >= 500) return undefined;
   return fault('invalid_request', { reason: message });
 }

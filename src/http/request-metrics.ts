@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Metric, MetricValue } from '../lib/metric.ts';
+import { declaredRoute } from './declared-routes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -65,8 +66,8 @@ export class RequestMetrics {
   }
 
   #answered(request: FastifyRequest, reply: FastifyReply, status = reply.statusCode): void {
-    const { template } = request.routeOptions.config;
-    const route = template === undefined ? unknownRoute : `${request.method} ${template}`;
+    const declared = declaredRoute(request);
+    const route = declared ? `${request.method} ${declared.template}` : unknownRoute;
     this.#note(route, status, reply.elapsedTime / 1000);
   }
 

@@ -52,7 +52,7 @@ const routes: Route[] = [
 /** An answer as it came, up to its end. */
 async function rawAnswer(port: number, request: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
-  // Not `end`: Node's server gives up a request whose client has ended its side.
+  // The client writes instead of `end`: Node's server gives up a request whose client has ended its side.
   socket.write(`${request}\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n`);
   return text(socket);
 }
@@ -108,6 +108,12 @@ describe('HTTP server', () => {
       'X-Route',
       'Server',
     ]);
+  });
+
+  it('answers an error with its code in a header, which other answers do not have', async () => {
+    const { headers, json } = await ask('GET', '/v2/things/x', '{');
+    assert.deepEqual([headers['x-error-code'], json?.status], ['malformed_json', 400]);
+    assert.equal((await ask('GET', '/v2/things/1')).headers['x-error-code'], undefined);
   });
 
   it('keeps nothing of a request on its connection', async () => {
@@ -214,6 +220,18 @@ describe('HTTP server', () => {
     assert.equal((await ask('GET', '/v2/things/')).status, 404);
     assert.equal((await ask('GET', '/v2/numbers/x/x')).status, 404);
     assert.equal((await ask('GET', '/v2/things/%zz')).status, 400);
+  });
+
+  it('limits the parameters of declared routes, and no address of the page', async (t) => {
+    const [id, longer] = [8192, 8193].map((length) => 'x'.repeat(length)) as [string, string];
+    assert.equal((await ask('DELETE', `/v2/things/${id}`)).status, 204);
+    const refused = await ask('DELETE', `/v2/things/${longer}`);
+    assert.deepEqual([refused.status, refused.route], [414, '/v2/things/{thing_id}']);
+    const log = pino({ level: 'silent' });
+    const withPage = await createHttpServer({ routes, log, serverHeader: 'x', allowedOrigins: [], pageFolder: '/nowhere' });
+    t.after(() => withPage.close());
+    const statuses = ['projects', 'assets'].map(async (folder) => (await withPage.inject(`/${folder}/${longer}`)).statusCode);
+    assert.deepEqual(await Promise.all(statuses), [200, 404]);
   });
 
   it('lets known pages in, and no other', async () => {

@@ -14,7 +14,7 @@ import { fault } from '../api/faults.ts';
 import type { ApiVersions } from '../api/openapi/document.ts';
 import { withDocument } from '../api/openapi/routes.ts';
 import type { Route } from '../api/route.ts';
-import { compileTemplate, joinSlashes } from '../api/template.ts';
+import { RouteTable } from '../api/route-table.ts';
 import { DiskFloor } from '../lib/disk-floor.ts';
 import { JsonText } from '../lib/json-text.ts';
 import { knownHosts } from '../lib/known-hosts.ts';
@@ -25,9 +25,10 @@ import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
 import { addCredentials, type Credentials } from './credentials.ts';
+import { declaredRoute, kindConstraint, matchOf } from './declared-routes.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { metricsRoute } from './metrics.ts';
-import { mount } from './mount.ts';
+import { mountPlain, mountSockets } from './mount.ts';
 import { addPage } from './page.ts';
 import { longestPathPart, replyErrors } from './reply-errors.ts';
 import { RequestMetrics } from './request-metrics.ts';
@@ -82,7 +83,7 @@ function isWebSocket({ headers }: { headers: IncomingHttpHeaders }): boolean {
 const pingMs = 30_000;
 /** Interval of the search for connections whose headers are late. */
 const lookForLateMs = 1_000;
-/** How long a client that was answered early may continue to send its body, which is dropped. */
+/** Time for which a client that was answered early may continue to send its body, which is dropped. */
 const lingerMs = 5_000;
 
 /** Prevents Fastify from loading Ajv and fast-json-stringify (120 modules): `api/validate.ts` checks requests. */
@@ -97,8 +98,8 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   const texts = new JsonText();
   const requests = new RequestMetrics();
   const declared = [...options.routes, metricsRoute([async () => requests.read(), ...collectors], log)];
-  const routes = options.versions ? withDocument(declared, options.versions) : declared;
-  const app = fastify(fastifyOptions(options, { routes, texts, headersMs: limits.requestMs }));
+  const table = new RouteTable(options.versions ? withDocument(declared, options.versions) : declared);
+  const app = fastify(fastifyOptions(options, { table, texts, headersMs: limits.requestMs }));
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
   app.removeAllContentTypeParsers();
   describeAnswers(app, serverHeader);
@@ -116,24 +117,18 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   app.setErrorHandler(replyErrors(texts));
   if (credentials)
     await addCredentials(app, { credentials, isKnownHost, pageFolder: options.pageFolder, limitMs: limits.requestMs });
-  app.setNotFoundHandler(replyNotFound(routes));
+  app.setNotFoundHandler(replyNotFound(table));
   if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
   await app.register(websocket, { options: webSockets, errorHandler: endSocket });
   endSilentSockets(app, pingMs);
-  await mountRoutes(app, { routes, texts, limits });
+  await mountRoutes(app, texts, limits);
   return app;
-}
-
-interface Mounted {
-  readonly routes: readonly Route[];
-  readonly texts: JsonText;
 }
 
 function fastifyOptions(
   { log, serverHeader, tls }: HttpOptions,
-  { routes, texts, headersMs }: Mounted & { readonly headersMs: number },
+  { table, texts, headersMs }: { readonly table: RouteTable; readonly texts: JsonText; readonly headersMs: number },
 ): FastifyServerOptions {
-  const rewrite = joinSlashes(routes.map((route) => route.template));
   const timing = {
     connectionsCheckingInterval: lookForLateMs,
     headersTimeout: headersMs,
@@ -147,9 +142,9 @@ function fastifyOptions(
     logController: new LogController({ disableRequestLogging: true }),
     schemaController: { compilersFactory },
     exposeHeadRoutes: false,
-    rewriteUrl: (request) => rewrite(request.url ?? '/'),
     forceCloseConnections: true,
-    routerOptions: { maxParamLength: longestPathPart },
+    // Only the page has parameters of the router, which the browser reads; those of declared routes have a limit of their own.
+    routerOptions: { constraints: { kind: kindConstraint(table) }, maxParamLength: Number.MAX_SAFE_INTEGER },
     // Uploads of images may take any time; headers and JSON bodies have limits of their own.
     requestTimeout: 0,
     clientErrorHandler: replyBroken(serverHeader),
@@ -165,9 +160,11 @@ function fastifyOptions(
 /** Sets the answer's headers before anything can fail, so that errors have them too. */
 function describeAnswers(app: FastifyInstance, serverHeader: string): void {
   app.addHook('onRequest', async (request, reply) => {
-    const template = request.routeOptions.config?.template;
+    const match = matchOf(request);
     reply.header('Server', serverHeader);
-    if (template !== undefined) reply.header('X-Route', template);
+    if (match) reply.header('X-Route', match.route.template);
+    if (match && Object.values(match.params).some((value) => value.length > longestPathPart))
+      throw fault('path_too_long', { limit: longestPathPart });
     // The Content-Type of a request is ignored; Fastify would refuse an invalid media type before it reads the body.
     if (request.headers['content-type'] !== undefined) request.headers['content-type'] = 'application/octet-stream';
   });
@@ -182,28 +179,20 @@ function requireHost(app: FastifyInstance): void {
 }
 
 /** Mounts the routes in two contexts, each with its own parser: routes with a JSON body, and routes that read a stream. */
-async function mountRoutes(
-  app: FastifyInstance,
-  { routes, texts, limits }: Mounted & { readonly limits: HttpLimits },
-): Promise<void> {
-  const { uploads, requestMs } = limits;
-  const mountKind = (context: FastifyInstance, isRaw: boolean) =>
-    mount(
-      context,
-      routes.filter((route) => Boolean(route.spec.raw) === isRaw),
-      { texts, floor: uploads.floor },
-    );
+async function mountRoutes(app: FastifyInstance, texts: JsonText, { uploads, requestMs }: HttpLimits): Promise<void> {
+  const parts = { texts, floor: uploads.floor };
   await app.register(async (context) => {
     parseJson(context, requestMs);
-    mountKind(context, false);
+    mountPlain(context, 'json', parts);
+    mountSockets(context);
   });
   await app.register(async (context) => {
     const parse = async (request: FastifyRequest, payload: Readable) => {
       await uploads.floor.check(Number(request.headers['content-length'] ?? 0));
-      return limitUpload(payload, request.routeOptions.config.mayPause ? { ...uploads, idleMs: 0 } : uploads);
+      return limitUpload(payload, declaredRoute(request)?.spec.mayPause ? { ...uploads, idleMs: 0 } : uploads);
     };
     context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, parse);
-    mountKind(context, true);
+    mountPlain(context, 'raw', parts);
   });
 }
 
@@ -236,14 +225,12 @@ function lingerAfterEarlyAnswers(app: FastifyInstance): void {
 }
 
 /** Answers unknown paths and methods in plain text, as GNS3's clients expect. */
-function replyNotFound(routes: readonly Route[]) {
-  const known = routes.map((route) => ({ method: route.method, template: compileTemplate(route.template) }));
+function replyNotFound(table: RouteTable) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const path = request.url.split('?', 1)[0] ?? '';
-    const methods = known.filter(({ template }) => template.match(path)).map(({ method }) => method);
+    const methods = table.methodsOf(request.url);
     reply.type('text/plain; charset=utf-8');
     if (methods.length === 0) return reply.code(404).send('404: Not Found');
-    const allowed = [...new Set([...methods, 'OPTIONS'])].sort().join(',');
+    const allowed = [...methods, 'OPTIONS'].sort().join(',');
     return reply.code(405).header('Allow', allowed).send('405: Method Not Allowed');
   };
 }

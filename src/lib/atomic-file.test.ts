@@ -27,7 +27,7 @@ test('what a killed process left of a file is removed, and nothing else is', asy
   for (const name of ['.own-list.json.tmp', ...others]) {
     const path = join(folder, name);
     if (name !== '.own-folder.tmp') await writeFile(path, 'half');
-    // One is of this process.
+    // The name with `now` is of this process.
     if (!name.includes('now')) await utimes(path, 1, 1);
   }
   await removeHalfWritten(folder, '.own-');

@@ -18,8 +18,15 @@ function uptimeSeconds(): number {
   }
 }
 
-/** Returns an id of this boot; empty where the kernel has none. */
+let idOfBoot: string | undefined;
+
+/** Returns an id of this boot; empty where the kernel has none. It is read once: no process outlives its boot. */
 export function bootId(): string {
+  idOfBoot ??= readBootId();
+  return idOfBoot;
+}
+
+function readBootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {

@@ -25,7 +25,10 @@ export async function forEachBounded<T>(items: Iterable<T>, limit: number, fn: (
     }
   };
   const workers: Promise<void>[] = [];
-  while (workers.length < limit && !isEmpty) workers.push(work());
+  while (workers.length < limit && !isEmpty) {
+    workers.push(work());
+    if (turns.isOver) await turns.next();
+  }
   await Promise.all(workers);
   return errors;
 }

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { constants, copyFile, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { forEachBounded } from './bounded.ts';
+
+/** Files that are measured at the same time. */
+const parallel = 16;
 
 /** Size of the probe file: a whole block, so that the file system cannot store it within the inode. */
 const probeBytes = 4096;
@@ -19,7 +23,8 @@ export async function filesOnDisk(path: string): Promise<Map<string, number>> {
   await add(path);
   if (sizes.size > 0) return sizes;
   const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
-  for (const entry of entries) if (entry.isFile()) await add(join(entry.parentPath, entry.name));
+  const files = entries.filter((entry) => entry.isFile());
+  await forEachBounded(files, parallel, ({ parentPath, name }) => add(join(parentPath, name)));
   return sizes;
 }
 
@@ -41,9 +46,12 @@ export function sumOf(sizes: ReadonlyMap<string, number>): number {
 export async function sizeOfCopy(folder: string, target: string): Promise<number> {
   if (await sharesBlocks(target)) return 0;
   let bytes = 0;
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).size;
-  }
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  const [error] = await forEachBounded(files, parallel, async ({ parentPath, name }) => {
+    const { size } = await lstat(join(parentPath, name));
+    bytes += size;
+  });
+  if (error !== undefined) throw error;
   return bytes;
 }
 

@@ -1,4 +1,4 @@
-/** A shared-exclusive lock: any number of changes pass at once; a holder waits until all have ended and keeps new ones waiting. */
+/** A shared-exclusive lock. Any number of changes hold it at once; the exclusive holder waits for them, and later ones wait for it. */
 export class Gate {
   #inside = 0;
   #held: Promise<void> | undefined;

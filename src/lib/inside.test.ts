@@ -13,7 +13,7 @@ test('a folder that is being made is inside', async () => {
   for (let round = 0; round < 300; round += 1) {
     const path = join(folder, `made-${round}`);
     const asked = isReallyBelow(folder, path);
-    // At one of the moments at which it is looked at.
+    // The path is made at one of the moments at which it is looked at.
     for (let steps = round % 4; steps > 0; steps -= 1) await stat(folder);
     await mkdir(path);
     if (!(await asked)) outside.push(path);

@@ -10,7 +10,7 @@ export function isBelow(folder: string, path: string): boolean {
 
 /**
  * Whether the target of a symbolic link at `link` is below `folder`. `..` is allowed at the front only: a name before it may be a
- * link itself, and `..` would then lead outside.
+ * link itself, and `..` would then point outside.
  */
 export function leadsBelow(folder: string, link: string, target: string): boolean {
   const isPlain = /^(?:\.\.?\/)*(?:(?!\.\.?(?:\/|$))[^/\0]+(?:\/|$))+$/.test(target);

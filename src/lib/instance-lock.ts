@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRegularFile } from './regular-file.ts';
 
-/** How long the socket of a dead holder is awaited. */
+/** Time limit for the socket of a dead holder to go. */
 const deadHolderMs = 3_000;
 
 export interface InstanceLock {

@@ -1,4 +1,4 @@
-import { mkdir, rmdir, stat } from 'node:fs/promises';
+import { mkdir, rename, rmdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -34,14 +34,15 @@ async function makeFolder(path: string): Promise<string | undefined> {
     await mkdir(path);
     return path;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' && (await isFolder(path))) return undefined;
+    const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST';
+    const found = isTaken ? await stat(path).catch(() => undefined) : undefined;
+    if (found?.isDirectory()) return undefined;
     throw error;
   }
 }
 
-function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
+/** Moves a folder to a place where there is none, or an empty one. Answers false where it is on another disk: nothing has happened then. */
+export async function moveFolder(from: string, to: string): Promise<boolean> {
+  const isElsewhere = (error: NodeJS.ErrnoException) => (error.code === 'EXDEV' ? true : Promise.reject(error));
+  return !(await rename(from, to).catch(isElsewhere));
 }

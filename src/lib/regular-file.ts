@@ -16,7 +16,7 @@ export async function openRegular(
   path: string,
   { noFollow = false }: OpenOptions = {},
 ): Promise<{ file: FileHandle; sizeBytes: number }> {
-  // Without O_NONBLOCK a named pipe blocks a thread of the pool until a process writes to it. Regular files ignore the flag.
+  // O_NONBLOCK keeps a named pipe from blocking a thread of the pool until a process writes to it. Regular files ignore the flag.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | (noFollow ? constants.O_NOFOLLOW : 0);
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENXIO') throw new NotAFile(`${path} is a socket, not a file`);

@@ -39,3 +39,12 @@ test('files that are made meanwhile are removed as well', async () => {
   await removing;
   assert.deepEqual(await readdir(folder), ['outside']);
 });
+
+test('a wide and deep tree goes', async () => {
+  const tree = join(folder, 'wide');
+  const paths = Array.from({ length: 60 }, (_, at) => join(tree, `${at}`, 'a', 'b', 'c'));
+  for (const path of paths) await mkdir(path, { recursive: true });
+  await Promise.all(paths.map((path) => writeFile(join(path, 'file'), '')));
+  await removeTree(tree);
+  assert.deepEqual(await readdir(folder), ['outside']);
+});

@@ -13,7 +13,7 @@ test('what a killed process left of its files is removed, also in folders below,
   for (const name of [...left, ...others, 'sub/.aaaaaaaaaaaa.tmp']) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), '');
-    // One is of this process.
+    // The name with `aaaa` is of this process.
     if (!name.includes('aaaa')) await utimes(join(folder, name), 1, 1);
   }
   await removeTemporary(folder);

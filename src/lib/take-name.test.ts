@@ -8,7 +8,7 @@ import { addName, takeName } from './take-name.ts';
 const folder = await mkdtemp(join(tmpdir(), 'patchbay-names-'));
 after(() => rm(folder, { recursive: true }));
 
-/** To mount a file system without hard links takes root rights and its module of the kernel. */
+/** A `link` that fails as on a file system without hard links, which takes root rights and a module of the kernel to mount. */
 const noLinks: typeof link = () => Promise.reject(Object.assign(new Error('not permitted'), { code: 'EPERM' }));
 
 for (const [what, makeLink] of Object.entries({ 'hard links': link, 'no hard links': noLinks })) {

@@ -44,11 +44,20 @@ describe('a tc that is kept', { skip: noTc() }, () => {
     assert.equal(tcs().length, 1);
   });
 
+  it('takes no warning of a command that succeeds for a failure', async (context) => {
+    const script =
+      'while read -r line; do n=$((n+1)); case $line in good) echo "Dump was interrupted" >&2;; *) echo "bad $line" >&2; echo "Command failed -:$n" >&2; esac; done';
+    const tool = new BatchTool(() => ['sh', '-c', script]);
+    context.after(() => tool.close());
+    assert.deepEqual(await tool.run(['good', 'good']), { reason: '', isLost: false, output: '' });
+    assert.equal((await tool.run(['worse', 'good'])).reason, 'bad worse');
+  });
+
   it('is started again when it was killed, and says what may not have been done', async (context) => {
     const tc = new BatchTool(() => ['tc']);
     context.after(() => tc.close());
     await tc.run([]);
-    // That of the test before may still be ending.
+    // The process of the test before may still be ending.
     const pid = Math.max(...tcs());
     assert.ok(pid > 0);
     process.kill(pid, 'SIGSTOP');

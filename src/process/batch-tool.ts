@@ -20,6 +20,8 @@ interface CommandGroup {
   /** Number of its closing command. */
   last: number;
   readonly reasons: string[];
+  /** Lines about the command that is run, which are reasons if it fails; iproute2 also warns of lists that changed while it read them. */
+  readonly remarks: string[];
   output: string | undefined;
   isDone: boolean;
 }
@@ -69,7 +71,7 @@ export class BatchTool {
     return new Promise((settle) => {
       const child = this.#process ?? this.#start();
       this.#lines += commands.length + 1;
-      this.#groups.push({ commands, shows, settle, last: this.#lines, reasons: [], output: undefined, isDone: false });
+      this.#groups.push({ commands, shows, settle, last: this.#lines, reasons: [], remarks: [], output: undefined, isDone: false });
       this.#limit ??= setTimeout(() => this.#lose('it did not answer'), replyLimitMs);
       child.stdin.write([...commands, closing, ''].join('\n'));
     });
@@ -115,16 +117,16 @@ export class BatchTool {
     const group = this.#groups.find(({ isDone }) => !isDone);
     if (!group) return;
     const failed = /^Command failed -:(\d+)/.exec(line)?.[1];
-    if (failed === undefined) group.reasons.push(line);
-    // The line before the number is about the closing command itself.
-    else if (Number(failed) === group.last) {
-      group.isDone = true;
-      while (group.reasons.length > 0 && /"done"|^$/.test(group.reasons.at(-1) as string)) group.reasons.pop();
+    if (failed === undefined) group.remarks.push(line);
+    else {
+      const remarks = group.remarks.splice(0);
+      if (Number(failed) === group.last) group.isDone = true;
+      else group.reasons.push(...remarks.filter((remark) => remark !== ''), ...(remarks.length === 0 ? [line] : []));
     }
     this.#settle();
   }
 
-  /** In the order in which they were sent. */
+  /** Settles complete groups, in the order in which they were sent. */
   #settle(): void {
     for (let [group] = this.#groups; group?.isDone; [group] = this.#groups) {
       const isFailed = group.reasons.length > 0;

@@ -9,11 +9,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { constants, setPriority } from 'node:os';
+import { constants } from 'node:os';
 import { filterDescriptor, statusDescriptor } from './bubblewrap/bubblewrap.ts';
+import { environmentFor } from './bubblewrap/environment.ts';
 import { adoptionFailed, endGroup, signalGroup, signalProcess } from './group.ts';
 import { logTail } from './log-tail.ts';
 import { openLog } from './open-log.ts';
+import { niceWords, prioritise, programNiceness } from './priority.ts';
 import { isRunning, processFacts } from './proc.ts';
 
 /** Name of the environment variable that every child carries; its value is the server's runtime folder. */
@@ -27,7 +29,7 @@ export interface Outcome {
   readonly how: 'exited' | 'stopped' | 'killed' | 'failed-to-start' | 'lost';
   readonly code?: number;
   readonly signal?: string;
-  /** Its last words, at most 4 KiB. */
+  /** Last words of the child, at most 4 KiB. */
   readonly tail: string;
 }
 
@@ -56,8 +58,8 @@ export interface ChildSpec {
   readonly append?: boolean;
   /** The server's runtime folder, the value of `PATCHBAY_RUN`. */
   readonly runDirectory: string;
-  /** Added to this process's environment. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Added to this process's environment, or with `filter` to the variables that confined programs get. */
+  readonly env?: Readonly<NodeJS.ProcessEnv>;
   /** Nice value, -20 to 19. That it could not be set is ignored: raising it needs privileges. */
   readonly niceness?: number;
   /** The program is bubblewrap, which reads this filter of system calls and reports the pid of the confined program. */
@@ -78,12 +80,18 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
   if (log instanceof Error) return stillborn(`cannot write ${spec.logFile}: ${log.message}`);
   try {
     const { size } = await log.stat();
-    const child = spawn(spec.program, [...spec.args], {
+    const niceness = spec.niceness ?? programNiceness();
+    const isConfined = spec.filter !== undefined;
+    const nice = isConfined && niceness !== undefined ? niceWords(niceness) : [];
+    const [program = '', ...args] = [...nice, spec.program, ...spec.args];
+    const child = spawn(program, args, {
       cwd: spec.cwd,
-      env: { ...process.env, ...spec.env, [runMarker]: spec.runDirectory },
+      env: { ...environmentFor(spec.filter), ...spec.env, [runMarker]: spec.runDirectory },
       detached: true,
-      stdio: ['ignore', log.fd, log.fd, ...(spec.filter === undefined ? [] : (['pipe', 'pipe'] as const))],
+      stdio: ['ignore', log.fd, log.fd, ...(isConfined ? (['pipe', 'pipe'] as const) : [])],
     });
+    // Threads and children that the program makes from now on inherit the value.
+    if (niceness !== undefined && nice.length === 0 && child.pid !== undefined) prioritise(child.pid, niceness);
     const inner = spec.filter === undefined ? undefined : confinedPid(child, spec.filter).catch(() => undefined);
     const started = await new Promise<Error | number>((resolve) => {
       child.once('error', resolve);
@@ -105,7 +113,6 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
       confined === undefined
         ? { pid: child.pid, startTime: started }
         : { pid: confined, startTime: processFacts(confined)?.startTime ?? 0 };
-    if (spec.niceness !== undefined) prioritise(facts.pid, spec.niceness);
     return supervise(
       { ...facts, logFile: spec.logFile, logOffset: size },
       {
@@ -166,16 +173,6 @@ export function adoptChild(record: ChildRecord & { readonly runDirectory?: strin
 
 const adoptedPollMs = 250;
 
-/** Sets a nice value; false when it could not be set. */
-export function prioritise(pid: number, niceness: number): boolean {
-  try {
-    setPriority(pid, niceness);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 interface Ended {
   code?: number;
   signal?: string;
@@ -229,7 +226,7 @@ function supervise(record: ChildRecord, watch: Watch): Child {
 /** Members of a group whose leader went politely may take this long to follow it. */
 const groupGraceMs = 500;
 
-/** How long to look often after SIGKILL; a process in an uninterruptible wait of the kernel can take longer. */
+/** Time after SIGKILL in which the child is polled often; a process in an uninterruptible wait of the kernel can take longer. */
 const forcedLimitMs = 2000;
 
 /** Polls often while a caller waits for an end: an adopted child gives no sign of it. */

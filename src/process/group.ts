@@ -28,7 +28,7 @@ export async function endGroup(group: number, graceMs: number): Promise<void> {
   if (!signalGroup(group, 0)) return;
   const killAt = performance.now() + graceMs;
   let killed = false;
-  // To tell zombies apart takes a look at every process of the host, so that is done ever more rarely.
+  // Telling zombies apart takes a look at every process of the host, so that is done ever more rarely.
   let lookAfterMs = 10;
   let lookAt = performance.now() + lookAfterMs;
   while (performance.now() < killAt + 2000) {

@@ -3,6 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { Child, Outcome } from './child.ts';
+import { connectSocket } from './unix-socket.ts';
 
 /** Interval of the first looks, milliseconds; it grows by a part of the time that has passed, as a busy machine takes longer; and the limit. */
 const lookMs = 10;
@@ -98,7 +99,7 @@ async function inodesOfPath(pid: number, path: string): Promise<Set<string>> {
 
 function answers(at: number | string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = typeof at === 'number' ? connect({ port: at, host: '127.0.0.1' }) : connect(at);
+    const socket = typeof at === 'number' ? connect({ port: at, host: '127.0.0.1' }) : connectSocket(at);
     socket.once('connect', () => resolve(true));
     socket.once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());

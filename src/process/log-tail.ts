@@ -1,6 +1,6 @@
 import { openRegular } from '../lib/regular-file.ts';
 
-/** How much of a child's output rides on a failure. */
+/** Length of a child's output that a failure quotes. */
 export const tailBytes = 4096;
 
 /** The last words of a log file, at most 4 KiB of what was written after `from` bytes; empty when the file cannot be read. */

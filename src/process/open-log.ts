@@ -1,6 +1,6 @@
 /** Opens the log of a child for its output. Emulators write into the folder of their log, so its name may stand for anything by now. */
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { setAside } from '../lib/set-aside.ts';
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -15,6 +15,15 @@ export async function openLog(path: string, { append }: { readonly append: boole
   if (known) return known;
   await setAside(path);
   return open(path, flags | constants.O_EXCL, 0o600);
+}
+
+/**
+ * Moves aside anything at a path but a regular file of one name. A program that opens the path itself, as an emulator does with its log, would
+ * follow it or wait for it. @throws errors of the system
+ */
+export async function clearPlace(path: string): Promise<void> {
+  const facts = await lstat(path).catch(() => undefined);
+  if (facts && !(facts.isFile() && facts.nlink === 1)) await setAside(path);
 }
 
 /** Begins a log with a text. @throws as `openLog` */

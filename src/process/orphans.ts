@@ -5,7 +5,7 @@ import { commandLine, isRunning, listPids, processEnvironment, processFacts } fr
 
 export interface Marked {
   readonly pid: number;
-  /** Its session: the pid of the child that was started; a child's own children share it. */
+  /** Session of the process: the pid of the child that was started; a child's own children share it. */
   readonly sid: number;
   readonly startTime: number;
 }

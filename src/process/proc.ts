@@ -71,7 +71,7 @@ export async function listPids(): Promise<number[]> {
   return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
-/** So many are read at a time: a host may have thousands, and the event loop turns in between. */
+/** Processes that are read at a time: a host may have thousands, and the event loop turns in between. */
 const readAtOnce = 32;
 
 /** All processes that run now, zombies not counted; empty where there is no `/proc`. */

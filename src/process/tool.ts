@@ -2,7 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { filterDescriptor } from './bubblewrap/bubblewrap.ts';
+import { environmentFor } from './bubblewrap/environment.ts';
 import { runMarker } from './child.ts';
+import { prioritise, programNiceness } from './priority.ts';
 
 export interface ToolResult {
   /** Exit code; undefined when it could not be run, was killed or took too long. */
@@ -16,11 +18,14 @@ export interface ToolResult {
 export interface ToolOptions {
   readonly timeoutMs: number;
   readonly cwd?: string;
-  /** Added to our own. */
+  /** Added to our own, or with `filter` to the variables that confined programs get. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Its standard input. */
+  /** Standard input of the tool. */
   readonly input?: string;
-  /** For what might not end by itself: it ends with this process, and carries the server's marker in case that one is killed. */
+  /**
+   * Runtime folder for a tool that might not end by itself: it ends with this process, and carries the server's marker in case that one is
+   * killed.
+   */
   readonly runDirectory?: string;
   /** The filter of system calls that bubblewrap reads. */
   readonly filter?: Buffer | undefined;
@@ -36,9 +41,11 @@ export function runTool(
   { timeoutMs, cwd, env: given, input, runDirectory, filter }: ToolOptions,
 ): Promise<ToolResult> {
   return new Promise((resolve) => {
-    const env = { ...process.env, ...given, ...(runDirectory !== undefined && { [runMarker]: runDirectory }) };
+    const env = { ...environmentFor(filter), ...given, ...(runDirectory !== undefined && { [runMarker]: runDirectory }) };
     const stdio: 'pipe'[] = filter === undefined ? ['pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe', 'pipe'];
     const child = spawn(program, [...args], { stdio, ...(cwd !== undefined && { cwd }), env });
+    const niceness = programNiceness();
+    if (child.pid !== undefined && niceness !== undefined) prioritise(child.pid, niceness);
     let problem = '';
     const end = () => child.kill('SIGKILL');
     const fail = (reason: string) => {

@@ -4,11 +4,12 @@
  * can be used, it sees no file but the programs of the distribution, no other process and no network.
  */
 import { bubblewrapWords } from './bubblewrap/bubblewrap.ts';
+import { environmentFor } from './bubblewrap/environment.ts';
 import { systemCallFilter } from './bubblewrap/system-call-filter.ts';
 import { bubblewrapObstacle } from './bubblewrap/usable.ts';
 import { runTool } from './tool.ts';
 
-/** Without an entry in the system's databases; beside the user of emulators, in a range that Debian and systemd leave unused. */
+/** User without an entry in the system's databases; beside the user of emulators, in a range that Debian and systemd leave unused. */
 export const ownsNothing = 61_101;
 
 export interface ToolLimits {
@@ -26,6 +27,8 @@ export interface UnprivilegedCommand {
   readonly args: string[];
   /** The program of system calls that the starter writes to `filterDescriptor`; undefined where bubblewrap cannot be used. */
   readonly filter: Buffer | undefined;
+  /** The environment in which the starter starts it. */
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** The command that runs a program so. It can write no file, only its output. It ends with the thread that starts it. */
@@ -34,13 +37,15 @@ export async function unprivilegedCommand(
   args: readonly string[],
   { memoryBytes, seconds }: ToolLimits,
 ): Promise<UnprivilegedCommand> {
-  if (process.platform !== 'linux') return { program, args: [...args], filter: undefined };
+  if (process.platform !== 'linux') return { program, args: [...args], filter: undefined, env: environmentFor(undefined) };
   const bounds = [`--as=${memoryBytes}`, `--cpu=${seconds}`, '--fsize=0', `--nofile=${openFiles}`, '--core=0'];
   const inner = [...(await identityWords()), '--no-new-privs', '--', 'prlimit', ...bounds, '--', program, ...args];
-  if ((await bubblewrapObstacle()) !== undefined) return { program: 'setpriv', args: inner, filter: undefined };
+  if ((await bubblewrapObstacle()) !== undefined)
+    return { program: 'setpriv', args: inner, filter: undefined, env: environmentFor(undefined) };
   const root = { reads: [], writes: [] };
   const [first = '', ...words] = bubblewrapWords({ root, workingFolder: '/', ends: 'parent', hasOwnNetwork: true });
-  return { program: first, args: [...words, 'setpriv', ...inner], filter: systemCallFilter() };
+  const filter = systemCallFilter();
+  return { program: first, args: [...words, 'setpriv', ...inner], filter, env: environmentFor(filter) };
 }
 
 /** Words of `setpriv`; empty where this process cannot change its user, as in a container that has one only. */

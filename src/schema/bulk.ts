@@ -40,6 +40,12 @@ export const BulkCreate = Type.Object(
     nodes: Type.Optional(Type.Array(BulkNode, most)),
     links: Type.Optional(Type.Array(BulkLink, most)),
     drawings: Type.Optional(Type.Array(DrawingInput, most)),
+    strict: Type.Optional(
+      Type.Boolean({
+        description:
+          'Refuse nodes whose image or program their compute does not have. Default: they are made, say what they lack, and need it at their start',
+      }),
+    ),
   },
   named('BulkCreate'),
 );

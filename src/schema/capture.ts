@@ -49,7 +49,7 @@ const made = {
   max_bytes: nullable(Type.Integer()),
   ends_at: nullable(Type.String({ description: 'ISO 8601, UTC' })),
 };
-/** How a capture writes frames, and when it ends by itself. */
+/** Options of a capture: the form of its records, and when it ends by itself. */
 export const CaptureOptions = Type.Object(made, named('CaptureOptions'));
 export type CaptureOptions = Readonly<Static<typeof CaptureOptions>>;
 

@@ -43,6 +43,9 @@ export const Capabilities = Type.Object(
       Type.Boolean({ description: 'Not in GNS3: the compute removes machines and files of a project that was rewound since' }),
     ),
     live_moves: Type.Optional(Type.Boolean({ description: 'Not in GNS3: running machines can move to and from this compute' })),
+    sealed_moves: Type.Optional(
+      Type.Boolean({ description: 'Not in GNS3: the streams of running machines that move are authenticated' }),
+    ),
     machine_taps: Type.Optional(
       Type.Boolean({
         description: 'Not in GNS3: QEMU machines have TAP interfaces, so machines with offloads of the kernel can continue there',

@@ -89,7 +89,7 @@ export function reversed<T extends Partial<Record<FilterKey, unknown>>>(filters:
  * Lists the filters that a link may have, for clients. Filters for one direction are listed only when the link has them, so that
  * clients which send the list back keep them. `names`: of the link's two nodes.
  */
-export function offeredFilters(present: Filters, names: readonly [string, string]): object[] {
+export function offeredFilters(present: Filters, names: readonly [string, string]): FilterOffer[] {
   const offered = filterTable.filter(({ alias }) => !alias).map(offer);
   const directed = Object.keys(present).flatMap((key) => {
     const { facts, direction } = knownKeys.get(key) ?? {};
@@ -116,8 +116,37 @@ export function wholeValues(name: string): readonly boolean[] {
   return knownKeys.get(name)?.facts.parameters.map(({ fractions }) => fractions !== true) ?? [];
 }
 
-function offer({ type, name, description, parameters }: FilterFacts): object {
+/** A filter as clients are offered it; `type` is the key in a link's filters. */
+export type FilterOffer = Omit<FilterFacts, 'type'> & { readonly type: string };
+
+function offer({ type, name, description, parameters }: FilterFacts): FilterOffer {
   return { type, name, description, parameters };
+}
+
+/** Returns the parameters of the filter with this key, and the index of the one that decides whether it acts. */
+export function findFilter(key: string): { parameters: readonly FilterParameter[]; deciding: number } | undefined {
+  const facts = knownKeys.get(key)?.facts;
+  return facts && { parameters: facts.parameters, deciding: decidingPlace(facts) };
+}
+
+const ofGns3 = filterTable.filter(({ isGns3 }) => isGns3);
+
+/** Lists the filters that a stock GNS3 compute has, with whole numbers only. */
+export function gns3Offers(): FilterOffer[] {
+  return ofGns3
+    .filter(({ alias }) => !alias)
+    .map((facts) => ({ ...offer(facts), parameters: facts.parameters.map(({ fractions: _fractions, ...rest }) => rest) }));
+}
+
+/** Returns the first filter that a stock GNS3 compute cannot apply, and the reason. */
+export function beyondGns3(filters: Filters): { name: string; reason: string } | undefined {
+  for (const [name, values] of Object.entries(filters)) {
+    if (!ofGns3.some(({ type }) => type === name))
+      return { name, reason: 'the GNS3 compute that filters this link has no such filter' };
+    if (values.some((value) => typeof value === 'number' && !Number.isInteger(value)))
+      return { name, reason: 'the GNS3 compute that filters this link takes whole numbers only' };
+  }
+  return undefined;
 }
 
 type Checked<T> = T | { reason: string };

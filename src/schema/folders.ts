@@ -16,6 +16,8 @@ export const resumedLinksName = `${stagingPrefix}links`;
 export const keptMemoryName = `${stagingPrefix}keep`;
 /** Folder in a node's folder with the memory from which the node continues at its next start. */
 export const savedMemoryName = 'saved-memory';
+/** File in `project-files`, and in the memory of a snapshot, with the states of the nodes in the fabric, which continue from them likewise. */
+export const savedStatesName = 'saved-states';
 /**
  * File in that memory folder with the name of the memory's template. A node that cannot continue from a template's memory starts
  * cold.

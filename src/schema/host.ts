@@ -8,7 +8,7 @@ const bytes = Type.Integer({ minimum: 0, description: 'Bytes' });
 const percent = Type.Integer({ minimum: 0, maximum: 100 });
 const port = Type.Integer();
 
-/** How faithful a compute's emulation can be: the delay of its fabric, and features that the host lacks. */
+/** Fidelity of a compute's emulation: the delay of its fabric, and features that the host lacks. */
 export const ComputeFidelity = Type.Object(
   {
     fabric_pid: nullable(

@@ -20,6 +20,7 @@ export const KindFacts = Type.Object(
     }),
     images: Type.Boolean({ description: 'Is made of images that computes keep' }),
     engine_images: Type.Boolean({ description: 'Is made of images of an engine: computes list them and take no upload' }),
+    image_properties: Type.Array(Type.String(), { description: 'Properties that name images which computes keep' }),
     templates: Type.Boolean({ description: 'Clients may create templates of this type' }),
     lab: Type.Object(
       {
@@ -47,6 +48,7 @@ export const KindFacts = Type.Object(
           }),
         ),
         port_list: Type.Optional(oneOf(['plain', 'vlan'], { description: 'Lab files can give `ports` of it' })),
+        required: Type.Optional(Type.Array(Type.String(), { description: 'Properties without which no node is made' })),
         fixed: Type.Array(Type.String(), { description: 'Properties that are decided when the node is made' }),
         generated: Type.Array(Type.String(), { description: 'Properties that the server chooses for each node' }),
       },

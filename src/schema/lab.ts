@@ -15,7 +15,11 @@ const request = {
 };
 export const LabRequest = Type.Object(request, named('LabRequest'));
 export const LabApply = Type.Object(
-  { ...request, start: Type.Optional(Type.Boolean({ description: 'Start all nodes afterwards' })) },
+  {
+    ...request,
+    start: Type.Optional(Type.Boolean({ description: 'Start all nodes afterwards' })),
+    strict: Type.Optional(Type.Boolean({ description: 'Refuse nodes whose image or program their compute does not have' })),
+  },
   named('LabApply'),
 );
 export type LabRequest = Static<typeof LabRequest>;
@@ -31,6 +35,7 @@ export const LabPlanReply = Type.Object(
           what: oneOf(['project', 'node', 'link', 'drawing']),
           action,
           name: Type.String(),
+          lacks: Type.Optional(Type.Array(Type.String({ description: 'Image that the compute of the node lacks' }))),
           restart: Type.Boolean({ description: 'A running node that is stopped and started' }),
           warm: Type.Optional(
             Type.Object(
@@ -57,6 +62,21 @@ export const LabPlanReply = Type.Object(
         },
         named('LabStep'),
       ),
+    ),
+    missing: Type.Array(
+      Type.Object(
+        {
+          image: Type.String({ description: 'File name, or name of a container image' }),
+          kind: Type.String(),
+          compute: Type.String(),
+          nodes: Type.Array(Type.String()),
+          size: Type.Optional(Type.Integer({ description: 'Bytes, as an appliance says' })),
+          md5: Type.Optional(Type.String({ description: 'As an appliance says' })),
+          url: Type.Optional(Type.String({ description: 'Address to download it from, as an appliance says' })),
+        },
+        named('LabMissingImage'),
+      ),
+      { description: 'Images that computes lack: nodes are made without them, and need them at their start' },
     ),
     picture: Type.Object(
       {

@@ -96,7 +96,7 @@ export const MirrorFigures = Type.Object(
 export type MirrorFigures = Static<typeof MirrorFigures>;
 
 const carriers = ['kernel', 'fabric', 'stream', 'udp'] as const;
-/** How frames travel from one end of a link to the other. */
+/** Transport of frames from one end of a link to the other. */
 export type Carrier = (typeof carriers)[number];
 const howCarried =
   'kernel: from one container to the other, not through the fabric; fabric: both ends are on one compute; ' +

@@ -39,6 +39,17 @@ export const MoveOffer = Type.Object(
 );
 export type MoveOffer = Static<typeof MoveOffer>;
 
+const secret = Type.Optional(
+  Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description:
+      'Seals the streams of this move, the same at both computes. Only for computes whose capabilities have sealed_moves',
+  }),
+);
+export const MoveBegin = Type.Object({ secret }, { title: 'MoveBegin', ...strict });
+/** The offer of the compute that sends the machine, for the compute that takes it. */
+export const MoveArrival = Type.Object({ ...MoveOffer.properties, secret }, named('MoveArrival'));
+
 /** Names of a move's streams, besides the disks' drive names. */
 export const memoryStream = 'memory';
 export const consoleStream = 'console';

@@ -4,9 +4,8 @@ import { NodeStatus, nodeTypes } from './node.ts';
 import { type Static, Type } from './type.ts';
 
 /**
- * How the last run of a node ended. `asked`: by a request. `guest`: the guest switched off. `failed`: the emulator exited by
- * itself, or had exited when a restarted server looked. `lost`: its host, lease or slice ended. `server`: the server ended with
- * `--stop-nodes`.
+ * Causes of the end of a node's last run. `asked`: by a request. `guest`: the guest switched off. `failed`: the emulator exited by itself,
+ * or had exited when a restarted server looked. `lost`: its host, lease or slice ended. `server`: the server ended with `--stop-nodes`.
  */
 export const runEndings = ['asked', 'failed', 'guest', 'lost', 'server'] as const;
 export type RunEnding = (typeof runEndings)[number];
@@ -24,7 +23,14 @@ export type RunFacts = Static<typeof RunFacts>;
 
 /** A node in a compute's list of all nodes of a project. */
 export const ComputeNodeRun = Type.Object(
-  { node_id: Uuid, node_type: oneOf(nodeTypes), status: NodeStatus, ...facts },
+  {
+    ...{ node_id: Uuid, node_type: oneOf(nodeTypes), status: NodeStatus, ...facts },
+    joined_ports: Type.Optional(
+      Type.Array(Type.Object({ adapter_number: Type.Integer(), port_number: Type.Integer() }), {
+        description: 'Its ports that have a link; absent when there is none',
+      }),
+    ),
+  },
   named('ComputeNodeRun'),
 );
 export type ComputeNodeRun = Static<typeof ComputeNodeRun>;

@@ -97,6 +97,14 @@ export const NodeCreate = Type.Object(
   { ...writable, ...readOnly, compute_id: Name(), name: GivenName(), node_id: Type.Optional(Uuid), node_type: oneOf(nodeTypes) },
   named('NodeCreate'),
 );
+/** Whether a node is refused for lack of an image or program. Not part of GNS3's API, which always refuses. */
+export const strictChoice = Type.Optional(
+  Type.Boolean({
+    description:
+      'False: a node whose image or program its compute does not have is made, says what it lacks, and needs it at its start',
+  }),
+);
+export const NodeRequest = Type.Object({ ...NodeCreate.properties, strict: strictChoice }, named('NodeRequest'));
 export const NodeUpdate = Type.Object(
   {
     ...writable,

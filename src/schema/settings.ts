@@ -101,6 +101,10 @@ const table = {
       '',
       'User that the emulators of a root server run as; empty: `patchbay` if it exists, else one of its own for each node; `root`: root',
     ),
+    console_ports: ours(
+      true,
+      'With `auth`: local users open consoles and screens on their ports, too; off: only by WebSocket, as the page and `patchbay lab console` do',
+    ),
     console_users: ours('', 'Comma-separated local users that may open consoles and screens when `auth` is on'),
   },
   Cluster: {
@@ -139,7 +143,6 @@ const table = {
     largest_memory: ours(8192, 'MiB of the largest slice, where nodes may not be listed'),
   },
   Slurm: {
-    socket: ours('', 'Unix socket of slurmrestd; empty: `sbatch`, `squeue`, `scancel` and `scontrol` are used'),
     command: ours('patchbay', 'Program on the nodes, with its first arguments; blanks separate'),
     data_folder: ours('', 'Folder that all nodes share, for the disks of slices; empty: disks end with their slice'),
     output_folder: ours('/tmp', 'Folder on the nodes for the output of jobs'),
@@ -177,7 +180,10 @@ const table = {
     ghost_ios_support: gns3(true, 'Routers with the same image share its memory; needs `mmap_support`'),
   },
   Docker: {
-    socket_path: ours('/var/run/docker.sock', 'Unix socket of the Docker engine'),
+    socket_path: ours(
+      '/var/run/docker.sock',
+      'Unix socket of the Docker engine; not set: that of `DOCKER_HOST` where this is `unix://…`, else this one',
+    ),
   },
   NAT: {
     engine: ours(

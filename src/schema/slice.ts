@@ -87,6 +87,9 @@ export const SliceLease = Type.Object(
       description: 'The epoch of the request is over: nothing was renewed. Machines are ended, then this one is confirmed',
     }),
     seconds: Type.Number({ description: 'From the request on: then machines pause; after twice as long they are ended' }),
+    asks_engine: Type.Optional(
+      Type.Boolean({ description: 'While the controller is away, the word of the engine that it has its place renews its lease' }),
+    ),
     moving: Type.Optional(
       Type.Boolean({ description: 'To ending: its nodes are being moved to other slices; it waits, and asks again' }),
     ),

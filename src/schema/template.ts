@@ -1,6 +1,6 @@
 /** Properties that templates of all types share. Each type's own are in its folder of `src/emulators`. */
 import { GivenName, maxTextLength, Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
-import { type NodeType, nodeTypes, templateTypes } from './node.ts';
+import { type NodeType, nodeTypes, strictChoice, templateTypes } from './node.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 
 /** Categories, in the order of the numbers that old clients use. */
@@ -40,6 +40,7 @@ export const TemplateUse = Type.Object(
     name: Type.Optional(nullable(GivenName({ minLength: 0, description: 'In place of the name that the template makes' }))),
     x: Type.Integer(),
     y: Type.Integer(),
+    strict: strictChoice,
   },
   named('TemplateUse'),
 );

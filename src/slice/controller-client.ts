@@ -111,9 +111,12 @@ function plain(text: string): string {
 }
 
 function leaseOf(text: string): SliceLease {
-  const { compute_id, epoch, seconds, fenced, moving } = JSON.parse(text) as Partial<Record<keyof SliceLease, unknown>>;
+  const { compute_id, epoch, seconds, fenced, moving, asks_engine } = JSON.parse(text) as Partial<
+    Record<keyof SliceLease, unknown>
+  >;
   const isTime = typeof seconds === 'number' && seconds >= 1 && seconds <= longestLease;
   if (typeof compute_id !== 'string' || !isUuid(compute_id) || !Number.isSafeInteger(epoch) || !isTime)
     throw new Error('the answer of the controller is no lease');
-  return { compute_id, epoch: Number(epoch), seconds, fenced: fenced === true, ...(moving === true && { moving }) };
+  const more = { ...(moving === true && { moving }), ...(asks_engine === true && { asks_engine }) };
+  return { compute_id, epoch: Number(epoch), seconds, fenced: fenced === true, ...more };
 }

@@ -10,6 +10,7 @@
 import { bootMs } from '../lib/boot-clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { SliceLease } from '../schema/slice.ts';
+import type { EngineWord } from './engine-word.ts';
 
 /** The machines and links of the slice. */
 export interface Machines {
@@ -30,17 +31,23 @@ export interface LeaseKeeperOptions {
   /** Called when the controller does not know this slice any more; the machines have been ended. */
   readonly onRemoved: (reason: string) => void;
   readonly isRemoval: (error: unknown) => boolean;
+  /** Asks the engine that placed this slice whether it has its place; undefined: it cannot be asked. */
+  readonly askEngine: EngineWord | undefined;
 }
 
 const tickMs = 200;
 /** Shortest time between two requests, ms. */
 const shortestMs = 250;
+/** Part of the lease that is left when the engine is asked. */
+const askedWithin = 0.7;
 
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   #epoch: number;
   #leaseMs: number;
   #validUntil: number;
+  /** The controller waits for the engine, too, before it declares this slice lost. */
+  #asksEngine: boolean;
   #state: 'held' | 'paused' | 'ended' = 'held';
   /** Serializes changes of the machines. */
   #changing: Promise<void> = Promise.resolve();
@@ -48,11 +55,12 @@ export class LeaseKeeper {
   #timer: NodeJS.Timeout | undefined;
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(options: LeaseKeeperOptions, { epoch, seconds }: SliceLease, sentAt: number) {
+  constructor(options: LeaseKeeperOptions, { epoch, seconds, asks_engine = false }: SliceLease, sentAt: number) {
     this.#options = options;
     this.#epoch = epoch;
     this.#leaseMs = seconds * 1000;
     this.#validUntil = sentAt + this.#leaseMs;
+    this.#asksEngine = asks_engine;
   }
 
   get epoch(): number {
@@ -62,7 +70,8 @@ export class LeaseKeeper {
   async begin(): Promise<void> {
     await this.#options.setDeadline(this.#validUntil + this.#leaseMs);
     this.#timer = setInterval(() => this.#tick(), tickMs);
-    this.#loop = this.#renewForever();
+    const { askEngine } = this.#options;
+    this.#loop = Promise.all([this.#renewForever(), askEngine && this.#askForever(askEngine)]).then(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -97,6 +106,7 @@ export class LeaseKeeper {
   async #renewForever(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
+      const begun = bootMs();
       try {
         // A pause or end in progress completes before the next request.
         await this.#changing;
@@ -107,16 +117,34 @@ export class LeaseKeeper {
         if (this.#options.isRemoval(error)) return this.#removed((error as Error).message);
         this.#options.log.warn(`The lease could not be renewed: ${(error as Error).message}`);
       }
+      await pause(Math.max(shortestMs, begun + this.#leaseMs / 4 - bootMs()), signal);
+    }
+  }
+
+  /** Renews the lease by the word of the engine while the controller does not answer: no other process has this place then. */
+  async #askForever(askEngine: EngineWord): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
       await pause(Math.max(shortestMs, this.#leaseMs / 4), signal);
+      const sentAt = bootMs();
+      const isDue = this.#asksEngine && this.#state !== 'ended' && sentAt > this.#validUntil - askedWithin * this.#leaseMs;
+      if (!isDue || signal.aborted) continue;
+      const epoch = this.#epoch;
+      const hasPlace = await askEngine();
+      if (hasPlace && epoch === this.#epoch && this.#state !== 'ended' && !signal.aborted)
+        await this.#extend(sentAt).catch((error: Error) =>
+          this.#options.log.warn(`The lease could not be stored: ${error.message}`),
+        );
     }
   }
 
   #request(signal: AbortSignal): Promise<SliceLease> {
-    const limit = AbortSignal.timeout(Math.max(1_000, this.#leaseMs / 2));
+    // A later answer is of no use; on a host that has much to do one may take long.
+    const limit = AbortSignal.timeout(Math.max(1_000, this.#leaseMs));
     return this.#options.renew(this.#epoch, AbortSignal.any([signal, limit]));
   }
 
-  async #renewed({ epoch, seconds, fenced }: SliceLease, sentAt: number): Promise<void> {
+  async #renewed({ epoch, seconds, fenced, asks_engine = false }: SliceLease, sentAt: number): Promise<void> {
     if (fenced) {
       this.#end('The controller has declared this slice lost: every machine is ended');
       await this.#changing;
@@ -124,17 +152,29 @@ export class LeaseKeeper {
       return;
     }
     this.#leaseMs = seconds * 1000;
+    this.#asksEngine = asks_engine;
     // A change that began during the request completes first.
     await this.#changing;
+    if (await this.#extend(sentAt)) this.#epoch = epoch;
+  }
+
+  /** @returns whether the lease is valid by what was asked then */
+  async #extend(sentAt: number): Promise<boolean> {
     const validUntil = sentAt + this.#leaseMs;
-    if (validUntil <= bootMs()) return;
-    await this.#options.setDeadline(validUntil + this.#leaseMs);
-    this.#validUntil = validUntil;
-    this.#epoch = epoch;
+    const wasEnded = this.#state === 'ended';
+    if (validUntil <= bootMs()) return false;
+    // The controller and the engine may answer at the same time.
+    if (validUntil > this.#validUntil) {
+      await this.#options.setDeadline(validUntil + this.#leaseMs);
+      this.#validUntil = Math.max(this.#validUntil, validUntil);
+    }
+    // The lease ended meanwhile, or the controller has declared it lost.
+    if (this.#state === 'ended' && !wasEnded) return false;
     if (this.#state !== 'held') {
       this.#state = 'held';
       this.#then(() => this.#options.machines.resume());
     }
+    return true;
   }
 
   async #removed(reason: string): Promise<void> {

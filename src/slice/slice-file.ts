@@ -15,6 +15,8 @@ export interface SliceIdentity {
   readonly epoch: number;
   /** Duration T of the lease, seconds. */
   readonly seconds: number;
+  /** The engine's word renews the lease while the controller is away. */
+  readonly asksEngine: boolean;
   /** SHA-256 of the token with which the slice joined. */
   readonly joinedWith: string;
 }
@@ -33,7 +35,10 @@ export class SliceFile {
     await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
     const path = join(stateDirectory, 'slice.json');
     const stored = await readOwnJson(path, identityOf, (message) => log.error(message));
-    const file = new SliceFile(path, stored ?? { computeId: null, secret: newSecret(), epoch: 0, seconds: 1, joinedWith: '' });
+    const file = new SliceFile(
+      path,
+      stored ?? { computeId: null, secret: newSecret(), epoch: 0, seconds: 1, asksEngine: false, joinedWith: '' },
+    );
     if (!stored) await file.set({});
     return file;
   }
@@ -50,7 +55,14 @@ export class SliceFile {
 }
 
 function identityOf(value: unknown): SliceIdentity {
-  const { computeId, secret, epoch, seconds, joinedWith = '' } = value as Partial<Record<keyof SliceIdentity, unknown>>;
+  const {
+    computeId,
+    secret,
+    epoch,
+    seconds,
+    asksEngine = false,
+    joinedWith = '',
+  } = value as Partial<Record<keyof SliceIdentity, unknown>>;
   const isId = computeId === null || typeof computeId === 'string';
   if (
     !isId ||
@@ -60,7 +72,8 @@ function identityOf(value: unknown): SliceIdentity {
     !(Number(seconds) > 0)
   )
     throw new Error('it is no identity of a slice');
-  return { computeId, secret, epoch: Number(epoch), seconds: Number(seconds), joinedWith: String(joinedWith) };
+  const lease = { epoch: Number(epoch), seconds: Number(seconds), asksEngine: asksEngine === true };
+  return { computeId, secret, ...lease, joinedWith: String(joinedWith) };
 }
 
 export function newSecret(): string {

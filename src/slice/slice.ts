@@ -5,10 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { bootId, bootMs } from '../lib/boot-clock.ts';
 import type { Log } from '../lib/log.ts';
 import { Retry } from '../lib/retry.ts';
+import { stayAhead } from '../process/priority.ts';
 import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import type { SliceAddress, SliceLease } from '../schema/slice.ts';
 import { ControllerClient, RefusedError } from './controller-client.ts';
+import { engineWordOf } from './engine-word.ts';
 import { GuardProcess } from './guard-process.ts';
 import { leaseFileOf, readDeadline } from './lease-file.ts';
 import { LeaseKeeper, type Machines } from './lease-keeper.ts';
@@ -82,6 +84,7 @@ export class Slice {
 
   /** Joins the controller. @throws Error when the controller refuses */
   async begin(parts: SliceParts, advertised: string | undefined): Promise<string> {
+    stayAhead();
     // The controller may use this slice already although the slice cannot reach it: the guard ends the machines with the old lease.
     if (this.#file.identity.computeId !== null) await this.#guard.setDeadline(await this.deadline());
     await this.#findAddress(parts.url, advertised);
@@ -96,6 +99,7 @@ export class Slice {
           parts.machines.setDeadline(deadline);
           return this.#guard.setDeadline(deadline);
         },
+        askEngine: engineWordOf(process.env, this.#settings.dataDirectory),
         isRemoval: (error) => error instanceof RefusedError && error.isFinal,
         onRemoved: parts.end,
       },
@@ -148,10 +152,10 @@ export class Slice {
 
   /** Renews the lease from before the restart; undefined: it is over, and the slice has to join. */
   async #resume(): Promise<{ lease: SliceLease; sentAt: number } | undefined> {
-    const { computeId, epoch, seconds } = this.#file.identity;
+    const { computeId, epoch, seconds, asksEngine } = this.#file.identity;
     if (computeId === null) return undefined;
     const deadline = await this.deadline();
-    const lease: SliceLease = { compute_id: computeId, epoch, seconds, fenced: false };
+    const lease: SliceLease = { compute_id: computeId, epoch, seconds, fenced: false, asks_engine: asksEngine };
     if (this.#token === undefined) return { lease, sentAt: deadline - 2000 * seconds };
     // A new token may be for another controller, which does not know the slice.
     try {
@@ -162,7 +166,7 @@ export class Slice {
     return { lease, sentAt: deadline - 2000 * seconds };
   }
 
-  /** When the machines of this slice's earlier server must end, ms of `bootMs()`; 0: none runs. */
+  /** Time at which the machines of this slice's earlier server must end, ms of `bootMs()`; 0: none runs. */
   async deadline(): Promise<number> {
     const found = await readDeadline(leaseFileOf(this.#settings.runtimeDirectory));
     return found?.boot === bootId() ? found.deadline : 0;
@@ -175,7 +179,7 @@ export class Slice {
       const sentAt = bootMs();
       const lease = await this.#client.join(body, AbortSignal.timeout(30_000));
       const joinedWith = hashOf(body.token);
-      await this.#file.set({ computeId: lease.compute_id, epoch: lease.epoch, seconds: lease.seconds, joinedWith });
+      await this.#file.set({ computeId: lease.compute_id, ...storedOf(lease), joinedWith });
       return { lease, sentAt };
     });
   }
@@ -184,8 +188,9 @@ export class Slice {
     const { computeId, secret, ...known } = this.#file.identity;
     const lease = await this.#client.renew(computeId ?? '', { secret, epoch, address: this.#address }, signal);
     // A new epoch is stored once it is confirmed: a server that restarts before must end its machines.
-    if (!lease.fenced && (lease.epoch !== known.epoch || lease.seconds !== known.seconds))
-      await this.#file.set({ epoch: lease.epoch, seconds: lease.seconds });
+    const stored = storedOf(lease);
+    const isOther = stored.epoch !== known.epoch || stored.seconds !== known.seconds || stored.asksEngine !== known.asksEngine;
+    if (!lease.fenced && isOther) await this.#file.set(stored);
     return lease;
   }
 
@@ -227,6 +232,10 @@ async function renewSecret(client: ControllerClient, file: SliceFile, { Server }
   } catch {
     // The slice asks again when it joins.
   }
+}
+
+function storedOf({ epoch, seconds, asks_engine: asksEngine = false }: SliceLease) {
+  return { epoch, seconds, asksEngine };
 }
 
 function hashOf(text: string): string {

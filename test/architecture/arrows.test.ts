@@ -60,7 +60,7 @@ const rootArrows: Record<string, readonly string[]> = {
   'settings.ts': ['schema'],
   'version.ts': ['../package.json'],
 };
-/** What of the fabric others may use: its client and its protocol, never the data plane itself. */
+/** Modules of the fabric that others may use: its client and its protocol, never the data plane itself. */
 const fabricDoors = ['fabric/client.ts', 'fabric/protocol.ts', 'fabric/bpf-compile.ts', 'fabric/redirection.ts'];
 /** Libraries that are known in one folder only. */
 const libraryHomes: Record<string, readonly string[]> = {
@@ -76,6 +76,7 @@ const libraryHomes: Record<string, readonly string[]> = {
 
 /** Files of the server that the page imports at run time: they import nothing, not even a module of Node. */
 const sharedWithPage = [
+  'src/schema/appliance.ts',
   'src/schema/image-hosts.ts',
   'src/schema/pcap.ts',
   'src/schema/presence-limits.ts',
@@ -90,6 +91,7 @@ const kindNamers: Readonly<Record<string, string>> = {
   'emulators/drivers.ts': 'list of drivers; the compiler compares it with the types',
   'schema/node.ts': 'list of the types on the wire',
   'schema/settings.ts': 'the name of a program',
+  'schema/project-1x.ts': 'a key of servers in files of GNS3 1.x',
   'schema/kept-settings.ts': "engines of GNS3's virtual machine: settings that clients keep here",
   'emulators/port-processes/interfaces.ts': 'prefixes that other programs give to interfaces of this host',
   'lab/import/kinds.ts': 'translates the kinds of other programs',
@@ -124,7 +126,7 @@ function kindNames(source: string): string[] {
 }
 
 const layerOf = (file: string): string => file.split('/', 1)[0] ?? '';
-/** Below `src`; `lab/…` and `cli/…` are beside it. */
+/** Name below `src`; `lab/…` and `cli/…` are beside it. */
 const nameOf = (path: string) => path.replace(/^src\//, '');
 const pathOf = (name: string) => join(root, /^(?:lab|cli)\//.test(name) ? name : `src/${name}`);
 const files = (await sourceFiles()).map(nameOf);

@@ -14,7 +14,7 @@ const imports = (await Promise.all(files.map((file) => importsOf(file)))).flat()
 
 interface Place {
   readonly entry: string;
-  /** From the highest, which is 0. */
+  /** Number of floors below the highest, which is 0. */
   readonly floor: number;
 }
 

@@ -42,7 +42,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   'src/emulators': [
     ['drivers.ts'],
     ['kinds.ts'],
-    // Its user network is that of another kind's emulator.
+    // The user network of a NAT node is that of another kind's emulator.
     ['nat'],
     [
       ...['atm-switch', 'cloud', 'docker', 'dynamips', 'ethernet-hub', 'ethernet-switch', 'frame-relay-switch', 'iou'],
@@ -57,7 +57,11 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['checks', 'lab-routes.ts'],
     ['thread'],
     ['open-lab.ts'],
-    ['apply.ts', 'export.ts', 'import', 'field-tables.ts', 'lab-picture.ts'],
+    ['apply.ts', 'field-tables.ts', 'lab-picture.ts'],
+    ['export-containerlab.ts'],
+    ['export.ts'],
+    ['export-keys.ts'],
+    ['import'],
     ['plan'],
     ['state', 'layout.ts'],
     ['layout-shapes.ts'],
@@ -119,8 +123,18 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'symbol.ts',
       'traffic.ts',
     ],
-    ['common.ts', 'console-access.ts', 'pcap-file.ts'],
-    ['image-hosts.ts', 'pcap.ts', 'presence-limits.ts', 'problem-marks.ts', 'settings.ts', 'type.ts'],
+    ['common.ts', 'console-access.ts', 'pcap-file.ts', 'project-1x.ts'],
+    [
+      'appliance.ts',
+      'container-files.ts',
+      'foreign-map.ts',
+      'image-hosts.ts',
+      'pcap.ts',
+      'presence-limits.ts',
+      'problem-marks.ts',
+      'settings.ts',
+      'type.ts',
+    ],
   ],
   web: [
     ['main.tsx', 'login'],
@@ -133,6 +147,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['state'],
     ['geometry', 'api.ts', 'router.ts', 'modules.d.ts'],
     ['texts.ts'],
+    ['texts'],
   ],
 };
 

@@ -1,4 +1,4 @@
-/** One name, one meaning: no two files of the program declare a type of the same name. */
+/** Types have names of their own: no two files of the program declare a type of the same name. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

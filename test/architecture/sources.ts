@@ -13,7 +13,7 @@ export interface Import {
   readonly to: string;
   /** Gone at run time. */
   readonly isType: boolean;
-  /** By `import()`: loaded when it is called. */
+  /** Whether the import is `import()`: loaded when it is called. */
   readonly isLate: boolean;
 }
 
@@ -26,7 +26,7 @@ export async function filesBelow(folder: string, name: RegExp): Promise<string[]
     .toSorted();
 }
 
-/** Those of the program without its tests, below the repository. */
+/** Files of the program without its tests, below the repository. */
 export async function sourceFiles(): Promise<string[]> {
   const found = await Promise.all(
     rooms.map(async (room) => (await filesBelow(join(root, room), /\.ts$/)).map((file) => `${room}/${file}`)),
@@ -34,7 +34,7 @@ export async function sourceFiles(): Promise<string[]> {
   return found.flat().filter((file) => !file.endsWith('.test.ts'));
 }
 
-/** Those of the page without its tests. */
+/** Files of the page without its tests. */
 export async function pageFiles(): Promise<string[]> {
   return (await filesBelow(web, /\.(tsx?|css)$/)).filter((file) => !file.endsWith('.test.ts'));
 }

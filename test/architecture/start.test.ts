@@ -1,4 +1,4 @@
-/** What every start of the server loads: a start takes as long as its modules do. */
+/** Modules that every start of the server loads: a start takes as long as its modules do. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { importsOf, sourceFiles } from './sources.ts';

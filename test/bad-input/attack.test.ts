@@ -10,7 +10,7 @@ import { makeChance } from '../durability/random.ts';
 import { type Outcome, type Plan, playOne, playRound } from './attack/round.ts';
 
 /** A busy machine lengthens holds of the event loop: `event-loop.test.ts` has the large cases, whole rounds count all. */
-const short: Plan = { requests: 1_000, files: 60, options: 20, countsHolds: false };
+const short: Plan = { requests: 400, files: 32, options: 12, countsHolds: false };
 const whole: Plan = { requests: 10_000, files: 500, options: 100, countsHolds: true };
 const rounds = Number(process.env.PATCHBAY_TEST_ATTACK_ROUNDS) || 0;
 const single = process.env.PATCHBAY_TEST_ATTACK;

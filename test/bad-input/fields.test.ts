@@ -12,7 +12,7 @@ import { allHostileTexts, hostileTexts, wrongValues } from './wrong-values.ts';
 
 const bench = await withServer();
 const fixture = await withFixture(bench);
-/** It stays so while all that is sent is refused. */
+/** State that stays the same while all that is sent is refused. */
 const world = await worldOf(bench, fixture);
 
 const tried = jsonRoutesOf(await programRoutes(bench.client), jsonRoutes);
@@ -36,10 +36,13 @@ describe('wrong types', () => {
       const good = route.good(fixture.ids);
       const wrong: string[] = [];
       for (const [field, sort] of Object.entries(route.fields)) {
-        for (const value of wrongValues(sort)) {
+        for (const [index, value] of wrongValues(sort).entries()) {
           // Fractions of pixels are rounded.
           if (value === 1.5 && /(^|\.)(x|y|z|width|height|scene_width|scene_height)$/.test(field)) continue;
-          const reply = await bench.client.send(line, { body: withValue(good, field, value) });
+          const body = withValue(good, field, value);
+          // The first value shows that the route checks by its schema; of the others, the schema itself is asked where it refuses them.
+          if (index > 0 && route.refuses?.(body)) continue;
+          const reply = await bench.client.send(line, { body });
           if (reply.status === 400) expectFault(reply, 400);
           else wrong.push(`${field} = ${show(value)}: ${reply.status} ${reply.text().slice(0, 200)}`);
         }

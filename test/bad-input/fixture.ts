@@ -7,7 +7,7 @@ import type { Ids } from './json-route.ts';
 export interface Fixture {
   readonly project: ProjectHandle;
   readonly ids: Ids;
-  /** How many nodes it has. */
+  /** Number of nodes of the project. */
   readonly nodes: number;
 }
 

@@ -44,7 +44,7 @@ const known: Record<string, string> = {
   filename: 'none.img',
 };
 
-/** With the same word for each parameter that another table names otherwise. */
+/** Line with the same word for each parameter that another table names otherwise. */
 const plain = (line: string) => line.replaceAll(/\/(\{(adapter|port)_number\}|0)(?=\/)/g, '/{n}');
 const withBody = new Map(
   jsonRoutes.map((route) => [plain(fill(route.line, { remote_id: '{compute_id}', vm_id: '{node_id}' })), route]),

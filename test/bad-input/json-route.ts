@@ -13,6 +13,8 @@ export interface JsonRoute {
   readonly fields: Readonly<Record<string, Sort>>;
   /** Unknown keys are accepted (free objects). */
   readonly open?: boolean;
+  /** Whether the schema that the program publishes refuses a body; undefined without a schema. */
+  readonly refuses?: (body: unknown) => boolean;
   /** The controller passes the body to the compute and declares no schema. */
   readonly relayed?: boolean;
 }

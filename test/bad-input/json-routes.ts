@@ -112,7 +112,7 @@ const controller: JsonRoute[] = [
     good: () => ({ name: 'good', supplier: { logo: 'a' }, variables: [{ name: 'a' }] }),
     fields: { ...projectSettings, name: orNull(name), project_id: orNull(uuid), reset_mac_addresses: flag },
   },
-  { line: 'POST /v2/projects/load', good: () => ({ path: '/nowhere/x.gns3' }), fields: { path: name } },
+  { line: 'POST /v2/projects/load', good: () => ({ path: '/nowhere/x.gns3' }), fields: { path: name, copy: flag } },
   {
     line: 'POST /v2/projects/{project_id}/nodes',
     good: () => ({

@@ -106,7 +106,7 @@ describe('paths in addresses', () => {
   });
 });
 
-/** As text of a field. */
+/** Tricky paths as text of a field. */
 const tricks = [
   '..',
   '.',
@@ -188,6 +188,8 @@ describe('paths in bodies', () => {
       expectFault(reply, [400, 403, 404, 409]);
       unharmed(reply);
     }
+    const missing = await bench.client.send('POST /v2/projects/load', { body: { path: '/nowhere/x.gns3' } });
+    expectFault(missing, 409, /There is no project file \/nowhere\/x\.gns3\. Correct the path/);
     assert.deepEqual(await worldOf(bench, fixture), before);
   });
 

@@ -2,6 +2,7 @@
  * Every route of the running server and the fields of its JSON body, from the document that the server makes of its route table
  * (`GET /openapi.json`): a route that is added or renamed is tried here without an entry in a list.
  */
+import { Compile } from 'typebox/schema';
 import type { ApiDocument, Operation } from '../../src/api/openapi/document.ts';
 import type { RawClient } from '../support/raw-http.ts';
 import type { JsonRoute } from './json-route.ts';
@@ -21,6 +22,8 @@ export interface BodyFields {
   readonly names: readonly string[];
   /** Other keys are taken. */
   readonly open: boolean;
+  /** Whether the schema of the document refuses a body. */
+  readonly refuses: (body: unknown) => boolean;
 }
 
 interface Schema {
@@ -34,7 +37,7 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** Those of the API, `/v2/…`. */
+/** Routes of the API, `/v2/…`. */
 export async function programRoutes(client: RawClient): Promise<ProgramRoute[]> {
   const document = await client.get<ApiDocument>('/openapi.json');
   return Object.entries(document.paths)
@@ -50,8 +53,8 @@ export async function programRoutes(client: RawClient): Promise<ProgramRoute[]> 
 }
 
 /**
- * What is tried: each route of `written`, and each other one that takes a JSON body; each with the fields that are written, and those
- * of which the program says more.
+ * Routes to try: each route of `written`, and each other one that takes a JSON body; each with the fields that are written, and
+ * those of which the program says more.
  * @throws a written route or field that the program does not have
  */
 export function jsonRoutesOf(program: readonly ProgramRoute[], written: readonly JsonRoute[]): JsonRoute[] {
@@ -62,11 +65,11 @@ export function jsonRoutesOf(program: readonly ProgramRoute[], written: readonly
   const derived = program.flatMap(({ method, template, body }): JsonRoute[] => {
     const line = `${method} ${template}`;
     if (!body || shapes.has(shapeOf(line))) return [];
-    return [{ line: withFixtureIds(line), good: () => ({}), fields: body.fields, open: body.open }];
+    return [{ line: withFixtureIds(line), good: () => ({}), ...body }];
   });
   const completed = written.map((route) => {
-    const fields = { ...bodies.get(shapeOf(route.line))?.fields, ...route.fields };
-    return { ...route, fields };
+    const body = bodies.get(shapeOf(route.line));
+    return { ...route, fields: { ...body?.fields, ...route.fields }, ...(body && { refuses: body.refuses }) };
   });
   return [...completed, ...derived];
 }
@@ -80,7 +83,7 @@ function unknownIn({ line, fields, relayed = false }: JsonRoute, bodies: Readonl
   return [...names].filter((name) => !body.open && !body.names.includes(name)).map((name) => `${line}: ${name}`);
 }
 
-/** The same for lines that differ in the names of parameters, or have adapter and port filled in. */
+/** A shape that is the same for lines that differ in the names of parameters, or have adapter and port filled in. */
 export function shapeOf(line: string): string {
   return line.replace(/\{\w+\}/g, '{}').replace(/\/(adapters|ports)\/0/g, '/$1/{}');
 }
@@ -103,7 +106,24 @@ function bodyOf(document: ApiDocument, operation: Operation): BodyFields | undef
     fields: Object.fromEntries(sorts.filter((pair): pair is [string, Sort] => pair[1] !== undefined)),
     names: properties.map(([name]) => name),
     open: schema.additionalProperties !== false,
+    refuses: checkOf(document, schema),
   };
+}
+
+/** Compiled on first use: few tests need it. */
+function checkOf(document: ApiDocument, schema: Schema): (body: unknown) => boolean {
+  let validator: ReturnType<typeof Compile> | undefined;
+  return (body) => {
+    validator ??= Compile(withoutReferences(document, schema) as object);
+    return !validator.Check(body);
+  };
+}
+
+function withoutReferences(document: ApiDocument, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutReferences(document, item));
+  if (typeof value !== 'object' || value === null) return value;
+  if ('$ref' in value) return withoutReferences(document, resolve(document, value as Schema));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutReferences(document, inner)]));
 }
 
 function resolve(document: ApiDocument, schema: Schema): Schema {

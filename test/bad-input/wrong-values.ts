@@ -65,7 +65,7 @@ const hostileStrings = [
 const hostileObjects = ['{"__proto__": {"polluted": true}}', '{"constructor": {"prototype": {"polluted": true}}}'];
 const hostileLists = [`${'['.repeat(400)}${']'.repeat(400)}`];
 
-/** Those that a field may take by their type: others are refused whatever they hold, as `wrongValues` shows. */
+/** Texts that a field may take by its type: others are refused whatever they hold, as `wrongValues` shows. */
 export function hostileTexts({ is }: Sort): readonly string[] {
   if (is === 'flag') return [];
   if (is === 'integer') return hostileNumbers;
@@ -73,5 +73,5 @@ export function hostileTexts({ is }: Sort): readonly string[] {
   return is === 'list' ? hostileLists : hostileStrings;
 }
 
-/** For one field of a route: what its body is read with, before any field. */
+/** Texts for one field of a route: its body is read with these before any field. */
 export const allHostileTexts = [...hostileNumbers, ...hostileStrings, ...hostileObjects, ...hostileLists];

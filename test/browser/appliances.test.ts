@@ -109,6 +109,38 @@ describe('appliances in the browser', () => {
     await page.locator('.appliance-card').filter({ hasText: 'Test router' }).getByText('Template exists').waitFor();
   });
 
+  it('of registry version 8 recognise their images, and make templates of the settings of each version', async () => {
+    const content = Buffer.alloc(4096, 8);
+    const checksum = createHash('md5').update(content).digest('hex');
+    const settings = [
+      { default: true, template_type: 'qemu', template_properties: { platform: 'x86_64', ram: 128, adapters: 2 } },
+      { name: 'large', template_type: 'qemu', template_properties: { ram: 640 } },
+    ];
+    const newer = {
+      ...{ name: 'Newer device', category: 'firewall', vendor_name: 'Acme', description: 'New.', registry_version: 8, settings },
+      images: [
+        { filename: 'newer-1.img', version: '1', checksum: '1'.repeat(32), checksum_type: 'md5' },
+        { filename: 'newer-2.img', version: '2', checksum, checksum_type: 'md5', filesize: content.length },
+      ],
+      versions: [
+        { name: '1', images: { hda_disk_image: 'newer-1.img' } },
+        { name: '2', settings: 'large', images: { hda_disk_image: 'newer-2.img' } },
+      ],
+    };
+    await page
+      .locator('input[type=file]')
+      .first()
+      .setInputFiles(file('newer.gns3a', Buffer.from(JSON.stringify(newer))));
+    await dialog.getByText('1 file is missing').waitFor();
+    await dialog.locator('input[type=file]').setInputFiles(file('what.bin', content));
+    await dialog.getByText('Stored as newer-2.img').waitFor();
+    assert.equal(await dialog.getByLabel('Version').inputValue(), '2');
+    await dialog.getByRole('button', { name: 'Create template' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const made = (await templates()).find(({ name }) => name === 'Newer device');
+    assert.deepEqual([made?.ram, made?.adapters, made?.category, made?.hda_disk_image], [640, 2, 'firewall', 'newer-2.img']);
+  });
+
   it('have images that are listed with their users, and deleted when there are none', async () => {
     await page.getByRole('link', { name: 'Images', exact: true }).click();
     const row = (name: string) => page.locator('.image-table tr').filter({ hasText: name });

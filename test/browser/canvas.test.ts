@@ -65,7 +65,7 @@ describe('the canvas', () => {
   });
 
   it('moves its picture during a gesture, and draws it again after a pause or when the gesture leads too far', async () => {
-    // In the page: the pause would end before a test looks.
+    // The page itself looks, as the pause would end before a test does.
     const [before, moved, further] = (await page.evaluate(`(async () => {
       const svg = document.querySelector('svg.canvas');
       const look = () => ({

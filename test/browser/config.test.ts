@@ -120,7 +120,7 @@ describe('configuration files in the browser', () => {
     await loaded;
     await dialog.waitFor({ state: 'detached' });
     await page.unroute('**/files/**');
-    // What was typed is there after the login, too.
+    // The text typed before is there after the login, too.
     await canvas(page).node('PC1').click();
     await page.getByRole('button', { name: 'Configuration files' }).click();
     await reads('ip 10.0.0.7 24\n');

@@ -96,7 +96,7 @@ describe('consoles in the browser', () => {
     assert.equal(file.suggestedFilename(), 'PC2.log');
     const log = await readFile(await file.path(), 'utf8');
     assert.match(log, /echo to-both/);
-    // What was typed into one console did not reach the other.
+    // Text typed into one console did not reach the other.
     assert.doesNotMatch(log, /to-one/);
   });
 

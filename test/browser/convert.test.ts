@@ -42,7 +42,7 @@ describe('a machine of VirtualBox, in the browser', {
     const made = nodes.find(({ node_type }) => node_type === 'qemu');
     assert.deepEqual([made?.properties.hda_disk_image, made?.properties.adapters, made?.properties.ram], ['web.qcow2', 2, 64]);
     await canvas(page).node(String(made?.name)).waitFor();
-    // Its image is in the way of a second one: the dialog says so, and stays.
+    // The image of the new node is in the way of a second one: the dialog says so, and stays.
     await canvas(page).node('Web').click();
     await page.getByRole('button', { name: 'Convert to a QEMU node…' }).click();
     await dialog.getByLabel('Disk 1').selectOption('web.vdi');

@@ -1,4 +1,4 @@
-/** One click on an empty server builds the lab of `npm run demo`, boots its machines, and the usual next steps work. */
+/** A click on an empty server builds the lab of `npm run demo`, boots its machines, and the usual next steps work. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';

@@ -129,14 +129,14 @@ describe('drawings on the canvas', () => {
       y: -80,
     });
     await select(made);
-    // From above the centre to its right, around the corner: a quarter turn.
+    // The pointer moves from above the centre to its right, around the corner: a quarter turn.
     await page.keyboard.down('Shift');
     await pull('turn', -24, 76);
     await page.keyboard.up('Shift');
     const { rotation } = await changed(made, 'the turned rectangle');
     assert.equal(rotation, 90);
     await page.locator('.handles[transform*="rotate(90)"]').waitFor();
-    // Its right edge is at the bottom now.
+    // The right edge is at the bottom now.
     await pull('e', 0, 50);
     await waitFor(async () => /^<svg width="150" height="60">/.test((await stored(made)).svg), { what: 'the longer rectangle' });
     assert.deepEqual([(await stored(made)).x, (await stored(made)).y], [0, -80]);

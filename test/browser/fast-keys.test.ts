@@ -97,7 +97,7 @@ describe('the late answer of a request that made a node', () => {
     await page.route('**/templates/*', answer, { times: 1 });
     const answered = page.waitForResponse(/\/templates\//);
     await page.getByRole('button', { name: 'VPCS' }).click();
-    // Its notification came first.
+    // The notification of the node came first.
     await canvas(page).node('PC2').waitFor();
     await canvas(page).node('PC1').click();
     gate.resolve();

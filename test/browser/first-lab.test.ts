@@ -1,7 +1,10 @@
 /** The first steps of a user: from an empty server to two wired, started PCs that ping each other in the browser's console. */
 import assert from 'node:assert/strict';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Request, Route } from 'playwright-core';
+import type { Project } from '../../src/schema/project.ts';
 import { openTab, picture } from '../support/browser.ts';
 import { withServer } from '../support/with-server.ts';
 import { canvas, consoleText, type } from './page-parts.ts';
@@ -42,7 +45,7 @@ describe('a first lab, in the browser', () => {
     await canvas(page).node('Hub1').click();
     await page.keyboard.press('Delete');
     await page.getByRole('dialog').getByText('Hub1').first().waitFor();
-    // In one complete run of five the hub stays: what the page asked and was answered says why.
+    // The hub stays in one complete run of five: the requests and answers of the page say why.
     const seen: string[] = [];
     const began = performance.now();
     const record = (what: string) => (one: Request) => {
@@ -186,6 +189,8 @@ describe('a first lab, in the browser', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Lab file').setInputFiles(lab('nodes:\n  PC1: {kind: vpsc}\n'));
     await dialog.getByText('pair.yaml:2:9').waitFor();
+    await dialog.getByLabel('Lab file').setInputFiles(lab('nodes:\n  R[1-2]: {kind: qemu, image: absent.qcow2}\n'));
+    await dialog.locator('.lab-missing li', { hasText: /absent\.qcow2 needed by R1, R2/ }).waitFor();
     await dialog.getByLabel('Lab file').setInputFiles(lab('nodes:\n  PC[1-2]: {kind: vpcs}\nlinks:\n  - [PC1, PC2]\n'));
     await dialog.getByText('Create node PC2').waitFor();
     assert.equal(await dialog.locator('.lab-picture circle').count(), 2);
@@ -193,6 +198,20 @@ describe('a first lab, in the browser', () => {
     await dialog.getByRole('button', { name: 'Apply' }).click();
     await canvas(page).node('PC2').waitFor();
     await page.getByRole('heading', { name: 'pair' }).first().waitFor();
+  });
+
+  it('loads a second copy of a project as a copy', async () => {
+    const made = await client.post<Project>('/v2/projects', { name: 'twice' });
+    const folder = join(server.dataDir, 'twice');
+    await cp(String(made.path), folder, { recursive: true });
+    await page.getByRole('link', { name: 'Projects' }).first().click();
+    await page.getByRole('button', { name: 'Import' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Or a project file (.gns3)').fill(join(folder, 'twice.gns3'));
+    await dialog.getByRole('button', { name: 'Import' }).click();
+    await dialog.getByText(/This is a copy of the project "twice" in .*: open that one/).waitFor();
+    await dialog.getByRole('button', { name: 'Load as a copy' }).click();
+    await page.getByRole('heading', { name: 'twice-1' }).first().waitFor();
   });
 
   it('takes a lab file with the files that it names, and lets the user say which it is', async () => {

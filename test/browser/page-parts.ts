@@ -4,7 +4,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 export function canvas(page: Page): { node(name: string): Locator } {
   return {
-    // One name may be a prefix of another.
+    // Names may be prefixes of others.
     node: (name) => page.locator(`.node[aria-label="${name}"], .node[aria-label^="${name},"]`),
   };
 }

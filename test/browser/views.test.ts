@@ -1,4 +1,4 @@
-/** What holds in every view of the page, in both themes. */
+/** Rules that hold in every view of the page, in both themes. */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import axe, { type AxeResults } from 'axe-core';

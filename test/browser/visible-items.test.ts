@@ -38,12 +38,12 @@ for (const width of [1280, 768])
       await page.route('**/drawings', (route) => held.promise.then(() => route.continue()), { times: 1 });
       await page.reload();
       await page.getByText('Opening the project…').waitFor();
-      // In a narrow window the panels are closed at first, and their keys work once the project is loaded.
+      // Panels are closed at first in a narrow window, and their keys work once the project is loaded.
       const isEarly = width > 900;
       if (isEarly) await add();
       held.resolve();
       await page.getByText('Opening the project…').waitFor({ state: 'detached' });
-      // While the palette is closed, the empty canvas has a button for it.
+      // The empty canvas has a button for the palette while this is closed.
       if (!isEarly) await page.locator('.canvas-hint').getByRole('button', { name: 'Add nodes' }).click();
       await setPanel(page, 'palette', true);
       await setPanel(page, 'inspector', true);

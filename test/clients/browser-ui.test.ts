@@ -131,6 +131,13 @@ describe('the page of a project', () => {
     assert.deepEqual((await json(line, 201, { ...link, filters: zeros })).filters, {});
     const filters = { ...zeros, delay: [20, 0] };
     assert.deepEqual((await json(line, 201, { ...link, filters, suspend: true })).filters, { delay: [20, 0] });
+    const unknown = { bandwidth: [64.5], packet_loss_ab: [0.5], jitter: [1, 'normal'], latency_ba: [7] };
+    await json(line, 201, { filters: { ...unknown, corrupt: [3] } });
+    const kept = await json(line, 201, { ...link, filters: { ...zeros, packet_loss: [4] } });
+    assert.deepEqual(kept.filters, { packet_loss: [4], ...unknown }, 'a filter without a field in the form is not deleted by it');
+    assert.deepEqual((await json(line, 201, { filters: { packet_loss: [1] } })).filters, { packet_loss: [1] });
+    await json(line, 201, { filters: { latency: [7] } });
+    assert.deepEqual((await json(line, 201, { ...link, filters })).filters, { delay: [20, 0] }, 'latency is a delay');
     assert.deepEqual(await json(line, 201, { ...link, filters: zeros, suspend: false }), link);
     expectFault(await client.send(line, { body: { ...link, own: 1 } }), 400, /own/);
   });

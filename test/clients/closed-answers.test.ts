@@ -16,7 +16,7 @@ const project = `/v2/compute/projects/${project_id}`;
 const socket = await openWebSocket(`${server.url}/v2/compute/notifications/ws`);
 after(() => socket.close());
 
-/** What a controller sends to make a node of each kind; Docker needs its engine: `test/integration/docker.test.ts`. */
+/** Bodies that a controller sends to make a node of each kind; Docker needs its engine: `test/integration/docker.test.ts`. */
 const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   qemu: { qemu_path: 'qemu-system-x86_64', console_type: 'telnet', ...tinyVm },
   vpcs: { console_type: 'telnet' },
@@ -126,7 +126,7 @@ test("GNS3's documented examples, one after the other: one UDP port and one capt
     paths.map((path) => String(path).split('/').at(-1)),
     ['test.pcap', 'test-2.pcap'],
   );
-  // What would be lost is refused: the port of a node that runs.
+  // A request that would lose something is refused: the port of a node that runs.
   await speak(`POST ${nodes[1]}/start`, 200);
   await speak(`POST ${await make()}/adapters/0/ports/0/nio`, 409, { body: nio });
   const taken = async () => (await speak('GET /v2/compute/network/ports', 200)).json<{ udp_ports: number[] }>().udp_ports;

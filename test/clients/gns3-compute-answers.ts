@@ -1,6 +1,6 @@
 /**
- * What a compute of GNS3 2.2 may answer: keys and types of its own schemas, in which other keys are not allowed. A stock controller passes
- * parts of these answers on, checked against the same schemas. Facts of the GNS3 2.2 compute API.
+ * Answers that a compute of GNS3 2.2 may give: keys and types of its own schemas, in which other keys are not allowed. A stock
+ * controller passes parts of these answers on, checked against the same schemas. Facts of the GNS3 2.2 compute API.
  */
 import assert from 'node:assert/strict';
 

@@ -118,8 +118,9 @@ describe('a project', () => {
     assert.deepEqual([project.path, project.show_grid, project.status], [folder, true, 'opened']);
     path = `/v2/projects/${project.project_id}`;
     [listener, controller] = [
-      await listen(`${server.url}${path}/notifications/ws`),
-      await listen(`${server.url}/v2/notifications/ws`),
+      // The client's WebSockets do not name it.
+      await listen(`${server.url}${path}/notifications/ws`, { 'user-agent': '' }),
+      await listen(`${server.url}/v2/notifications/ws`, { 'user-agent': '' }),
     ];
     pc = (await json<Template[]>('GET /v2/templates', 200)).find(({ name: one }) => one === 'VPCS')?.template_id ?? '';
   });
@@ -202,40 +203,108 @@ describe('a project', () => {
     await notified('link.deleted', (event) => event.link_id === link_id);
   });
 
-  test('the dialog of packet filters sends every offered filter, in each form that its fields give', async () => {
+  /** A link of two PCs, and the dialog of packet filters on it as the desktop runs it. */
+  const openDialog = async () => {
     const ends = [end(await drop(10, 90)), end(await drop(200, 90))];
     const link = await json(`POST ${path}/links`, 201, { nodes: ends, filters: {}, link_style: {}, suspend: false });
     const line = `${path}/links/${link.link_id}`;
-    const offers = (await speak(`GET ${line}/available_filters`, 200)).json<OfferedFilter[]>();
     const whole = { nodes: ends, filters: {}, link_style: {}, suspend: false };
-    /** The fields of numbers, then those of texts. */
-    const form = (value: (field: OfferedField) => unknown) =>
-      Object.fromEntries(
-        offers.map(({ type, parameters }) => {
-          const fields = [...parameters].sort((one, other) => Number(one.type === 'text') - Number(other.type === 'text'));
-          assert.deepEqual(fields, parameters, `${type} offers a text before a number`);
-          return [type, fields.map(value)];
-        }),
-      );
-    const nothing = form(({ type }) => (type === 'int' ? 0 : ''));
-    assert.deepEqual(nothing.jitter, [0, '']);
-    assert.deepEqual(nothing.seed, [0]);
-    const apply = async (filters: Record<string, unknown>, fields: object = {}) =>
-      (await json(`PUT ${line}`, 201, { ...whole, filters, ...fields })).filters as Record<string, unknown[]>;
-    assert.deepEqual(await apply(nothing), {});
-    // One filter at a time, all others as they were shown.
-    for (const { type, parameters } of offers) {
+    /** Reads the stored filters, in the form that other clients get. */
+    const exact = async () => (await client.get<{ filters: Record<string, unknown[]> }>(line)).filters;
+    /** Each field is filled from the first value of its filter, which it must be able to show. */
+    const shown = async () => {
+      const { filters } = await json<{ filters: Record<string, unknown[]> }>(`GET ${line}`, 200);
+      const offers = (await speak(`GET ${line}/available_filters`, 200)).json<OfferedFilter[]>();
+      const fields = offers.map(({ type, parameters }): [string, unknown[]] => {
+        const [first] = filters[type] ?? [];
+        for (const field of first === undefined ? [] : parameters) {
+          if (field.type === 'int') assert.ok(Number.isInteger(first), `${type}: a field of numbers is given ${first}`);
+          else assert.equal(typeof first, 'string', `${type}: a field of texts is given ${first}`);
+        }
+        return [type, parameters.map((field) => first ?? (field.type === 'int' ? 0 : ''))];
+      });
+      return { offers, form: Object.fromEntries(fields) };
+    };
+    const apply = (filters: Record<string, unknown>, fields: object = {}) =>
+      json<{ filters: Record<string, unknown[]> }>(`PUT ${line}`, 201, { ...whole, filters, ...fields });
+    return { line, exact, shown, apply };
+  };
+
+  test('the dialog of packet filters sets each field that it is offered', async () => {
+    const { exact, shown, apply } = await openDialog();
+    const { offers, form: nothing } = await shown();
+    assert.deepEqual([nothing.jitter, nothing['jitter/1'], nothing.seed], [[''], [0], [0]]);
+    await apply(nothing);
+    assert.deepEqual(await exact(), {});
+    for (const { type, parameters } of offers.filter((offer) => !offer.type.includes('/'))) {
       const set = parameters.map((field) => (field.type === 'int' ? 1 : (field.choices?.[1] ?? 'icmp')));
-      assert.deepEqual(await apply({ ...nothing, [type]: set }), { [type]: set }, type);
-      // Suspended and resumed with what the dialog was left with.
-      assert.deepEqual(await apply({ ...nothing, [type]: set }, { suspend: true }), { [type]: set });
-      assert.deepEqual(await apply({ ...nothing, [type]: set }), { [type]: set });
-      for (const short of [[], [0]])
-        assert.deepEqual(await apply({ ...nothing, [type]: parameters[0]?.type === 'text' ? [] : short }), {}, type);
+      const stored = { [type]: type === 'jitter' ? [0, ...set] : set };
+      assert.deepEqual((await apply({ ...nothing, [type]: set })).filters[type], set);
+      assert.deepEqual(await exact(), stored);
+      // Suspended and resumed with the form that the dialog was left with.
+      for (const suspend of [true, false]) {
+        await apply((await shown()).form, { suspend });
+        assert.deepEqual(await exact(), stored);
+      }
+      await apply({ ...nothing, [type]: parameters[0]?.type === 'text' ? [] : [0] });
+      assert.deepEqual(await exact(), {}, type);
     }
-    // A delay that another client set to 2.5 is a whole number in a field of this one.
-    assert.deepEqual(await apply({ delay: [2.5, 0] }), { delay: [2.5, 0] });
-    assert.deepEqual(await apply({ ...nothing, delay: [2, 0] }), { delay: [2, 0] });
+    await apply({
+      ...nothing,
+      delay: [20],
+      'delay/2': [5],
+      jitter: ['pareto'],
+      'jitter/1': [1],
+      burst_loss: [3],
+      'burst_loss/4': [50],
+    });
+    assert.deepEqual(await exact(), { delay: [20, 5], jitter: [1, 'pareto'], burst_loss: [3, 0, 0, 50] });
+    await apply({});
+    assert.deepEqual(await exact(), {}, 'the reset of the dialog');
+  });
+
+  test('the dialog opens on filters of every other client and leaves what was not changed in it exact', async () => {
+    const { line, exact, shown, apply } = await openDialog();
+    const all: Record<string, unknown[]>[] = [
+      { jitter: [1, 'normal'], delay: [12.5, 0] },
+      { packet_loss: [0.5] },
+      { packet_loss: [0.001], corrupt: [99.9] },
+      { delay: [0.25, 0.5], bandwidth: [64.5, 3000], reorder: [2.5, 4] },
+      { burst_loss: [0.1, 20, 0, 80.5], duplicate: [1.5], seed: [7] },
+      { latency: [30] },
+      { latency_ba: [30], packet_loss_ab: [0.25], jitter_ab: [1, 'pareto'], delay_ab: [3.5, 1.5] },
+      { frequency_drop: [-1], bpf: ['arp'], match: ['icmp'] },
+    ];
+    for (const filters of all) {
+      await client.put(line, { filters }, 201);
+      await notified('link.updated', (event) => path.length > 0 && line.endsWith(String(event.link_id)));
+      await apply((await shown()).form);
+      assert.deepEqual(await exact(), filters);
+      // A change of one field leaves all others.
+      const { form } = await shown();
+      await apply({ ...form, seed: [99] });
+      assert.deepEqual(await exact(), { ...filters, seed: [99] });
+      await apply({ ...form, seed: [0] });
+    }
+    await client.put(line, { filters: { delay: [12.5, 3.5] } }, 201);
+    await apply({ ...(await shown()).form, delay: [20] });
+    assert.deepEqual(await exact(), { delay: [20, 3.5] });
+    await client.put(line, { filters: { latency: [12] } }, 201);
+    await apply({ ...(await shown()).form, delay: [20] });
+    assert.deepEqual(await exact(), { delay: [20] });
+  });
+
+  test('notifications show filters of other clients in numbers that its fields can show', async () => {
+    const { line } = await openDialog();
+    const isOfLink = (event: Notice['event']) => line.endsWith(String(event.link_id)) && 'packet_loss' in (event.filters as object);
+    await client.put(line, { filters: { packet_loss: [0.5], jitter: [1, 'normal'] } }, 201);
+    const { filters } = await notified('link.updated', isOfLink);
+    assert.deepEqual(filters, { packet_loss: [1], jitter: ['normal'], 'jitter/1': [1] });
+    const other = await listen(`${server.url}${path}/notifications/ws`, { 'user-agent': 'Mozilla/5.0' });
+    await client.put(line, { filters: { packet_loss: [0.25] } }, 201);
+    const event = (await other.find(({ event: of }) => isOfLink(of), 'the change')).event;
+    assert.deepEqual(event.filters, { packet_loss: [0.25] });
+    await other.close();
   });
 
   test('a copy of a node has the requested position', async () => {

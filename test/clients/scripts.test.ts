@@ -24,7 +24,9 @@ describe('gns3fy and the Ansible collection', () => {
   let project: Body;
   let path: string;
 
-  /** As the library does: the template by its name, the node of it, and then all that it knows about the node once more. */
+  /**
+   * Creates a node as the library does: the template by its name, the node of it, and then all it knows about the node again.
+   */
   async function create(template_name: string): Promise<NodeBody> {
     const templates = await json<{ name: string; template_id: string }[]>('GET /v2/templates', 200);
     const template = templates.find(({ name }) => name === template_name)?.template_id;
@@ -57,7 +59,7 @@ describe('gns3fy and the Ansible collection', () => {
     const link = await json(`POST ${path}/links`, 201, { nodes: [port(pc, 'Ethernet0'), port(hub, 'Ethernet1')] });
     assert.equal(link.link_type, 'ethernet');
     const of = await json<Body[]>(`GET ${path}/nodes/${pc.node_id}/links`, 200);
-    // In a list every label has a style, also one created without it.
+    // Labels in a list always have a style, also one created without it.
     const ends = (one: unknown) =>
       (one as Link).nodes.map(({ label, ...end }) => ({ ...end, label: { ...label, style: typeof label?.style } }));
     assert.deepEqual(of.map(ends), [ends(link).map((end) => ({ ...end, label: { ...end.label, style: 'string' } }))]);

@@ -57,6 +57,37 @@ test('a link of two switches is filtered by the one that is ours, and by none of
   expectFault((await link('ethernet_switch', 'ethernet_switch', [true, true], { filters })).made, 409, /neither filters/);
 });
 
+test('a link inside a stock compute is offered the filters that it has, and no fractions; one that ends here has all', async () => {
+  interface Offer {
+    type: string;
+    parameters: { fractions?: boolean }[];
+  }
+  const inside = await link('vpcs', 'vpcs', [true, true]);
+  const offers = await client.get<Offer[]>(`${inside.path}/available_filters`);
+  assert.deepEqual(
+    offers.map(({ type }) => type),
+    ['frequency_drop', 'packet_loss', 'delay', 'corrupt', 'bpf'],
+  );
+  assert.ok(offers.every(({ parameters }) => parameters.every((one) => one.fractions === undefined)));
+  stock.calls.length = 0;
+  for (const [given, reason] of [
+    [
+      { bandwidth: [100] },
+      /^Filter bandwidth: the GNS3 compute that filters this link has no such filter\. Known filters: frequency_drop, /,
+    ],
+    [{ packet_loss_ab: [10] }, /^Filter packet_loss_ab: /],
+    [{ packet_loss: [0.5] }, /^Filter packet_loss: .* whole numbers only/],
+    [{ delay: [10, 2.5] }, /^Filter delay: .* whole numbers only/],
+  ] as const)
+    expectFault(await client.send(`PUT ${inside.path}`, { body: { filters: given } }), 400, reason);
+  assert.deepEqual([stock.calls, (await client.get(inside.path)).filters], [[], {}]);
+  expectStatus(await client.send(`PUT ${inside.path}`, { body: { filters: { delay: [10, 2] } } }), 201);
+  expectFault((await link('vpcs', 'vpcs', [true, true], { filters: { packet_loss: [0.5] } })).made, 400, /whole numbers only/);
+  const mixed = await link('vpcs', 'vpcs', [true, false]);
+  expectStatus(await client.send(`PUT ${mixed.path}`, { body: { filters: { packet_loss: [0.5] } } }), 201);
+  assert.deepEqual(stock.nios.get(`${mixed.nodes[0].node_id}/0/0`)?.filters, {}, 'the end that is ours filters');
+});
+
 test('the stream of a capture there has its headers while nothing was written', async () => {
   const { path } = await link('vpcs', 'vpcs', [true, true]);
   const capture = { capture_file_name: 'idle.pcap', data_link_type: 'DLT_EN10MB' };

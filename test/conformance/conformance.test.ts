@@ -13,7 +13,7 @@ import { covers, readDivergences } from './divergences.ts';
 import { type CallDifference, Replay } from './replay.ts';
 import { readTranscript } from './transcript.ts';
 
-/** In the order in which they were recorded: later ones count on what earlier ones left. */
+/** Sections in the order in which they were recorded: later ones count on what earlier ones left. */
 const sections = [
   'server',
   'generic',

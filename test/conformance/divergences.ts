@@ -15,7 +15,7 @@ export interface Divergence {
 /** A row is `| section | call | where | reason |`. */
 export async function readDivergences(): Promise<Divergence[]> {
   const text = await readFile(join(import.meta.dirname, 'divergences.md'), 'utf8');
-  // Behind it are differences that no transcript has.
+  // The part behind this title has differences that no transcript has.
   const [recorded = ''] = text.split('\n# Differences of PCs');
   return recorded
     .split('\n')

@@ -4,7 +4,7 @@ import { type Example, examples, type Row } from './documented-rows.ts';
 export interface KindExample {
   readonly type: string;
   readonly create: Readonly<Record<string, unknown>>;
-  /** Of every answer with the node. */
+  /** Fields of every answer with the node. */
   readonly fields: string;
   /** Status of a start; absent: its program is not here. 409: a kind that is only stored. */
   readonly start?: number;
@@ -20,7 +20,7 @@ export interface KindExample {
 }
 
 const common = 'name node_id project_id';
-/** Of switches and hubs. */
+/** Facts of switches and hubs. */
 const inTheFabric = { start: 204, verbs: 'stop suspend', hasNoNioUpdate: true, isCopied: true } as const;
 
 export const kindExamples: readonly KindExample[] = [
@@ -188,4 +188,4 @@ export function lifeOfNode({
   ]);
 }
 
-/** As the reference has them: `51010203-0405-0607-0809-0a0b0c0d0e0f` and the like. */
+/** Ids as the reference has them: `51010203-0405-0607-0809-0a0b0c0d0e0f` and the like. */

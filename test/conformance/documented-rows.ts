@@ -6,7 +6,7 @@ export interface Example {
   readonly body?: unknown;
   readonly raw?: string;
   readonly status: number;
-  /** That the answer, or the first of a list, has; by blanks. */
+  /** Fields that the answer, or the first of a list, has; separated by blanks. */
   readonly fields?: string;
   /** Name to field of the answer. */
   readonly save?: Readonly<Record<string, string>>;

@@ -20,7 +20,7 @@ const program = noDynamips ? '/nonexistent/dynamips' : await buildStandIn();
 const { server, client } = await withServer({ config: { Dynamips: { dynamips_path: program } } });
 const runner = new ExampleRunner(client);
 const { saved } = runner;
-// For the tunnel of the cloud: ports are given out from the lowest on.
+// Port for the tunnel of the cloud: ports are given out from the lowest on.
 const { udp_port_range } = await client.get<{ udp_port_range: number[] }>('/v2/compute/network/ports');
 saved.set('tunnel', String(udp_port_range[1]));
 if (!skipIou) saved.set('license', JSON.stringify(validLicense()).slice(1, -1));
@@ -44,7 +44,7 @@ test('the controller’s examples', async () => {
   for (const example of controllerExamples) await runner.run(example);
 });
 
-/** The same without what needs a running emulator. */
+/** Example of the kind without the parts that need a running emulator. */
 function unstarted({ start: _start, verbs: _verbs, ...kind }: KindExample): KindExample {
   return kind;
 }

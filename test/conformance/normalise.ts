@@ -39,7 +39,7 @@ export function normalise(value: unknown, key?: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [normaliseText(name), normalise(item, name)]));
 }
 
-/** Of the interfaces that a host has beside its loopback, the first stands for all, without its name and addresses. */
+/** Replaces the interfaces that a host has beside its loopback by the first, without its name and addresses. */
 function withOneInterface(items: readonly unknown[]): readonly unknown[] {
   const isInterface = (item: unknown) =>
     isObject(item) && typeof item.name === 'string' && item.name !== 'lo' && hostInterface.test(item.name);

@@ -9,7 +9,7 @@ import type { RawClient, Reply } from '../support/raw-http.ts';
 import { type Difference, differences, normalise } from './normalise.ts';
 import type { Call, MadeBody } from './transcript.ts';
 
-/** How a call that asks how something is may have to wait for it, ms. */
+/** Limit for a call that asks for a state and may have to wait for it, ms. */
 const settleMs = 30_000;
 const pollMs = 100;
 /** The address on which GNS3 listened: it was configured as its own compute. */
@@ -111,7 +111,7 @@ async function comparable(how: Call['compare'], reply: Reply): Promise<unknown> 
   return body;
 }
 
-/** As JSON, as text, or as the length of what is neither. */
+/** Body as JSON, as text, or as the length of other bytes. */
 function bodyOf({ bytes }: Reply): unknown {
   const text = bytes.toString('utf8');
   if (!Buffer.from(text, 'utf8').equals(bytes)) {

@@ -17,7 +17,7 @@ export interface Call {
   readonly read?: number;
   /** Name to the place in the answer, as `0.node_id`. */
   readonly save?: Record<string, string>;
-  /** How the bodies are compared; absent: whole. */
+  /** Comparison of the bodies; absent: whole. */
   readonly compare?: Comparison;
   readonly answer: Answer;
 }

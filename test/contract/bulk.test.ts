@@ -103,7 +103,11 @@ describe('POST bulk', () => {
     const wrong: [object, number, RegExp][] = [
       [{ ...many, links: [...many.links, taken] }, 409, /^links\[5\]: Port 0\/0 .* already used/],
       [
-        { ...many, nodes: [...many.nodes, node('bad', { node_type: 'qemu', properties: { hda_disk_image: 'no.img' } })] },
+        {
+          ...many,
+          strict: true,
+          nodes: [...many.nodes, node('bad', { node_type: 'qemu', properties: { hda_disk_image: 'no.img' } })],
+        },
         409,
         /^nodes\[10\]: .*no\.img/,
       ],

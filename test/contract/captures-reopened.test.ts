@@ -68,7 +68,7 @@ describe('a capture that ran when the project was closed', () => {
     assert.ok(Math.abs(Date.parse(String(entry?.ends_at)) - Date.now() - 3_600_000) < 120_000, String(entry?.ends_at));
     await ping(lab);
     await waitFor(async () => (await lab.pings('long.pcap')) >= 4, { what: 'the pings of both times in one file' });
-    // It waits again after each closing.
+    // The capture waits again after each closing.
     await lab.close();
     await lab.open();
     await lab.startNodes();

@@ -129,7 +129,7 @@ describe('after SIGTERM and a start', () => {
   });
 });
 
-/** The rest of a capture's time is counted in whole seconds when it is resumed. */
+/** Leaves out `ends_at`: the remaining time of a capture is counted in whole seconds when it is resumed. */
 function withoutTimes(links: Awaited<ReturnType<typeof seen>>): unknown {
   return JSON.parse(JSON.stringify(links, (key, value: unknown) => (key === 'ends_at' ? undefined : value)));
 }

@@ -130,7 +130,7 @@ describe('a capture of a link', () => {
     const readers = await Promise.all(
       links.flatMap(({ path }) => [1, 2, 3].map(() => openPcap(`${bench.server.url}${path}/pcap`))),
     );
-    // One never reads while the others do.
+    // The first reader never reads while the others do.
     readers[0]?.message.pause();
     await Promise.all(links.map(({ one }) => ping(one)));
     const pings = ({ bytes }: (typeof readers)[0]) => wholeFrames(bytes()).filter(isPing).length;
@@ -141,7 +141,7 @@ describe('a capture of a link', () => {
     for (const [index, reader] of readers.entries()) {
       const file = await readFile(stopped[Math.floor(index / 3)]?.capture_file_path ?? '');
       assert.ok(reader.bytes().equals(file));
-      // Its own link's, and no other's.
+      // Pings of the reader's own link, and of no other.
       assert.equal(pings(reader), 2);
     }
   });

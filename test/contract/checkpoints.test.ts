@@ -88,7 +88,7 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
     const begin = async () => {
       const before = (await list()).length;
       const taken = client.send(`POST ${at}`);
-      // It is listed while its memory is being saved.
+      // The checkpoint is listed while its memory is being saved.
       await waitFor(async () => (await list()).length > before, { what: 'a checkpoint' });
       return { taken };
     };
@@ -114,7 +114,7 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
     const names = async () => (await list()).map(({ name }) => name).sort();
     await waitFor(async () => (await names()).length === 2, { what: 'the bound, applied' });
     assert.deepEqual(await names(), [newest?.name, 'mine']);
-    // One that is kept is a snapshot of a user.
+    // A checkpoint that is kept is a snapshot of a user.
     const keepPath = `PUT ${project.path}/snapshots/${newest?.snapshot_id}`;
     for (const body of [{}, { checkpoint: true }, { name: 'x' }]) expectFault(await client.send(keepPath, { body }), 400);
     const kept = (await client.send(keepPath, { body: { checkpoint: false } })).json<Snapshot>();
@@ -132,7 +132,7 @@ test('checkpoints are taken, bounded, skipped with a reason, and continue after 
 
   await t.test('a server that starts after kill -9 removes what is half and takes the one that is due', async () => {
     const kept = await client.post<Snapshot>(at);
-    // As if an hour had passed, and one had been cut off.
+    // Entries are changed as if an hour had passed.
     await server.kill9();
     const index = join(folder, 'snapshots/snapshots.conf');
     const entries = JSON.parse(await readFile(index, 'utf8')) as Snapshot[];

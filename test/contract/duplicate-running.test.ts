@@ -78,7 +78,7 @@ test('snapshots are copied, and their archives hold the ids of the copy', async 
   assert.ok(bytes.includes(copy.project_id));
   const [entry] = JSON.parse(await readFile(`${copy.path}/snapshots/snapshots.conf`, 'utf8')) as Record<string, unknown>[];
   assert.deepEqual([entry?.name, entry?.project_id, entry?.filename], ['before', copy.project_id, 'before.gns3snapshot']);
-  // Those of the source are unchanged.
+  // Snapshots of the source are unchanged.
   assert.ok((await readFile(`${path}/snapshots/before.gns3snapshot`, 'latin1')).includes(vm.node_id));
 });
 

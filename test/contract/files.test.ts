@@ -128,7 +128,7 @@ describe('files of a node', () => {
       assert.equal(script.headers['content-type'], 'application/octet-stream');
       await write(`${files}/startup.vpc`, 'echo other\n');
       assert.equal((await read(`${files}/startup.vpc`)).text(), 'echo other\n');
-      // As in GNS3: a compute takes it on creation; later the client changes the file.
+      // A compute takes the script on creation, as in GNS3; later the client changes the file.
       const properties = { startup_script: 'echo third\n' };
       expectFault(
         await bench.client.send(`PUT ${project.path}/nodes/${node.node_id}`, { body: { properties } }),

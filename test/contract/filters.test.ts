@@ -151,6 +151,32 @@ describe('filters that are refused', () => {
     });
   }
 
+  /** All filters that a form of GNS3's clients sends. */
+  const form = { frequency_drop: [0], packet_loss: [0], delay: [0, 0], corrupt: [0], bpf: [''] };
+  const ofForms: [string, Record<string, unknown>][] = [
+    ['a text in place of a delay', { delay: 'abc', 'delay/2': [5] }],
+    ['a number in place of a delay, sent last', { 'delay/2': [5], delay: 7 }],
+    ['null in place of a delay', { delay: null, 'delay/2': [5] }],
+    ['an object without a number', { packet_loss: [{ toString: 1, valueOf: 1 }] }],
+    ['such an object as the delay', { delay: [{ toString: 1, valueOf: 1 }] }],
+    ['a list in a list', { delay: [[[]]] }],
+    ['null', { packet_loss: [null] }],
+    ['a name of JavaScript', JSON.parse('{"__proto__": [1]}')],
+  ];
+  for (const [what, filters] of ofForms)
+    for (const [client, userAgent] of [
+      ['the desktop', 'GNS3 QT Client v2.2.54'],
+      ['another client', 'Mozilla/5.0'],
+    ])
+      test(`${what} in the form of ${client} is 400, and the old set stays`, async () => {
+        await bench.client.put(link, { filters: { delay: [5.5, 1.5] } }, 201);
+        const entries = [...Object.entries(form), ...Object.entries(filters)];
+        const raw = Buffer.from(JSON.stringify({ filters: Object.fromEntries(entries) }));
+        const headers = { 'content-type': 'application/json', 'user-agent': String(userAgent) };
+        expectFault(await bench.client.send(`PUT ${link}`, { raw, headers }), 400);
+        assert.deepEqual((await bench.client.get<{ filters: unknown }>(link)).filters, { delay: [5.5, 1.5] });
+      });
+
   for (const filters of [null, 5, 'latency', [], true]) {
     test(`filters: ${JSON.stringify(filters)} is 400`, async () => {
       expectFault(await bench.client.send(`PUT ${link}`, { body: { filters } }), 400, /filters/);

@@ -14,7 +14,7 @@ interface Upload {
   readonly name: string;
   readonly path: string;
   readonly content: string;
-  /** What is read back from; not of appliances, which are listed parsed. */
+  /** Path to read the content back from; not of appliances, which are listed parsed. */
   readonly readPath?: string;
 }
 

@@ -9,7 +9,7 @@ import { withServer } from '../support/with-server.ts';
 
 const { server, client } = await withServer();
 const elf = (order: string, bits: string) => Buffer.from(`7f454c46${bits}${order}01000000000000000000`, 'hex');
-/** What each kind lists begins so; dashes and line ends in it are not those of the form. */
+/** Heads of images that each kind lists; dashes and line ends in them are not those of the form. */
 const heads: Record<string, Buffer> = {
   qemu: Buffer.from('QFI\xfb', 'latin1'),
   dynamips: elf('02', '01'),

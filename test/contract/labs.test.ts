@@ -31,7 +31,7 @@ const { client, server } = await withServer();
 const api = new ServerClient({ url: server.url });
 
 const load = (text: string, name: string): Promise<Lab> => loadLab({ text, file: `${name}.yaml`, files: filesOf({}) });
-/** What a plan does: `+ node R1`, `~ link … (filters)`. */
+/** Signs of a plan's actions: `+ node R1`, `~ link … (filters)`. */
 const signs = { create: '+', update: '~', replace: '!', delete: '-' } as const;
 async function plan(lab: Lab): Promise<string[]> {
   return linesOf(await planOn(api, lab)).map(({ action, what, name, changes, restart }) => {
@@ -293,7 +293,7 @@ drawings:
       [5000, 1000, 80, null],
     ]);
     assert.deepEqual(await plan(await lab('[A, B]', scheduled)), []);
-    // From the other end, what was for one direction is for the other.
+    // Swapped ends swap the directions as well.
     const turned = scheduled.replaceAll('ab: {', 'ba: {').replace('direction: ab', 'direction: ba');
     assert.deepEqual(await plan(await lab('[B, A]', turned)), []);
     assert.deepEqual(await schedules(), [first]);
@@ -401,6 +401,10 @@ drawings:
     await refused('nodes:\n  A: {template: VPSC}', /^lab.yaml:2:3: this server has no template "VPSC". Did you mean "VPCS"\?/);
     await refused('nodes:\n  A: {kind: vpcs, compute: far}', /no compute "far"/);
     await refused('nodes:\n  A: {kind: vpcs, image: x}', /VPCS nodes take no image/);
+    await refused('nodes:\n  A: {kind: docker}', /^lab.yaml:2:3: Docker nodes need image. Add it to node A/);
+    const router = 'kind: dynamips, image: x, properties: {platform: c3725}';
+    await refused(`nodes:\n  A: {${router}}`, /nodes need memory. Add it to node A/);
+    await refused('nodes:\n  A: {kind: dynamips, image: x, memory: 128}', /nodes need properties.platform/);
     await refused('nodes:\n  A: {kind: qemu, config: x}', /QEMU VM nodes take no `config`/);
     await refused('nodes:\n  A: {kind: qemu, properties: {rum: 4}}', /no property "rum". Did you mean "ram"/);
     await refused('nodes:\n  A: {kind: qemu, properties: {ram: lots}}', /node A: property ram/);

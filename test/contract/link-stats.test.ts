@@ -14,7 +14,7 @@ interface Lab {
   project: ProjectHandle;
   one: NodeBody;
   other: NodeBody;
-  /** Of the link. */
+  /** Path of the link. */
   path: string;
 }
 

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import { oldProject, revisions } from '../projects/old-projects.ts';
+import { listen } from '../support/notices.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openTelnet } from '../support/telnet.ts';
 import { type NodeBody, tinyVm, withServer } from '../support/with-server.ts';
@@ -184,6 +185,34 @@ test('the special fields of each revision are kept', async () => {
   assert.deepEqual(await client.get<Snapshot[]>(`${path}/snapshots`), [snapshot]);
 });
 
+test('parts of a 1.x file without a counterpart are warned of and listed in the folder, at the opening and at an import', async () => {
+  const { files, ids } = oldProject(4);
+  const lost = [
+    'later_setting',
+    'topology.notes[0].later_note',
+    'links[1]: a node or port of it does not exist',
+    'pc: later_key',
+    'pc: ports[0].later_port',
+  ];
+  const report = (folder: string) => readFile(join(folder, 'upgrade-report.txt'), 'utf8');
+  const expected = `Parts of the project file of GNS3 1.x that were not taken over:\n${lost.map((one) => `- ${one}\n`).join('')}`;
+  assert.equal(await report(folderOf(4)), expected);
+  const listener = await listen(`${server.url}/v2/notifications/ws`);
+  const entries = Object.entries(files).map(([file, content]) => ({
+    name: file.replace(/^[^/]*\.gns3$/, 'project.gns3'),
+    content: content.replaceAll(ids.project, randomUUID()),
+    method: 8,
+  }));
+  const reply = await client.send(`POST /v2/projects/${randomUUID()}/import?name=named`, { raw: zipByHand(entries) });
+  const { path } = expectStatus(reply, 201).json<Project & { path: string }>();
+  assert.equal(await report(path), expected);
+  await listener.find(
+    ({ action, event }) => action === 'log.warning' && /GNS3 1\.x: later_setting; topology\.notes/.test(String(event.message)),
+    'a warning of the import',
+  );
+  await listener.close();
+});
+
 test('a newer file is refused with a clear error and stays unchanged', async () => {
   const newer = join(server.dataDir, 'projects', 'newer', 'x.gns3');
   await mkdir(dirname(newer));
@@ -217,8 +246,29 @@ test('a project outside of the projects folder is forgotten by its deletion, and
   }
   const load = (path: string) => client.send('POST /v2/projects/load', { body: { path } });
   expectStatus(await load(first), 201);
-  const named = new RegExp(`is a copy of the project "[^"]+" in ${dirname(first)}: open that one, or delete it first`);
+  const named = new RegExp(
+    `is a copy of the project "[^"]+" in ${dirname(first)}: open that one, delete it first, or load this as a copy`,
+  );
   expectFault(await load(second), 409, named);
+  // The copy has new ids, and its content is that of its own folder.
+  await writeFile(join(dirname(second), `project-files/vpcs/${ids.pc}/startup.vpc`), 'set pcname copied\n');
+  const copy = await client.post<Project>('/v2/projects/load', { path: second, copy: true });
+  const copied = await client.get<NodeBody[]>(`/v2/projects/${copy.project_id}/nodes`);
+  const pc = copied.find(({ node_type }) => node_type === 'vpcs');
+  assert.notEqual(copy.project_id, id);
+  assert.ok(pc && pc.node_id !== ids.pc);
+  assert.deepEqual(
+    [copy.name, copy.status, copy.path],
+    ['far away-1', 'opened', join(server.dataDir, 'projects', copy.project_id)],
+  );
+  assert.match(await readFile(join(String(copy.path), `project-files/vpcs/${pc.node_id}/startup.vpc`), 'utf8'), /copied/);
+  // A project that is open is copied as a duplicate is.
+  const twin = await client.post<Project>('/v2/projects/load', { path: first, copy: true });
+  assert.equal((await client.get<NodeBody[]>(`/v2/projects/${twin.project_id}/nodes`)).length, 2);
+  const whole = { path: join(server.dataDir, 'all.gns3'), copy: true };
+  await writeFile(whole.path, await readFile(second));
+  expectFault(await client.send('POST /v2/projects/load', { body: whole }), 403, /copied into itself/);
+  for (const { project_id } of [copy, twin]) expectStatus(await client.send(`DELETE /v2/projects/${project_id}`), 204);
   const before = await readFile(join(dirname(first), `project-files/vpcs/${ids.pc}/startup.vpc`), 'utf8');
   expectStatus(await client.send(`DELETE /v2/projects/${id}`), 204);
   expectStatus(await client.send(`GET /v2/projects/${id}`), 404);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -195,20 +195,23 @@ describe('the query of an export', () => {
       zipByHand([
         ...further,
         { name: 'project.gns3', content: JSON.stringify({ ...project, type: 'topology', revision: 9, version: '2.2.0' }) },
-        { name: 'images/QEMU/brought.img', content },
+        { name: 'images/QEMU/brought.img', content, mode: 0o100700 },
         { name: 'images/qemu/elsewhere.img', content },
       ]);
     await imported(archive('content'));
     await imported(archive('content'));
     const folder = join(server.dataDir, 'images/QEMU');
-    for (const name of ['brought.img', 'elsewhere.img']) assert.equal(await readFile(join(folder, name), 'utf8'), 'content');
+    for (const name of ['brought.img', 'elsewhere.img']) {
+      assert.equal(await readFile(join(folder, name), 'utf8'), 'content');
+      assert.equal((await stat(join(folder, name))).mode & 0o444, 0o444, 'emulators with users of their own read it');
+    }
     const before = await client.get<unknown[]>('/v2/projects');
     expectFault(await send(archive('another')), 409, /(?:brought|elsewhere)\.img/);
     for (const name of ['QEMU/-rf', '-x/a.img'])
       expectFault(await send(archive('content', [{ name: `images/${name}`, content: 'x' }])), 409, /begins with a dash/);
     assert.equal(await readFile(join(folder, 'brought.img'), 'utf8'), 'content');
     assert.deepEqual(await client.get('/v2/projects'), before);
-    // Of two that come at a time, each with another image of one name.
+    // Two archives come at a time, each with another image of one name.
     const contents = ['a', 'b'].map((letter) => letter.repeat(2 ** 20));
     const replies = await Promise.all(
       contents.map((text) => send(archive('content', [{ name: 'images/QEMU/both.img', content: text }]))),

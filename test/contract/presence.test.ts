@@ -1,4 +1,7 @@
-/** Who has a project open: sessions on its notification stream, for listeners that request them; and clients that send anything. */
+/**
+ * Users who have a project open: sessions on its notification stream, for listeners that request them; and clients that send
+ * anything.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';

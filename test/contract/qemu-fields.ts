@@ -85,7 +85,7 @@ export const fieldRows: readonly FieldRow[] = [
     field: 'qemu_path',
     taken: [
       ['qemu-system-x86_64', /\/qemu-system-x86_64$/],
-      // From another machine, where emulators have other paths.
+      // A path from another machine, where emulators have other paths.
       ['/opt/elsewhere/qemu-system-x86_64', /\/s?bin\/qemu-system-x86_64$/],
       [null, /\/qemu-system-\w+$/],
     ],

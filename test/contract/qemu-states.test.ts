@@ -15,8 +15,9 @@ let nodes: string;
 let node: string;
 before(async () => {
   project = await createProject(bench.client);
-  nodes = `${project.computePath}/qemu/nodes`;
-  await bench.client.post('/v2/compute/projects', { name: 'here', project_id: project.id });
+  // The controller would remove a node of its own project that it does not know.
+  const { project_id } = await bench.client.post<{ project_id: string }>('/v2/compute/projects', { name: 'here' });
+  nodes = `/v2/compute/projects/${project_id}/qemu/nodes`;
   const made = await bench.client.post<NodeBody>(nodes, { name: freshName('vm'), ...tinyVm });
   node = `${nodes}/${made.node_id}`;
 });

@@ -36,7 +36,7 @@ let schedule: string;
 const stats = () => client.get<Stats>(`${link}/stats`);
 const get = () => client.get<Schedule>(schedule);
 const put = (body: object) => client.put<Schedule>(schedule, body);
-/** Its second step has begun, whatever the machine's speed. */
+/** A schedule whose second step has begun, whatever the machine's speed. */
 const begun = () => ({
   started_at: Date.now() - 60_000,
   steps: [

@@ -88,7 +88,7 @@ describe('firmware and TPM', () => {
     const node = await started(project, { properties });
     const socket = await openWebSocket(`${server.url}${project.path}/nodes/${node.node_id}/console/ws`);
     const shown = () => Buffer.concat(socket.messages.map((message) => Buffer.from(message))).toString('latin1');
-    await waitFor(() => /BdsDxe|UEFI/.test(shown()), { what: 'the firmware on the console', limitMs: 100_000 });
+    await waitFor(() => /BdsDxe|UEFI/.test(shown()), { what: 'the firmware on the console', limitMs: 280_000 });
     socket.close();
     const compute = await client.get<NodeBody>(`${project.computePath}/qemu/nodes/${node.node_id}`);
     assert.match(String(compute.command_line), /if=pflash.*OVMF_VARS_4M\.fd.*tpm-tis/);

@@ -73,8 +73,10 @@ describe('a captured link that is connected to another node', () => {
     await waitFor(isCapturing, { what: 'both captures at the new ports' });
     // The PC remembers the Ethernet address of the other one's IP address.
     await ping(lab, undefined, '10.0.0.3');
-    await waitFor(async () => (await lab.pings('gns3.pcap')) === 4, { what: 'the pings before and after in one file' });
-    await waitFor(async () => (await lab.pings('own.pcap')) === 4, { what: 'the same in the other file' });
+    // A ping that takes long is sent again: there may be more.
+    const captured = async (file: string, frames: number) => (await lab.pings(file)) >= frames;
+    await waitFor(() => captured('gns3.pcap', 4), { what: 'the pings before and after in one file' });
+    await waitFor(() => captured('own.pcap', 4), { what: 'the same in the other file' });
     await bench.client.post(`${lab.project.path}/undo`, {}, 200);
     await waitFor(isCapturing, { what: 'both captures at the old ports' });
     const ports_mapping = [{ name: 'none', interface: 'patchbay-none', type: 'ethernet', port_number: 0 }];
@@ -83,8 +85,9 @@ describe('a captured link that is connected to another node', () => {
     const ends = { body: { nodes: [nodes[0], end(cloud)] } };
     expectFault(await bench.client.send(`PUT ${lab.path}/ends`, ends), 409, /patchbay-none/);
     await waitFor(isCapturing, { what: 'both captures after the failure' });
+    const before = await lab.pings('own.pcap');
     await ping(lab);
-    await waitFor(async () => (await lab.pings('own.pcap')) === 6, { what: 'the ping after the failure' });
+    await waitFor(() => captured('own.pcap', before + 2), { what: 'the ping after the failure' });
     await bench.client.post(`${lab.path}/stop_capture`);
   });
 });
@@ -151,7 +154,7 @@ describe('several captures of a link', () => {
     assert.ok(parsePcap(await readFile(before.capture_file_path.replace(/[^/]+$/, 'gns3.pcap'))).frames.length > 0);
     await bench.client.put(lab.path, { filters: {} }, 201);
     await ping(lab);
-    await waitFor(() => wholeFrames(still.bytes()).filter(isPing).length === 2, { what: 'the ping after the filters' });
+    await waitFor(() => wholeFrames(still.bytes()).filter(isPing).length >= 2, { what: 'the ping after the filters' });
     expectStatus(await bench.client.send(`DELETE ${lab.path}`), 204);
     await still.ended;
     assert.deepEqual(await lab.onCompute(), []);
@@ -186,7 +189,7 @@ describe('several captures of a link', () => {
     assert.deepEqual(await waitFor(lab.list, { what: 'the project after the restart' }), [one, other]);
     await ping(lab);
     for (const name of ['one.pcap', 'two.pcap']) {
-      await waitFor(async () => (await lab.pings(name)) === 4, { what: `both pings in ${name}` });
+      await waitFor(async () => (await lab.pings(name)) >= 4, { what: `both pings in ${name}` });
     }
     const { dataDir, runtimeDirectory } = bench.server;
     const fabric = processesOf(dataDir, runtimeDirectory).find(({ commandLine }) => commandLine.includes('fabric/main.ts'));
@@ -232,7 +235,7 @@ describe('several captures of a link', () => {
     assert.deepEqual(await lab.list(), [resumed]);
     await ping(lab);
     for (const name of ['resumed.pcap', 'gns3.pcap']) {
-      await waitFor(async () => (await lab.pings(name)) === 4, { what: `the pings of both times in ${name}` });
+      await waitFor(async () => (await lab.pings(name)) >= 4, { what: `the pings of both times in ${name}` });
     }
     assert.equal(await lab.pings('stopped.pcap'), 2);
   });

@@ -1,4 +1,4 @@
-/** What an authenticated user of a server that is not local cannot do to its host through machines, images and names. */
+/** Attacks of an authenticated user on the host of a server that is not local, through machines, images and names. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';

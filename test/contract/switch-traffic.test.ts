@@ -68,6 +68,8 @@ async function joined(node: NodeBody, fn: (links: string[]) => Promise<void>): P
 
 /** Frames from outside at a port of a switch or hub, and the answers of a machine behind it. */
 async function pingerAt(node: NodeBody, port: number, address: string): Promise<Pinger> {
+  // A joined port without a link would be taken for one whose creation was cut off.
+  await link(end(node, 0, port), end(await createNode(client, project, 'ethernet_hub')));
   const pinger = await Pinger.open(address, async (rport) => {
     const { udp_port: lport } = await client.post<{ udp_port: number }>(`${project.computePath}/ports/udp`);
     const nio = `${project.computePath}/${node.node_type}/nodes/${node.node_id}/adapters/0/ports/${port}/nio`;

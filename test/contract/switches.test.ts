@@ -121,7 +121,7 @@ describe('a switch of the controller', () => {
       nodes: [end(fr, 0, 1), end(atm, 0, 1)],
     });
     assert.equal(link.link_type, 'serial');
-    // In 2.2 a change of such a link failed.
+    // A change of such a link failed in 2.2.
     await client.put(`${project.path}/links/${link.link_id}`, { suspend: true, filters: { delay: [5] } }, 201);
     expectFault(await client.send(`PUT ${nodePath(fr)}`, { body: { properties: { mappings: { '2:5': '10:102' } } } }), 409);
     const changed = await client.put<NodeBody>(nodePath(fr), { properties: { mappings: { '1:7': '3:8' } } });
@@ -229,7 +229,7 @@ describe('traffic between stations', () => {
 
   test('a flow too many is refused by name; stations are not listed as ports', async () => {
     const one = await make('ethernet_switch');
-    // They wait for minutes before their first packet.
+    // Flows wait for minutes before their first packet.
     const long = flow(one, [500_000_000]);
     const flows = await Promise.all(Array.from({ length: 64 }, () => client.post<Figures>(`${nodePath(one)}/traffic`, long)));
     expectFault(await client.send(`POST ${nodePath(one)}/traffic`, { body: long }), 409, /64 flows of traffic/);

@@ -94,7 +94,7 @@ async function twoPcs() {
   return { project, here, there, link: `${project.path}/links/${link_id}` };
 }
 
-/** When it fails, the error tells what the link has carried, and how. */
+/** Waits until the other PC is reached; a failure reports what the link has carried, and how. */
 async function untilReached({ project, here, there }: { project: ProjectHandle; here: Pc; there: Pc }, what: string) {
   try {
     await waitFor(() => here.reaches(there), { what });
@@ -143,7 +143,7 @@ describe('a mirror on the other server', () => {
     await client.post(`${project.path}/nodes/start`, {}, 204);
     assert.deepEqual(await client.put(`${link}/mirror`, port), port);
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-    /** Of the mirror's port, as its compute sees it; undefined when it has no link. */
+    /** Figures of the mirror's port, as its compute sees it; undefined when it has no link. */
     const received = async () => {
       using direct = new RawClient(away.url, { authorization });
       const [figures] = await direct.get<{ carrier: string; to_node: { frames: number } }[]>(
@@ -391,6 +391,43 @@ describe('an image that only the controller has', () => {
     );
     await client.delete(project.path);
   });
+});
+
+test('a node there that lacks its image is copied with its project, with its files and links, open or closed, and alone', async () => {
+  const project = await createProject(client);
+  const properties = { hda_disk_image: 'nowhere.qcow2', ram: 64 };
+  const lacking = await createNode(client, project, 'qemu', { compute_id: computeId, properties, strict: false });
+  const pc = await createNode(client, project);
+  await client.post(`${project.path}/links`, { nodes: [end(lacking), end(pc)] });
+  const file = 'files/config/user-data';
+  expectStatus(await client.send(`POST ${project.path}/nodes/${lacking.node_id}/${file}`, { raw: 'of A' }), 201);
+  const holds = async (path: string) => {
+    const nodes = await client.get<NodeBody[]>(`${path}/nodes`);
+    const copy = nodes.find(({ node_type }) => node_type === 'qemu');
+    assert.deepEqual([copy?.compute_id, copy?.properties.hda_disk_image, nodes.length], [computeId, 'nowhere.qcow2', 2]);
+    assert.equal((await client.get<unknown[]>(`${path}/links`)).length, 1);
+    assert.equal((await client.send(`GET ${path}/nodes/${copy?.node_id}/${file}`)).text(), 'of A');
+    assert.match(JSON.stringify(await client.get(`${path}/problems`)), /nowhere\.qcow2/);
+  };
+  const copies: string[] = [];
+  for (const isOpen of [true, false]) {
+    if (!isOpen) await client.post(`${project.path}/close`, {}, 204);
+    const { project_id } = await client.post<{ project_id: string }>(`${project.path}/duplicate`, { name: freshName('twin') });
+    copies.push(`/v2/projects/${project_id}`);
+    await client.post(`/v2/projects/${project_id}/open`);
+    await holds(`/v2/projects/${project_id}`);
+  }
+  await client.post(`${project.path}/open`);
+  const copy = await client.post<NodeBody>(`${project.path}/nodes/${lacking.node_id}/duplicate`, { x: 5, y: 6 });
+  assert.deepEqual([copy.compute_id, copy.properties.hda_disk_image], [computeId, 'nowhere.qcow2']);
+  assert.equal((await client.send(`GET ${project.path}/nodes/${copy.node_id}/${file}`)).text(), 'of A');
+  // A container image or an engine is lacking there like a disk image.
+  const container = { name: 'C', node_type: 'docker', compute_id: computeId, properties: { image: 'absent.invalid/none:1' } };
+  expectStatus(await client.send(`POST ${project.path}/nodes`, { body: container, limitMs: 60_000 }), 409);
+  const { nodes: made } = await client.post<{ nodes: NodeBody[] }>(`${project.path}/bulk`, { nodes: [container] });
+  const said = (await problems(project)).find(({ id }) => id === made[0]?.node_id)?.message;
+  assert.match(String(said), /Docker engine|absent\.invalid/);
+  for (const path of [project.path, ...copies]) await client.delete(path);
 });
 
 test('an image is downloaded to the compute by way of this server, whole or not at all', async () => {

@@ -4,8 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { freeUdpPort } from '../support/frame-ends.ts';
 import { listen } from '../support/notices.ts';
-import { createNode, createProject, type NodeBody, withServer } from '../support/with-server.ts';
+import { expectFault, expectStatus } from '../support/raw-http.ts';
+import { createNode, createProject, end, type NodeBody, withServer } from '../support/with-server.ts';
 
 const { server, client } = await withServer();
 const warning = (text: RegExp) => (notice: { action: string; event: Record<string, unknown> }) =>
@@ -63,5 +65,51 @@ test('an address that is free is no reason to warn, however it is written', asyn
     listener.notices().filter(({ action }) => action === 'log.warning'),
     [],
   );
+  await listener.close();
+});
+
+test('the UDP port of a tunnel that another node has', async () => {
+  const project = await createProject(client);
+  const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+  const taken = await freeUdpPort();
+  const tunnel = (name: string, lport: number) => ({
+    ports_mapping: [{ name, port_number: 0, type: 'udp', lport, rhost: '127.0.0.1', rport: 9 }],
+  });
+  const warnings = () => listener.notices().filter(({ action }) => action === 'log.warning').length;
+  const one = await createNode(client, project, 'cloud', { name: 'One', properties: tunnel('a', taken) });
+  const pc = await createNode(client, project, 'vpcs');
+  await client.post(`${project.path}/links`, { nodes: [end(one), end(pc)] });
+  assert.equal(warnings(), 0);
+  const two = await createNode(client, project, 'cloud', { name: 'Two', properties: tunnel('b', taken) });
+  await listener.find(
+    warning(new RegExp(`^${two.name} cannot use UDP port ${taken} for b now: another node has it`)),
+    'a new node',
+  );
+  const own = `${project.path}/nodes/${two.node_id}`;
+  await client.put(own, { properties: tunnel('c', await freeUdpPort()) });
+  assert.equal(warnings(), 1);
+  await client.put(own, { properties: tunnel('d', taken) });
+  await listener.find(warning(new RegExp(`UDP port ${taken} for d`)), 'a changed node');
+  const other = await createNode(client, project, 'vpcs');
+  expectFault(
+    await client.send(`POST ${project.path}/links`, { body: { nodes: [end(two), end(other)] } }),
+    409,
+    new RegExp(`UDP port ${taken} is used`),
+  );
+  await listener.close();
+});
+
+test('a file outside the volumes of a container is stored, and named', async () => {
+  const project = await createProject(client);
+  const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+  const properties = { image: 'absent/router', extra_volumes: ['/etc/frr'] };
+  const node = await createNode(client, project, 'docker', { properties, strict: false });
+  const write = async (path: string) =>
+    expectStatus(await client.send(`POST ${project.path}/nodes/${node.node_id}/files/${path}`, { raw: 'x' }), 201);
+  await write('etc/frr/frr.conf');
+  await write('etc/network/interfaces');
+  await write('root/.profile');
+  await listener.find(warning(new RegExp(`container of ${node.name} sees the file root/\\.profile only if`)), 'the file');
+  assert.equal(listener.notices().filter(({ action }) => action === 'log.warning').length, 1);
   await listener.close();
 });

@@ -28,7 +28,7 @@ import { createNode, createProject, end, type NodeBody, type ProjectHandle, tiny
 const run = promisify(execFile);
 const { server, client } = await withServer({ config: { Server: { auto_close_grace: 1, auto_close_running: true } } });
 
-/** For what hangs. */
+/** Limit for a test that hangs. */
 const limitMs = 60_000;
 
 const status = async (project: ProjectHandle) => (await client.get<NodeBody[]>(`${project.path}/nodes`)).map((node) => node.status);
@@ -210,13 +210,13 @@ test('a project that freezes when it is closed continues when it is opened, or w
   await continued();
   await recalls();
 
-  // Its memory has no place: it stays open.
+  // The memory of the machine has no place: the project stays open.
   const place = join(String(path), '.patchbay-keep');
   await mkdir(place);
   await run('mount', ['-t', 'tmpfs', 'tmpfs', place]);
   after(() => run('umount', [place]).catch(() => undefined));
   expectFault(await client.send(`POST ${project.path}/close`, { body: {} }), 409, /its memory could not be kept/);
-  // When its last user leaves, as well: the next one is sent the reason, and it is closed when that is possible.
+  // The project stays open also when its last user leaves: the next one is sent the reason, and it is closed when that is possible.
   await client.put(project.path, { auto_close: true });
   const listen = () => openWebSocket(`${server.url}${project.path}/notifications/ws`);
   (await listen()).close();
@@ -343,7 +343,7 @@ test('nodes made from the template of a running machine continue its memory, eac
   const templates = await client.get<Template[]>('/v2/templates');
   const held = templates.flatMap(({ warm }) => (warm ? [warm.machine_id] : []));
   assert.deepEqual((await readdir(kept)).sort(), held.sort());
-  // On a slow machine it may have been kept before the server died.
+  // The machine may have been kept before the server died, on a slow host.
   for (const { template_id, warm } of templates)
     if (warm && template_id !== template.template_id) await client.delete(templatePath(template_id));
   assert.equal((await client.get<NodeBody>(`${project.path}/nodes/${vm.node_id}`)).status, 'started');
@@ -351,7 +351,7 @@ test('nodes made from the template of a running machine continue its memory, eac
   await client.delete(project.path);
   assert.deepEqual(await client.get(templatePath(template.template_id)), template);
   assert.deepEqual(await readdir(kept), [template.warm?.machine_id]);
-  // What a client sends back of the machine changes nothing of it.
+  // Fields of the machine that a client sends back change nothing of it.
   const sentBack = await client.put<Template>(templatePath(template.template_id), { ...template, warm: null, usage: 'log in' });
   assert.deepEqual(sentBack, { ...template, usage: 'log in' });
 

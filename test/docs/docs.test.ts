@@ -1,9 +1,9 @@
-/** What the documents list is what the code has. */
+/** Documents list the same as the code has. */
 import assert from 'node:assert/strict';
 import { access, glob, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { fieldTables } from '../../lab/field-tables.ts';
+import { fieldTables, keyTables } from '../../lab/field-tables.ts';
 import { faultRows } from '../../src/api/faults.ts';
 import { help } from '../../src/command-line.ts';
 import { configurationPage } from '../../src/configuration-page.ts';
@@ -12,6 +12,14 @@ import { filesBelow, sourceFiles } from '../architecture/sources.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFile(resolve(root, path), 'utf8');
+
+/** The file that the first change of CONTRIBUTING makes. */
+const exampleFile = 'src/fabric/filters/filter-size-limit.ts';
+const exists = (path: string) =>
+  access(resolve(root, path)).then(
+    () => true,
+    () => false,
+  );
 
 describe('documents', () => {
   it('explain every error, with its status, and no other', async () => {
@@ -52,6 +60,33 @@ describe('documents', () => {
     const text = await read('docs/lab-file.md');
     const tables = /<!-- fields -->\n\n(.*?)\n\n<!-- \/fields -->/s.exec(text)?.[1];
     assert.equal(tables, fieldTables(), 'put the output of `npm start -- lab fields` between the marks');
+    const keys = /<!-- keys -->\n\n(.*?)\n\n<!-- \/keys -->/s.exec(text)?.[1];
+    assert.equal(keys, keyTables(), 'put the output of `npm start -- lab fields --import` between the marks');
+  });
+
+  it('list every decision with its status', async () => {
+    const files = (await readdir(resolve(root, 'docs/adr'))).filter((name) => name !== 'README.md').toSorted();
+    const rows = await Promise.all(
+      files.map(async (name) => {
+        const [, number, title, status = ''] = /^# (\d+)\. (.*)\n\nStatus: (.*?)\.\n\n/s.exec(await read(`docs/adr/${name}`)) ?? [];
+        return `| ${number} | [${title}](${name}) | ${status.replaceAll('\n', ' ')} |`;
+      }),
+    );
+    const listed = (await read('docs/adr/README.md')).split('\n').filter((line) => /^\| \d/.test(line));
+    assert.deepEqual(listed, rows);
+  });
+
+  it('give decisions that they link to their numbers', async () => {
+    const wrong: string[] = [];
+    let links = 0;
+    for (const path of (await repositoryFiles()).filter((file) => file.endsWith('.md'))) {
+      for (const [link, named, number] of (await read(path)).matchAll(/\[ADR\s+(\d+)\]\([^)]*?adr\/(\d{4})-/g)) {
+        links++;
+        if (Number(named) !== Number(number)) wrong.push(`${path}: ${link}`);
+      }
+    }
+    assert.ok(links > 30, `found only ${links}`);
+    assert.deepEqual(wrong, []);
   });
 
   it('wrap prose at 120 columns', async () => {
@@ -59,7 +94,7 @@ describe('documents', () => {
     for await (const path of glob('{*,docs/**/*,bench/*,src/**/*,lab/**/*,cli/**/*,web/**/*,clients/*/*}.md', { cwd: root })) {
       const prose = (await read(path)).replaceAll(/^```.*?^```/gms, (code) => code.replaceAll(/[^\n]/g, ''));
       for (const [index, line] of prose.split('\n').entries()) {
-        // Not tables, titles, pictures, code and what has no place to break at.
+        // Lines that are not tables, titles, pictures or code, and have a place to break at.
         if (line.length > 120 && !/^(\s*\||#|!\[|<| {4}\S)/.test(line) && / .* /.test(line.trim().slice(0, 121)))
           long.push(`${path}:${index + 1}`);
       }
@@ -69,7 +104,7 @@ describe('documents', () => {
 
   it('name only npm scripts that exist', async () => {
     const scripts = Object.keys((JSON.parse(await read('package.json')) as { scripts: Record<string, string> }).scripts);
-    for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'bench/README.md']) {
+    for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/architecture.md', 'docs/testing.md', 'bench/README.md']) {
       const named = [...(await read(path)).matchAll(/npm run ([\w:-]+)/g)].map((found) => found[1] as string);
       assert.deepEqual(
         named.filter((name) => !scripts.includes(name)),
@@ -77,6 +112,19 @@ describe('documents', () => {
         path,
       );
     }
+  });
+
+  it('name only files that exist', async () => {
+    const missing: string[] = [];
+    // Decisions tell of files of their time.
+    for await (const path of glob('{*,docs/*,bench/*,test/conformance/*,clients/*/*}.md', { cwd: root })) {
+      if (path === 'CHANGELOG.md') continue;
+      const named = (await read(path)).matchAll(
+        /`((?:src|test|lab|cli|web|scripts|bench|demo|packaging|clients)\/[\w./-]+\.\w+)`/g,
+      );
+      for (const [, name = ''] of named) if (name !== exampleFile && !(await exists(name))) missing.push(`${path}: ${name}`);
+    }
+    assert.deepEqual(missing, []);
   });
 
   it('name only options that the program takes', async () => {
@@ -120,7 +168,7 @@ describe('documents', () => {
   });
 
   it('number the decisions without gaps, as their titles do', async () => {
-    const names = (await readdir(resolve(root, 'docs/adr'))).toSorted();
+    const names = (await readdir(resolve(root, 'docs/adr'))).filter((name) => name !== 'README.md').toSorted();
     const titles = await Promise.all(names.map(async (name) => /^# (\d+)\. /.exec(await read(`docs/adr/${name}`))?.[1]));
     const wanted = names.map((_, index) => index + 1);
     assert.deepEqual(
@@ -174,7 +222,7 @@ async function leadsSomewhere(document: string, target: string): Promise<boolean
   }
 }
 
-/** As GitHub makes them of headings. */
+/** Anchors that GitHub makes of headings. */
 async function anchorsOf(file: string): Promise<string[]> {
   return [...(await read(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -14,7 +14,7 @@ import { Type } from '../../src/schema/type.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What OpenAPI 3.1 requires of the parts that the document has. Source: the OpenAPI Specification 3.1.1, §4.8. */
+/** Schemas of the parts of the document, as OpenAPI 3.1 requires. Source: the OpenAPI Specification 3.1.1, §4.8. */
 const anyObject = Type.Record(Type.String(), Type.Unknown());
 const Content = Type.Record(Type.String(), Type.Object({ schema: anyObject }, { additionalProperties: false }));
 const Reference = Type.Object({ $ref: Type.String({ pattern: '^#/components/' }) }, { additionalProperties: false });

@@ -48,7 +48,7 @@ class Node implements CopySource {
     const files = new Map<string, HashedFile>();
     for (const path of await filesBelow(this.folder, () => true))
       files.set(path, await hashFile({ folder: this.folder, path, name: path }, this.#files.get(path)));
-    // Of each listing that is kept, an earlier one would be kept as well.
+    // A listing that held an earlier one while it is kept would in turn keep all before it.
     for (const { earlier } of files.values()) assert.ok(earlier === undefined || !('earlier' in earlier));
     this.#files = files;
     return { files: Array.from(files.values(), ({ path, size, sum }) => ({ path, size, sum })) };
@@ -96,7 +96,7 @@ test('only blocks that are nowhere in the copy are sent', async (t) => {
   await node.write('configs/startup.cfg', Buffer.from('hostname R1\n'));
   await node.write('sparse', Buffer.alloc(8 * copyBlockBytes));
   await symlink('/etc/passwd', join(node.folder, 'link'));
-  // Of eight blocks of zeros, one.
+  // A block of zeros is sent once for all eight.
   assert.equal((await update()).bytes, 20 * copyBlockBytes + 100 + 12 + copyBlockBytes);
   await rm(join(node.folder, 'link'));
   await isSame();
@@ -193,7 +193,7 @@ test('a complete update is merged by the next server, from whatever step of it',
   const at = join(folder, 'steps');
   await updateCopy(node, new DyingFolder(copy.path, at), everything);
   const expected = await contents(node.folder);
-  // It had begun: a block is half written, a new file is in its place.
+  // The update had begun: a block is half written, a new file is in its place.
   const begun = join(at, 'begun');
   const changed = (await filesBelow(join(begun, 'complete'), (path) => path.endsWith('.data'))).length;
   assert.equal(changed, 2);

@@ -57,7 +57,7 @@ const damages: [string, (text: string) => string | Buffer][] = [
   ['of a future revision', (text) => text.replace(/"revision": \d+/, '"revision": 4711')],
 ];
 
-/** All of them at a time: a restart for each would be most of the test. */
+/** Tests with all damaged files at a time: a restart for each would be most of the test. */
 describe('a damaged project file', () => {
   const damaged: { what: string; project: ProjectHandle; path: string; file: string; good: string; before: Map<string, string> }[] =
     [];

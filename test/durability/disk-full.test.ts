@@ -43,7 +43,7 @@ describe('a full disk', { skip: mounted ? false : 'a small file system can be mo
   let project: ProjectHandle;
   let node: NodeBody;
   before(async () => {
-    // Without a floor: the whole disk is smaller than the default one, and the last byte is what this is about.
+    // No floor is set: the whole disk is smaller than the default one, and the last byte is the subject here.
     const config = { Server: { min_free_bytes: 0 }, Qemu: { acceleration: 'off' } };
     server = await startServer({ dataDir: join(folder, 'data'), config });
     client = new RawClient(server.url);

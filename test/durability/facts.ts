@@ -1,5 +1,5 @@
 /**
- * What must be true of a server that was killed. Each fact has a key and the values it may have: one, as soon as a change was
+ * Facts that must be true of a server that was killed. Each fact has a key and the values it may have: one, as soon as a change was
  * acknowledged; the old and the new one while an answer is missing, for a change that was not answered may have been made or not.
  */
 
@@ -15,7 +15,7 @@ export class Facts {
     return values.size === 1 ? [...values][0] : undefined;
   }
 
-  /** Before a request: the new values are possible from now on. */
+  /** Call before a request: the new values are possible from now on. */
   begin(change: Change): void {
     for (const [key, value] of Object.entries(change)) {
       const values = this.#allowed.get(key) ?? new Set(['']);

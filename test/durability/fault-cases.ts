@@ -1,4 +1,4 @@
-/** What can be wrong with one file of a data directory, and which of it a server can notice. */
+/** Faults that one file of a data directory can have, and which of these a server can notice. */
 import { execFileSync } from 'node:child_process';
 import { lstat, mkdir, open, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -74,7 +74,7 @@ export function affected(file: string, ids: { readonly open: string; readonly cl
       : undefined;
   if (project) return new RegExp(`^${project}\\b`);
   const parts: readonly [RegExp, RegExp][] = [
-    // When the record that a project was closed is lost, the project is open, and its link is captured again.
+    // A lost record that a project was closed leaves it open, and its link is captured again.
     [/^state\/projects\.log$/, /^(?:(?:open|closed)\.project|closed\.links)$/],
     [/^state\/(?:captures|capture-names)\.log$/, /^open\.links$/],
     [/^state\/templates\.json$/, /^templates$/],

@@ -14,9 +14,9 @@ import { createNode, createProject, end } from '../support/with-server.ts';
 import { affected, faults, filesOf, isNoticed, resetFolder } from './fault-cases.ts';
 import { makeChance } from './random.ts';
 
-/** So many cases are in the sample. */
+/** Number of cases in the sample. */
 const sampled = 12;
-/** The same in each run, so that a seed picks the same cases. */
+/** Ids that are the same in each run, so that a seed picks the same cases. */
 const projectIds = { open: '11111111-1111-4111-8111-111111111111', closed: '22222222-2222-4222-8222-222222222222' };
 /** Reading a pipe would never end. */
 const answerLimitMs = 20_000;
@@ -62,7 +62,7 @@ async function build(client: RawClient): Promise<Ids> {
   return { open: open.id, closed: closed.id };
 }
 
-/** What clients see, by parts; an answer of 5xx is in none. Console ports are of the test server's own range. */
+/** State that clients see, by parts; an answer of 5xx is in none. Console ports are of the test server's own range. */
 async function worldOf(client: RawClient): Promise<Record<string, string>> {
   const world: Record<string, string> = {};
   const ask = async (part: string, path: string, keys?: readonly string[]) => {

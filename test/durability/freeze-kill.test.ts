@@ -22,7 +22,7 @@ import { makeChance } from './random.ts';
 
 /** `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
 const long = Number(process.env.PATCHBAY_TEST_KILLS) || 0;
-/** Of each kind. */
+/** Rounds of each kind. */
 const rounds = Math.max(1, Math.floor((long || 10) / 4));
 const server = await startServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
 after(() => server.stop());
@@ -119,7 +119,7 @@ async function killedDuring(path: string, body: object, [from, to]: readonly [nu
   return isAnswered;
 }
 
-/** Those of one request, each complete and running, or not there. @returns how many */
+/** Checks the forks of one request: each is complete and running, or not there. @returns how many */
 async function forksAreWhole(): Promise<number> {
   const forks = (await client.get<Project[]>('/v2/projects')).filter(({ project_id }) => project_id !== project.id);
   for (const { project_id } of forks) {
@@ -135,7 +135,7 @@ async function forksAreWhole(): Promise<number> {
   return forks.length;
 }
 
-/** What templates hold, and nothing else, is kept. */
+/** Checks that the machines of templates, and nothing else, are kept. */
 async function templatesAreWhole(): Promise<Template[]> {
   const templates = (await client.get<Template[]>('/v2/templates')).filter(({ warm }) => warm);
   const kept = await readdir(join(server.dataDir, 'warm-machines')).catch((): string[] => []);

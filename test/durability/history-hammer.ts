@@ -49,7 +49,7 @@ export class HistoryHammer {
     while (await this.#step()) this.count += 1;
   }
 
-  /** What the server shows, in the form of facts. */
+  /** State that the server shows, in the form of facts. */
   async read(client: RawClient): Promise<[string, string]> {
     const { path } = this.#project;
     const [{ variables }, nodes, links] = await Promise.all([

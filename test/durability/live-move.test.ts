@@ -20,7 +20,7 @@ import { createNode, createProject, end, type NodeBody } from '../support/with-s
 import { makeChance } from './random.ts';
 
 const limitMs = 120_000;
-/** Of each kind. `PATCHBAY_TEST_KILLS` as in `kill.test.ts`. */
+/** Number of kills, `PATCHBAY_TEST_KILLS` as in `kill.test.ts`; the rounds of each kind are a sixth of it. */
 const long = Number(process.env.PATCHBAY_TEST_KILLS) || 0;
 const rounds = Math.max(1, Math.floor(long / 6));
 const chance = makeChance();
@@ -31,7 +31,7 @@ const server = await startServer({ stopNodes: false, config: { ...config, Cluste
 after(() => server.stop());
 const client = new RawClient(server.url);
 after(() => client.close());
-/** Whose compute machines move to: in the short form a slice, and otherwise a server with a password. */
+/** Server of the compute that machines move to: in the short form a slice, and otherwise a server with a password. */
 const { server: far, id: computeId } = long > 0 ? await startFar() : await startSlice(client, server.url);
 after(() => far.stop());
 
@@ -44,7 +44,7 @@ async function startFar(): Promise<TestSlice> {
   return { server: other, id };
 }
 
-/** By name: a slice takes no files outside of its image folders. */
+/** Names of images, as a slice takes no files outside of its image folders. */
 const [kernel, initrd] = ['move-kernel', 'move-initrd'];
 const guest = await ensureGuest();
 for (const name of ['kernel', 'initrd'] as const) {
@@ -68,7 +68,7 @@ async function onConsole<T>(name: string, use: (console: Console) => Promise<T>)
   }
 }
 
-/** What the shell of the guest prints between two marks that its echo of the line does not show. */
+/** Output of the guest's shell between two marks that its echo of the line does not show. */
 async function printed(console: Console, command: string): Promise<string> {
   const output = await console.run(`echo "<""$(${command})"">"`, limitMs);
   return [...output.matchAll(/<([^<>"$]*)>/g)].at(-1)?.[1] ?? '';
@@ -115,7 +115,7 @@ async function withTraffic() {
 
 const untilReady = (name: string) => onConsole(name, (console) => console.expect(/GUEST READY.*# $/s, limitMs));
 
-/** From VM1, which has just booted, to VM2. */
+/** Begins a stream from VM1, which has just booted, to VM2. */
 async function beginStream(): Promise<void> {
   await onConsole('VM2', async (console) => {
     await console.run('killall nc sleep 2> /dev/null; rm -f /tmp/stream', limitMs);
@@ -167,7 +167,9 @@ async function survives({ node_id }: NodeBody): Promise<boolean> {
   return status === 'started';
 }
 
-/** It runs on one of the computes, with its memory and its disk, and nothing of it is left on the other one. */
+/**
+ * Checks that the machine runs on one of the computes, with its memory and its disk, and nothing of it is left on the other one.
+ */
 async function isWhole(vm: NodeBody): Promise<string> {
   const now = await waitFor(
     async () => {
@@ -243,7 +245,7 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
   });
 
   let moveMs = 0;
-  // In the short form the compute is drained, which brings it back.
+  // The compute is drained in the short form, which brings the machine back.
   for (const to of long > 0 ? [computeId, 'local'] : [computeId]) {
     const moved = await (to === computeId ? withoutSnapshots(vm) : migrate(vm, to));
     console.log(JSON.stringify({ ...moved, node: undefined }));
@@ -276,7 +278,7 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
       );
       before = await continues(before);
       const { compute_id } = await client.get<{ compute_id: string }>(`${project.path}/nodes/${two.node_id}`);
-      // Its place in the kills of the switch.
+      // The kills during the switch need this node on the local compute.
       if (long > 0 && compute_id !== 'local') await migrate(two, 'local');
       await isWhole(vm);
       if (long > 0) return await client.delete(`/v2/slices/${slice.id}?force=true`);
@@ -343,7 +345,7 @@ test('a machine moves while it runs', { timeout: 1_200_000 }, async (t) => {
         asked.finally(() => {
           isAnswered = true;
         });
-        // Those two are killed as soon as it is time.
+        // The two servers of the move are killed as soon as it is time.
         const wait = isTimed ? 0 : chance.between(0, moveMs);
         await pass(wait);
         await kill(from, to);

@@ -2,7 +2,7 @@
 
 export interface Chance {
   readonly seed: number;
-  /** At least 0, below 1. */
+  /** A number of at least 0 and below 1. */
   next(): number;
   /** Whole, both ends included. */
   between(first: number, last: number): number;

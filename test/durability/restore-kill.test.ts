@@ -15,7 +15,7 @@ import { makeChance } from './random.ts';
 const { server, client } = await withServer();
 const chance = makeChance();
 console.log(`seed ${chance.seed}`);
-/** As in `kill.test.ts`. */
+/** Number of kills as in `kill.test.ts`. */
 const kills = Number(process.env.PATCHBAY_TEST_KILLS) || 10;
 /** Enough that moving and copying takes some milliseconds. */
 const fileCount = 60;
@@ -70,7 +70,7 @@ test(`${kills} kills during restores`, { timeout: 600_000 }, async () => {
     await Promise.all(Array.from({ length: fileCount }, (_, index) => writeFile(join(own, `f${index}`), content)));
     await Promise.all(nodes.map((node) => client.put(`${project.path}/nodes/${node.node_id}`, { x: content.length })));
   };
-  /** What the project says, and what its files say; one word each when all agree. */
+  /** State of the project, and contents of its files; one word each when all agree. */
   const read = async (asker: RawClient) => {
     const positions = (await asker.get<NodeBody[]>(`${project.path}/nodes`)).map(({ x }) => x);
     const own = join(folder, 'project-files/vpcs', String(nodes[0]?.node_id));

@@ -1,4 +1,4 @@
-/** How the server ends: politely, with and without its nodes; and that it begins only once on a data directory. */
+/** The server ends politely, with and without its nodes, and begins only once on a data directory. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -96,7 +96,7 @@ describe('a second server on the same data directory', () => {
   const begin = async (...args: string[]) => {
     const child = spawn(process.execPath, [main, '--port', '0', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // One that stands still fails with its arguments and what it wrote.
+      // A process that stands still fails with its arguments and its output.
       timeout: 60_000,
       killSignal: 'SIGKILL',
     });

@@ -1,5 +1,5 @@
 /**
- * Which nodes run again: what was wanted of them is on disk when a request is answered, and survives kill -9, a boot of the host, and the
+ * Nodes that run again: the wish to run is on disk when a request is answered, and survives kill -9, a boot of the host, and the
  * way from an earlier version.
  */
 import assert from 'node:assert/strict';

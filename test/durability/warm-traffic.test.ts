@@ -43,14 +43,14 @@ async function machine(path: string, name: string): Promise<NodeBody> {
   return found;
 }
 
-/** What the shell of the guest prints between two marks that its echo of the line does not show. */
+/** Output of the guest's shell between two marks that its echo of the line does not show. */
 async function printed(console: Console, command: string): Promise<string> {
   const output = await console.run(`echo "<""$(${command})"">"`, limitMs);
   // The console replays what it showed before: the last one counts.
   return [...output.matchAll(/<([^<>"$]*)>/g)].at(-1)?.[1] ?? '';
 }
 
-/** How many numbers of the stream have arrived; none is missing. */
+/** Count of the numbers of the stream that have arrived; none is missing. */
 async function numbers(path: string): Promise<number> {
   const follow = `awk '{ if (n++ && $1 != last + 1) gaps++; last = $1 } END { print n + 0, gaps + 0 }' /tmp/stream`;
   const text = await onConsole(await machine(path, 'VM2'), (console) => printed(console, follow));

@@ -21,7 +21,7 @@ interface Image {
   download_url: string;
 }
 
-/** What GNS3's desktop client makes of a section: the settings of a template. */
+/** Settings of a template that GNS3's desktop client makes of a section. */
 function settingsOf(appliance: Appliance): Record<string, unknown> {
   const { qemu, docker, dynamips } = appliance as Record<string, Record<string, unknown> | undefined>;
   const [version] = (appliance.versions as { images: Record<string, string> }[] | undefined) ?? [];
@@ -97,7 +97,7 @@ test('those of users stand in a folder and its subfolders; hostile files are lef
   await symlink('/dev/zero', join(folder, 'p.gns3a'));
   await mkdir(join(folder, 'mine/more'), { recursive: true });
   await writeFile(join(folder, 'mine/more/q.gns3a'), JSON.stringify({ name: 'Q', category: 'router' }));
-  // It takes the place of the built-in one.
+  // The file takes the place of the built-in appliance.
   await writeFile(
     join(folder, 'mine/alpine-linux.gns3a'),
     JSON.stringify({ name: 'Alpine of mine', category: 'guest', docker: {} }),

@@ -80,7 +80,7 @@ test('the last good and the first bad checkpoint are found by a command, with wh
 });
 
 test('checks of a lab file decide, too', async () => {
-  // How faithful a busy host emulates is not what this is about.
+  // The fidelity of emulation on a busy host is not the subject here.
   const late = 'delay_error_p50: 1h, delay_error_p99: 1h, delay_error_worst: 1h, loop_late_p99: 1h, loop_late_worst: 1h';
   const shows = "{ name: usable, node: PC1, run: 'show ip', expect: { text: NAME } }";
   await writeFile(

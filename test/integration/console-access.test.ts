@@ -11,6 +11,8 @@ import { openScreen, overTcp } from '../support/rfb.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { linkOfSpice } from '../support/spice.ts';
 import { openTelnet } from '../support/telnet.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { openWebSocket } from '../support/web-socket.ts';
 import { createNode, createProject, end, idleVm, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const account = { auth: true, user: 'teacher', password: 'secret' };
@@ -110,6 +112,28 @@ test('named users have screens', { skip: needsRoot }, async (t) => {
   assert.equal(await outputForNobody(lab.screen.console), 'RFB 003.008\n');
   const spice = await startSpice(lab);
   assert.match(await outputForNobody(spice.console, linkOfSpice()), /^REDQ/);
+});
+
+test('a server without console ports gives no user a console there, root neither; the WebSocket works', {
+  skip: needsRoot,
+}, async (t) => {
+  const { client, server, project, pc, screen } = await startLab(t, { console_ports: false, console_users: 'nobody' });
+  assert.match(await outputForNobody(pc.console), /^This server asks for credentials.*patchbay lab console/);
+  const root = await openTelnet(pc.console as number);
+  await root.expect(/^This server asks for credentials/);
+  root.send('echo stranger\r');
+  await root.closed;
+  const wire = await overTcp(Number(screen.console));
+  await wire.closed;
+  assert.match(wire.received().toString('latin1'), /This server asks for credentials/);
+  const path = `${project.path}/nodes/${pc.node_id}/console/ws`;
+  const { ticket } = await client.post<{ ticket: string }>('/v2/tickets', { path }, 201);
+  const socket = await openWebSocket(`${server.url}${path}?ticket=${ticket}`);
+  const text = () => Buffer.concat(socket.messages.map((message) => Buffer.from(message))).toString('latin1');
+  await waitFor(() => text().includes('VPCS> '), { what: 'the prompt' });
+  assert.doesNotMatch(text(), /stranger/);
+  socket.close();
+  await socket.closed;
 });
 
 test('named users have it', { skip: needsRoot }, async (t) => {

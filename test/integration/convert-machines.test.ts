@@ -145,7 +145,7 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
 
   test('what refers to other files, has no need, is missing or is in the way is refused, and leaves nothing', async () => {
     const old = await createNode(client, project, 'virtualbox', { properties: { vmname: 'other', adapters: 1 } });
-    // Its data is in a file beside it.
+    // A disk image whose data is in a file beside it.
     await img('create', '-f', 'vmdk', '-o', 'subformat=monolithicFlat', 'flat.vmdk', '1M');
     await img('convert', '-f', 'raw', '-O', 'vmdk', 'source.raw', 'base.vmdk');
     await img('create', '-f', 'vmdk', '-b', 'base.vmdk', '-F', 'vmdk', 'child.vmdk');
@@ -165,7 +165,7 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
       ['../../etc/passwd', /passwd/],
     ];
     expectFault(await client.send('POST /v2/compute/qemu/convert', { body: { source: long } }), 507);
-    // Of two disks the first could be converted.
+    // The first of two disks could be converted.
     await copyFile(join(images, 'source.raw'), join(images, 'other.raw'));
     await img('convert', '-f', 'raw', '-O', 'vdi', 'other.raw', 'first.vdi');
     before.push('other.raw', 'first.vdi');

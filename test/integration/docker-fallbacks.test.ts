@@ -1,11 +1,11 @@
-/** Containers where the fabric cannot hold TAP interfaces, and where the kernel cannot redirect frames. */
+/** Containers where the kernel cannot redirect frames, and without a link namespace. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
-import { processesOf } from '../support/leftovers.ts';
+import { interfacesOf, processesOf } from '../support/leftovers.ts';
 import { expectStatus } from '../support/raw-http.ts';
 import { openTelnet, type TelnetClient } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -27,7 +27,7 @@ async function ask(console: TelnetClient, line: string, shows: RegExp): Promise<
   await console.expect(shows, 15_000);
 }
 
-async function lab(env: Record<string, string>) {
+async function lab(env: Record<string, string>, carrier = 'fabric') {
   const { server, client } = await withServer({ config, env });
   const project = await createProject(client);
   const consoles: TelnetClient[] = [];
@@ -48,42 +48,59 @@ async function lab(env: Record<string, string>) {
   const pings = (by = console) =>
     waitFor(() => ask(by, 'ping -c 2 -W 5 10.8.0.2; echo en""d', / 0% packet loss.*end/s).then(() => true), { what: 'a ping' });
   await pings();
-  assert.equal((await client.get<{ carrier: string }>(`${project.path}/links/${link_id}/stats`)).carrier, 'fabric');
+  const isCarried = async () =>
+    (await client.get<{ carrier: string }>(`${project.path}/links/${link_id}/stats`)).carrier === carrier;
+  const carried = () => waitFor(isCarried, { what: `the carrier ${carrier}` });
+  await carried();
   const finish = async () => {
     console.close();
     other.close();
     await client.delete(project.path);
   };
-  return { server, client, project, one, pings, finish };
+  return { server, client, project, one, two, link_id, pings, carried, finish };
 }
 
 const socatsOf = (server: { dataDir: string; runtimeDirectory: string }) =>
   processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) => /^\S*socat .*TUN/.test(commandLine));
 
 describe('containers', { skip }, () => {
-  test('without koffi: their TAP interfaces are held by socats; SIGKILL of one, and of one while no server runs', async () => {
-    const { server, client, project, one, pings, finish } = await lab({ PATCHBAY_NATIVE: 'off' });
-    const [first] = socatsOf(server);
-    assert.ok(first);
-    process.kill(first.pid, 'SIGKILL');
-    await waitFor(() => socatsOf(server).length === 2, { what: 'another socat' });
+  test('without rules of tc: a TAP interface that a socat holds is moved into the container, also after SIGKILL of the socat', async () => {
+    const { server, one, pings, finish } = await lab({ PATH: `${folder}:${process.env.PATH}` });
+    const [first, second] = socatsOf(server);
+    assert.ok(first && second);
+    assert.match(server.log(), /cannot redirect/);
     await pings();
-    await server.kill9();
-    for (const { pid } of socatsOf(server)) process.kill(pid, 'SIGKILL');
-    await server.restart();
-    await client.post(`${project.path}/open`);
-    // The addresses were set by hand, so the interfaces are the same.
-    const again = await openTelnet(one.console as number);
-    await pings(again);
-    again.close();
+    for (const { pid } of [first, second]) process.kill(pid, 'SIGKILL');
+    const renewed = () => socatsOf(server).filter(({ pid }) => pid !== first.pid && pid !== second.pid).length === 2;
+    await waitFor(renewed, { what: 'other socats' });
+    const console = await openTelnet(one.console as number);
+    await waitFor(() => ask(console, 'ip link show dev eth0 && echo is" there"', /is there/).then(() => true), { what: 'eth0' });
+    console.close();
     await finish();
   });
 
-  test('without rules of tc: a TAP interface is moved into the container', async () => {
-    const { server, pings, finish } = await lab({ PATH: `${folder}:${process.env.PATH}` });
-    assert.equal(socatsOf(server).length, 2);
-    assert.match(server.log(), /cannot redirect/);
-    await pings();
+  test('those with interfaces on the host, as an earlier version made them, keep these and their path until they start again', async () => {
+    const stubs = await mkdtemp(join(tmpdir(), 'pb-stubs-'));
+    await writeFile(join(stubs, 'unshare'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const { server, client, project, one, two, link_id, pings, carried, finish } = await lab(
+      { PATH: `${stubs}:${process.env.PATH}` },
+      'kernel',
+    );
+    const own = () => interfacesOf(server.runtimeDirectory).length;
+    assert.equal(own(), 4);
+    await rm(stubs, { recursive: true });
+    await server.kill9();
+    await server.restart();
+    await client.post(`${project.path}/open`);
+    const again = await openTelnet(one.console as number);
+    await carried();
+    await pings(again);
+    assert.equal(own(), 4);
+    again.close();
+    for (const { node_id } of [one, two]) await client.post(`${project.path}/nodes/${node_id}/reload`, {}, 200);
+    await carried();
+    assert.equal(own(), 0);
+    assert.equal((await client.get<{ carrier: string }>(`${project.path}/links/${link_id}/stats`)).carrier, 'kernel');
     await finish();
   });
 });

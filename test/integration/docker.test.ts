@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
+import { isOwnInterface } from '../../src/fabric/redirection.ts';
 import { bootMs } from '../../src/lib/boot-clock.ts';
 import { killContainers } from '../../src/process/containers.ts';
 import { leaseFileOf, removeDeadline, writeDeadline } from '../../src/slice/lease-file.ts';
@@ -15,6 +16,7 @@ import { kindExamples, lifeOfNode } from '../conformance/documented-kinds.ts';
 import { ExampleRunner } from '../conformance/run-examples.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
 import { containerFiles, skipIou } from '../support/iou/build.ts';
+import { listen } from '../support/notices.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openTelnet, type TelnetClient } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -131,6 +133,16 @@ describe('containers', { skip }, () => {
     const path = async () => (await client.get<{ carrier: string | null }>(`${link}/stats`)).carrier;
     const carriedBy = (way: string) => waitFor(async () => (await path()) === way, { what: `the carrier ${way}` });
     await carriedBy('kernel');
+    const holder = async () =>
+      JSON.parse(await readFile(join(server.runtimeDirectory, 'link-namespace.json'), 'utf8')) as { readonly pid: number };
+    const { pid } = await holder();
+    const ofLinks = (await readdir(`/proc/${pid}/root/sys/class/net`)).filter(isOwnInterface);
+    const ofHost = new Set(await readdir('/sys/class/net'));
+    assert.equal(ofLinks.length, 6, 'two for each adapter');
+    assert.deepEqual(
+      ofLinks.filter((name) => ofHost.has(name)),
+      [],
+    );
     await client.post(`${link}/start_capture`, { capture_file_name: 'c.pcap' });
     assert.equal(await path(), 'fabric');
     await client.put(link, { filters: { packet_loss: [100] } }, 201);
@@ -145,7 +157,7 @@ describe('containers', { skip }, () => {
     await carriedBy('kernel');
 
     assert.equal((await act(project, two, 'suspend')).status, 'suspended');
-    // Its processes stand still; its network answers pings for them, as that is the kernel's.
+    // Processes of the container stand still; its network answers pings for them, as that is the kernel's.
     assert.equal(await stateOf(two), 'paused');
     assert.equal((await act(project, two, 'start')).status, 'started');
     await waitFor(async () => (await stateOf(two)) === 'running', { what: 'the engine to say so' });
@@ -172,7 +184,9 @@ describe('containers', { skip }, () => {
     await ask(back, 'ip addr add 10.5.0.2/24 dev eth0; echo do""ne', /done/);
     back.close();
 
+    // The fabric keeps the network of the links.
     await server.kill9();
+    process.kill((await holder()).pid, 'SIGKILL');
     await server.restart();
     await client.post(`${project.path}/open`);
     assert.equal((await client.get<NodeBody>(nodePath(project, one))).status, 'started');
@@ -225,6 +239,27 @@ describe('containers', { skip }, () => {
     const other = await shell(await act(project, node, 'start'));
     await ask(other, 'ls /data; ls -d /elsewhere; echo $A en""d', /mine.*No such file.*b end/s);
     other.close();
+    await act(project, node, 'stop');
+  });
+
+  test('a file in a volume that the image declares is seen, and one outside is named as unseen', async () => {
+    const volumes = (image: string) => client.get(`/v2/computes/local/docker/image_volumes/${image}`);
+    assert.deepEqual(await volumes('pb-test:latest'), { volumes: ['/kept'] });
+    assert.deepEqual(await volumes('example.org/nothing/here:1'), { volumes: null });
+    const project = await createProject(client);
+    const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+    const node = await createNode(client, project, 'docker', { properties: { image: 'pb-test' }, console_type: 'telnet' });
+    const write = async (path: string) =>
+      expectStatus(await client.send(`POST ${nodePath(project, node)}/files/${path}`, { raw: 'brought\n' }), 201);
+    await write('kept/second');
+    await write('root/x');
+    const said = `The container of ${node.name} does not see the file root/x, as neither its image nor extra_volumes has a volume there`;
+    await listener.find(({ action, event }) => action === 'log.warning' && String(event.message).startsWith(said), 'the file');
+    assert.equal(listener.notices().filter(({ action }) => action === 'log.warning').length, 1);
+    await listener.close();
+    const console = await shell(await act(project, node, 'start'));
+    await ask(console, 'cat /kept/second /root/x; echo en""d', /brought.*No such file.*end/s);
+    console.close();
     await act(project, node, 'stop');
   });
 

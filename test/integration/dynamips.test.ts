@@ -21,7 +21,7 @@ const images = join(server.dataDir, 'images', 'IOS');
 await mkdir(images, { recursive: true });
 await writeFile(join(images, 'ios.bin'), iosHead, { mode: 0o644 });
 await writeFile(join(images, 'text.bin'), 'no image at all\n', { mode: 0o644 });
-// Its listener leaves before the tests end.
+// The listener of the project leaves before the tests end.
 const project = await createProject(client, { auto_close: false });
 
 const pathOf = ({ node_id }: { node_id: string }) => `${project.path}/nodes/${node_id}`;
@@ -128,7 +128,7 @@ describe('routers', { skip: obstacle }, () => {
   test('a router that is started for a search of idle-PC values does not outlive the server', async () => {
     const [kept] = hypervisors();
     const node = await createRouter({ platform: 'c2691' });
-    // It ends with the server; GNS3's time for the boot of a router is longer than this test.
+    // The search ends with the server; GNS3's time for the boot of a router is longer than this test.
     const search = client.send(`GET ${pathOf(node)}/dynamips/auto_idlepc`).catch(() => undefined);
     const pids = () => hypervisors().map(({ pid }) => pid);
     const temporary = await waitFor(() => pids().find((pid) => pid !== kept?.pid), { what: 'the router of the search' });

@@ -46,7 +46,7 @@ test('a slice is ordered, joins, and is placed again with the same id and data w
   const nodePath = `${project.path}/nodes/${node.node_id}`;
   await client.post(`${nodePath}/start`, {}, 200);
 
-  // As Slurm does it: to all processes of a job, so that the node ends as soon as the slice knows that it is to end.
+  // Signals all processes of a job, as Slurm does, so that the node ends as soon as the slice knows that it is to end.
   const data = join(folder, id, 'data');
   const processes = processesOf(data, await runtimeDirectoryOf(data, true));
   assert.ok(processes.some(({ commandLine }) => commandLine.includes('fabric/main.ts')));

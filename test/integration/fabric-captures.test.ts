@@ -87,7 +87,7 @@ describe('a capture', () => {
     await b.receive(2);
     await framesIn(path, 2);
     const restored = new Promise((resolve) => client.onRestored(resolve));
-    // As if the fabric had died in the midst of a write.
+    // The file is left as if the fabric had died in the midst of a write.
     const record = (await readFile(path)).subarray(24, 24 + 76);
     await appendFile(path, record.subarray(0, 40));
     process.kill(client.pid, 'SIGKILL');

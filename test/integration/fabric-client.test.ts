@@ -1,8 +1,9 @@
 /** The server's side: finding, starting, losing and finding again; and what the control socket puts up with. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { isFault } from '../../src/api/faults.ts';
 import { FabricClient } from '../../src/fabric/client.ts';
 import { protocolVersion } from '../../src/fabric/protocol.ts';
 import { prefixed } from '../support/frame-ends.ts';
+import { killProcesses, processesNamed } from '../support/leftovers.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
 
@@ -104,6 +106,44 @@ describe('the fabric’s client', () => {
     assert.ok(!ids.includes('link 3'));
   });
 
+  it('ends its fabric also while the connection to it is lost', async (context) => {
+    const { client, folder, socketPath, logPath } = await startFabric(context);
+    const connections: Socket[] = [];
+    const between = createServer((socket) => {
+      const onwards = connect(socketPath);
+      for (const one of [socket, onwards]) connections.push(one.on('error', () => undefined));
+      socket.pipe(onwards).pipe(socket);
+    }).listen(`${folder}/between`);
+    context.after(() => between.close());
+    await once(between, 'listening');
+    const other = await FabricClient.connectOrSpawn({ socketPath: `${folder}/between`, logPath });
+    const lost = new Promise((settle) => other.onLost(settle));
+    for (const one of connections.splice(0)) one.destroy();
+    await lost;
+    client.close();
+    await other.quit();
+    assert.equal(isRunning(client.pid), false);
+  });
+
+  it('leaves no second fabric behind when another one was started at the same moment', async (context) => {
+    const folder = await mkdtemp(`${tmpdir()}/fabric-test-`);
+    context.after(async () => {
+      killProcesses(processesNamed(folder));
+      await rm(folder, { recursive: true, maxRetries: 5 });
+    });
+    const place = { socketPath: `${folder}/control`, logPath: `${folder}/log` };
+    const pause = 'data:text/javascript,await new Promise((done) => setTimeout(done, 3000))';
+    const slow = FabricClient.connectOrSpawn({ ...place, env: { NODE_OPTIONS: `--import="${pause}"` } });
+    const isStarting = () => processesNamed(place.socketPath).length > 0;
+    await waitFor(isStarting, { what: 'the start of the slow one' });
+    const quick = await FabricClient.connectOrSpawn(place);
+    const client = await slow;
+    assert.equal(client.pid, quick.pid);
+    quick.close();
+    await client.quit();
+    assert.deepEqual(processesNamed(place.socketPath), []);
+  });
+
   it('replaces a fabric of another version', async (context) => {
     const { socketPath, logPath, client } = await startFabric(context);
     await client.quit();
@@ -136,7 +176,7 @@ describe('the fabric’s client', () => {
     const place = { socketPath: `${folder}/shared`, logPath: `${folder}/shared-log` };
     const both = await Promise.all([FabricClient.connectOrSpawn(place), FabricClient.connectOrSpawn(place)]);
     context.after(async () => {
-      // One lets go before the other ends the fabric: a client that is still there would start it again.
+      // The second client lets go before the first ends the fabric: a client that is still there would start it again.
       await both[1]?.close();
       await both[0]?.quit();
     });

@@ -221,7 +221,7 @@ describe('while there is no connection', () => {
     });
     const second = createSocket('udp4');
     context.after(() => second.close());
-    // By then an answer, and the frame that came in, would have arrived.
+    // An answer, and the frame that came in, would have arrived by then.
     second.send('done', rport, '127.0.0.1');
     await waitFor(() => messages.some((message) => message.toString() === 'done'), { what: 'the last datagram' });
     assert.deepEqual(messages.map(String), ['done']);

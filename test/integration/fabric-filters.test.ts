@@ -113,7 +113,7 @@ describe('filters of a link', () => {
     const sentAt = performance.now();
     a.send(...numbered(3000));
     b.send(...numbered(3000));
-    // In sequence they would take three minutes.
+    // Frames that were delayed in sequence would take three minutes.
     assert.deepEqual(numbersOf(await b.receive(3000)), upTo(3000));
     assert.deepEqual(numbersOf(await a.receive(3000)), upTo(3000));
     for (const { times } of [a, b]) {

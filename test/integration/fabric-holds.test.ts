@@ -39,7 +39,7 @@ it('a held link keeps frames, which are saved and come before later ones', async
   assert.deepEqual(numbersOf(await b.receive(2)), [1, 2]);
   assert.deepEqual(numbersOf(await a.receive(1)), [3]);
 
-  // Those of the file came before what was sent while the link was held.
+  // Frames of the file came before those sent while the link was held.
   await client.hold(['link'], leaseMs);
   a.send(frame(4));
   await queued(bed, 1);
@@ -97,7 +97,7 @@ it('delays stand still while a link is held, and a lease that ends releases it',
   assert.deepEqual(numbersOf(await b.receive(1)), [1]);
   assert.deepEqual(numbersOf(await a.receive(1)), [2]);
   const { ab } = await bed.stats();
-  // It waited for its second and for the hold.
+  // The frame waited for its second and for the hold.
   assert.ok((ab.delay?.median_ms ?? 0) >= 990, `${ab.delay?.median_ms} ms`);
 });
 

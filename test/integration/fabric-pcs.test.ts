@@ -21,7 +21,7 @@ const pcOf = ({ folder }: FabricBed, more: Partial<PcSpec> = {}): PcSpec => ({
   ...more,
 });
 
-/** Who has 10.0.0.1? Tell 10.0.0.2. */
+/** ARP request: who has 10.0.0.1? Tell 10.0.0.2. */
 const request = Buffer.from(
   'ffffffffffff02000000000108060001080006040001020000000001' + '0a000002' + '000000000000' + '0a000001',
   'hex',

@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** One compute's part of the link. */
+/** A compute's part of the link. */
 class Side {
   readonly bed: FabricBed;
   readonly end: StreamEnd;
@@ -96,7 +96,7 @@ async function stranger(context: TestContext, port: number) {
 }
 const closed = (one: { closed: boolean }) => waitFor(() => one.closed, { what: 'the connection to be closed' });
 
-/** What the end that connects answers, made by hand. */
+/** Answer of the end that connects, made by hand. */
 function answerTo(greeting: Buffer, key: string): Buffer {
   const own = randomBytes(16);
   const numbers = Buffer.concat([greeting.subarray(8), own]);
@@ -244,7 +244,7 @@ describe('a peer without the secret', () => {
     assert.equal((await b.stats()).carrier, 'udp');
     assert.ok(received.every(({ length }) => length === 48));
     assert.equal(Buffer.concat(received).includes(secret), false);
-    // When the port is free the other end takes it.
+    // The other end takes the port when it is free.
     await a.apply();
     impostor.close();
     for (const socket of calls) socket.destroy();

@@ -1,4 +1,4 @@
-/** How frames come in and go out: framing, back-pressure, ends that come and go, datagrams. */
+/** Frames come in and go out: framing, back-pressure, ends that come and go, datagrams. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -7,16 +7,16 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { loadNative, type Native } from '../../src/fabric/ports/native.ts';
+import { loadNative } from '../../src/fabric/ports/native.ts';
 import type { BpfInstruction, FabricLinkStats } from '../../src/fabric/protocol.ts';
 import { noContainerEnds } from '../support/container-end.ts';
-import { freeUdpPort, prefixed, UdpEnd } from '../support/frame-ends.ts';
+import { freeUdpPort, prefixed, UdpEnd, type UdpFamily } from '../support/frame-ends.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
 
 const frameOf = (text: string, length = 60) => Buffer.alloc(length, text);
 const run = promisify(execFile);
-const native = await loadNative();
+const calls = await loadNative();
 const noTaps = await noContainerEnds();
 const textOf = (frames: readonly Buffer[]) => frames.map((frame) => String.fromCharCode(frame[0] ?? 0)).join('');
 
@@ -174,26 +174,24 @@ describe('stream ports', () => {
 });
 
 describe('datagram ports', () => {
-  async function bed(context: TestContext, strict: boolean, native?: 'off') {
-    if (native) process.env.PATCHBAY_NATIVE = native;
-    const { client, folder } = await startFabric(context).finally(() => {
-      delete process.env.PATCHBAY_NATIVE;
-    });
-    const [stream, udp, lport] = [await streamEnd(context, `${folder}/a`), await UdpEnd.bind(), await freeUdpPort()];
+  async function bed(context: TestContext, strict: boolean, family: UdpFamily = 'udp4') {
+    const { client, folder } = await startFabric(context);
+    const [stream, udp, lport] = [await streamEnd(context, `${folder}/a`), await UdpEnd.bind(family), await freeUdpPort()];
     context.after(() => udp.close());
     udp.peer = lport;
-    const rhost = strict && !native ? '0.0.0.0' : '127.0.0.1';
+    const [any, one] = family === 'udp4' ? ['0.0.0.0', '127.0.0.1'] : ['::', '::1'];
+    const rhost = strict ? any : one;
     const port = { type: 'udp', lport, rhost, rport: udp.number, strict } as const;
     assert.deepEqual(await client.apply([linkOf(stream.port, port)]), []);
     await stream.connected();
     return { client, stream, udp, lport };
   }
 
-  for (const [strict, native] of [[false], [true], [true, 'off']] as const) {
-    const which = `${strict ? ', of the named peer only' : ''}${native ? ', also without foreign calls' : ''}`;
+  for (const [strict, family] of [[false], [true], [false, 'udp6'], [true, 'udp6']] as const) {
+    const which = `${strict ? ', of the named peer only' : ''}${family ? ', by IPv6' : ''}`;
     it(`carry a frame per datagram${which}`, async (context) => {
-      const { client, stream, udp, lport } = await bed(context, strict, native);
-      const stranger = await UdpEnd.bind();
+      const { client, stream, udp, lport } = await bed(context, strict, family);
+      const stranger = await UdpEnd.bind(family);
       stranger.peer = lport;
       stranger.send(frameOf('!'));
       stream.send(frameOf('1', 60), frameOf('2', 1500), frameOf('3', 66_000), frameOf('4', 65_507));
@@ -315,7 +313,7 @@ describe('ports on interfaces of the host', { skip: noTaps }, () => {
   });
 });
 
-describe('ports on Unix datagram sockets', { skip: native ? false : 'koffi is not installed' }, () => {
+describe('ports on Unix datagram sockets', () => {
   it('count what a missing peer and one that hangs do not take as dropped', async (context) => {
     const { client, folder } = await startFabric(context);
     const a = await streamEnd(context, `${folder}/a`);
@@ -329,9 +327,8 @@ describe('ports on Unix datagram sockets', { skip: native ? false : 'koffi is no
       what: 'frames without a peer',
     });
     assert.deepEqual([missing.sent, missing.dropped], [0, { no_peer: 2 }]);
-    // It does not read before frames were given up. More than its queue holds, which depends on the host.
+    // The peer does not read before frames were given up. Their number is more than its queue holds, which depends on the host.
     const more = Number(await readFile('/proc/sys/net/unix/max_dgram_qlen', 'latin1')) + 100;
-    const calls = native as Native;
     const descriptor = calls.openDatagrams(peer);
     context.after(() => calls.close(descriptor));
     a.send(...Array.from({ length: more }, () => frameOf('z')));
@@ -384,7 +381,7 @@ describe('mirrors of a link', () => {
     const name = `pbm${randomBytes(5).toString('hex')}`;
     await run('ip', ['tuntap', 'add', 'dev', name, 'mode', 'tap']);
     context.after(() => run('ip', ['link', 'delete', name]));
-    // It is down: the kernel refuses every frame.
+    // The interface is down: the kernel refuses every frame.
     await change({ mirrors: [{ id: 'm', port: { type: 'tap', name } }] });
     a.send(frameOf('x', 100));
     await b.receive(1);

@@ -68,7 +68,7 @@ test('an image that a template or a node of an open or a closed project uses is 
   expectFault(await remove(), 409, /was not found/);
   const spaced = '/v2/computes/local/qemu/images/my%20disk%20%25.img';
   expectStatus(await client.send(`POST ${spaced}`, { raw: Buffer.alloc(4096) }), 200);
-  // Its checksum is stored in the background.
+  // The image's checksum is stored in the background.
   await waitFor(async () => (await readdir(folder)).some((name) => name.endsWith('.md5sum')), { what: 'its checksum' });
   expectStatus(await remove(spaced), 204);
   assert.deepEqual(await readdir(folder), []);
@@ -115,7 +115,7 @@ test('an uploaded appliance is listed, and anything else is refused and not stor
   await mkdir(join(appliances, 'mine'));
   await truncate(join(appliances, 'box.gns3a'), 32 * 2 ** 20);
   expectFault(await upload('a.gns3a', '{"name": "A"}'), 409, /: 2 of 33554445 bytes, at most 2000 of 33554432 bytes/);
-  // One that becomes smaller makes room.
+  // An appliance that becomes smaller makes room.
   expectStatus(await upload('box.gns3a', '{"name": "Box 3"}'), 204);
   await Promise.all(Array.from({ length: 1999 }, (_, index) => writeFile(join(appliances, `mine/${index}.gns3a`), '')));
   expectFault(await upload('a.gns3a', '{"name": "A"}'), 409, /: 2001 of /);
@@ -156,7 +156,7 @@ test('an image is downloaded, verified and never in the place of another one', a
   expectFault(await request('/disk.img'), 409, /has an image of this name already/);
   expectFault(await request('/disk.img', { md5sum: '0'.repeat(32) }), 409, /has an image of this name already/);
   assert.equal(source.requests.length, count, 'nothing was requested for an image that is not replaced');
-  // Not listed, as it is too short to be an image: kept all the same.
+  // A file that is not listed, as it is too short to be an image, is kept all the same.
   await writeFile(join(folder, 'short.img'), 'x');
   assert.match((await download('/disk.img', { filename: 'short.img' })).failure ?? '', /file of this name already/);
   assert.equal(await readFile(join(folder, 'short.img'), 'utf8'), 'x');

@@ -13,7 +13,7 @@ import { openTelnet, type TelnetClient } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 
-/** For what hangs. */
+/** Limit for a test that hangs. */
 const limitMs = 60_000;
 
 describe('IOU', { skip: skipIou }, async () => {
@@ -38,7 +38,7 @@ describe('IOU', { skip: skipIou }, async () => {
     return found.find(({ work }) => work.ino === ino)?.pid ?? assert.fail(`no image of ${node.name}`);
   }
 
-  /** Of the image's program: the folder of its node's sockets is the one in which its launcher was started. */
+  /** Reads the console of the image's program: the folder of its node's sockets is the one in which its launcher was started. */
   async function consoleOf(pid: number): Promise<string> {
     const [sockets] = await readdir(`/proc/${pid}/root/tmp`);
     const { ino } = await stat(`/proc/${pid}/root/tmp/${sockets}`);
@@ -95,7 +95,7 @@ describe('IOU', { skip: skipIou }, async () => {
     assert.match(await start(), /no line for this host, .* \(only for some-other-host\)/);
     await client.put('/v2/iou_license', { iourc_content: validLicense().replace(/= .*/, '= 12;') }, 201);
     assert.match(await start(), /is not 16 hexadecimal digits/);
-    // One that only the image can judge, which the check lets pass, too, when it is off.
+    // A license that only the image can judge, which the check lets pass, too, when it is off.
     await client.put('/v2/iou_license', { iourc_content: validLicense().replace(/= .*/, '= 0123456789abcdef;') }, 201);
     assert.match(await start(), /R1 did not start: it ended with exit code 1: IOU License Error: invalid license/);
     await client.put('/v2/iou_license', { iourc_content: '[other]\n', license_check: false }, 201);

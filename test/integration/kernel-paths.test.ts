@@ -72,7 +72,7 @@ async function finish<T>(child: ChildProcess): Promise<T> {
   );
 }
 
-/** Of UDP or TCP over IP; undefined for other frames. */
+/** Whether the checksum of UDP or TCP over IP is right; undefined for other frames. */
 function hasRightChecksum(frame: Buffer): boolean | undefined {
   const ip = frame.readUInt16BE(12) === 0x8100 ? 18 : 14;
   const type = frame.readUInt16BE(ip - 2);
@@ -144,7 +144,7 @@ describe('a link between containers', { skip }, () => {
     assert.equal(result.arrived, result.left, JSON.stringify(result));
     assert.ok(result.left >= result.sent && result.sent > 1000, JSON.stringify(result));
     assert.equal(result.twice, 0);
-    // What the kernel counted is at most some tenths of a second old.
+    // Counters of the kernel are at most some tenths of a second old.
     const added = async () => (await stats()).ab.sent - before.ab.sent;
     await waitFor(async () => (await added()) === result.arrived, {
       what: `counters of ${result.arrived} frames, both ways added`,
@@ -184,7 +184,7 @@ describe('a link between containers', { skip }, () => {
       );
     }
     const file = `${folder}/checksums.pcap`;
-    // What is corrupted is not merged with what is not: the receiver refuses it, and it is sent again.
+    // A corrupted frame is not merged with intact ones: the receiver refuses it, and it is sent again.
     await change({ filters: { corrupt: [0.5] }, captures: [{ path: file, linkType: 1, side: 'before' }] });
     const data = randomBytes(1_500_000);
     await writeFile(`${folder}/data`, data);
@@ -218,7 +218,7 @@ describe('a link between containers', { skip }, () => {
     listener.stdout?.setEncoding('latin1').on('data', (text: string) => {
       seen += text;
     });
-    // To stations that a bridge would not forward to: LLDP, LACP, 802.1X; and a frame with two VLAN tags.
+    // Frames to stations that a bridge would not forward to: LLDP, LACP, 802.1X; and a frame with two VLAN tags.
     const heads = ['0180c200000e88cc', '0180c20000028809', '0180c2000003888e', '02000000009988a8'];
     const send = async (way: string) => {
       for (const [index, head] of heads.entries()) {
@@ -313,7 +313,7 @@ describe('a link between containers', { skip }, () => {
     context.after(() => proofs.close());
     const failures: string[] = [];
     context.mock.timers.enable({ apis: ['setTimeout'] });
-    /** Until the next reading has been taken, or has shown a failure: then the one before has been judged. */
+    /** Waits until the next reading has been taken, or has shown a failure: then the one before has been judged. */
     const next = async (frames: number | undefined) => {
       redirected = frames;
       for (const before = readings; readings === before && failures.length === 0; await turn()) context.mock.timers.tick(240_000);
@@ -337,7 +337,7 @@ describe('a link between containers', { skip }, () => {
     const made = [await ContainerEnd.make(folder, `${addressA}/24`), await ContainerEnd.make(folder, `${addressB}/24`)] as const;
     for (const end of made) context.after(() => end.remove());
     const { PATH } = process.env;
-    // Neither ip nor tc is there.
+    // The folder has neither ip nor tc.
     process.env.PATH = folder;
     context.after(() => {
       process.env.PATH = PATH;

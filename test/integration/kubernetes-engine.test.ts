@@ -141,7 +141,7 @@ describe('the engine of Kubernetes', { skip }, async () => {
   });
 });
 
-/** What a pod of the packaged service account finds in its folder. */
+/** Files that a pod of the packaged service account finds in its folder. */
 async function accountFolder(cluster: TestKubernetes): Promise<string> {
   const folder = join(cluster.folder, 'account');
   await mkdir(folder);

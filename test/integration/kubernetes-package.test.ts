@@ -74,7 +74,7 @@ describe('the packaged controller', { skip }, async () => {
   const dns = ['--no-daemon', '--no-resolv', '--no-hosts', '--bind-interfaces', `--listen-address=${network.address}`];
   daemons.start('dnsmasq', ['dnsmasq', ...dns, `--address=/patchbay.default.svc.cluster.local/${service}`]);
 
-  /** What kube-proxy does: the addresses of both services lead to the API server and to the controller's pod. */
+  /** Does the work of kube-proxy: the addresses of both services lead to the API server and to the controller's pod. */
   const proxy = async (pod: string | undefined) => {
     const { host: api } = new URL(cluster.origin);
     const services = [['10.96.0.1', '443', api], ...(pod ? ['3080', '3081'].map((port) => [service, port, `${pod}:${port}`]) : [])];

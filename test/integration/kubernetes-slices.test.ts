@@ -12,7 +12,7 @@ import { waitFor } from '../support/wait-for.ts';
 
 const skip = (await noPods()) ?? false;
 const names = ['n1', 'n2', 'n3'];
-/** Of the folders on the claim: the group of pods may write, and folders that are made there have it, too. */
+/** Rights of the folders on the claim: the group of pods may write, and folders that are made there have it, too. */
 const slices = { group: 1000, mode: 0o2770 };
 
 describe('a lab on Kubernetes', { skip }, async () => {
@@ -21,7 +21,7 @@ describe('a lab on Kubernetes', { skip }, async () => {
   const { network, cluster } = await startCluster(started, names);
   const claim = join(cluster.folder, 'claim');
   const data = join(claim, 'slices');
-  // As docs/cluster.md says: kubelets make the folders of slices with the rights of the claim's own.
+  // Kubelets make the folders of slices with the rights of the claim's own, as docs/cluster.md says.
   await mkdir(data, { recursive: true });
   for (const folder of [claim, data]) {
     await chown(folder, 0, slices.group);
@@ -54,7 +54,7 @@ describe('a lab on Kubernetes', { skip }, async () => {
       containerd: async () => kubelets.kill('containerd'),
     },
     placed: () => cluster.podCount('patchbay-slice'),
-    // As `kubectl drain` does it.
+    // Drains like `kubectl drain`.
     drain: async (host: number, isDrained: boolean) => {
       const name = names[host] ?? '';
       await cluster.kubectl(isDrained ? 'cordon' : 'uncordon', name);

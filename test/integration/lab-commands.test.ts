@@ -202,7 +202,7 @@ describe('patchbay completion', () => {
   }
 });
 
-/** What bash offers after `patchbay lab st`. */
+/** Words that bash offers after `patchbay lab st`. */
 async function completeInBash(script: string): Promise<string[]> {
   const lines = `${script}\nCOMP_WORDS=(patchbay lab st)\nCOMP_CWORD=2\n_patchbay\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
   const bash = spawn('bash', ['-c', lines], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -26,7 +26,7 @@ import { createNode, createProject, end, type NodeBody, type ProjectHandle } fro
 const skip = noNamespaces() ?? false;
 /** More than one piece. */
 const imageBytes = (Number(process.env.PATCHBAY_TEST_IMAGE_MIB) || 12) * 2 ** 20;
-/** Of each server. */
+/** Image folder of each server. */
 const folder = 'images/QEMU';
 
 describe('hosts that do not reach each other', { skip }, () => {
@@ -104,7 +104,7 @@ describe('hosts that do not reach each other', { skip }, () => {
     const path = await goes('relay');
     assert.ok(Number(path.rtt_ms) > 0);
     const trip = await reached();
-    // On a busy machine the end that delays frames measures a longer path than the one that is reported, and the ping has a shorter one.
+    // The end that delays frames measures on a busy machine a longer path than the one reported, and the ping has a shorter one.
     assert.ok(trip >= 40, `${trip} ms for 30 ms in each direction, path ${path.rtt_ms}`);
     assert.equal((await client.send(`PUT ${link}`, { body: { filters: {} } })).status, 201);
     const { path: plain } = await stats();
@@ -136,7 +136,7 @@ describe('hosts that do not reach each other', { skip }, () => {
     await reached();
   });
 
-  /** Of the controller. */
+  /** Makes an image of the controller. */
   const makeImage = async (size: number) => {
     const block = randomBytes(Math.min(size, 2 ** 20));
     const content = Buffer.alloc(size, block);

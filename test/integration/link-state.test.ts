@@ -1,4 +1,4 @@
-/** What guests see of their links: a machine at the prompt of iPXE, whose `ifstat` shows the state of its adapter. */
+/** Guests see the state of their links: a machine at the prompt of iPXE, whose `ifstat` shows the state of its adapter. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,17 +1,23 @@
 /** Links of virtual machines where TAP interfaces cannot be made, or are lost: the next best path carries them, and nothing stays on the host. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findProgram } from '../../src/emulators/host/find-program.ts';
+import { LinkNamespace } from '../../src/emulators/host/link-namespace.ts';
+import { makeMachineTaps, removeMachineTaps, type TapPort } from '../../src/emulators/port-processes/machine-taps.ts';
 import { runTool } from '../../src/process/tool.ts';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
+import type { Settings } from '../../src/schema/settings.ts';
 import { noContainerEnds } from '../support/container-end.ts';
+import { noOrdinaryUser, userServer } from '../support/ordinary-user.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { linkOf, startFabric } from '../support/with-fabric.ts';
 import { createNode, createProject, end, idleVm, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const limitMs = 300_000;
@@ -34,7 +40,7 @@ async function withSite(options: ServerOptions, use: (site: Site) => Promise<voi
   made.defer(async () => void (await client.close()));
   await use({ server, client, project: await createProject(client, { auto_close: false }) });
   await made.disposeAsync();
-  // Those of other tests go, too.
+  // Interfaces of other tests go, too.
   const left = hostInterfaces().filter((name) => !before.includes(name));
   const isGone = () => !hostInterfaces().some((name) => left.includes(name));
   await waitFor(isGone, { what: `the end of ${left}`, limitMs: 120_000 });
@@ -119,3 +125,105 @@ test(
       assert.deepEqual(left, []);
     }),
 );
+
+test('where user namespaces are forbidden, machines of an ordinary user have streams', {
+  skip: skip || ((await noOrdinaryUser()) ?? false),
+  timeout: limitMs,
+}, async () => {
+  await using options = await userServer({ mayHaveNamespaces: false });
+  await withSite(options, (site) => assertStreams(site, /slower: bubblewrap cannot be used: /));
+});
+
+test(
+  'a fabric that is killed in the middle of switching leaves no rule that its link should not have',
+  {
+    skip,
+    timeout: limitMs,
+  },
+  () =>
+    withSite({}, async (site) => {
+      const { client, server } = site;
+      const { nodes, link } = await startPair(site);
+      await carriedBy(site, link, 'kernel');
+      const lines = await Promise.all(nodes.map((node) => lineOf(site, node)));
+      const names = lines.map((line) => /ifname=(pbv\w+)/.exec(line)?.[1] ?? '');
+      const rules = async (name: string) => {
+        const { pid } = JSON.parse(await readFile(join(server.runtimeDirectory, 'link-namespace.json'), 'utf8')) as { pid: number };
+        const words = [`--net=/proc/${pid}/ns/net`, 'tc', 'filter', 'show', 'dev', name, 'ingress'];
+        const { stdout } = await runTool('nsenter', words, { timeoutMs: toolLimitMs });
+        return new Set([...stdout.matchAll(/pref (\d)/g)].map(([, preference]) => Number(preference)));
+      };
+      const set = (filters: object) => client.send(`PUT ${link}`, { body: { filters } });
+      for (let round = 0; round < 6; round += 1) {
+        const log = await readFile(join(server.dataDir, 'state/fabric.log'), 'utf8');
+        const pid = Number([...log.matchAll(/fabric (\d+) listens/g)].at(-1)?.[1]);
+        const changes = [set({ delay: [1] }), set({}), set({ delay: [2] }), set({})];
+        // Each time at another moment of the changes.
+        await sleep(2 * round);
+        process.kill(pid, 'SIGKILL');
+        await Promise.all(changes);
+        await waitFor(async () => (await set({ delay: [5] })).status === 201, { what: 'a fabric again', limitMs });
+        await carriedBy(site, link, 'fabric');
+        for (const name of names) assert.ok(!(await rules(name)).has(1), 'the fabric has each frame');
+        await client.put(link, { filters: {} }, 201);
+        await carriedBy(site, link, 'kernel');
+        for (const name of names) assert.deepEqual(await rules(name), new Set([1, 2, 3]));
+      }
+    }),
+);
+
+/** A link namespace of a fabric of its own. */
+async function ownNamespace(context: TestContext) {
+  const { client, folder } = await startFabric(context);
+  const settings = { runtimeDirectory: folder, Server: { run_as: '' }, Qemu: { sandbox: true } } as Settings;
+  const fabric = { capabilities: () => client.capabilities(), useNamespace: (holder: number) => client.useNamespace(holder) };
+  const messages: string[] = [];
+  const links = new LinkNamespace({ settings, fabric, log: (_level, message) => messages.push(message) });
+  context.after(() => links.close({ ends: true }));
+  return { links, client, folder, messages };
+}
+
+test('a holder that ended and could not be replaced is replaced for the next machine', {
+  skip,
+  timeout: limitMs,
+}, async (context) => {
+  const { links, folder, messages } = await ownNamespace(context);
+  assert.equal(await links.obstacle(), undefined);
+  const network = await readlink(`/proc/${links.pid}/ns/net`);
+  const { PATH } = process.env;
+  try {
+    // No other holder starts without the programs.
+    process.env.PATH = folder;
+    process.kill(links.pid ?? 0, 'SIGKILL');
+    await waitFor(() => messages.some((message) => /cannot be made/.test(message)), { what: 'a holder that does not start' });
+    process.env.PATH = PATH;
+    assert.match((await links.ip.run(['link show'])).reason, /./, 'nothing runs in the network of the host meanwhile');
+  } finally {
+    process.env.PATH = PATH;
+  }
+  assert.equal(await links.obstacle(), undefined);
+  assert.equal(await readlink(`/proc/${links.pid}/ns/net`), network, 'in the network that the server kept');
+});
+
+test('interfaces of a hundred machines are made at once, and the kernel carries their links', {
+  skip,
+  timeout: limitMs,
+}, async (context) => {
+  const { links, client } = await ownNamespace(context);
+  assert.equal(await links.obstacle(), undefined);
+  const one = { count: 1, uid: 0, kernelPath: true };
+  const machines = await Promise.all(Array.from({ length: 100 }, () => makeMachineTaps(links, one)));
+  const specs = Array.from({ length: 50 }, (_, index) => {
+    const [a, b] = machines.slice(2 * index, 2 * index + 2).map(([port]) => port as TapPort);
+    return linkOf(a as TapPort, b as TapPort, { id: `link${index}` });
+  });
+  assert.deepEqual(await client.apply(specs), []);
+  const areCarried = async () => (await client.stats()).filter(({ carrier }) => carrier === 'kernel').length === specs.length;
+  await waitFor(areCarried, { what: 'fifty links in the kernel', limitMs: 60_000 });
+  await client.sync([]);
+  await Promise.all(machines.map((ports) => removeMachineTaps(links, ports)));
+  assert.deepEqual(
+    (await links.interfaces()).filter((name) => name.startsWith('pb')),
+    [],
+  );
+});

@@ -2,31 +2,39 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { Console } from '../../demo/console.ts';
 import { ensureGuest } from '../../demo/guest/guest.ts';
 import { machineProperties } from '../../demo/topology.ts';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import { noContainerEnds } from '../support/container-end.ts';
+import { processesNamed } from '../support/leftovers.ts';
+import { noOrdinaryUser, userServer } from '../support/ordinary-user.ts';
 import { RawClient } from '../support/raw-http.ts';
-import { startServer } from '../support/server.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody } from '../support/with-server.ts';
 
-/** For machines without hardware acceleration on a busy host. */
+/** Limit for machines without hardware acceleration on a busy host. */
 const limitMs = 300_000;
 const skip = (await noContainerEnds()) ?? false;
-const server = await startServer({
-  stopNodes: false,
-  config: { Qemu: { acceleration: 'off' } },
-});
+const server = await startServer({ stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
 after(() => server.stop());
 const client = new RawClient(server.url);
 after(() => client.close());
 const { kernel, initrd } = await ensureGuest();
 const hostInterfaces = () => readdirSync('/sys/class/net').filter((name) => /^pb[vtw]/.test(name));
+
+interface Site {
+  readonly server: RunningServer;
+  readonly client: RawClient;
+  /** Paths of the guest that the server may read. */
+  readonly guest: { readonly kernel: string; readonly initrd: string };
+}
+const site: Site = { server, client, guest: { kernel, initrd } };
 
 interface Pair {
   readonly path: string;
@@ -34,14 +42,11 @@ interface Pair {
   readonly nodes: readonly [NodeBody, NodeBody];
 }
 
-async function pair(adapters: readonly [object, object] = [{}, {}]): Promise<Pair> {
+async function pair({ client, guest }: Site): Promise<Pair> {
   const project = await createProject(client, { auto_close: false });
-  const make = (name: string, address: string, more: object) =>
-    createNode(client, project, 'qemu', {
-      name,
-      properties: { ...machineProperties({ kernel, initrd }, name, [`${address}/24`]), ...more },
-    });
-  const nodes = [await make('VM1', '10.0.0.1', adapters[0]), await make('VM2', '10.0.0.2', adapters[1])] as const;
+  const make = (name: string, address: string) =>
+    createNode(client, project, 'qemu', { name, properties: machineProperties(guest, name, [`${address}/24`]) });
+  const nodes = [await make('VM1', '10.0.0.1'), await make('VM2', '10.0.0.2')] as const;
   const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: nodes.map((node) => end(node)) });
   await client.post(`${project.path}/nodes/start`, {}, 204);
   for (const node of nodes) await onConsole(node, (console) => console.expect(/GUEST READY.*# $/s, limitMs));
@@ -57,9 +62,9 @@ async function onConsole<T>(node: NodeBody, use: (console: Console) => Promise<T
   }
 }
 
-const stats = (link: string) => client.get<LinkStats>(`${link}/stats`);
-const carriedBy = (link: string, carrier: string) =>
-  waitFor(async () => (await stats(link)).carrier === carrier, { what: `the carrier ${carrier}`, limitMs: 20_000 });
+const stats = ({ client }: Site, link: string) => client.get<LinkStats>(`${link}/stats`);
+const carriedBy = (at: Site, link: string, carrier: string) =>
+  waitFor(async () => (await stats(at, link)).carrier === carrier, { what: `the carrier ${carrier}`, limitMs: 20_000 });
 
 /** Pings of VM1 to VM2 that were sent and answered, while `work` is done. */
 async function pinged(node: NodeBody, work: () => Promise<void> = async () => {}, count = 20): Promise<[number, number]> {
@@ -76,9 +81,9 @@ function answered(output: string): [number, number] {
   return [Number(found?.[1]), Number(found?.[2])];
 }
 
-const holder = async () =>
+const holder = async ({ server }: Site) =>
   JSON.parse(await readFile(join(server.runtimeDirectory, 'link-namespace.json'), 'utf8')) as { pid: number };
-const fabricPid = () =>
+const fabricPid = ({ server }: Site) =>
   Number(
     /fabric (\d+) listens/.exec(
       readFileSync(join(server.dataDir, 'state/fabric.log'), 'utf8')
@@ -87,15 +92,46 @@ const fabricPid = () =>
     )?.[1],
   );
 
-test('the kernel carries a plain link between machines, and the fabric one with filters; nothing stands on the host', {
-  skip,
+test(
+  'the kernel carries a plain link between machines, and the fabric one with filters; nothing stands on the host',
+  {
+    skip,
+    timeout: 900_000,
+  },
+  (context) => switchesAndSurvives(site, context),
+);
+
+test('a server of an ordinary user has the same links, and machines without a privilege over them', {
+  skip: skip || ((await noOrdinaryUser()) ?? false),
   timeout: 900_000,
 }, async (context) => {
-  const lab = await pair();
-  context.after(() => client.delete(lab.path));
+  await using options = await userServer();
+  await using made = new AsyncDisposableStack();
+  const own = await startServer({ ...options, stopNodes: false, config: { Qemu: { acceleration: 'off' } } });
+  made.defer(() => own.stop());
+  const ownClient = new RawClient(own.url);
+  made.defer(async () => void (await ownClient.close()));
+  await sendGuest(ownClient);
+  const at = { server: own, client: ownClient, guest: { kernel: 'links-kernel', initrd: 'links-initrd' } };
+  await switchesAndSurvives(at, context, async ({ nodes }) => {
+    const { command_line } = await ownClient.get<{ command_line: string }>(
+      `/v2/projects/${nodes[0].project_id}/nodes/${nodes[0].node_id}`,
+    );
+    const { pid } = processesNamed(command_line.slice(0, 200)).find(({ commandLine }) => commandLine.startsWith('/')) ?? { pid: 0 };
+    const ofHolder = await readlink(`/proc/${(await holder(at)).pid}/ns/user`);
+    const ofMachine = await readlink(`/proc/${pid}/ns/user`);
+    assert.notEqual(ofMachine, ofHolder, 'a machine is not in the user namespace that owns its network');
+    assert.match(await readFile(`/proc/${pid}/status`, 'utf8'), /^CapEff:\t0+$/m);
+  });
+});
+
+async function switchesAndSurvives(at: Site, context: TestContext, look = async (_lab: Pair) => {}): Promise<void> {
+  const { server, client } = at;
+  const lab = await pair(at);
+  context.after(() => client.delete(lab.path).catch(() => undefined));
   const [one] = lab.nodes;
-  await carriedBy(lab.link, 'kernel');
-  const { pid } = await holder();
+  await carriedBy(at, lab.link, 'kernel');
+  const { pid } = await holder(at);
   const own = JSON.parse(execFileSync('nsenter', [`--net=/proc/${pid}/ns/net`, 'ip', '-json', 'link'], { encoding: 'utf8' })) as {
     ifname: string;
   }[];
@@ -107,45 +143,54 @@ test('the kernel carries a plain link between machines, and the fabric one with 
   );
   assert.deepEqual(await pinged(one), [20, 20]);
   // The kernel's counters are read every now and then.
-  const received = async () => (await stats(lab.link)).directions[0]?.received_frames ?? 0;
+  const received = async () => (await stats(at, lab.link)).directions[0]?.received_frames ?? 0;
   await waitFor(async () => (await received()) >= 20, { what: '20 frames in the counters', limitMs });
 
   const ways = async () => {
     for (const filters of [{ delay: [5] }, {}, { latency: [2] }, {}]) await client.put(lab.link, { filters }, 201);
   };
   assert.deepEqual(await pinged(one, ways, 30), [30, 30]);
-  await carriedBy(lab.link, 'kernel');
+  await carriedBy(at, lab.link, 'kernel');
 
   await client.put(lab.link, { suspend: true }, 201);
   assert.equal((await pinged(one, undefined, 5))[1], 0);
   await client.put(lab.link, { suspend: false }, 201);
-  await carriedBy(lab.link, 'kernel');
+  await carriedBy(at, lab.link, 'kernel');
 
   // A server, a fabric and a holder that are killed lose no frame on this path.
   await onConsole(one, (console) => console.run('(ping -i 0.1 -c 100 10.0.0.2 > /tmp/pings; touch /tmp/end) & true', limitMs));
-  process.kill(fabricPid(), 'SIGKILL');
-  process.kill((await holder()).pid, 'SIGKILL');
+  process.kill(fabricPid(at), 'SIGKILL');
+  process.kill((await holder(at)).pid, 'SIGKILL');
   await server.kill9();
   await server.restart();
   const seen = await onConsole(one, (console) => console.run('while ! [ -e /tmp/end ]; do sleep 1; done; cat /tmp/pings', limitMs));
   assert.deepEqual(answered(seen), [100, 100]);
-  await carriedBy(lab.link, 'kernel');
+  await carriedBy(at, lab.link, 'kernel');
   await client.put(lab.link, { filters: { delay: [3] } }, 201);
   assert.deepEqual(await pinged(one), [20, 20]);
-});
+
+  await look(lab);
+}
+
+async function sendGuest(to: RawClient): Promise<void> {
+  for (const [name, path] of Object.entries({ kernel, initrd }))
+    assert.equal((await to.send(`POST /v2/compute/qemu/images/links-${name}`, { raw: await readFile(path) })).status, 204);
+}
 
 test('while a compute has no TAP interfaces, machines start so that they can move there, and move', {
   skip,
   timeout: 900_000,
 }, async (context) => {
-  // Without koffi there are none.
-  const far = await startServer({ config: { Qemu: { acceleration: 'off' } }, env: { PATCHBAY_NATIVE: 'off' } });
+  // A server that can make no namespace has no TAP interfaces for machines.
+  const stubs = await mkdtemp(join(tmpdir(), 'pb-stubs-'));
+  context.after(() => rm(stubs, { recursive: true }));
+  await writeFile(join(stubs, 'unshare'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const env = { PATH: `${stubs}:${process.env.PATH}` };
+  const far = await startServer({ config: { Qemu: { acceleration: 'off' } }, env });
   context.after(() => far.stop());
   const images = new RawClient(far.url);
   context.after(() => images.close());
-  for (const [name, path] of Object.entries({ kernel, initrd }))
-    for (const compute of [client, images])
-      assert.equal((await compute.send(`POST /v2/compute/qemu/images/links-${name}`, { raw: await readFile(path) })).status, 204);
+  for (const compute of [client, images]) await sendGuest(compute);
   const place = { protocol: 'http', host: '127.0.0.1', port: far.port };
   const { compute_id } = await client.post<{ compute_id: string }>('/v2/computes', { name: 'far', ...place });
   context.after(() => client.delete(`/v2/computes/${compute_id}`));
@@ -166,7 +211,7 @@ test('while a compute has no TAP interfaces, machines start so that they can mov
 
   const refused = await client.post<{ message: string }>(`${project.path}/nodes/${full.node_id}/migrate`, { compute_id }, 409);
   assert.match(refused.message, /offload/);
-  // There to a stream, and back to a TAP interface, each time without offloads.
+  // A move to a stream, and one back to a TAP interface, each time without offloads.
   for (const [to, netdev] of [
     [compute_id, /-netdev stream,/],
     ['local', /-netdev tap,\S+,vnet_hdr=off/],

@@ -22,7 +22,7 @@ import { createNode, createProject, end, type NodeBody, type ProjectHandle, tiny
 const isRoot = process.geteuid?.() === 0;
 const gateway = '192.168.122.1';
 const resolver = '127.7.7.8';
-/** Without a resolver of our own, which only root may have, the guests use the address. */
+/** Name or address that the guests use: only root may have a resolver of its own. */
 const outside = isRoot ? 'outside.lab' : gateway;
 const userNetwork = '-netdev user';
 

@@ -17,10 +17,10 @@ import { createProject, withServer } from '../support/with-server.ts';
 const { client, server } = await withServer();
 const { version } = await client.get<{ version: string }>('/v2/version');
 
-/** What the compute replies, by method and path below `/v2/compute`, with ids left out. */
+/** Replies of the compute, by method and path below `/v2/compute`, with ids left out. */
 const replies = new Map<string, unknown>();
 const events = new Set<Socket>();
-/** What it takes of the controller's images, and the one that it claims to need. */
+/** Images that the compute takes of the controller, and the one that it claims to need. */
 const uploaded: string[] = [];
 let missing: string | undefined;
 function requireImage(): void {

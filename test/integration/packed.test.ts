@@ -32,7 +32,7 @@ async function linkDependencies(folder: string): Promise<void> {
 it('npm install -g of the packed archive gives a patchbay that plans and runs labs', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'packed-'));
   after(() => rm(folder, { recursive: true }));
-  // Without the Node of this checkout, as on a machine that has only its own.
+  // A search path without the Node of this checkout, as on a machine that has only its own.
   const path = (process.env.PATH ?? '')
     .split(delimiter)
     .filter((one) => !one.includes('node_modules'))

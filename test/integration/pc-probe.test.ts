@@ -55,7 +55,7 @@ test('a probe ends when its client leaves', async () => {
   const leave = new AbortController();
   const body = JSON.stringify(endless);
   const headers = { 'content-type': 'application/json' };
-  // As many as a PC has at a time.
+  // Requests, as many as a PC has at a time.
   const asked = Array.from({ length: 64 }, () =>
     fetch(`${server.url}${path}`, { method: 'POST', headers, body, signal: leave.signal }),
   );

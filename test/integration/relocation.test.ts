@@ -119,7 +119,7 @@ test('nodes that their users stop, delete or close while they are moved away sta
     const pcs: NodeBody[] = [];
     for (let count = 0; count < 6; count++) pcs.push(await createNode(client, lab, 'vpcs', { compute_id: id }));
     made.set(lab, pcs);
-    // On a busy machine the lease of the slice may be over.
+    // The lease of the slice may be over on a busy machine.
     const isDone = async () => (await client.send(`POST ${lab.path}/nodes/start`)).status === 204;
     await waitFor(isDone, { what: 'nodes that start', everyMs: 1_000, limitMs: 120_000 });
   }
@@ -170,7 +170,7 @@ test('nodes of a slice that is lost are started again on another compute, and ar
     // The lease was over first.
     assert.deepEqual(await pcsOfFabric(lost.server), []);
     assert.ok(now === 'local' || now === slices[0].id);
-    // Its hardware address is the same.
+    // The node's hardware address is the same.
     assert.equal(await numberOf(nodes[1]), number);
     assert.equal((await placementOf(nodes[1]))?.compute_id, now);
     const pending = await waitFor(
@@ -206,7 +206,7 @@ test('why a node of a lost slice cannot be moved is said once, and it moves when
   await client.post(`${statePath}/start`, {}, 200);
   const at = async () => (await client.get<ProjectPlacement>(`${lab.path}/placement`)).nodes[0];
   await waitFor(async () => (await at())?.copied_at, { what: 'a copy', everyMs: 100 });
-  // Its files cannot be put where they are sent from.
+  // A file stands where the node's files are sent from, so that they cannot be put there.
   const { path: folder } = await client.get<{ path: string }>(lab.path);
   const inTheWay = join(folder, 'project-files', 'vpcs');
   await rm(inTheWay, { recursive: true, force: true });
@@ -214,11 +214,11 @@ test('why a node of a lost slice cannot be moved is said once, and it moves when
   await writeFile(inTheWay, '');
   const listener = await listen(`${client.base.origin}${lab.path}/notifications/ws`);
   const messages = () => listener.notices().flatMap(({ event }) => (typeof event.message === 'string' ? event.message : []));
-  const reports = () => messages().filter((message) => message.includes('stays on'));
+  const reports = () => messages().filter((message) => message.startsWith(`Node ${pc.name}: `));
   process.kill(lost.server.pid, 'SIGSTOP');
   try {
     await waitFor(() => reports().length > 0, { what: 'the reason', limitMs: 120_000 });
-    // It is tried every two seconds.
+    // The move is tried every two seconds.
     await new Promise((resolve) => setTimeout(resolve, 7_000));
     assert.equal(reports().length, 1, messages().join('\n'));
     assert.match(reports()[0] ?? '', /EEXIST/);
@@ -226,7 +226,10 @@ test('why a node of a lost slice cannot be moved is said once, and it moves when
       messages().filter((message) => message.startsWith('0 nodes')),
       [],
     );
-    assert.equal((await at())?.compute_id, lost.id);
+    const waits = await at();
+    assert.equal(waits?.compute_id, lost.id);
+    assert.match(waits?.waiting_for ?? '', /EEXIST/);
+    assert.ok((waits?.attempts ?? 0) >= 1 && Date.parse(waits?.since ?? '') < Date.now());
     await rm(inTheWay);
     await waitFor(
       async () => {
@@ -327,13 +330,13 @@ test('a machine of a slice that has lost its power together with the controller 
   assert.equal(await readDisk(console), untouched);
   await untilCopied(Date.now());
   let copiedAt = '';
-  // In the first copy with what was written, and in what has changed since.
+  // The first character is in the copy after its write, the second among the changes since.
   for (const character of ['a', 'b']) {
     await writeDisk(console, character);
     copiedAt = await untilCopied(Date.now());
   }
   assert.equal((await stat(join(controller.dataDir, 'node-copies'))).mode & 0o777, 0o700);
-  // What the copies are taken from is shown nowhere.
+  // The source of the copies is shown nowhere.
   const onSlice = await clientOfSlice(lost);
   const listed = await onSlice.get<{ path: string }[]>(`${lab.computePath}/files`);
   onSlice.close();

@@ -187,7 +187,7 @@ describe('a router between a container and a machine', { skip }, () => {
         await client.put(path, { filters: ms === 0 ? {} : { delay: [ms, 0] } }, 201);
         captures = await begin();
       },
-      /** What each frame took through the link, ms; both directions have some. */
+      /** Times that each frame took through the link, ms; both directions have some. */
       async times(what: string): Promise<Map<string, number[]>> {
         return waitFor(
           async () => {
@@ -208,7 +208,7 @@ describe('a router between a container and a machine', { skip }, () => {
   }
 });
 
-/** When each ICMP message was captured, seconds, by its type and its identifier and sequence number. */
+/** Times at which each ICMP message was captured, seconds, by its type and its identifier and sequence number. */
 function pings(frames: readonly PcapFrame[]): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (const { data, time } of frames.filter(isPing)) {

@@ -36,11 +36,17 @@ after(async () => {
 });
 
 const shown = async () => (await client.get<{ status: string }>(`${project.path}/nodes/${node.node_id}`)).status;
-const start = () =>
-  waitFor(async () => (await client.send(`POST ${project.path}/nodes/${node.node_id}/start`)).status === 200, {
-    what: 'a node that starts',
-    everyMs: 500,
+async function start(): Promise<void> {
+  let answer = '';
+  const isStarted = async () => {
+    const reply = await client.send(`POST ${project.path}/nodes/${node.node_id}/start`);
+    answer = reply.text();
+    return reply.status === 200;
+  };
+  await waitFor(isStarted, { what: 'a node that starts', everyMs: 500 }).catch((error: Error) => {
+    throw new Error(`${error.message}: ${answer} ${slice.server.log().slice(-1500)}`, { cause: error });
   });
+}
 const machines = () =>
   processesOf(slice.server.dataDir, slice.server.runtimeDirectory).filter(({ commandLine }) => commandLine.includes('qemu-system'));
 
@@ -81,7 +87,7 @@ test('machines survive a crash of the slice’s server, which is the same comput
   await slice.server.restart();
   await untilSlice(client, slice.id, 'joined');
   const restartMs = performance.now() - killedAt;
-  // On a machine that is so slow its lease is over, and its machines have been ended as they must.
+  // The lease is over on a machine that is so slow, and the machines of the slice have been ended as they must.
   if (restartMs > 1.5 * leaseMs) return context.skip(`the restart took ${restartMs} ms`);
   assert.equal((await findSlice(client, slice.id))?.epoch, 1);
   await waitFor(async () => (await shown()) === 'started', { what: 'the node' });
@@ -95,7 +101,7 @@ test('machines that have ended together with the server of a slice, as its host 
   killProcesses(processesOf(slice.server.dataDir, slice.server.runtimeDirectory));
   await slice.server.restart();
   await untilSlice(client, slice.id, 'joined');
-  // By the slice, or by the controller where that took longer than the lease.
+  // The slice starts the machine, or the controller does where that took longer than the lease.
   await waitFor(async () => machines().length === 1 && (await shown()) === 'started', { what: 'the machine', everyMs: 200 });
   assert.notDeepEqual(machines(), [before]);
 });
@@ -112,7 +118,7 @@ test('a slice that does not reach its controller pauses its machines, then ends 
   const [before] = machines();
   process.kill(controller.pid, 'SIGSTOP');
   try {
-    // Not by the log: on a slow machine an earlier test has paused them, too.
+    // The log does not show it: on a slow machine an earlier test has paused the nodes, too.
     const refused = await waitFor(
       async () => {
         const reply = await startOther();
@@ -132,7 +138,7 @@ test('a slice that does not reach its controller pauses its machines, then ends 
   await waitFor(async () => (await startOther()).status < 300, { what: 'a node that may start again', everyMs: 200 });
   await stopOther();
   direct.close();
-  // It was not declared lost: they start where they were.
+  // The slice was not declared lost: the nodes start where they were.
   await waitFor(async () => (await shown()) === 'started' && machines().length === 1, { what: 'the machine', everyMs: 200 });
   assert.notDeepEqual(machines(), [before]);
   for (const { node_id } of pcs) {
@@ -168,7 +174,7 @@ test('a slice whose server hangs loses its machines before it is declared lost, 
   }
   const { epoch } = await untilSlice(client, slice.id, 'joined');
   assert.ok(epoch > before);
-  // It was started again on another compute.
+  // The node was started again on another compute.
   await waitFor(async () => (await shown()) === 'started', { what: 'the node', limitMs: 120_000 });
   assert.deepEqual(machines(), []);
 });

@@ -8,7 +8,7 @@ import { expectStatus } from '../support/raw-http.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { createProject, freshName, withServer } from '../support/with-server.ts';
 
-/** As long as a computer under heavy load may take; a host that is gone is noticed sooner. */
+/** Pause as long as one of a computer under heavy load; a host that is gone is noticed sooner. */
 const stoppedMs = 12_000;
 
 const { client } = await withServer();

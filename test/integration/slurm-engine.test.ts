@@ -1,13 +1,12 @@
-/** The engine of Slurm against a real Slurm of three hosts, through slurmrestd and through its commands. */
+/** The engine of Slurm against a real Slurm of three hosts. */
 import assert from 'node:assert/strict';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { EngineError, joinVariable, type SliceOrder } from '../../src/controller/engines/engine.ts';
 import type { SlurmSettings } from '../../src/controller/engines/slurm/slice-job.ts';
-import { SlurmCommands } from '../../src/controller/engines/slurm/slurm-commands.ts';
+import { SlurmClient } from '../../src/controller/engines/slurm/slurm-client.ts';
 import { SlurmEngine } from '../../src/controller/engines/slurm/slurm-engine.ts';
-import { SlurmRest } from '../../src/controller/engines/slurm/slurm-rest.ts';
 import { noSlurm, TestSlurm } from '../support/slurm.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { WatchedSlices } from '../support/watched-slices.ts';
@@ -67,97 +66,89 @@ while :; do sleep 0.1; done
     watches.push(watched);
     return watched;
   };
-  const clients = { slurmrestd: () => new SlurmRest(slurm.socket), commands: () => new SlurmCommands(slurm.env) };
   const engines: SlurmEngine[] = [];
-  const makeEngine = (way: keyof typeof clients) => {
-    const engine = new SlurmEngine({ client: clients[way](), settings, pollMs: 100 });
+  const makeEngine = () => {
+    const engine = new SlurmEngine({ client: new SlurmClient(slurm.env), settings, pollMs: 100 });
     engines.push(engine);
     return engine;
   };
 
-  for (const way of ['slurmrestd', 'commands'] as const) {
-    it(`offers what is free, by ${way}`, async () => {
-      const sizes = (await makeEngine(way).offer()).map(({ cpus, memory, kvm, count, wait }) => [cpus, memory, kvm, count, wait]);
-      assert.deepEqual(sizes, [
-        [4, 3000, true, 1, 0],
-        [4, 3000, false, 1, 0],
-        [2, 2000, false, 1, 0],
-      ]);
-    });
-
-    it(`places a slice once, lets another controller process adopt it, and leaves nothing, by ${way}`, async () => {
-      const order = makeOrder({}, { kvm: true });
-      const [engine, next] = [makeEngine(way), makeEngine(way)];
-      const watched = watch(engine, order);
-      await engine.place(order);
-      const running = await watched.until(order.id, 'running');
-      assert.equal(running.host, 'n1', 'the only host with the feature');
-      assert.ok(running.endsAt && running.endsAt.getTime() > Date.now(), 'the time limit is reported');
-      const token = () => readFile(join(work, order.id, 'token'), 'utf8').catch(() => '');
-      await waitFor(async () => (await token()) === `${order.token}\n`, { what: 'its token' });
-      await watched.end();
-
-      await next.place({ ...order, token: 'another' });
-      const adopted = watch(next, order);
-      await adopted.until(order.id, 'running');
-      const jobs = (await slurm.command('squeue', '--noheader', '--format=%i %k')).trim().split('\n');
-      assert.equal(jobs.length, 1, 'placed again, it is left as it is');
-      const shown = await slurm.command('scontrol', '--oneliner', 'show', 'job', jobs[0]?.split(' ')[0] ?? '');
-      assert.ok(!shown.includes(order.token), 'other users see no token');
-      assert.match(shown, /Requeue=0 .*NumCPUs=2 .*MinMemoryNode=900M/);
-
-      await next.release(order.id, { keepDisks: true });
-      await adopted.until(order.id, 'ended');
-      assert.deepEqual((await readdir(join(work, order.id))).toSorted(), ['ended', 'slurm-job', 'token'], 'its folder is kept');
-      await rm(join(work, order.id, 'token'));
-      await next.place(order);
-      await adopted.until(order.id, 'running');
-      // A signal that comes before the script has its traps is lost, and only sent again for as long as the grace.
-      await waitFor(async () => (await token()) !== '', { what: 'its second process' });
-      await next.release(order.id, { keepDisks: false });
-      await adopted.until(order.id, 'ended');
-      await waitFor(async () => !(await readdir(work)).includes(order.id), { what: 'the removal of its folder' });
-      await adopted.end();
-    });
-
-    it(`says why a slice waits, and refuses one that never fits, by ${way}`, async () => {
-      const engine = makeEngine(way);
-      const [first, second] = [makeOrder({}, { kvm: true, cpus: 4 }), makeOrder({}, { kvm: true, cpus: 4 })];
-      const watched = watch(engine, second);
-      await engine.place(first);
-      await engine.place(second);
-      const waiting = await waitFor(
-        () => {
-          const slice = watched.slices.get(second.id);
-          return slice?.state === 'pending' && slice.reason !== null && slice;
-        },
-        { what: 'a reason' },
-      );
-      assert.match(waiting.reason ?? '', /waits for resources|higher priority/);
-      const large = makeOrder({ owner: second.owner }, { cpus: 64 });
-      // sbatch leaves it in the queue where `EnforcePartLimits` is off.
-      const refused = await engine.place(large).catch((error: EngineError) => error);
-      if (refused instanceof EngineError) assert.ok(refused.isFinal, refused.message);
-      else await waitFor(() => /as large as it needs/.test(watched.slices.get(large.id)?.reason ?? ''), { what: 'the reason' });
-      await engine.release(large.id, { keepDisks: false });
-      await engine.release(second.id, { keepDisks: false });
-      await watched.until(second.id, 'ended');
-      const watchedFirst = watch(engine, first);
-      await engine.release(first.id, { keepDisks: false });
-      // The next test counts what is free.
-      await watchedFirst.until(first.id, 'ended');
-      await watchedFirst.end();
-      await watched.end();
-    });
-  }
-
-  it('counts no job of another user that looks like that of a slice', async () => {
-    // slurmrestd runs as user 65534, and this process is root.
-    for (const way of ['slurmrestd', 'commands'] as const) await countsOwn(way);
+  it('offers what is free', async () => {
+    const sizes = (await makeEngine().offer()).map(({ cpus, memory, kvm, count, wait }) => [cpus, memory, kvm, count, wait]);
+    assert.deepEqual(sizes, [
+      [4, 3000, true, 1, 0],
+      [4, 3000, false, 1, 0],
+      [2, 2000, false, 1, 0],
+    ]);
   });
 
-  async function countsOwn(way: keyof typeof clients): Promise<void> {
-    const [engine, order] = [makeEngine(way), makeOrder()];
+  it('places a slice once, lets another controller process adopt it, and leaves nothing', async () => {
+    const order = makeOrder({}, { kvm: true });
+    const [engine, next] = [makeEngine(), makeEngine()];
+    const watched = watch(engine, order);
+    await engine.place(order);
+    const running = await watched.until(order.id, 'running');
+    assert.equal(running.host, 'n1', 'the only host with the feature');
+    assert.ok(running.endsAt && running.endsAt.getTime() > Date.now(), 'the time limit is reported');
+    const token = () => readFile(join(work, order.id, 'token'), 'utf8').catch(() => '');
+    await waitFor(async () => (await token()) === `${order.token}\n`, { what: 'its token' });
+    await watched.end();
+
+    await next.place({ ...order, token: 'another' });
+    const adopted = watch(next, order);
+    await adopted.until(order.id, 'running');
+    const jobs = (await slurm.command('squeue', '--noheader', '--format=%i %k')).trim().split('\n');
+    assert.equal(jobs.length, 1, 'placed again, it is left as it is');
+    const shown = await slurm.command('scontrol', '--oneliner', 'show', 'job', jobs[0]?.split(' ')[0] ?? '');
+    assert.ok(!shown.includes(order.token), 'other users see no token');
+    assert.match(shown, /Requeue=0 .*NumCPUs=2 .*MinMemoryNode=900M/);
+
+    await next.release(order.id, { keepDisks: true });
+    await adopted.until(order.id, 'ended');
+    assert.deepEqual((await readdir(join(work, order.id))).toSorted(), ['ended', 'slurm-job', 'token'], 'its folder is kept');
+    await rm(join(work, order.id, 'token'));
+    await next.place(order);
+    await adopted.until(order.id, 'running');
+    // A signal that comes before the script has its traps is lost, and only sent again for as long as the grace.
+    await waitFor(async () => (await token()) !== '', { what: 'its second process' });
+    await next.release(order.id, { keepDisks: false });
+    await adopted.until(order.id, 'ended');
+    await waitFor(async () => !(await readdir(work)).includes(order.id), { what: 'the removal of its folder' });
+    await adopted.end();
+  });
+
+  it('says why a slice waits, and refuses one that never fits', async () => {
+    const engine = makeEngine();
+    const [first, second] = [makeOrder({}, { kvm: true, cpus: 4 }), makeOrder({}, { kvm: true, cpus: 4 })];
+    const watched = watch(engine, second);
+    await engine.place(first);
+    await engine.place(second);
+    const waiting = await waitFor(
+      () => {
+        const slice = watched.slices.get(second.id);
+        return slice?.state === 'pending' && slice.reason !== null && slice;
+      },
+      { what: 'a reason' },
+    );
+    assert.match(waiting.reason ?? '', /waits for resources|higher priority/);
+    const large = makeOrder({ owner: second.owner }, { cpus: 64 });
+    // sbatch leaves it in the queue where `EnforcePartLimits` is off.
+    const refused = await engine.place(large).catch((error: EngineError) => error);
+    if (refused instanceof EngineError) assert.ok(refused.isFinal, refused.message);
+    else await waitFor(() => /as large as it needs/.test(watched.slices.get(large.id)?.reason ?? ''), { what: 'the reason' });
+    await engine.release(large.id, { keepDisks: false });
+    await engine.release(second.id, { keepDisks: false });
+    await watched.until(second.id, 'ended');
+    const watchedFirst = watch(engine, first);
+    await engine.release(first.id, { keepDisks: false });
+    // The next test counts what is free.
+    await watchedFirst.until(first.id, 'ended');
+    await watchedFirst.end();
+    await watched.end();
+  });
+
+  it('counts no job of another user that looks like that of a slice', async () => {
+    const [engine, order] = [makeEngine(), makeOrder()];
     const otherUser = ['--reuid=65533', '--regid=65533', '--clear-groups'];
     const looks = [`--job-name=patchbay-${order.owner.slice(0, 8)}`, `--comment=patchbay ${order.owner} ${order.id} lab`];
     const options = ['--parsable', '--chdir=/', '--output=/dev/null', ...looks, '--wrap=sleep 600'];
@@ -170,10 +161,10 @@ while :; do sleep 0.1; done
     await watched.until(order.id, 'ended');
     await watched.end();
     await slurm.command('scancel', job);
-  }
+  });
 
   it('waits for a slice that Slurm has suspended, and starts no second one', async () => {
-    const [engine, order] = [makeEngine('commands'), makeOrder()];
+    const [engine, order] = [makeEngine(), makeOrder()];
     const watched = watch(engine, order);
     await engine.place(order);
     await watched.until(order.id, 'running');
@@ -191,9 +182,23 @@ while :; do sleep 0.1; done
     await watched.end();
   });
 
+  it('calls a slice lost that an administrator has put back into the queue', async () => {
+    const [engine, order] = [makeEngine(), makeOrder()];
+    const watched = watch(engine, order);
+    await engine.place(order);
+    await watched.until(order.id, 'running');
+    const [job = ''] = (await slurm.command('squeue', '--noheader', '--format=%i')).trim().split('\n');
+    await slurm.command('scontrol', 'update', `jobid=${job}`, 'requeue=1');
+    await slurm.command('scontrol', 'requeue', job);
+    assert.match((await watched.until(order.id, 'lost')).reason ?? '', /put it back into the queue/);
+    await engine.release(order.id, { keepDisks: false });
+    await watched.until(order.id, 'ended');
+    await watched.end();
+  });
+
   it('ends a slice that ignores the request', async () => {
     await writeFile(join(work, 'stubborn'), '');
-    const [engine, order] = [makeEngine('commands'), makeOrder()];
+    const [engine, order] = [makeEngine(), makeOrder()];
     const watched = watch(engine, order);
     await engine.place(order);
     await watched.until(order.id, 'running');
@@ -205,7 +210,7 @@ while :; do sleep 0.1; done
   });
 
   it('calls a slice on a drained host draining, with the words of the administrator', async () => {
-    const [engine, order] = [makeEngine('slurmrestd'), makeOrder({ host: 'n2' })];
+    const [engine, order] = [makeEngine(), makeOrder({ host: 'n2' })];
     const watched = watch(engine, order);
     await engine.place(order);
     const { host } = await watched.until(order.id, 'running');
@@ -220,7 +225,7 @@ while :; do sleep 0.1; done
   });
 
   it('calls a slice lost when the power of its host is cut, and starts it elsewhere when it is placed again', async () => {
-    const [engine, order] = [makeEngine('slurmrestd'), makeOrder({ host: 'n3' })];
+    const [engine, order] = [makeEngine(), makeOrder({ host: 'n3' })];
     const watched = watch(engine, order);
     await engine.place(order);
     await watched.until(order.id, 'running');

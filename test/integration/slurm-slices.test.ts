@@ -95,7 +95,7 @@ describe('a lab on Slurm', { skip }, async () => {
     const hasFile = async (project: ProjectHandle) => (await user.send(`GET ${files.get(project)}`)).text() === project.id;
     await user.post(`${closed.path}/close`, {}, 204);
     await user.post(`${open.path}/nodes/start`, {}, 204);
-    // Its job ends, and its folder with it: it is placed again. SIGTERM goes to all processes of the job.
+    // The slice's job ends, and its folder with it: the slice is placed again. SIGTERM goes to all processes of the job.
     await slurm.command('scancel', '--user=root');
     const isBack = async () => (await untilSlice(user, compute_id, 'joined')).epoch > before;
     await waitFor(isBack, { what: 'the slice with a new folder', everyMs: 100, limitMs: 120_000 });

@@ -253,7 +253,7 @@ test('templates outlive the server, killed or not, and what cannot be used stays
   const warm_templates = { [strange.template_id]: warm, [made.template_id]: { ...warm, machine_id: '../x' }, [orphan]: warm };
   await writeFile(file, JSON.stringify({ ...stored, gns3vm: { enable: false }, warm_templates }));
   await server.restart();
-  // Which machine the entry of the other template meant is not known: none is removed before a person has repaired it.
+  // The machine that the entry of the other template meant is not known: none is removed before a person has repaired it.
   assert.deepEqual((await readdir(machines)).sort(), [held, orphan].sort());
   assert.match(server.log(), new RegExp(`warm_templates for ${made.template_id} cannot be used`));
   const after = await list();

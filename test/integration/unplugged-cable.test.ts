@@ -51,7 +51,7 @@ test('an unplugged cable breaks nothing, and no request waits long for the other
   await network.unplug();
   const ask = (line: string) => client.send(line, { ...(line.startsWith('POST') && { body: {} }), limitMs: patienceMs });
   const [here, there] = nodes.map(({ node_id }) => `${project.path}/nodes/${node_id}`);
-  // Before it is known, too.
+  // Requests are answered also before it is known that the cable is unplugged.
   const [early, ...others] = await Promise.all([
     ask(`POST ${there}/start`),
     ...['/v2/version', '/v2/projects', '/v2/computes', `${project.path}/nodes`, `${project.path}/link_stats`].map((path) =>

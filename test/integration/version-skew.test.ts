@@ -1,6 +1,7 @@
 /** Controller and slices one version apart work together, either way round: a lab over both, whose nodes reach each other. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { NodeMigration } from '../../src/schema/move.ts';
 import { earlierProgram, noEarlierVersion } from '../support/earlier-version/earlier-version.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
 import { Pc } from '../support/pc.ts';
@@ -39,6 +40,10 @@ async function lab(controllerProgram: string, sliceProgram: string): Promise<voi
     assert.equal((await client.get<NodeBody>(path)).status, 'started');
     await client.post(`${path}/suspend`, {}, 200);
     await client.post(`${path}/start`, {}, 200);
+    for (const to of ['local', slice.id]) {
+      const moved: NodeMigration = await client.post(`${path}/migrate`, { compute_id: to }, 200);
+      assert.deepEqual([moved.live, moved.node.compute_id], [true, to]);
+    }
     await client.post(`${path}/stop`, {}, 200);
     await client.delete(project.path);
   } finally {

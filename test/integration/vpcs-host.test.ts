@@ -38,7 +38,7 @@ test('a command for the host runs nowhere, typed or in a script, whose other lin
   await console.expect(/one> $/);
   for (const line of [`! touch ${typed}`, `!/bin/touch ${typed}`, `  !touch ${typed}`, '!touch typed-here'])
     await command(console, line, /one> $/);
-  // Its answer comes after whatever the lines before did.
+  // The answer to this command comes after any effect of the lines before.
   await command(console, 'show ip', /NAME.*one> $/s);
   console.close();
   const { node_directory } = await client.get<{ node_directory: string }>(String(pc.path));

@@ -187,7 +187,7 @@ checks:
         ({ stdout }) => [0, stdout.trim()],
         ({ code, stdout }: { code: number; stdout: string }) => [code, stdout.trim()],
       );
-    // It shows a prompt, and still runs: its exit code cannot be asked for. The rest is checked meanwhile.
+    // The command shows a prompt, and still runs: its exit code cannot be asked for. The rest is checked meanwhile.
     const unfinished = exec('B', 'echo out; printf "~ # "; sleep 60', ['--json', '--timeout', '15']);
     const exported = await exportFrom(api, project);
     assert.match(exported, /^# Not exported: files in the volumes of A\. Add them as `files`\.\n/);

@@ -15,7 +15,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 // Stands for the program: the scripts alone are tested here.
 const fake = join(folder, 'patchbay');
 const noGit = spawnSync('git', ['--version']).error !== undefined && 'git is not installed';
-/** Neither the repository of a hook that runs these tests nor the settings of its user matter. */
+/** Environment in which neither the repository of a hook that runs these tests nor the settings of its user matter. */
 const ownEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_'))),
   ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', PATH: `${join(folder, 'bin')}:${process.env.PATH}` },
@@ -90,7 +90,7 @@ test('the script tests each lab, and ends with the highest exit code', async () 
   assert.equal((await run('good.yaml')).code, 0);
 });
 
-/** As runners carry it out: GitHub's `shell: bash` and GitLab's runner both have `-e` and `pipefail`. */
+/** Runs a script as runners do: GitHub's `shell: bash` and GitLab's runner both have `-e` and `pipefail`. */
 function bash(script: string, given: Record<string, string>): Promise<{ code: number; output: string }> {
   return new Promise((done) => {
     const options = { env: { ...ownEnv, ...given }, cwd: folder };

@@ -165,7 +165,7 @@ describe('steps by SSH and in containers', { skip, timeout: 300_000 }, () => {
     );
     await refused({ ...ways, password_env: 'HOME' }, /password_env/);
     await refused({ ...ways, host: '-oProxyCommand=true' }, /host/);
-    // By then the first step has files of its own.
+    // The first step has files of its own by then.
     process.env.TMPDIR = folder;
     const steps = [...step, { node: 'A', http: 'http://10.9.0.2/' }];
     await refused({ ...ways, password_env: 'PATCHBAY_SSH_ROOT' }, /the platform frr has no command for http/, steps);

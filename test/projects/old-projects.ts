@@ -19,7 +19,7 @@ const label = (text: string) => ({ rotation: 0, style: 'font-size: 10;', text, x
 const place = (x: number) => ({ x, y: 0, z: 1, width: 65, height: 59, symbol: ':/symbols/computer.svg' });
 const naming = { port_name_format: 'Ethernet{0}', port_segment_size: 0, first_port_name: null };
 
-/** From 2.0 on. */
+/** Topology of revisions from 2.0 on. */
 function topology(revision: number, changes: { pc?: object; machine?: object; project?: object }): string {
   const common = { compute_id: 'local', console_type: 'telnet', ...naming };
   const pc = {
@@ -103,6 +103,7 @@ const revision4 = {
     type: 'topology',
     version: '1.5.0',
     resources_type: 'local',
+    later_setting: 'new',
     topology: {
       servers: [{ id: 1, local: true, host: '127.0.0.1', port: 8000, vm: false }],
       nodes: [
@@ -114,7 +115,9 @@ const revision4 = {
           x: 10.7,
           y: 0.0,
           label: { text: 'pc', x: 3.2, y: -25.0, color: '#80ff0000', font: 'Arial,12,-1,5,75,1,0,0,0,0' },
-          ports: [{ id: 1, name: 'Ethernet0', adapter_number: 0, port_number: 0 }],
+          hover_symbol: ':/symbols/vpcs_guest.selected.svg',
+          later_key: 'new',
+          ports: [{ id: 1, name: 'Ethernet0', adapter_number: 0, port_number: 0, description: 'connected', later_port: 'new' }],
           properties: { name: 'pc', console: 5001, startup_script_path: 'startup.vpc' },
         },
         {
@@ -147,7 +150,7 @@ const revision4 = {
       ],
       ellipses: [{ x: 5, y: 5, width: 40.0, height: 20.0, color: '#ff00ff00', border_style: 2 }],
       rectangles: [{ x: 5, y: 5, width: 40, height: 20, border_style: 1 }],
-      notes: [{ x: 1, y: 2, text: 'a < b', color: '#112233' }],
+      notes: [{ x: 1, y: 2, text: 'a < b', color: '#112233', later_note: 'new' }],
       images: [{ x: 0, y: 0, path: 'pictures/logo.svg' }],
     },
   }),
@@ -169,7 +172,7 @@ const originals: ReadonlyMap<number, Files> = new Map<number, Files>([
 ]);
 export const revisions: readonly number[] = [...originals.keys()];
 
-/** With ids and a name that no other revision's project has, so that all can be on one server. */
+/** A project with ids and a name that no other revision's project has, so that all can be on one server. */
 export function oldProject(revision: number): { files: Files; ids: Ids; name: string } {
   const own = (text: string) => text.replaceAll('0d3a6a4e', `0d3a6a4${revision}`).replaceAll('"old lab"', `"old lab ${revision}"`);
   const entries = Object.entries(originals.get(revision) ?? {}).map(([path, content]) => [own(path), own(content)]);

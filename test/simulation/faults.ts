@@ -2,9 +2,9 @@
 
 export interface Fault {
   readonly name: string;
-  /** What the changed program does. */
+  /** Description of what the changed program does. */
   readonly says: string;
-  /** Below `src/`. */
+  /** Path below `src/`. */
   readonly file: string;
   readonly from: string;
   readonly to: string;
@@ -76,6 +76,55 @@ export const faults: readonly Fault[] = [
     file: 'controller/projects/project.ts',
     from: "      .note(false)\n      .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end",
     to: "      .note(true)\n      .catch((error: unknown) => this.#environment.log.warn({ err: error }, 'the end",
+  },
+  {
+    name: 'no-pause',
+    says: 'a start that has failed is tried again without a pause',
+    file: 'controller/reconcile/reconciler.ts',
+    from: 'const notBefore = performance.now() + Math.min(longestMs, firstMs * 2 ** (count - 1));',
+    to: 'const notBefore = performance.now() + 0 * (longestMs + firstMs);',
+  },
+  {
+    name: 'close-unanswered',
+    says: 'a close that a compute has not answered is not repeated',
+    file: 'controller/live/compute-announcements.ts',
+    from: 'notClosedOn(compute, project_id);',
+    to: 'void notClosedOn;',
+  },
+  {
+    name: 'believes-events',
+    says: 'what is wanted is changed by an event alone, which may be old',
+    file: 'controller/reconcile/reconciler.ts',
+    from: "if (decision.do === 'want' && node.compute) await live.runs.list",
+    to: 'if (false && node.compute) await live.runs.list',
+  },
+  {
+    name: 'strays-stay',
+    says: 'what a move has left behind stays on the compute of the controller',
+    file: 'controller/projects/leftovers.ts',
+    from: 'if (project?.isOpen) await',
+    to: 'if (project?.isOpen && !compute.isLocal) await',
+  },
+  {
+    name: 'unknown-stays',
+    says: 'a node whose creation was cut off stays on its compute',
+    file: 'controller/reconcile/strays.ts',
+    from: 'if (!node) return kept.node_type !== undefined;',
+    to: 'if (!node) return false;',
+  },
+  {
+    name: 'opening-stays',
+    says: 'a project whose opening was cut off stays open on the compute of the controller',
+    file: 'controller/projects/compute-watch.ts',
+    from: 'if (this.#local) void this.leftovers.look(this.#local);',
+    to: '',
+  },
+  {
+    name: 'old-answers',
+    says: 'an answer counts although an event that came before it is newer',
+    file: 'controller/live/nodes/open-node.ts',
+    from: 'if (!isOutdated || looks === mostLooks) return state;',
+    to: 'return isOutdated ? state : state;',
   },
 ];
 

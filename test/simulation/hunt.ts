@@ -6,22 +6,25 @@ import { describe, makeSchedule, type Schedule, type Step } from './schedule.ts'
 export interface Hunt {
   readonly first: number;
   readonly plays: number;
-  /** Of processor time: it ends when both are done. */
+  /** Seconds of processor time: the hunt ends when both these and `plays` are done. */
   readonly seconds: number;
+  /** Called after each thousand plays with the seed that is next. */
+  readonly onProgress?: (next: number, plays: number, cpuSeconds: number) => void;
 }
 
 export interface Found {
   readonly plays: number;
   readonly cpuSeconds: number;
-  /** How often a decision followed a kind of trouble. The key is `DECISION\tTROUBLE`. */
+  /** Number of times that a decision followed a kind of trouble. The key is `DECISION\tTROUBLE`. */
   readonly decisions: ReadonlyMap<string, number>;
-  /** What to show of a play that failed. */
+  /** Text to show of a play that failed. */
   readonly failure?: string;
 }
 
 const mostTries = 400;
 /** Every so many plays one is played a second time, and must be the same. */
 const repeatEvery = 100;
+const reportEvery = 1000;
 const { cpuUsage } = process;
 
 /** Runs in a task of Node's own loop. */
@@ -36,7 +39,7 @@ export async function play(schedule: Schedule): Promise<Played> {
   return promise;
 }
 
-export async function hunt({ first, plays, seconds }: Hunt): Promise<Found> {
+export async function hunt({ first, plays, seconds, onProgress }: Hunt): Promise<Found> {
   const decisions = new Map<string, number>();
   // The first play loads what the program loads when it is needed.
   await play(makeSchedule(0));
@@ -59,13 +62,15 @@ export async function hunt({ first, plays, seconds }: Hunt): Promise<Found> {
     if (played.violation) return found(await explain(schedule, played.violation));
     if (count % repeatEvery === 0 && (await play(schedule)).hash !== played.hash)
       return found(`Seed ${schedule.seed}: two plays of it differ`);
+    if ((count + 1) % reportEvery === 0) onProgress?.(first + count + 1, count + 1, used() - begun);
   }
   return found();
 }
 
 async function explain(schedule: Schedule, violation: string): Promise<string> {
   const what = kindOf(violation);
-  const steps = await shortenAsync(schedule, (candidate) => what === kindOf(candidate.violation ?? ''));
+  const fails = async (steps: readonly Step[]) => kindOf((await play({ ...schedule, steps })).violation ?? '') === what;
+  const steps = await shorten({ steps: schedule.steps, fails, smaller: halved, mostTries });
   const short = { ...schedule, steps };
   const last = await play(short);
   return [
@@ -77,25 +82,12 @@ async function explain(schedule: Schedule, violation: string): Promise<string> {
   ].join('\n');
 }
 
-/** Each attempt is a task of its own. */
-async function shortenAsync(schedule: Schedule, isSame: (played: Played) => boolean): Promise<readonly Step[]> {
-  const { port1, port2 } = new MessageChannel();
-  const { promise, resolve } = Promise.withResolvers<readonly Step[]>();
-  const fails = (steps: readonly Step[]) => isSame(playSchedule({ ...schedule, steps }));
-  port1.on('message', () => {
-    port1.close();
-    resolve(shorten({ steps: schedule.steps, fails, smaller: halved, mostTries }));
-  });
-  port2.postMessage(0);
-  return promise;
-}
-
 function halved(step: Step): Step | undefined {
   if (step.wait > 1) return { ...step, wait: Math.floor(step.wait / 2) };
   return step.lasts > 1 ? { ...step, lasts: Math.floor(step.lasts / 2) } : undefined;
 }
 
-/** Without names, numbers and times. */
+/** The violation without names, numbers and times. */
 function kindOf(violation: string): string {
   return violation.replace(/\(at .*|\bR\d+\S*|\d+|at .*/g, '').slice(0, 60);
 }

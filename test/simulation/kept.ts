@@ -41,4 +41,213 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a node whose deletion was not answered, and was carried out, is made and started again',
+    schedule: {
+      ...{ seed: 201174, nodes: 2, remotes: 1 },
+      steps: [
+        { wait: 1, what: 'start', of: 7, lasts: 1 },
+        { wait: 1190, what: 'open', of: 3, lasts: 1437 },
+        { wait: 1, what: 'delete', of: 3, lasts: 1 },
+        { wait: 1, what: 'reset', of: 0, lasts: 1 },
+      ],
+    },
+  },
+  {
+    says: 'a compute that did not get the close of a project closes it later',
+    schedule: {
+      ...{ seed: 55, nodes: 2, remotes: 2 },
+      steps: [
+        { wait: 1, what: 'cut', of: 2, lasts: 37 },
+        { wait: 1, what: 'close', of: 5, lasts: 1 },
+        { wait: 0, what: 'other_start', of: 1, lasts: 1 },
+      ],
+    },
+  },
+  {
+    says: 'a node that another program started is not wanted after its stop, however late the compute reports the start',
+    schedule: {
+      ...{ seed: 3213, nodes: 4, remotes: 1 },
+      steps: [
+        { wait: 1, what: 'start', of: 4, lasts: 1 },
+        { wait: 77, what: 'guest_off', of: 0, lasts: 683 },
+        { wait: 898, what: 'other_start', of: 7, lasts: 23240 },
+        { wait: 40, what: 'stop_all', of: 1, lasts: 1 },
+      ],
+    },
+  },
+  {
+    says: 'what a migration has left behind is removed by the next server',
+    schedule: {
+      ...{ seed: 4343, nodes: 2, remotes: 2 },
+      steps: [
+        { wait: 2, what: 'freeze', of: 5, lasts: 54930 },
+        { wait: 50, what: 'refuse', of: 0, lasts: 103228 },
+        { wait: 1, what: 'freeze', of: 5, lasts: 1 },
+        { wait: 2059, what: 'other_start', of: 0, lasts: 866 },
+        { wait: 1, what: 'migrate', of: 6, lasts: 1 },
+        { wait: 12, what: 'restart', of: 6, lasts: 81770 },
+        { wait: 14, what: 'freeze', of: 4, lasts: 94316 },
+        { wait: 1, what: 'other_start', of: 4, lasts: 1 },
+      ],
+    },
+  },
+  {
+    says: 'a machine that starts after its compute missed the close is ended',
+    schedule: {
+      ...{ seed: 4452, nodes: 3, remotes: 2 },
+      steps: [
+        { wait: 1, what: 'slow_boot', of: 7, lasts: 82 },
+        { wait: 1, what: 'start', of: 7, lasts: 1 },
+        { wait: 1, what: 'close', of: 2, lasts: 1 },
+        { wait: 15, what: 'reset', of: 6, lasts: 55298 },
+        { wait: 1, what: 'reset', of: 1, lasts: 1 },
+      ],
+    },
+  },
+  {
+    says: 'a node that its guest switched off as it was started again stays wanted',
+    schedule: {
+      ...{ seed: 535, nodes: 1, remotes: 0, slices: 1 },
+      steps: [
+        { wait: 2081, what: 'guest_off', of: 6, lasts: 141817 },
+        { wait: 1, what: 'restart', of: 3, lasts: 1 },
+        { wait: 1084, what: 'refuse', of: 2, lasts: 81593 },
+        { wait: 1694, what: 'start', of: 2, lasts: 326 },
+        { wait: 2, what: 'suspend', of: 0, lasts: 1178 },
+        { wait: 63311, what: 'stop', of: 2, lasts: 359 },
+        { wait: 599, what: 'migrate', of: 0, lasts: 79688 },
+        { wait: 63210, what: 'compute_freeze', of: 4, lasts: 1373 },
+        { wait: 81084, what: 'refuse', of: 4, lasts: 740 },
+        { wait: 63512, what: 'restart', of: 4, lasts: 66155 },
+        { wait: 2849, what: 'auto_start', of: 4, lasts: 28824 },
+        { wait: 2261, what: 'create', of: 7, lasts: 63881 },
+        { wait: 58048, what: 'start', of: 7, lasts: 895 },
+        { wait: 37, what: 'start', of: 4, lasts: 145113 },
+        { wait: 239, what: 'start', of: 2, lasts: 89793 },
+        { wait: 3, what: 'delete', of: 6, lasts: 1108 },
+        { wait: 28, what: 'guest_off', of: 3, lasts: 122795 },
+        { wait: 7, what: 'start', of: 5, lasts: 11752 },
+      ],
+    },
+  },
+  {
+    says: 'a compute whose host is booted again while a project is opened has its nodes started again',
+    schedule: {
+      ...{ seed: 1527, nodes: 4, remotes: 2 },
+      steps: [
+        { wait: 1, what: 'refuse', of: 7, lasts: 36296 },
+        { wait: 15726, what: 'start_all', of: 7, lasts: 139666 },
+        { wait: 59472, what: 'start', of: 5, lasts: 1104 },
+        { wait: 2, what: 'restart', of: 7, lasts: 311 },
+        { wait: 11, what: 'stop', of: 7, lasts: 425 },
+        { wait: 1, what: 'start', of: 3, lasts: 1 },
+        { wait: 1147, what: 'rename', of: 1, lasts: 1237 },
+        { wait: 1795, what: 'restart', of: 1, lasts: 126781 },
+        { wait: 194, what: 'compute_reboot', of: 3, lasts: 28459 },
+      ],
+    },
+  },
+  {
+    says: 'nodes of a project whose opening was cut off do not stay on the compute of the controller',
+    schedule: {
+      ...{ seed: 147, nodes: 3, remotes: 1, slices: 2 },
+      steps: [
+        { wait: 17, what: 'close', of: 1, lasts: 1320 },
+        { wait: 6, what: 'open', of: 5, lasts: 1146 },
+        { wait: 26, what: 'power_cut', of: 7, lasts: 229 },
+      ],
+    },
+  },
+  {
+    says: 'a node whose creation was cut off does not stay on its compute',
+    schedule: {
+      ...{ seed: 410, nodes: 4, remotes: 1, slices: 2 },
+      steps: [
+        { wait: 80862, what: 'stop', of: 6, lasts: 1419 },
+        { wait: 27, what: 'create', of: 3, lasts: 45450 },
+        { wait: 5, what: 'restart', of: 4, lasts: 12736 },
+      ],
+    },
+  },
+  {
+    says: 'a move that was recorded leaves nothing on the compute of the controller, also when the other compute was away at the start',
+    schedule: {
+      ...{ seed: 51124, nodes: 1, remotes: 1 },
+      steps: [
+        { wait: 6, what: 'cut', of: 6, lasts: 614 },
+        { wait: 25, what: 'refuse', of: 7, lasts: 103708 },
+        { wait: 21, what: 'stop', of: 7, lasts: 79805 },
+        { wait: 13, what: 'start', of: 0, lasts: 243 },
+        { wait: 10, what: 'migrate', of: 5, lasts: 12925 },
+        { wait: 1, what: 'restart', of: 4, lasts: 1 },
+      ],
+    },
+  },
+  {
+    says: 'a stop that was answered while its slice was away holds although the slice is drained',
+    schedule: {
+      ...{ seed: 52078, nodes: 2, remotes: 0, slices: 1 },
+      steps: [
+        { wait: 12639, what: 'start', of: 7, lasts: 32597 },
+        { wait: 39, what: 'compute_kill', of: 6, lasts: 1115 },
+        { wait: 0, what: 'power_cut', of: 3, lasts: 1 },
+        { wait: 4, what: 'drain', of: 0, lasts: 401 },
+        { wait: 1, what: 'stop', of: 1, lasts: 1 },
+      ],
+    },
+  },
+  {
+    says: 'a move that failed as its compute could not be asked is tried again soon',
+    schedule: {
+      ...{ seed: 30231, nodes: 4, remotes: 0, slices: 2 },
+      steps: [
+        { wait: 1, what: 'start', of: 1, lasts: 1 },
+        { wait: 108, what: 'drain', of: 1, lasts: 548 },
+        { wait: 2, what: 'reset', of: 5, lasts: 35 },
+      ],
+    },
+  },
+  {
+    says: 'a creation that arrives after its controller was restarted leaves nothing on its compute',
+    schedule: {
+      ...{ seed: 811207, nodes: 2, remotes: 2, slices: 2 },
+      steps: [
+        { wait: 1, what: 'start', of: 2, lasts: 1 },
+        { wait: 1, what: 'start', of: 3, lasts: 1 },
+        { wait: 22, what: 'slow_boot', of: 2, lasts: 94066 },
+        { wait: 11, what: 'create', of: 6, lasts: 107198 },
+        { wait: 5, what: 'stop', of: 6, lasts: 668 },
+        { wait: 1, what: 'restart', of: 7, lasts: 1 },
+        { wait: 15, what: 'stop', of: 4, lasts: 1837 },
+      ],
+    },
+  },
+  {
+    says: 'a node that was moved while its slice could not be asked is removed from it',
+    schedule: {
+      ...{ seed: 820726, nodes: 3, remotes: 0, slices: 2 },
+      steps: [
+        { wait: 61, what: 'compute_reboot', of: 3, lasts: 262 },
+        { wait: 1, what: 'create', of: 4, lasts: 1 },
+        { wait: 1, what: 'refuse', of: 3, lasts: 1 },
+        { wait: 1, what: 'auto_start', of: 6, lasts: 1 },
+        { wait: 74943, what: 'stop', of: 2, lasts: 851 },
+        { wait: 338, what: 'slow_boot', of: 3, lasts: 1735 },
+        { wait: 1, what: 'drain', of: 5, lasts: 1 },
+        { wait: 17, what: 'stop', of: 7, lasts: 121761 },
+        { wait: 26, what: 'cut', of: 1, lasts: 1241 },
+      ],
+    },
+  },
+  {
+    says: 'a slice that has not joined again starts nothing',
+    schedule: {
+      ...{ seed: 811128, nodes: 4, remotes: 0, slices: 1 },
+      steps: [
+        { wait: 1, what: 'compute_reboot', of: 1, lasts: 1 },
+        { wait: 1, what: 'start', of: 7, lasts: 1 },
+      ],
+    },
+  },
 ];

@@ -9,13 +9,13 @@ import { parseArgs } from 'node:util';
 import { faults } from './faults.ts';
 import type { Found } from './hunt.ts';
 
-// After the hooks.
+// Modules that are loaded after the hooks.
 const { hunt, play } = await import('./hunt.ts');
 const { kept } = await import('./kept.ts');
 const { troubles } = await import('./schedule.ts');
 
 const usage = `Usage: npm run fuzz -- PLAYS simulate [--seed FIRST] [--seconds PROCESSOR-TIME] [--fault NAME|list] [--table]
-Without --seed it continues where the last hunt ended.`;
+Without --seed it continues where the last hunt ended or was ended: 1000000 plays can be made in several sittings.`;
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -28,6 +28,7 @@ const { values, positionals } = parseArgs({
 });
 /** Where the next hunt begins. */
 const progress = resolve(import.meta.dirname, '../../.cache/simulation-next-seed');
+const shownEvery = 50_000;
 const [plays = '1'] = positionals;
 
 if (values.help) console.log(usage);
@@ -48,7 +49,13 @@ async function run(): Promise<number> {
       return 1;
     }
   }
-  const found = await hunt({ first, plays: Number(plays), seconds: Number(values.seconds) });
+  const isResumed = values.seed === undefined && !values.fault;
+  // The next hunt continues from here, also when this one is ended.
+  const onProgress = (next: number, done: number, cpuSeconds: number) => {
+    if (isResumed) keepSeed(next);
+    if (done % shownEvery === 0) console.log(`${done} plays, ${cpuSeconds.toFixed(0)} s of processor time`);
+  };
+  const found = await hunt({ first, plays: Number(plays), seconds: Number(values.seconds), onProgress });
   const last = first + found.plays;
   const rate = found.cpuSeconds > 0 ? Math.round(found.plays / found.cpuSeconds) : 0;
   if (values.table) console.log(tableOf(found));
@@ -61,7 +68,7 @@ async function run(): Promise<number> {
   console.log(
     `${found.plays} plays, seeds ${first} to ${last - 1}, ${found.cpuSeconds.toFixed(1)} s of processor time, ${rate} a second`,
   );
-  if (values.seed === undefined && !values.fault) keepSeed(last);
+  if (isResumed) keepSeed(last);
   return 0;
 }
 
@@ -78,7 +85,7 @@ function keepSeed(seed: number): void {
   writeFileSync(progress, `${seed}\n`);
 }
 
-/** How often each decision was made within a minute after each kind of trouble. */
+/** Table of how often each decision was made within a minute after each kind of trouble. */
 function tableOf({ decisions }: Found): string {
   const rows = [...new Set([...decisions.keys()].map((key) => key.split('\t')[0] ?? ''))].sort();
   const width = Math.max(...rows.map((row) => row.length));

@@ -3,34 +3,36 @@
 import { MemoryFolder } from './engine/disk.ts';
 import { play } from './engine/simulation.ts';
 import { describe, type Schedule, type Step, type Verb } from './schedule.ts';
-import { Belief } from './world/beliefs.ts';
+import { Belief, claimOf, maybeOf } from './world/beliefs.ts';
 import { endTrouble, isTrouble, makeTrouble } from './world/troubles.ts';
-import { claimOf, maybeOf, type NodeFacts, type ProjectFacts, type TraceLine, World } from './world/world.ts';
+import { type NodeFacts, type ProjectFacts, type TraceLine, World } from './world/world.ts';
 
 export interface Played {
-  /** What must not be, and was seen. */
+  /** State that must not be, and was seen. */
   readonly violation: string | undefined;
   readonly hash: number;
   readonly events: number;
   readonly trace: readonly TraceLine[];
-  /** How often a decision followed a kind of trouble. The key is `DECISION\tTROUBLE`. */
+  /** Number of times that a decision followed a kind of trouble. The key is `DECISION\tTROUBLE`. */
   readonly decisions: ReadonlyMap<string, number>;
 }
 
-/** What was not caught while a schedule was played. */
+/** Rejection that was not caught while a schedule was played. */
 let unhandled: unknown;
 process.on('unhandledRejection', (error) => {
   unhandled ??= error;
 });
 
 const project = '/v2/projects/{project_id}';
-/** After the end of all trouble: three leases of 20 s, and ten minutes. */
+/** Longest time after the end of all trouble: three leases of 20 s, and ten minutes. */
 const calmMs = 60_000 + 600_000;
+/** Time between looks at whether all is as it is wanted. A compute that is silent is noticed after a minute. */
+const calmStepMs = calmMs / 5;
 
 /** Must be called by a task of Node's own loop: what is due afterwards is done within. */
 export function playSchedule(schedule: Schedule): Played {
   unhandled = undefined;
-  const world = new World(schedule.seed, schedule.remotes);
+  const world = new World(schedule.seed, schedule.remotes, schedule.slices);
   play(world);
   try {
     const stage = new Stage(world, schedule);
@@ -50,7 +52,7 @@ class Stage {
   readonly #schedule: Schedule;
   readonly #projectId = '00000000-0000-4000-a000-000000000001';
   #created = 0;
-  /** What is being done with all nodes. */
+  /** States that unfinished requests for all nodes ask for. */
   readonly #wholes = new Set<'running' | 'stopped'>();
 
   constructor(world: World, schedule: Schedule) {
@@ -60,7 +62,8 @@ class Stage {
 
   play(): void {
     const { kernel } = this.#world;
-    kernel.afterEach = () => this.#world.check();
+    // Everything that is checked changes in the controller's process only.
+    kernel.afterEach = (process) => process === this.#world.process && this.#world.check();
     this.#setUp();
     for (const step of this.#schedule.steps) {
       this.#run(step.wait);
@@ -90,6 +93,11 @@ class Stage {
     this.#until(() => world.controller !== undefined, 'the first start');
     for (const compute of world.remotes) {
       const { id, host } = compute;
+      if (world.slices.some((slice) => slice.compute === compute)) {
+        const started = ({ token }: Record<string, unknown>) => world.startSlice(compute, String(token));
+        world.ask('POST /v2/slices/invitations', {}, { body: { compute_id: id, name: host.slice(0, 2) }, done: started });
+        continue;
+      }
       world.ask('POST /v2/computes', {}, { body: { compute_id: id, host, port: 80, protocol: 'http', name: host.slice(0, 2) } });
     }
     this.#until(
@@ -176,6 +184,12 @@ class Stage {
     } else if (what === 'auto_start') {
       const value = of % 2 === 0;
       world.ask(`PUT ${project}`, path, { body: { auto_start: value }, claims: [claimOf(facts.hasAutoStart, value)] });
+    } else if (what === 'drain') {
+      const slice = world.slices[of % world.slices.length];
+      if (!slice) return;
+      touch(all);
+      for (const each of all) each.moved = world.kernel.now;
+      world.ask('POST /v2/slices/{compute_id}/drain', { compute_id: slice.compute.id }, { body: { drain: of % 4 < 2 } });
     } else if (what === 'create') {
       if (world.controller && world.nodes.size < 8) this.#create(of);
     } else if (node) this.#askNode(what, node, { ...path, node_id: node.id });
@@ -189,8 +203,10 @@ class Stage {
     else if (what === 'stop') world.ask(`POST ${one}/stop`, path, { claims: [claimOf(node.run, 'stopped')] });
     else if (what === 'suspend' || what === 'reload') world.ask(`POST ${one}/${what}`, path);
     else if (what === 'rename') world.ask(`PUT ${one}`, path, { body: { name: `${node.name}-${Math.floor(world.kernel.now)}` } });
-    else if (what === 'migrate') this.#migrate(path);
-    else if (what === 'delete') world.ask(`DELETE ${one}`, path, { claims: [claimOf(node.isThere, false)] });
+    else if (what === 'migrate') {
+      node.moved = world.kernel.now;
+      this.#migrate(path);
+    } else if (what === 'delete') world.ask(`DELETE ${one}`, path, { claims: [claimOf(node.isThere, false)] });
   }
 
   #migrate(path: { project_id: string; node_id: string }): void {
@@ -205,11 +221,15 @@ class Stage {
     const world = this.#world;
     const { kernel } = world;
     world.note('', 'all trouble ends');
-    endTrouble(world);
+    this.#run(endTrouble(world) - kernel.now);
     this.#until(() => world.openRequests === 0 && world.controller !== undefined, 'until every request is answered');
-    this.#run(calmMs);
-    if (world.violation) return;
-    this.#checkEnd();
+    let problem: string | undefined;
+    for (const end = kernel.now + calmMs; kernel.now < end && !world.violation; ) {
+      this.#run(calmStepMs);
+      problem = this.#problemAtEnd();
+      if (problem === undefined) break;
+    }
+    if (problem !== undefined) world.violated(problem);
     if (world.violation) return;
     const { actions } = world;
     world.isSettled = true;
@@ -218,25 +238,35 @@ class Stage {
     kernel.afterEach = () => undefined;
   }
 
-  #checkEnd(): void {
+  /** Why the lab is not as it is wanted. Undefined: it is. */
+  #problemAtEnd(): string | undefined {
     const world = this.#world;
     const { controller } = world;
-    if (!controller) return;
+    if (!controller) return 'there is no controller';
     for (const { id, projectId, name } of world.nodes.values()) {
       const live = controller.projects.find(projectId)?.liveNow;
       const node = live?.nodes.find(id);
       const places = world.machines.places(id);
       const at = node?.entry.compute_id;
       if (node?.wanted.run === 'running' && places[0] !== at)
-        world.violated(`${name} is wanted, and does not run${node.shownProblem ? `: ${node.shownProblem}` : ''}`);
+        return `${name} is wanted, and does not run${node.shownProblem ? `: ${node.shownProblem}` : ''}`;
       if (node?.wanted.run !== 'running' && places.length > 0)
-        world.violated(`${name} runs on ${places}, and is ${node ? 'not wanted' : live ? 'deleted' : 'of a closed project'}`);
-      if (node && (node.live.status !== 'stopped') !== places.length > 0) world.violated(`${name} is shown as ${node.live.status}`);
+        return `${name} runs on ${places}, and is ${node ? 'not wanted' : live ? 'deleted' : 'of a closed project'}`;
+      if (node?.waitCause) return `${name} waits: ${node.waitCause.reason}`;
+      if (node && (node.live.status !== 'stopped') !== places.length > 0) return `${name} is shown as ${node.live.status}`;
     }
+    for (const compute of [world.local, ...world.remotes])
+      for (const id of compute.nodeIds) {
+        const node = world.nodes.get(id);
+        const at = controller.projects.find(node?.projectId ?? '')?.liveNow?.nodes.find(id)?.entry.compute_id;
+        if (at !== compute.id)
+          return `${node?.name ?? id} is left on ${compute.host}, and is ${at ? 'on another compute' : 'of no open project'}`;
+      }
     for (const { id, isOpen } of world.projects.values()) {
       const known = controller.projects.find(id);
       if (!known || !isOpen.allows(known.isOpen))
-        world.violated(`the project is ${known?.isOpen ? 'open' : 'closed'}, and clients were answered otherwise`);
+        return `the project is ${known?.isOpen ? 'open' : 'closed'}, and clients were answered otherwise`;
     }
+    return undefined;
   }
 }

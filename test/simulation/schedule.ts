@@ -1,7 +1,7 @@
-/** What happens in one play, in order: made from a seed, and short enough to be read. */
+/** Steps of one play, in order: made from a seed, and short enough to be read. */
 import { type Chance, makeChance } from '../durability/random.ts';
 
-/** What clients ask for. */
+/** Requests of clients. */
 export const verbs = [
   'start',
   'stop',
@@ -17,12 +17,13 @@ export const verbs = [
   'auto_start',
   'duplicate',
   'migrate',
+  'drain',
 ] as const;
-/** What goes wrong. */
+/** Kinds of failures. */
 export const troubles = [
   ...(['kill', 'power_cut', 'restart', 'freeze'] as const),
   ...(['compute_kill', 'compute_reboot', 'compute_freeze', 'cut', 'reset'] as const),
-  ...(['guest_off', 'guest_crash', 'refuse', 'slow_boot', 'short_lived'] as const),
+  ...(['guest_off', 'guest_crash', 'refuse', 'slow_boot', 'short_lived', 'other_start'] as const),
 ] as const;
 
 export type Verb = (typeof verbs)[number];
@@ -32,9 +33,9 @@ export interface Step {
   /** Milliseconds since the step before. */
   readonly wait: number;
   readonly what: Verb | Trouble;
-  /** Which node, compute or project it is about, as a number. */
+  /** Number of the node, compute or project that the step is about. */
   readonly of: number;
-  /** How long it lasts, milliseconds. */
+  /** Duration, milliseconds. */
   readonly lasts: number;
 }
 
@@ -43,6 +44,8 @@ export interface Schedule {
   readonly nodes: number;
   /** Computes on other hosts. */
   readonly remotes: number;
+  /** Number of computes that join as slices, beside the others. Default: none. */
+  readonly slices?: number;
   readonly steps: readonly Step[];
 }
 
@@ -52,7 +55,7 @@ export function makeSchedule(seed: number): Schedule {
   const chance = makeChance(Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995);
   const nodes = chance.between(1, 4);
   const remotes = chance.between(0, 2);
-  // In each play a few kinds of trouble come often, and others never.
+  // Trouble of a few kinds comes often in each play, and that of others never.
   const usual = troubles.filter(() => chance.next() < 0.35);
   const steps: Step[] = [];
   const count = chance.between(4, 24);
@@ -62,7 +65,9 @@ export function makeSchedule(seed: number): Schedule {
     const what = (isTrouble ? chance.pick(usual) : pickVerb(chance)) ?? 'start';
     steps.push({ wait: waitOf(chance, rush), what, of: chance.between(0, 7), lasts: lastsOf(chance) });
   }
-  return { seed, nodes, remotes, steps };
+  // Slices cost time, as they renew their leases.
+  const slices = chance.next() < 0.15 ? chance.between(1, 2) : 0;
+  return { seed, nodes, remotes, slices, steps };
 }
 
 function pickVerb(chance: Chance): Verb | undefined {

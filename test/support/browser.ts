@@ -19,7 +19,7 @@ export interface TabOptions {
   readonly dark?: boolean;
   /** Enables animations; otherwise the page uses reduced motion. */
   readonly motion?: boolean;
-  /** It has a touch screen. */
+  /** Whether the tab has a touch screen. */
   readonly touch?: boolean;
 }
 
@@ -32,14 +32,14 @@ const switches = [
   '--disable-component-update',
   '--disable-sync',
 ];
-/** Without the window system's part, Chromium needs half the processor time for a test; distributions derived from Debian may lack it. */
+/** Chromium without the window system's part, in half the processor time for a test; distributions derived from Debian may lack it. */
 const [headlessShell, fullBrowser] = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 export function browserProgram(): string {
   return process.env.PATCHBAY_TEST_CHROMIUM ?? (existsSync(headlessShell) ? headlessShell : fullBrowser);
 }
 
-/** Of one wait: a machine that does much else takes several seconds for some. */
+/** Limit of one wait: a machine under other load takes several seconds for some. */
 const limitMs = 60_000;
 
 /** A window of its own, as if another person had opened it. Closed after the tests of the file. */

@@ -5,7 +5,7 @@ import type { ClusterLab } from './cluster-lab.ts';
 import { listen } from './notices.ts';
 import { waitFor } from './wait-for.ts';
 
-/** For a move that hangs. */
+/** Limit for a move that hangs. */
 const limitMs = 100_000;
 
 export async function drain(lab: ClusterLab): Promise<void> {

@@ -7,6 +7,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pass } from 'node:timers/promises';
+import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import type { LinkStats } from '../../src/schema/link-stats.ts';
 import type { SliceObject } from '../../src/schema/slice.ts';
 import type { HostNetwork } from './host-network.ts';
@@ -21,7 +22,7 @@ import { countOn, writerDisk } from './writer-disk.ts';
 /** Hosts, and the programs that give them to slices. */
 export interface LabHosts {
   readonly network: HostNetwork;
-  /** As the engine names them, in the order of `network.hosts`. */
+  /** Names that the engine gives the hosts, in the order of `network.hosts`. */
   readonly names: readonly string[];
   /** Programs of the engine that are killed, and started again, by name. */
   readonly daemons: Readonly<Record<string, () => Promise<void>>>;
@@ -29,7 +30,7 @@ export interface LabHosts {
   readonly placed: () => Promise<number>;
   /** All processes of a host end at once. */
   readonly powerOff: (host: number) => Promise<void>;
-  /** By an administrator, who also ends that. */
+  /** Drains a host as an administrator, who also ends the drain. */
   readonly drain: (host: number, isDrained: boolean) => Promise<void>;
   readonly powerOn: (host: number) => Promise<void>;
 }
@@ -42,7 +43,7 @@ export interface ClusterLabParts {
   readonly data: string;
   /** All processes of a slice with this data folder, wherever they run; command lines have its path on this machine. */
   readonly processesOf?: (folder: string) => Promise<LeftProcess[]>;
-  /** What a slice has printed, where the engine keeps that. */
+  /** Output of a slice, where the engine keeps it. */
   readonly outputOf?: (slice: string) => Promise<string>;
 }
 
@@ -53,9 +54,9 @@ export const guardOf = /slice\/guard/;
 const machineOf = /^\S*qemu-system\S* .*?([^ =,:"]*\/hda_disk\.qcow2)/;
 const diskPath = /\/project-files\/qemu\/[^/]*\/hda_disk\.qcow2$/;
 const image = 'writer.img';
-/** Of the link between the PCs, in each direction. */
+/** Delay of the link between the PCs, in each direction. */
 export const linkDelayMs = 40;
-/** For a lab that hangs: a busy machine takes long to place a slice and to start a guest. */
+/** Limit for a lab that hangs: a busy machine takes long to place a slice and to start a guest. */
 const settleMs = 180_000;
 const watchMs = 400;
 
@@ -64,7 +65,7 @@ export class ClusterLab {
   readonly project: ProjectHandle;
   readonly slices: readonly string[];
   readonly #nodes: NodeBody[] = [];
-  /** Of the image of the disks, and what the controller sent to hosts while the nodes were made. */
+  /** Bytes of the image of the disks, and bytes that the controller sent to hosts while the nodes were made. */
   imageBytes = { size: 0, sent: 0 };
   #link = '';
   readonly #tooMany: string[] = [];
@@ -107,7 +108,7 @@ export class ClusterLab {
     return this.#parts.hosts;
   }
 
-  /** By index. @throws while it is on none */
+  /** Index of the slice's host. @throws while it is on none */
   async hostOf(slice: string): Promise<number> {
     const { host } = (await this.#list()).find(({ compute_id }) => compute_id === slice) ?? {};
     const index = this.hosts.names.indexOf(host ?? '');
@@ -175,7 +176,7 @@ export class ClusterLab {
     });
   }
 
-  /** For the message of a failure. */
+  /** State of the lab for the message of a failure. */
   async #circumstances(): Promise<string> {
     const processes = (await Promise.all(this.slices.map((slice) => this.processes(slice)))).flat();
     const lines = processes.map(({ pid, commandLine }) => `${pid} ${commandLine.slice(0, 160)}`);
@@ -210,13 +211,14 @@ export class ClusterLab {
   async #disorder(): Promise<string> {
     const slices = await this.#list();
     const states = slices.map(({ state, reason, host }) => `${state} on ${host} (${reason})`);
-    // After a crash an engine may not know for a while where a slice runs.
+    // An engine may not know for a while after a crash where a slice runs.
     const isPlaced = ({ state, host }: SliceObject) => state === 'joined' && this.hosts.names.includes(host ?? '');
     if (!slices.every(isPlaced)) return `slices are ${states.join(', ')}`;
     const nodes = await this.client.get<NodeBody[]>(`${this.project.path}/nodes`);
     if (nodes.length !== this.#nodes.length) return `${nodes.length} nodes`;
     const still = nodes.filter(({ status }) => status !== 'started');
-    if (still.length > 0) return `nodes are ${still.map(({ name, status }) => `${name} ${status}`).join(', ')}`;
+    if (still.length > 0)
+      return `nodes are ${still.map(({ name, status }) => `${name} ${status}`).join(', ')}: ${await this.#waits()}`;
     const placed = await this.hosts.placed();
     if (placed !== this.slices.length) return `${placed} jobs or pods`;
     let machines = 0;
@@ -231,6 +233,17 @@ export class ClusterLab {
     }
     if (machines !== this.slices.length) return `${machines} machines`;
     return (await this.ping()) !== undefined ? '' : 'the PCs do not reach each other';
+  }
+
+  /** Wanted state of each node, and what it waits for. */
+  async #waits(): Promise<string> {
+    const { nodes } = await this.client.get<ProjectPlacement>(`${this.project.path}/placement`);
+    return nodes
+      .map(
+        ({ name, compute, wanted, waiting_for, attempts }) =>
+          `${name} on ${compute}, wanted ${wanted}, ${attempts} tries, ${waiting_for}`,
+      )
+      .join('; ');
   }
 
   /** Round trip of a ping from one PC to the other, ms; undefined: no answer. */

@@ -1,11 +1,11 @@
-/** What happens to a lab over hosts in random rounds: a host is cut off; programs are killed. After each, the lab is complete again. */
+/** Random rounds of a lab over hosts: a host is cut off; programs are killed. After each, the lab is complete again. */
 import assert from 'node:assert/strict';
 import { setTimeout as pass } from 'node:timers/promises';
 import type { Chance } from '../durability/random.ts';
 import { type ClusterLab, fabricOf, guardOf, serverOf } from './cluster-lab.ts';
 import { killProcesses } from './leftovers.ts';
 
-/** Of leases in these labs. */
+/** Length of leases in these labs. */
 const leaseMs = 5_000;
 
 /** A host with a slice loses its cable, or only its way to the controller, for up to four times T: after three it is lost. */
@@ -33,7 +33,7 @@ type Victim = () => Promise<() => Promise<void>>;
 export async function kill(lab: ClusterLab, chance: Chance, round: number): Promise<void> {
   const victims = victimsOf(lab, chance);
   const names = Object.keys(victims);
-  // In turn, so that few rounds meet each of them; now and then a second one at the same time.
+  // Victims in turn, so that few rounds meet each of them; now and then a second one at the same time.
   const chosen = new Set([names[round % names.length] ?? '', ...(chance.next() < 0.3 ? [chance.pick(names) ?? ''] : [])]);
   const what = [...chosen].join(' and ');
   console.log(`round ${round}: ${what}`);

@@ -1,5 +1,5 @@
 /**
- * What a lab over hosts promises, whichever engine gives these. `npm test` does a few rounds of what is random;
+ * Promises of a lab over hosts, whichever engine gives these. `npm test` does a few random rounds;
  * `npm run fuzz -- 50 partition cluster-kill` as many as you say.
  */
 import assert from 'node:assert/strict';

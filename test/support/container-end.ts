@@ -1,4 +1,4 @@
-/** What a container is to its adapters: a process with a network of its own, and an `eth0` made as the compute makes it. Root only. */
+/** A stand-in for a container: a process with a network of its own, and an `eth0` made as the compute makes it. Root only. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, readlink } from 'node:fs/promises';
@@ -76,7 +76,7 @@ export class ContainerEnd {
     return { received: figures[1] ?? 0, sent: figures[9] ?? 0 };
   }
 
-  /** How often its carrier has come or gone. */
+  /** Number of times that its carrier has come or gone. */
   async carrierChanges(): Promise<number> {
     const look = 'mount -t sysfs none /sys && cat /sys/class/net/eth0/carrier_changes';
     // The mount is seen in a namespace of its own only.

@@ -29,13 +29,14 @@ export function contractHost(folder: string, firstPort: number, change: (setting
   sections.Server.configs_path = join(folder, 'configs');
   sections.Server.resources_path = join(folder, 'resources');
   const settings = change({ ...sections, dataDirectory: folder, runtimeDirectory: join(folder, 'run') });
+  const reason = 'there is no fabric here';
   const fabric = {
-    capabilities: async () => ({ taps: false, kernelObstacle: null, linkObstacle: null }),
+    capabilities: async () => ({ taps: false, kernelObstacle: reason, linkObstacle: reason }),
     useNamespace: async () => {},
   };
   return {
     settings,
-    linkNamespace: new LinkNamespace({ settings, fabric, log: () => {} }),
+    linkNamespace: Object.assign(new LinkNamespace({ settings, fabric, log: () => {} }), { obstacle: async () => reason }),
     images: new ImageStore(() => settings),
     udpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'udp', host: '127.0.0.1' }),
     tcpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'tcp', host: '127.0.0.1' }),
@@ -103,6 +104,7 @@ export class Bench<Options extends BenchOptions = BenchOptions> {
       directory: this.directory,
       runtimeDirectory: this.runtimeDirectory,
       properties,
+      numbers: { from: 0, lastCommandLine: '' },
       console: { type: this.options.kind.defaults.console_type ?? 'none', port: null, host: '127.0.0.1' },
       carrier: () => true,
       warn: (message) => void this.warnings.push(message),

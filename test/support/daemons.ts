@@ -42,7 +42,7 @@ export class Daemons {
     clearTimeout(limit);
   }
 
-  /** At once: they keep nothing that outlives the fixture. */
+  /** Kills all at once: they keep nothing that outlives the fixture. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running.keys()].map((name) => this.stop(name, 'SIGKILL')));
     process.off('exit', this.#abandon);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { waitFor } from './wait-for.ts';
 import { openWebSocket } from './web-socket.ts';
 
-/** Of x86 in real mode, at 0x7c00; the drive's number is kept at 0x7dfd. */
+/** Code of x86 in real mode, at 0x7c00; the drive's number is kept at 0x7dfd. */
 const program = [
   '31c0 8ed8 8ec0 8ed0 bc007c 8816fd7d', // xor ax,ax; mov ds,ax; mov es,ax; mov ss,ax; mov sp,0x7c00; mov [0x7dfd],dl
   'b442 e83400 b03d e83b00 a00080 e83500', // mov ah,0x42 (read); call disk; mov al,'='; call putc; mov al,[0x8000]; call putc
@@ -20,7 +20,7 @@ const program = [
   .join('')
   .replaceAll(' ', '');
 
-/** What `=` shows before anything was written. */
+/** The character that `=` shows before anything was written. */
 export const untouched = 'o';
 
 /** A raw disk image of 2 MiB. */
@@ -37,7 +37,7 @@ export const diskGuestProperties = {
   adapters: 0,
   boot_priority: 'c',
   hda_disk_interface: 'ide',
-  // With `graphics=off` the firmware would read the serial console itself.
+  // The firmware would read the serial console itself with `graphics=off`.
   options: '-nodefaults -machine accel=tcg',
 };
 
@@ -46,7 +46,7 @@ export async function readDisk(url: string): Promise<string> {
   return onConsole(url, (_, printed) => /=(\w)/.exec(printed())?.[1]);
 }
 
-/** It is on the guest's disk when this resolves. */
+/** Writes the character to the guest's disk; it is there when this resolves. */
 export async function writeDisk(url: string, character: string): Promise<void> {
   assert.equal(character.length, 1);
   await onConsole(url, (send, printed) => {

@@ -12,7 +12,7 @@ import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
 const startLimitMs = 60_000;
-/** Of busybox, in images. */
+/** Programs of busybox, in images. */
 const programs = ['sh', 'ls', 'cat', 'ip', 'ping', 'httpd', 'sleep', 'echo', 'id', 'env', 'hostname', 'touch', 'su', 'stty'];
 
 /** Why no engine can run here, or which prerequisite is missing; undefined if all exist. */
@@ -34,7 +34,7 @@ export class DockerEngine {
     this.#child = child;
   }
 
-  /** With the image `pb-test:latest`: a shell, a few programs of busybox, and a volume `/kept`. */
+  /** Starts an engine with the image `pb-test:latest`: a shell, a few programs of busybox, and a volume `/kept`. */
   static async start(): Promise<DockerEngine> {
     const folder = await mkdtemp(join(tmpdir(), 'pbd-'));
     const place = (name: string) => join(folder, name);
@@ -68,7 +68,7 @@ export class DockerEngine {
         },
       );
       if (child.exitCode !== null) throw new Error(`dockerd ended: ${(await readFile(place('log'), 'utf8')).slice(-2000)}`);
-      // It is ended by force at once: as the first process of a container a shell passes over other signals.
+      // The stop signal is SIGKILL, as a shell that is the first process of a container ignores other signals.
       await engine.makeImage('pb-test:latest', ['CMD ["/bin/sh"]', 'VOLUME /kept', 'ENV FROM_IMAGE=yes', 'STOPSIGNAL SIGKILL']);
       return engine;
     } catch (error) {

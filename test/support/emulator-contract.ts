@@ -1,5 +1,5 @@
 /**
- * What every kind with a process of its own must keep: the same tests over each driver, against the real program. A kind's
+ * Promises that every kind with a process of its own must keep: the same tests over each driver, against the real program. A kind's
  * `driver.test.ts` calls `emulatorContract` with what only it knows. A skip has its reason.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-/** What sits at the two sides of a link in tests: a Unix stream server as QEMU is one, and a datagram socket as vpcs has it. */
+/** The two sides of a link in tests: a Unix stream server like QEMU's, and a datagram socket like that of vpcs. */
 import { createSocket, type Socket as Datagrams } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ export interface FrameEnd {
 export class StreamEnd implements FrameEnd {
   readonly path: string;
   readonly frames: Buffer[] = [];
-  /** When each of `frames` came, by `performance.now()`. */
+  /** Times at which each of `frames` came, by `performance.now()`. */
   readonly times: number[] = [];
   connections = 0;
   socket: Socket | undefined;
@@ -82,16 +82,24 @@ export class StreamEnd implements FrameEnd {
   }
 }
 
+export type UdpFamily = 'udp4' | 'udp6';
+
 export class UdpEnd implements FrameEnd {
   readonly frames: Buffer[] = [];
   /** Where `send` goes. */
   peer = 0;
-  readonly #socket: Datagrams = createSocket('udp4');
+  readonly #host: string;
+  readonly #socket: Datagrams;
   #closed = false;
 
-  static async bind(): Promise<UdpEnd> {
-    const end = new UdpEnd();
-    end.#socket.bind(0, '127.0.0.1');
+  private constructor(family: UdpFamily) {
+    this.#host = family === 'udp4' ? '127.0.0.1' : '::1';
+    this.#socket = createSocket(family);
+  }
+
+  static async bind(family: UdpFamily = 'udp4'): Promise<UdpEnd> {
+    const end = new UdpEnd(family);
+    end.#socket.bind(0, end.#host);
     await once(end.#socket, 'listening');
     end.#socket.on('error', () => undefined);
     end.#socket.on('message', (frame) => end.frames.push(frame));
@@ -103,7 +111,7 @@ export class UdpEnd implements FrameEnd {
   }
 
   send(frame: Uint8Array): void {
-    this.#socket.send(frame, this.peer, '127.0.0.1');
+    this.#socket.send(frame, this.peer, this.#host);
   }
 
   async receive(count: number): Promise<Buffer[]> {

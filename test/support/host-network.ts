@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 export interface ClusterHost {
   readonly address: string;
-  /** In front of a command line, to run it there. */
+  /** Words in front of a command line, to run it on the host. */
   readonly launcher: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export class HostNetwork {
     }
   }
 
-  /** Of this process, and the gateway of the hosts. */
+  /** Address of this process, and the gateway of the hosts. */
   get address(): string {
     return `${this.#net}.254`;
   }
@@ -56,7 +56,7 @@ export class HostNetwork {
     await ip(`-n ${this.#name}s link set v${host} ${isCut ? 'down' : 'up'}`);
   }
 
-  /** What a host sends to the address of this process is lost; other hosts are reached. */
+  /** Loses all packets that a host sends to the address of this process; other hosts are reached. */
   async cutFromHere(host: number, isCut: boolean): Promise<void> {
     await ip(`-n ${this.#name}n${host} route ${isCut ? 'add' : 'del'} blackhole ${this.address}`);
   }
@@ -68,7 +68,7 @@ export class HostNetwork {
         if (other !== own) await ip(`-n ${this.#name}n${index} route ${isRefused ? 'add' : 'del'} unreachable ${other.address}`);
   }
 
-  /** What this process has sent to the hosts, in bytes, with the headers of its packets. */
+  /** Bytes that this process has sent to the hosts, with the headers of its packets. */
   async sentBytes(): Promise<number> {
     return Number(await readFile(`/sys/class/net/${this.#name}/statistics/tx_bytes`, 'utf8'));
   }

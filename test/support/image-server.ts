@@ -14,12 +14,12 @@ export const imageSha256 = createHash('sha256').update(imageBytes).digest('hex')
 type Waiting = Map<ServerResponse, () => void>;
 
 export interface ImageServer {
-  /** Such as `http://127.0.0.1:PORT`. */
+  /** Origin like `http://127.0.0.1:PORT`. */
   readonly origin: string;
   readonly port: number;
   /** Paths of the requests so far. */
   readonly requests: string[];
-  /** Those of `/half` whose client is there: after the half they get a byte now and then. */
+  /** Answers to `/half` whose client is there: after the half they get a byte now and then. */
   readonly waiting: Waiting;
   /** Sends the rest of them. */
   release(): void;

@@ -1,6 +1,7 @@
 /**
- * For tests of the controller alone: a compute that only stores its configuration. The real one runs emulators; these tests check
- * is what the controller does when a compute refuses, and that nothing is left behind, which the real one cannot be made to do at will.
+ * A compute that only stores its configuration, for tests of the controller alone. The real one runs emulators; these tests check
+ * what the controller does when a compute refuses, and that nothing is left behind, which the real one cannot be made to do at
+ * will.
  */
 import { fault } from '../../src/api/faults.ts';
 import { type Route, type RouteKey, route } from '../../src/api/route.ts';
@@ -29,7 +30,12 @@ export class InMemoryCompute {
   routes(): Route[] {
     const project = '/v2/compute/projects/{project_id}';
     return [
-      this.#route('GET /v2/compute/capabilities', () => ({ version: '2.2.60', node_types: ['vpcs', 'qemu'], platform: 'linux' })),
+      this.#route('GET /v2/compute/capabilities', () => ({
+        version: '2.2.60',
+        node_types: ['vpcs', 'qemu'],
+        platform: 'linux',
+        link_streams: true,
+      })),
       this.#route('POST /v2/compute/projects', (_path, body) => body),
       this.#route(`PUT ${project}`, () => ({})),
       this.#route(`POST ${project}/close`, () => {
@@ -88,6 +94,8 @@ export class InMemoryCompute {
       this.#route(`DELETE ${nio}`, (path) => {
         this.nios.delete(end(path));
       }),
+      this.#route('POST /v2/compute/projects/{project_id}/links/hold', () => undefined),
+      this.#route('POST /v2/compute/projects/{project_id}/links/release', () => undefined),
     ];
   }
 

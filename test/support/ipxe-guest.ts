@@ -1,9 +1,10 @@
 /**
- * For tests: the guest that needs no image. iPXE sits in QEMU's own network ROMs; with `graphics=off` its console is the first
- * serial port, Ctrl-B brings a prompt, and 32 MiB are plenty. Always under TCG.
+ * A guest that needs no image, for tests. iPXE sits in QEMU's own network ROMs; with `graphics=off` its console is the first serial
+ * port, Ctrl-B brings a prompt, and 32 MiB are plenty. Always under TCG.
  */
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../src/api/faults.ts';
 import type { Emulator, NodeView, Properties } from '../../src/emulators/driver.ts';
 import type { Host } from '../../src/emulators/host/host.ts';
@@ -11,6 +12,7 @@ import { type QemuDriverOptions, qemuDriver } from '../../src/emulators/qemu/dri
 import { qemuKind } from '../../src/emulators/qemu/kind.ts';
 import type { Settings } from '../../src/schema/settings.ts';
 import { Bench } from './contract-bench.ts';
+import { sendSlowly } from './ipxe.ts';
 
 export const ipxe: Properties = { ram: 32, boot_priority: 'n', options: '-machine accel=tcg,graphics=off' };
 
@@ -41,7 +43,7 @@ export async function startNode(
   return { emulator: await bench.driver.start(made), view: made };
 }
 
-/** For `assert.rejects`: the fault, with these words in its sentence. */
+/** Checks, for `assert.rejects`, that the error is this fault, with these words in its sentence. */
 export const refused = (code: Parameters<typeof isFault>[1], words: RegExp) => (error: unknown) =>
   isFault(error, code) && words.test(error.message);
 
@@ -69,9 +71,20 @@ export class Terminal {
     return this.shown.slice(from);
   }
 
-  /** Types a command at the prompt, as `ask` does. What lost characters left of an earlier one is erased first (Ctrl-U). */
-  command(line: string, pattern: RegExp): Promise<string> {
-    return this.ask(`\x15\x15${line}\r`, pattern);
+  /**
+   * Types a command at the prompt until `pattern` appears in new output, for at most 60 s. Lines that follow each other too soon mix in a
+   * guest that gets too little of a busy host. What lost characters left of an earlier line is erased first (Ctrl-U).
+   */
+  async command(line: string, pattern: RegExp): Promise<string> {
+    const from = this.shown.length;
+    const limit = performance.now() + 60_000;
+    while (performance.now() < limit) {
+      await sendSlowly({ send: (character) => void this.socket.write(character) }, `\x15\x15${line}\r`);
+      const until = performance.now() + 3000;
+      while (performance.now() < until && !pattern.test(this.shown.slice(from))) await pause(20);
+      if (pattern.test(this.shown.slice(from))) return this.shown.slice(from);
+    }
+    throw new Error(`only shown: ${this.shown.slice(from)}`);
   }
 
   /** Types `text` every 200 ms until `done`, for at most 60 s. */

@@ -3,12 +3,28 @@ import { openTelnet, type TelnetClient } from './telnet.ts';
 import { waitFor } from './wait-for.ts';
 import type { NodeBody } from './with-server.ts';
 
-/** Types slowly: the guest's console loses characters that come faster. */
-export async function type(console: Pick<TelnetClient, 'send'>, text: string): Promise<void> {
-  for (const character of `${text}\r`) {
+/** Sends a line slowly: the serial line of a guest has no flow control. */
+export async function sendSlowly(console: Pick<TelnetClient, 'send'>, text: string): Promise<void> {
+  for (const character of text) {
     console.send(character);
     await new Promise((resolve) => setTimeout(resolve, 40));
   }
+}
+
+/**
+ * Types a line. A guest that gets too little of a busy host loses characters: a line that it does not show whole is erased (Ctrl-U) and typed
+ * again.
+ */
+export async function type(console: Pick<TelnetClient, 'send' | 'expect'>, text: string): Promise<void> {
+  const shown = new RegExp(text.replaceAll(/[^\w ]/g, '\\$&'));
+  await waitFor(
+    async () => {
+      await sendSlowly(console, text);
+      return console.expect(shown, 2000).catch(() => sendSlowly(console, '\x15\x15'));
+    },
+    { what: `the guest to show "${text}"` },
+  );
+  console.send('\r');
 }
 
 /** Makes the guest remember a word, as its setting `word`. */
@@ -21,7 +37,7 @@ export function showsWord(console: TelnetClient, word: string): Promise<void> {
   return untilShown(console, ['show word'], word);
 }
 
-/** What lost characters left of a line is erased first (Ctrl-U). */
+/** Sends the lines until the word is shown. Ctrl-U first erases a line of which characters were lost. */
 async function untilShown(console: TelnetClient, lines: readonly string[], word: string): Promise<void> {
   await waitFor(
     async () => {

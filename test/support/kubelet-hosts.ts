@@ -24,14 +24,14 @@ import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
-/** Of Debian's package. */
+/** Folder of Debian's package. */
 const plugins = '/usr/lib/cni';
 /** Names of an image are looked for in a registry only when their tag is `latest`. */
 const ownImage = 'docker.io/library/patchbay-host:test';
 const wish = process.env.PATCHBAY_TEST_IMAGE ?? '';
 const isReal = wish.includes('/');
 const cgroupFolder = '/sys/fs/cgroup';
-/** What a host offers to pods, MiB. */
+/** Memory that a host offers to pods, MiB. */
 const memoryMiB = 2048;
 
 /** Why pods cannot run here; undefined where they can. */
@@ -44,7 +44,7 @@ export async function noPods(): Promise<string | undefined> {
   return missingPrograms(['containerd', 'containerd'], ['runc', 'runc'], ['busybox', 'busybox-static']);
 }
 
-/** For the setting `image`. */
+/** Name of the image for the setting `image`. */
 export const podImage = isReal ? 'docker.io/library/patchbay:test' : ownImage;
 
 /** A control plane on a network of its own, which end with `started`; kubelets of these names may come. */
@@ -61,7 +61,7 @@ export async function startCluster(
 
 export interface KubeletHostsParts {
   readonly network: HostNetwork;
-  /** Of the cluster: it has a kubeconfig for each name. */
+  /** Folder of the cluster, which has a kubeconfig for each name. */
   readonly folder: string;
   readonly names: readonly string[];
   /** Address of the name server of pods. */
@@ -72,7 +72,7 @@ export class KubeletHosts {
   readonly #parts: KubeletHostsParts;
   readonly #kubelet: string;
   readonly #daemons = new Daemons();
-  /** Of containers that did not end by themselves: containerd does not remove them. */
+  /** Control groups of containers that did not end by themselves: containerd does not remove them. */
   readonly #controlGroups = new Set<string>();
 
   private constructor(parts: KubeletHostsParts, kubelet: string) {
@@ -108,7 +108,7 @@ export class KubeletHosts {
       ...[`--hostname-override=${name}`, `--node-ip=${this.#parts.network.hosts[host]?.address}`, `--root-dir=${at('kubelet')}`],
       ...[`--cert-dir=${at('pki')}`, '--container-runtime=remote', `--container-runtime-endpoint=unix://${this.#socket(host)}`],
     ];
-    // One that is killed alone starts again, and pods run on. What ends with the power of a host is in memory.
+    // A program that is killed alone starts again, and pods run on. State that ends with the power of a host is in memory.
     const script = `
 for folder in /run /var/lib /var/log; do mount -t tmpfs none $folder; done
 while :; do containerd --config ${at('containerd.toml')} & wait $!; sleep 0.2; done &
@@ -225,7 +225,7 @@ ${isReal ? '' : `base_runtime_spec = "${at('spec.json')}"`}
   }
 }
 
-/** Of a data folder of this machine that is a volume of pods: the path in a command line is that of this machine. */
+/** Processes of a data folder of this machine that is a volume of pods: the path in a command line is that of this machine. */
 export function processesInPods(folder: string, mountPath: string): LeftProcess[] {
   const mounted = `/${folder.split('/').slice(-3).join('/')} ${mountPath} `;
   return processesNamed('').flatMap(({ pid, commandLine }) => {
@@ -248,7 +248,7 @@ function podsOf(address: string, host: number): string {
   return `${address.slice(0, address.lastIndexOf('.'))}.${32 * (host + 1)}/27`;
 }
 
-/** One slice of a lab (1,500 MiB) fits on a host, whatever this machine has. */
+/** Settings with which one slice of a lab (1,500 MiB) fits on a host, whatever this machine has. */
 function kubeletConfiguration(dns: string | undefined): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -265,7 +265,7 @@ function kubeletConfiguration(dns: string | undefined): object {
   };
 }
 
-/** Of sandboxes of pods; and, with the programs that a container finds mounted, of slices. */
+/** Writes the image of sandboxes of pods; and, with the programs that a container finds mounted, of slices. */
 async function writeHostImage(folder: string, file: string): Promise<void> {
   const layer = join(folder, 'layer');
   await mkdir(join(layer, 'opt/bin'), { recursive: true });
@@ -292,13 +292,13 @@ async function specWithPrograms(): Promise<object> {
   return { ...spec, mounts: [...spec.mounts, ...programs] };
 }
 
-/** Of the containers whose files are in this folder. */
+/** Control groups of the containers whose files are in this folder. */
 function controlGroupsOf(folder: string): string[] {
   const ofContainers = processesNamed('').filter(({ pid }) => read(`/proc/${pid}/mountinfo`).includes(`${folder}/`));
   return ofContainers.flatMap(({ pid }) => /(?<=:)\/k8s\.io\/\w+/.exec(read(`/proc/${pid}/cgroup`)) ?? []);
 }
 
-/** Those in it first. No effect where there is none. */
+/** Removes a folder, the folders in it first. No effect if it does not exist. */
 function removeFolders(top: string): void {
   if (!existsSync(top)) return;
   const inner = readdirSync(top, { withFileTypes: true }).filter((entry) => entry.isDirectory());

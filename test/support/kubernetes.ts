@@ -18,7 +18,7 @@ import { Daemons } from './daemons.ts';
 import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
-/** For a busy machine. */
+/** Limit for a busy machine. */
 const startLimitMs = 180_000;
 const programs = ['kube-apiserver', 'kube-scheduler', 'kube-controller-manager'] as const;
 
@@ -134,7 +134,7 @@ export class TestKubernetes {
     return socket;
   }
 
-  /** As `kubectl drain` does for each pod of a node. Versions before 1.22 have the older one only. */
+  /** Evicts a pod, as `kubectl drain` does for each pod of a node. Versions before 1.22 have the older API only. */
   async evict(namespace: string, name: string): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}/eviction`;
     const eviction = (apiVersion: string) =>

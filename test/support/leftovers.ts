@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { runMarker } from '../../src/process/child.ts';
 import { readSettings } from '../../src/settings.ts';
 
-/** Of a server, or of a slice. */
+/** Folder for sockets of a server, or of a slice. */
 export async function runtimeDirectoryOf(dataDir: string, isSlice = false): Promise<string> {
   return (await readSettings({ dataDirectory: dataDir, ...(isSlice && { join: 'http://controller' }) })).runtimeDirectory;
 }
@@ -44,7 +44,7 @@ export function processesNamed(text: string): LeftProcess[] {
   });
 }
 
-/** At once; what has ended meanwhile is left aside. */
+/** Signals the processes at once; a process that has ended meanwhile is left aside. */
 export function killProcesses(processes: readonly LeftProcess[], signal: NodeJS.Signals = 'SIGKILL'): void {
   for (const { pid } of processes) {
     try {
@@ -55,7 +55,7 @@ export function killProcesses(processes: readonly LeftProcess[], signal: NodeJS.
   }
 }
 
-/** One line for each process and socket that is still there. */
+/** Lines, one for each process and socket that is still there. */
 export async function listLeftovers(dataDir: string, isSlice = false): Promise<string[]> {
   const runtimeDirectory = await runtimeDirectoryOf(dataDir, isSlice);
   const processes = processesOf(dataDir, runtimeDirectory).map(
@@ -66,8 +66,8 @@ export async function listLeftovers(dataDir: string, isSlice = false): Promise<s
   return [...processes, ...sockets, ...interfacesOf(runtimeDirectory).map((name) => `interface ${name}`)];
 }
 
-/** Network interfaces that are marked as the server's. */
-function interfacesOf(runtimeDirectory: string): string[] {
+/** Lists the network interfaces of the host that are marked as the server's. */
+export function interfacesOf(runtimeDirectory: string): string[] {
   const folder = '/sys/class/net';
   return readdirSync(folder).filter((name) => read(`${folder}/${name}/ifalias`).trim() === runtimeDirectory);
 }

@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** Those of all test servers (`port-block.ts`). */
+/** Ports of the links of all test servers (`port-block.ts`). */
 const linkPorts = '22000:31699';
 
 export interface Namespaces {
-  /** In front of a command line, to run it there. */
+  /** Words in front of a command line, to run it there. */
   readonly launchers: readonly [readonly string[], readonly string[]];
   /** Where the first is reached from here. */
   readonly address: string;
@@ -28,7 +28,7 @@ export async function makeNamespaces(): Promise<Namespaces | string> {
   if (process.getuid?.() !== 0) return 'network namespaces need root';
   const tag = `pb${process.pid}`;
   const [one, other] = [`${tag}a`, `${tag}b`];
-  // One test process has one such network, and no two the same one.
+  // Each test process has one such network, and no two the same one.
   const net = `10.${200 + (process.pid % 50)}.${(process.pid >> 8) % 250}`;
   const remove = async () => {
     for (const name of [one, other]) await run('ip', ['netns', 'del', name]).catch(() => undefined);

@@ -21,8 +21,8 @@ export interface Listener {
 }
 
 /** Resolves when the first message, a ping, arrives. */
-export async function listen(url: string): Promise<Listener> {
-  const socket = await openWebSocket(url);
+export async function listen(url: string, headers?: Record<string, string>): Promise<Listener> {
+  const socket = await openWebSocket(url, headers);
   const all = () => socket.messages.map((message) => JSON.parse(String(message)) as Notice);
   await waitFor(() => socket.messages.length > 0, { what: `a ping on ${url}` });
   assert.equal(all()[0]?.action, 'ping');

@@ -13,6 +13,8 @@ export class PcBench {
   readonly folder: string;
   readonly fabric: LazyFabricClient;
   readonly warnings: string[] = [];
+  /** States for the next starts, by node. */
+  readonly saved = new Map<string, unknown>();
   readonly host: Host;
   driver: Driver;
 
@@ -50,16 +52,17 @@ export class PcBench {
       directory,
       runtimeDirectory: join(this.folder, 'run'),
       properties: {},
+      numbers: { from: 0, lastCommandLine: '' },
       console: { type: 'telnet', port: null, host: '127.0.0.1' },
       carrier: () => true,
       warn: (message) => void this.warnings.push(message),
     };
   }
 
-  /** Its start-up script is written unless it has one. */
+  /** Starts the node. The start-up script is written unless the node has one. */
   async start(nodeId: string, startup_script?: string): Promise<Emulator> {
     const view = await this.view(nodeId);
     await this.driver.populate?.(view.directory, { startup_script }, view.name);
-    return this.driver.start(view);
+    return this.driver.start(view, {}, this.saved.get(nodeId));
   }
 }

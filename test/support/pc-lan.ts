@@ -27,7 +27,7 @@ export class SimulatedClock implements PcClock {
   async run(isDone: () => boolean, limitMs: number): Promise<boolean> {
     const limit = this.#now + limitMs;
     while (!isDone()) {
-      // What promises cause comes before time passes.
+      // Promises are settled before time passes.
       await new Promise((resolve) => setImmediate(resolve));
       if (isDone()) break;
       const [next] = [...this.#timers].sort(([a, x], [b, y]) => x.at - y.at || a - b);
@@ -87,7 +87,7 @@ export class PcLan {
     return made;
   }
 
-  /** To all ports but `from`. */
+  /** Sends to all ports but `from`. */
   send(frame: Uint8Array, from = -1): void {
     const copy = Buffer.from(frame);
     this.frames.push(copy);

@@ -14,7 +14,7 @@ export class Pc {
     this.address = address;
   }
 
-  /** Not started. The address is `10.0.0.number`. */
+  /** Creates a PC and does not start it. The address is `10.0.0.number`. */
   static async make(client: RawClient, project: ProjectHandle, number: number, compute_id = 'local'): Promise<Pc> {
     const address = `10.0.0.${number}`;
     const properties = { startup_script: `ip ${address}/24\n` };

@@ -8,7 +8,7 @@ export interface PcConsole {
   output(): string;
 }
 
-/** On a busy machine an echo takes seconds. */
+/** Limit for an echo, which takes seconds on a busy machine. */
 const echoMs = 4_000;
 /** Longer than the search for the address, which shows nothing. */
 const quietMs = 15_000;

@@ -57,7 +57,7 @@ export class Pinger {
     return this.#burst(count, everyMs, 400);
   }
 
-  /** The same for links that lose none: waits for the answers as long as a busy machine may take for them. */
+  /** Sends echoes over links that lose none: waits for the answers as long as a busy machine may take for them. */
   whole(count: number, everyMs = 10): Promise<number[]> {
     return this.#burst(count, everyMs, 10_000);
   }

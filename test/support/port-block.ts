@@ -13,7 +13,7 @@ const ranges = {
   vnc_console: { first: 20_000, size: 50 },
   udp: { first: 22_000, size: 400 },
 } as const;
-/** From here up to 32767 ports belong to no block: tests of a driver or the console may use them. */
+/** First port that belongs to no block: tests of a driver or the console may use it and those up to 32767. */
 export const firstFreePort = 31_700;
 
 export interface PortBlock {

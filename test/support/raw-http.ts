@@ -22,7 +22,7 @@ export interface Ask {
   readonly headers?: Record<string, string>;
   /** Default 120,000 ms. */
   readonly limitMs?: number;
-  /** The rest of the answer is not waited for. */
+  /** Number of bytes to read: the rest of the answer is not waited for. */
   readonly readBytes?: number;
 }
 
@@ -99,7 +99,7 @@ function split(line: string): [string, string] {
 }
 
 function replyOf(request: string, status: number, headers: IncomingHttpHeaders, bytes: Buffer): Reply {
-  // As every client that accepts gzip.
+  // The answer is unpacked, as by every client that accepts gzip.
   const plain = () => (headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes);
   return {
     request,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { waitFor } from './wait-for.ts';
 
 export class Registry {
-  /** As images name it: `127.0.0.1:PORT`. */
+  /** Host as images name it: `127.0.0.1:PORT`. */
   readonly host: string;
   readonly #child: ChildProcess;
   readonly #folder: string;

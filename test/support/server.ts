@@ -1,7 +1,7 @@
 /** A real server process for tests: its own data directory, its own ports, and nothing of it left afterwards. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -37,7 +37,7 @@ export interface RunningServer {
   readonly dataDir: string;
   readonly runtimeDirectory: string;
   readonly running: boolean;
-  /** Its standard error so far. */
+  /** Standard error of the server so far. */
   log(): string;
   /** SIGKILL; resolves when it has ended. */
   kill9(): Promise<void>;
@@ -52,7 +52,7 @@ export interface RunningServer {
 const root = resolve(import.meta.dirname, '../..');
 /** A whole `npm test` makes a bundle of the same sources, which starts in half the processor time (`scripts/bundle-program.mjs`). */
 export const serverProgram = process.env.PATCHBAY_TEST_PROGRAM ?? join(root, 'src/main.ts');
-/** For one that hangs: what starts on a machine with ten busy processes for each core takes its time. */
+/** Limit for a start that hangs: on a machine with ten busy processes for each core a start takes its time. */
 const startLimitMs = 90_000;
 
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
@@ -197,19 +197,23 @@ class TestServer implements RunningServer {
     const expected = this.#killed || this.#options.stopNodes === false;
     const listLeft = () => listLeftovers(this.dataDir, this.#options.command === 'compute');
     let left = await listLeft();
-    // On a busy machine a server ends before the fabric that it has asked to end.
-    for (let tries = 0; left.length > 0 && !expected && tries < 200; tries++) {
+    const code = await this.#ended;
+    // A server on a busy machine ends before the fabric that it has asked to end.
+    for (let tries = 0; left.length > 0 && !expected && tries < 50; tries++) {
       await new Promise((resolve) => setTimeout(resolve, 100));
       left = await listLeft();
     }
+    const fabricLog = left.length > 0 ? await readFile(join(this.dataDir, 'state', 'fabric.log'), 'utf8').catch(String) : '';
     this.#endAllNow();
     await waitFor(() => processesOf(this.dataDir, this.runtimeDirectory).length === 0, { what: 'the end of all processes' });
     await this.#tidy();
     if (left.length > 0 && !expected)
-      throw new Error(`the server left behind:\n${left.join('\n')}\nIts log: ${this.#errors.slice(-2000)}`);
+      throw new Error(
+        `the server left behind (exit code ${code}):\n${left.join('\n')}\nIts log: ${this.#errors.slice(-2000)}\nThe fabric's: ${fabricLog.slice(-2000)}`,
+      );
   }
 
-  /** It did not start. On a given data directory another server may run: its processes are not touched. */
+  /** Ends a server that did not start. On a given data directory another server may run: its processes are not touched. */
   async giveUp(): Promise<void> {
     await this.kill9();
     if (this.#options.dataDir === undefined) this.#endAllNow();

@@ -32,7 +32,7 @@ export async function findSlice(controller: RawClient, id: string): Promise<Slic
   return (await controller.get<SliceObject[]>('/v2/slices')).find(({ compute_id }) => compute_id === id);
 }
 
-/** In this state; of a joined one, connected. */
+/** Waits until the slice is in this state and, if joined, connected. */
 export function untilSlice(controller: RawClient, id: string, state: SliceObject['state']): Promise<SliceObject> {
   const condition = async () => {
     const slice = await findSlice(controller, id);

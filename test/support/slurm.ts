@@ -1,11 +1,10 @@
 /**
- * A real Slurm for tests: munged, slurmctld and a slurmd on each of some hosts (`host-network.ts`), and slurmrestd, with keys and folders of
- * their own. No port of this machine is taken, so that several run at a time, beside the machine's own. A host has a process namespace: its
- * power cut ends everything on it. Needs root and Debian's packages.
+ * A real Slurm for tests: munged, slurmctld and a slurmd on each of some hosts (`host-network.ts`), with keys and folders of their own. No
+ * port of this machine is taken, so that several run at a time, beside the machine's own. A host has a process namespace: its power cut ends
+ * everything on it. Needs root and Debian's packages.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,8 +17,6 @@ import { noNamespaces } from './network-namespace.ts';
 import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
-/** The user `nobody`, for slurmrestd refuses to run as root. */
-const restUser = 65_534;
 const port = 6817;
 
 /** Why Slurm cannot run here; undefined where it can. */
@@ -30,7 +27,6 @@ export async function noSlurm(): Promise<string | undefined> {
     ['munged', 'munge'],
     ['slurmctld', 'slurmctld'],
     ['slurmd', 'slurmd'],
-    ['slurmrestd', 'slurmrestd'],
     ['sbatch', 'slurm-client'],
     ['unshare', 'util-linux'],
   );
@@ -70,14 +66,9 @@ export class TestSlurm {
     return slurm;
   }
 
-  /** For commands of Slurm. */
+  /** Environment for commands of Slurm. */
   get env(): Readonly<Record<string, string>> {
     return { SLURM_CONF: join(this.folder, 'slurm.conf') };
-  }
-
-  /** Of slurmrestd. */
-  get socket(): string {
-    return join(this.folder, 'work/rest.sock');
   }
 
   async command(program: string, ...args: string[]): Promise<string> {
@@ -148,25 +139,6 @@ export class TestSlurm {
       return states.match(/idle/g)?.length === this.#hosts.length;
     };
     await waitFor(idle, { what: 'idle nodes of Slurm', everyMs: 100, limitMs: 100_000 });
-    await this.#startRest();
-  }
-
-  /** Its socket appears in a folder that its user may write to. */
-  async #startRest(): Promise<void> {
-    const { socket } = this;
-    const user = ['setpriv', `--reuid=${restUser}`, `--regid=${restUser}`, '--clear-groups'];
-    const rest = [
-      'slurmrestd',
-      '-f',
-      this.env.SLURM_CONF ?? '',
-      '-a',
-      'rest_auth/local',
-      '-s',
-      'openapi/v0.0.38',
-      `unix:${socket}`,
-    ];
-    this.daemons.start('slurmrestd', [...user, ...rest], this.env);
-    await waitFor(() => existsSync(socket) && this.daemons.check() === undefined, { what: 'the socket of slurmrestd' });
   }
 
   #configuration(): string {
@@ -192,7 +164,7 @@ SchedulerParameters=batch_sched_delay=1,sched_interval=1,bf_interval=1
 ReturnToService=2
 SlurmdTimeout=6
 SlurmctldTimeout=6
-KillWait=2
+KillWait=10
 MailProg=/bin/true
 StateSaveLocation=${folder}/state
 SlurmdSpoolDir=${folder}/spool.%n

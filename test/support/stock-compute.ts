@@ -33,7 +33,7 @@ export class StockCompute {
   readonly calls: string[] = [];
   /** `node/adapter/port` to NIO. */
   readonly nios = new Map<string, Fields>();
-  /** Of the captures; nothing was written before `write`. */
+  /** Contents of the captures; nothing was written before `write`. */
   #written = Promise.withResolvers<string>();
   /** User agents that its capabilities were asked by. */
   readonly agents: (string | undefined)[] = [];

@@ -7,7 +7,7 @@ import type { SwitchPort, SwitchPortSpec } from '../../src/fabric/switches/port-
 import { Switches } from '../../src/fabric/switches/switches.ts';
 
 export class SwitchBed {
-  /** What the switches take for now. */
+  /** Time by the clock of the switches. */
   nowMs = 1000;
   readonly switches = new Switches(() => this.nowMs);
 

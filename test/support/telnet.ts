@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { waitFor } from './wait-for.ts';
 
-/** For a console that hangs: on a machine with ten busy processes per core a second takes ten. */
+/** Limit for a console that hangs: on a machine with ten busy processes per core a second takes ten. */
 const hangMs = 60_000;
 
 export interface TelnetClient {

@@ -1,6 +1,6 @@
 /** Two servers, each in a network namespace of its own; the first has the other as a compute, and a link leads from a PC of the one to a node of the other. */
 import type { LinkStats } from '../../src/schema/link-stats.ts';
-import { type } from './ipxe.ts';
+import { sendSlowly } from './ipxe.ts';
 import type { Namespaces } from './namespaces.ts';
 import { ping } from './ping.ts';
 import { RawClient } from './raw-http.ts';
@@ -10,9 +10,9 @@ import { openWebSocket, type WebSocketClient } from './web-socket.ts';
 import { createNode, createProject, end, type NodeBody, type ProjectHandle, tinyVm } from './with-server.ts';
 
 export interface TwoHostsOptions {
-  /** What the node of the second server is; its address is 10.0.0.2. Default `vpcs`. */
+  /** Kind of the node of the second server; its address is 10.0.0.2. Default `vpcs`. */
   readonly far?: 'vpcs' | 'qemu';
-  /** Of the second server; read again at each of its starts. */
+  /** Settings of the second server; read again at each of its starts. */
   readonly config?: Config;
   /** Whether SIGTERM ends the nodes, too (default true). */
   readonly stopNodes?: boolean;
@@ -36,7 +36,7 @@ export class TwoHosts {
     this.client = new RawClient(url);
   }
 
-  /** When it fails half-way, it stops all that it started. */
+  /** Starts two servers; a start that fails half-way stops all that it started. */
   static async start(network: Namespaces, options: TwoHostsOptions = {}): Promise<TwoHosts> {
     await using started = new AsyncDisposableStack();
     const launch = async (options: ServerOptions) => {
@@ -114,7 +114,7 @@ export class TwoHosts {
     return waitFor(async () => (await count()) === 0, { what: 'usable nodes' });
   }
 
-  /** Both ends say that frames of the link go this way. */
+  /** Waits until both ends report that this carrier carries the frames of the link. */
   isCarried(by: LinkStats['carrier']): Promise<unknown> {
     const carrier = async () => (await this.client.get<LinkStats>(`${this.link}/stats`)).carrier;
     return waitFor(async () => (await carrier()) === by, { what: `frames that go by ${by}`, everyMs: 50 });
@@ -144,7 +144,7 @@ export class TwoHosts {
     if (far === 'qemu') await this.#giveAddress(nodes[1]);
   }
 
-  /** To a machine that came to iPXE. */
+  /** Gives an address to a machine that came to iPXE. */
   async #giveAddress(vm: NodeBody): Promise<void> {
     const console = await this.#open(vm);
     const output = () => console.messages.map(String).join('');
@@ -159,7 +159,7 @@ export class TwoHosts {
     );
     for (const line of ['ifopen net0', 'set net0/ip 10.0.0.2', 'set net0/netmask 255.255.255.0']) {
       const before = prompts();
-      await type({ send }, line);
+      await sendSlowly({ send }, `${line}\r`);
       await waitFor(() => prompts() > before, { what: `the end of ${line}` });
     }
     console.close();

@@ -1,4 +1,4 @@
-/** For tests of undo: steps at random in a project, and the topology after each. */
+/** Random steps in a project for tests of undo, and the topology after each. */
 import assert from 'node:assert/strict';
 import type { History } from '../../src/schema/history.ts';
 import type { Chance } from '../durability/random.ts';
@@ -32,7 +32,7 @@ const isUplink = ({ node_type }: FreePort) => node_type === 'nat' || node_type =
 const fits = (one: FreePort, other: FreePort) => other.end.node_id !== one.end.node_id && !(isUplink(one) && isUplink(other));
 
 const left = { command_line: null, node_directory: null, status: null, console_host: null };
-/** Those of the host come and go with other tests. */
+/** Leaves out the interfaces of the host, which come and go with other tests. */
 const withoutInterfaces = (key: string, value: unknown) => (key === 'interfaces' ? undefined : value);
 
 /** All that is stored, whatever the order: how a node runs is not. */
@@ -145,7 +145,7 @@ export class UndoWalk {
     else await link;
   }
 
-  /** One end goes to another port. */
+  /** Moves one end to another port. */
   async #rewire(): Promise<void> {
     const link = this.#chance.pick((await this.#ask('GET /links')) as LinkObject[]);
     const [kept] = link?.nodes ?? [];
@@ -214,7 +214,7 @@ export class UndoWalk {
     await this.#ask('POST /bulk/delete', { nodes, links, drawings: await some('drawings', 'drawing_id') });
   }
 
-  /** Of kinds that can be started here without an image. */
+  /** Starts or stops a node of a kind that can be started here without an image. */
   async #run(): Promise<void> {
     const node = this.#chance.pick((await this.#nodes()).filter(({ node_type }) => node_type === 'vpcs'));
     if (node) await this.#ask(`POST /nodes/${node.node_id}/${this.#chance.next() < 0.7 ? 'start' : 'stop'}`);

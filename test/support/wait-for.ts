@@ -6,11 +6,11 @@ const defaultLimitMs = 60_000;
 export interface WaitOptions {
   /** Default 60,000 ms, for a hang: on a machine with ten busy processes per core a second takes ten. */
   readonly limitMs?: number;
-  /** For the message of the failure. */
+  /** Condition in words, for the message of the failure. */
   readonly what: string;
   /**
-   * How often to look. Default: 10 ms at first, then a tenth of the time waited so far, up to 100 ms: a look may ask a server, or read all
-   * of /proc, and what takes seconds would keep a core busy.
+   * Time between two looks. Default: 10 ms at first, then a tenth of the time waited so far, up to 100 ms: a look may ask a server,
+   * or read all of /proc, and what takes seconds would keep a core busy.
    */
   readonly everyMs?: number;
 }

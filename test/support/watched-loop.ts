@@ -9,7 +9,7 @@ import { waitFor } from './wait-for.ts';
 const limitMs = 120_000;
 
 export interface WatchedLoop {
-  /** For `startServer`. */
+  /** Environment for `startServer`. */
   readonly env: Readonly<Record<string, string>>;
   /** Forgets what was before. */
   restart(server: RunningServer): Promise<void>;
@@ -22,7 +22,7 @@ export function watchedLoop(): WatchedLoop {
   return {
     env: { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'loop-watch.ts')}`, PATCHBAY_TEST_LOOP_FILE: file },
     async restart(server) {
-      // What was begun before is not counted.
+      // Stalls that began before are not counted.
       await waitFor(async () => !Number.isNaN(await longestMs()), { what: 'the watch of the event loop', limitMs });
       process.kill(server.pid, 'SIGUSR2');
       await waitFor(async () => (await longestMs()) < 50, { what: 'the watch of the event loop to begin anew', limitMs });

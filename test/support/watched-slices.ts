@@ -1,8 +1,8 @@
-/** What an engine reports of the slices of one controller. */
+/** Reports of an engine on the slices of one controller. */
 import type { Engine, SliceReport } from '../../src/controller/engines/engine.ts';
 import { waitFor } from './wait-for.ts';
 
-/** What a listener was called with. */
+/** Values with which a listener was called. */
 export class WatchedSlices {
   readonly slices = new Map<string, SliceReport>();
   readonly states: string[] = [];

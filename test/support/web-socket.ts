@@ -13,9 +13,9 @@ export interface WebSocketClient {
   close(): void;
 }
 
-/** `url` may begin with http. Rejects when the server refuses. */
-export async function openWebSocket(url: string): Promise<WebSocketClient> {
-  const socket = new WebSocket(url.replace(/^http/, 'ws'));
+/** `url` may begin with http; `headers` are sent with the request. Rejects when the server refuses. */
+export async function openWebSocket(url: string, headers: Record<string, string> = {}): Promise<WebSocketClient> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
   socket.binaryType = 'arraybuffer';
   const messages: (string | Buffer)[] = [];
   let passed = 0;

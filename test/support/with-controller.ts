@@ -1,4 +1,4 @@
-/** For tests: a controller with a project, over a compute that only remembers (`in-memory-compute.ts` says why). */
+/** A controller with a project for tests, over a compute that only remembers (`in-memory-compute.ts` says why). */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -77,7 +77,7 @@ export class ControllerBench {
   /** A request below `/v2`, with its body validated, as it would come over HTTP. */
   async ask<T>(wanted: string, body: unknown = {}): Promise<T> {
     const reply = await request<T>(this.#the.api, wanted, body);
-    // On a busy machine the last notifications leave in the next turn.
+    // The last notifications leave in the next turn on a busy machine.
     await turn();
     await turn();
     return reply;

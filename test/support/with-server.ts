@@ -1,4 +1,4 @@
-/** One real server for a test file: started before its tests, ended after them, and nothing of it may be left. */
+/** A real server for a test file: started before its tests, ended after them, and nothing of it may be left. */
 import { after } from 'node:test';
 import { RawClient } from './raw-http.ts';
 import { type RunningServer, type ServerOptions, startServer } from './server.ts';
@@ -10,7 +10,7 @@ export interface Bench {
 
 /** Awaited at the top of a test file, for hooks of a file begin at the same time. The server ends after the last test. */
 export async function withServer(options: ServerOptions = {}): Promise<Bench> {
-  // Without the probe of KVM: these tests say themselves that machines are emulated.
+  // KVM is not probed: these tests say themselves that machines are emulated.
   const server = await startServer({ ...options, config: { Qemu: { acceleration: 'off' }, ...options.config } });
   const client = new RawClient(server.url);
   after(async () => {
@@ -70,10 +70,11 @@ export const tinyVm = {
   adapters: 1,
   boot_priority: 'n',
   options: '-nodefaults -machine accel=tcg,graphics=off',
+  process_priority: 'normal',
 };
 
 /**
- * The same with a network card that has no boot ROM: its firmware finds nothing to boot, writes its name and halts. Takes no processor
- * time, where the boot ROM of `tinyVm` asks for an address again and again and keeps a core busy.
+ * The machine of `tinyVm` with a network card that has no boot ROM: its firmware finds nothing to boot, writes its name and halts.
+ * Takes no processor time, where the boot ROM of `tinyVm` asks for an address again and again and keeps a core busy.
  */
 export const idleVm = { ...tinyVm, adapter_type: 'tulip' };

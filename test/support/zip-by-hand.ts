@@ -10,7 +10,7 @@ export interface HandEntry {
   readonly method?: number;
   readonly packed?: Uint8Array;
   readonly flags?: number;
-  /** What the archive says, when that is not true. */
+  /** Size and checksum that the archive claims, when these are not true. */
   readonly claims?: { readonly sizeBytes?: number; readonly crc?: number };
 }
 

@@ -1,4 +1,4 @@
-/** What the compiler and the linter say of every file: an error of theirs fails `npm test`. */
+/** Errors that the compiler and the linter report of any file fail `npm test`. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';

@@ -25,7 +25,7 @@ export interface Action {
   readonly label: string;
   readonly group: ActionGroup;
   readonly icon?: IconName;
-  /** For example `Mod+Shift+Z`; `Mod` is Ctrl, on Apple's machines Command. */
+  /** Shortcuts, for example `Mod+Shift+Z`; `Mod` is Ctrl, on Apple's machines Command. */
   readonly keys?: readonly string[];
   /** Default: on the page, but not while the user types in a field or a console. */
   readonly keysWork?: KeyScope;
@@ -35,12 +35,12 @@ export interface Action {
   /** False: the command is hidden, because this server does not support it. */
   readonly offered?: (context: ActionContext) => boolean;
   readonly enabled: (context: ActionContext) => boolean;
-  /** For toggles: whether it is on. */
+  /** State of a toggle: whether it is on. */
   readonly on?: (context: ActionContext) => boolean;
   readonly run: (context: ActionContext) => unknown;
 }
 
-/** For commands that need an open project. */
+/** Condition of commands that need an open project. */
 export const inProject = ({ project }: ActionContext): boolean => project?.phase.value === 'opened';
 
 export const contextOf = (app: App): ActionContext => ({ app, project: app.project.value });

@@ -34,7 +34,7 @@ const chosen = ({ project }: ActionContext) => {
   return drawing && others.length === 0 && project?.groups.isGroup(drawing.drawing_id) ? drawing : undefined;
 };
 
-/** Its items stay. */
+/** Removes a group; its items stay. */
 const ungroup: Action = {
   id: 'ungroup',
   label: texts.ungroup,

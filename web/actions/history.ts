@@ -6,7 +6,7 @@ import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { type Action, inProject } from './action.ts';
 
-/** Up to these counts a step is reverted without a question: the result is in sight, and can be reverted in turn. */
+/** Counts up to which a step is reverted without a question: the result is in sight, and can be reverted in turn. */
 const unasked = { changes: 20, deletedOrRestored: 5 };
 
 const maker = (verb: 'undo' | 'redo', keys: readonly string[]): Action => ({

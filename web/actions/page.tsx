@@ -17,7 +17,7 @@ export const pageActions = (all: () => readonly Action[]): readonly Action[] => 
     group: 'page',
     icon: 'search',
     keys: ['Mod+K'],
-    // Not in a console: shells use this key, too.
+    // Consoles are left out: shells use this key, too.
     keysWork: 'inFields',
     enabled: ({ app }) => !app.dialogs.isAny,
     run: ({ app }) => app.dialogs.show((close) => <CommandMenu actions={all().filter(({ id }) => id !== 'find')} close={close} />),

@@ -16,8 +16,8 @@ const wire: Action = {
   on: ({ app }) => app.tools.tool.value.name === 'wire',
   run: ({ app, project }) => {
     const tool = app.tools.tool.peek();
-    // With a node selected the keyboard alone can create a link: from this node to the next selected one. The button of the toolbar
-    // ignores the selection: its user points at nodes.
+    // A selected node lets the keyboard alone create a link: from this node to the next selected one. The button of the toolbar ignores the
+    // selection: its user points at nodes.
     const [node] = document.activeElement?.closest('.toolbar') ? [] : (project?.selection.nodes.peek() ?? []);
     const isDone = tool.name === 'wire' && (!node || tool.from?.node_id === node.node_id);
     app.tools.tool.value = isDone ? { name: 'select' } : tool.name === 'wire' ? tool : { name: 'wire' };

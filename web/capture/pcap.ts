@@ -14,7 +14,7 @@ import {
 export interface Packet {
   /** Starts at 1. */
   readonly number: number;
-  /** Since 1970, with the file's resolution. */
+  /** Time of the packet since 1970, with the file's resolution. */
   readonly timeMs: number;
   /** Length on the wire; `bytes` may be shorter. */
   readonly length: number;
@@ -30,7 +30,7 @@ export class PcapParser {
   #count = 0;
   #header: { readonly littleEndian: boolean; readonly fractionsPerMs: number; readonly linkType: number } | undefined;
 
-  /** From the list at tcpdump.org, "Link-layer header types"; undefined until the header is complete. */
+  /** Link type from the list at tcpdump.org, "Link-layer header types"; undefined until the header is complete. */
   get linkType(): number | undefined {
     return this.#header?.linkType;
   }

@@ -11,7 +11,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { type Appliance, type ApplianceImage, imagesOf, kindOf, templateOf, versionWith } from './appliance.ts';
+import { type Appliance, type ApplianceImage, imagesOf, kindOf, sectionOf, templateOf, versionWith } from './appliance.ts';
 import { ApplianceFacts } from './appliance-facts.tsx';
 import { ArrivalList } from './arrival-list.tsx';
 import { isPresent, readImages, stateOf, useImageHosts } from './catalog.ts';
@@ -103,7 +103,7 @@ function Wizard(props: KnownProps) {
   const wizard = catalogTexts.wizard;
   const { versions, computeId, versionName, version, needed, accept, intake, offer } = useWizard(props);
   const name = useSignal(appliance.name);
-  const form = useKindForms(app, kind, platformOf(appliance, kind))?.template;
+  const form = useKindForms(app, kind, platformOf(sectionOf(appliance, kind, version.value)))?.template;
   const missing = needed.value.filter(({ state }) => !isPresent(state));
   const isReady = missing.length === 0 && form != null && name.value.trim() !== '';
   const create = () =>
@@ -144,7 +144,7 @@ function Wizard(props: KnownProps) {
         )}
         <ComputeField computeId={computeId} />
       </div>
-      <NeededFiles appliance={appliance} kind={kind} needed={needed.value} offer={offer} />
+      <NeededFiles section={sectionOf(appliance, kind, version.value)} needed={needed.value} offer={offer} />
       {missing.length > 0 && (
         <FilePicker label={wizard.drop} multiple onPick={(file) => void intake.take(file)} hint={catalogTexts.dropHint} />
       )}
@@ -153,8 +153,7 @@ function Wizard(props: KnownProps) {
   );
 }
 
-function platformOf(appliance: Appliance, kind: NodeType): string | undefined {
-  const { platform, arch } = (appliance as unknown as Record<string, { platform?: unknown; arch?: unknown }>)[kind] ?? {};
+function platformOf({ platform, arch }: Readonly<Record<string, unknown>>): string | undefined {
   const value = platform ?? arch;
   return typeof value === 'string' ? value : undefined;
 }

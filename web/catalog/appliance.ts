@@ -1,4 +1,14 @@
-/** Appliances in GNS3's `.gns3a` format, registry versions up to 6: the image files that a version needs, and the template that it makes. */
+/**
+ * Appliances in GNS3's `.gns3a` format: the image files that a version needs, and the template that it makes. Files of registry version 8
+ * are converted to the form of version 6, one appliance for each emulator of the file.
+ */
+import {
+  type ApplianceSettings,
+  md5OfImage,
+  settingsOfAppliance,
+  settingsOfVersion,
+  templateProperties,
+} from '../../src/schema/appliance.ts';
 import type { NodeType } from '../../src/schema/node.ts';
 
 /** A file that an appliance knows. */
@@ -20,6 +30,8 @@ export interface ApplianceVersion {
   readonly idlepc?: string;
   /** Property of a node to the name of a file. */
   readonly images?: Readonly<Record<string, string>>;
+  /** Properties of the template, in place of the appliance's. */
+  readonly section?: Properties;
 }
 
 interface ApplianceSource {
@@ -52,8 +64,18 @@ const isMissingOr = (value: unknown, holds: (value: unknown) => boolean) => valu
 const isListOf = (value: unknown, holds: (item: Properties) => boolean) =>
   Array.isArray(value) && value.every((item) => isObject(item) && holds(item));
 
-/** Files come from anywhere. */
-export function isAppliance(value: unknown): value is Appliance {
+/** Returns the appliances of a file: one for each emulator, none for other JSON. Files come from anywhere. */
+export function appliancesOf(content: unknown): Appliance[] {
+  if (!isAppliance(content)) return [];
+  const settings = settingsOfAppliance(content);
+  const types = [...new Set(settings.map((one) => one.template_type))].filter(isNoField).slice(0, mostEmulators);
+  return types.length === 0 ? [content] : types.map((type) => ofEmulator(content, settings, type, types.length > 1));
+}
+
+/** Most emulators of one file that are read. */
+const mostEmulators = 8;
+
+function isAppliance(value: unknown): value is Appliance {
   if (!isObject(value) || !isText(value.name)) return false;
   const hasImages = isMissingOr(value.images, (list) =>
     isListOf(
@@ -64,22 +86,81 @@ export function isAppliance(value: unknown): value is Appliance {
   const hasVersions = isMissingOr(value.versions, (list) =>
     isListOf(
       list,
-      ({ name, images }) => isText(name) && isMissingOr(images, (files) => isObject(files) && Object.values(files).every(isText)),
+      (version) =>
+        isText(version.name) &&
+        isMissingOr(version.images, (files) => isObject(files) && Object.values(files).every(isText)) &&
+        hasTexts(version, loginTexts),
     ),
   );
   return hasImages && hasVersions && hasTexts(value, ownTexts);
 }
 
+const loginTexts = ['usage', 'installation_instructions', 'default_username', 'default_password'];
 const ownTexts = [
-  ...['category', 'description', 'usage', 'symbol', 'availability', 'vendor_name', 'vendor_url'],
-  ...['product_name', 'product_url', 'documentation_url'],
+  ...['category', 'description', 'symbol', 'availability', 'vendor_name', 'vendor_url'],
+  ...['product_name', 'product_url', 'documentation_url', ...loginTexts],
 ];
-const imageTexts = ['version', 'md5sum', 'download_url', 'direct_download_url', 'compression'];
+/** The part about an emulator stands under its name, which must not be that of another field. */
+const isNoField = (type: string): boolean => !['name', 'images', 'versions', ...ownTexts].includes(type);
+const imageTexts = ['version', 'md5sum', 'checksum', 'download_url', 'direct_download_url', 'compression'];
 const hasTexts = (value: Properties, keys: readonly string[]) => keys.every((key) => isMissingOr(value[key], isText));
+
+/** Fields of a version that replace those of the appliance in its template. */
+const versionFields = ['category', 'symbol', 'first_port_name', 'port_name_format', 'port_segment_size'];
+
+/** Returns the part of a file of version 8 that is about one emulator, in the form of version 6. */
+function ofEmulator(file: Appliance, settings: readonly ApplianceSettings[], type: string, isOneOfSeveral: boolean): Appliance {
+  const { settings: _settings, images, versions, ...facts } = file as Appliance & { settings: unknown };
+  const own = settings.filter((one) => one.template_type === type);
+  const base = settingsOfVersion(own, undefined);
+  const usage = usageOf(file, {});
+  const ownVersions = (versions as readonly (ApplianceVersion & Properties)[] | undefined)?.flatMap((version) => {
+    const chosen = settingsOfVersion(settings, version.settings);
+    if (chosen?.template_type !== type) return [];
+    const fields = Object.fromEntries(versionFields.flatMap((key) => (key in version ? [[key, version[key]]] : [])));
+    const text = usageOf(file, version);
+    return [{ ...version, section: { ...templateProperties(settings, chosen), ...fields, ...(text && { usage: text }) } }];
+  });
+  const used = new Set(ownVersions?.flatMap((version) => Object.values(version.images ?? {})));
+  return {
+    ...facts,
+    name: isOneOfSeveral ? `${file.name} (${type})` : file.name,
+    ...(usage && { usage }),
+    [type]: base && templateProperties(settings, base),
+    ...(images && { images: images.filter(({ filename }) => !isOneOfSeveral || used.has(filename)).map(withMd5) }),
+    ...(ownVersions && { versions: ownVersions }),
+  } as Appliance;
+}
+
+function withMd5(image: ApplianceImage): ApplianceImage {
+  const { md5sum: _md5sum, ...others } = image;
+  const md5sum = md5OfImage(image);
+  return { ...others, ...(md5sum !== undefined && { md5sum }) };
+}
+
+/** Returns how a machine is used, with how its image is got and its first login. */
+function usageOf(file: Appliance, version: Properties): string {
+  const {
+    usage,
+    installation_instructions,
+    default_username: user,
+    default_password: password,
+  } = {
+    ...file,
+    ...version,
+  } as Properties;
+  const login = [user && `User name: ${user}`, password && `Password: ${password}`].filter(Boolean).join('. ');
+  return [usage, installation_instructions, login].filter(Boolean).join('\n');
+}
 
 /** The kind of its nodes: the section that the file has. Undefined for a newer format or an unknown emulator. */
 export function kindOf(appliance: Appliance, kinds: Iterable<string>): NodeType | undefined {
   return [...kinds].find((kind) => isObject((appliance as unknown as Properties)[kind])) as NodeType | undefined;
+}
+
+/** Returns the properties of the template of a version. */
+export function sectionOf(appliance: Appliance, kind: string, version: ApplianceVersion | undefined): Properties {
+  return version?.section ?? ((appliance as unknown as Properties)[kind] as Properties);
 }
 
 /** Files of a version, each once. Files that the appliance does not describe have a name only. */
@@ -113,20 +194,21 @@ const shared = ['usage', 'symbol', 'port_name_format', 'port_segment_size', 'fir
 /** The body that creates the template; properties that this server does not know are left out. */
 export function templateOf(appliance: Appliance, { name, kind, computeId, version, fileNames, known }: TemplateParts): Properties {
   const file = appliance as unknown as Properties;
-  const { arch, image, ...section } = file[kind] as Properties;
+  const { arch, image, category: ofSection, ...section } = sectionOf(appliance, kind, version);
   const files = Object.entries(version?.images ?? {}).map(([key, filename]) => [
     known.has(key) ? key : 'path',
     fileNames.get(filename) ?? filename,
   ]);
   const all: Record<string, unknown> = {
+    ...Object.fromEntries(shared.flatMap((key) => (key in file ? [[key, file[key]]] : []))),
     ...section,
     ...(arch !== undefined && { platform: arch }),
     ...(image !== undefined && { image }),
-    ...Object.fromEntries(shared.flatMap((key) => (key in file ? [[key, file[key]]] : []))),
     ...(version?.idlepc && { idlepc: version.idlepc }),
     ...Object.fromEntries(files),
   };
   const kept = Object.entries(all).filter(([key]) => known.has(key) || key === 'symbol');
-  const category = appliance.category === 'multilayer_switch' ? 'switch' : appliance.category;
-  return { ...Object.fromEntries(kept), ...(category && { category }), name, template_type: kind, compute_id: computeId };
+  const category = typeof ofSection === 'string' ? ofSection : appliance.category;
+  const word = category === 'multilayer_switch' ? 'switch' : category;
+  return { ...Object.fromEntries(kept), ...(word && { category: word }), name, template_type: kind, compute_id: computeId };
 }

@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { App } from '../state/app.ts';
-import { type Appliance, type ApplianceImage, isAppliance, isEmptyDisk, kindOf } from './appliance.ts';
+import { type Appliance, type ApplianceImage, appliancesOf, isEmptyDisk, kindOf } from './appliance.ts';
 import { type ImageFile, imagesPath } from './images.ts';
 
 export type ImagesByKind = ReadonlyMap<string, readonly ImageFile[]>;
@@ -20,7 +20,7 @@ export const imageKinds = ({ server }: App): string[] =>
 
 export async function readAppliances({ api }: App): Promise<readonly Appliance[]> {
   const listed = await api.get<readonly unknown[]>('/v2/appliances');
-  return listed.filter(isAppliance).toSorted((one, other) => one.name.localeCompare(other.name));
+  return listed.flatMap(appliancesOf).toSorted((one, other) => one.name.localeCompare(other.name));
 }
 
 /** A kind whose list fails has no images here. */

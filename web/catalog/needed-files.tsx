@@ -2,7 +2,7 @@
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/progress.tsx';
-import type { Appliance, ApplianceImage } from './appliance.ts';
+import type { ApplianceImage } from './appliance.ts';
 import { OutLink } from './appliance-facts.tsx';
 import { type ImageState, isPresent } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
@@ -21,15 +21,14 @@ export interface OfferedDownload {
 interface NeededFilesProps {
   /** Undefined: a link has to do. */
   readonly offer: (image: ApplianceImage) => OfferedDownload | undefined;
-  readonly appliance: Appliance;
-  readonly kind: string;
+  /** Properties of the template. */
+  readonly section: Readonly<Record<string, unknown>>;
   readonly needed: readonly NeededFile[];
 }
 
-export function NeededFiles({ appliance, kind, needed, offer }: NeededFilesProps) {
+export function NeededFiles({ section: { image }, needed, offer }: NeededFilesProps) {
   const { wizard } = catalogTexts;
   if (needed.length === 0) {
-    const { image } = (appliance as unknown as Record<string, { image?: unknown }>)[kind] ?? {};
     return <p class="empty">{typeof image === 'string' ? wizard.pulled(image) : wizard.noFiles}</p>;
   }
   return (

@@ -1,15 +1,16 @@
 /** An appliance file of the user: stored at the server, so that its gallery lists it. */
 import type { App } from '../state/app.ts';
-import { type Appliance, isAppliance } from './appliance.ts';
+import { type Appliance, appliancesOf } from './appliance.ts';
 import { catalogTexts } from './catalog-texts.ts';
 
-/** Undefined for another file. @throws Error for one that is damaged or refused */
+/** Returns the file's appliance, of several the first; undefined for another file. @throws Error for one that is damaged or refused */
 export async function takeApplianceFile({ api }: App, file: File): Promise<Appliance | undefined> {
   if (!/\.(gns3a|gns3appliance)$/i.test(file.name)) return undefined;
   const content = parse(await file.text());
-  if (!isAppliance(content)) throw new Error(catalogTexts.notAnAppliance(file.name));
+  const [appliance] = appliancesOf(content);
+  if (!appliance) throw new Error(catalogTexts.notAnAppliance(file.name));
   await api.upload(`/v2/appliances/files/${encodeURIComponent(file.name)}`, { body: file });
-  return content;
+  return appliance;
 }
 
 function parse(text: string): unknown {

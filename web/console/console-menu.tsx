@@ -4,6 +4,7 @@ import { consolePath } from '../router.ts';
 import { type App, useApp, useProject } from '../state/app.ts';
 import { type ConsolePane, captureOfTab } from '../state/console-dock.ts';
 import type { ProjectState } from '../state/project.ts';
+import { sizeCommand } from '../state/terminals.ts';
 import { texts } from '../texts.ts';
 import { MenuButton, type MenuEntry } from '../ui/menu-button.tsx';
 import { saveFile } from '../ui/save-file.ts';
@@ -20,7 +21,10 @@ function entriesOf(app: App, project: ProjectState, { active }: ConsolePane): Me
   const menu = texts.consoleMenu;
   const entry = (label: string, icon: MenuEntry['icon'], run: () => unknown): MenuEntry => ({ label, icon, run });
   const ofTerminal = terminal
-    ? [entry(menu.log, 'download', () => saveFile(new Blob([terminal.text()], { type: 'text/plain' }), `${name}.log`))]
+    ? [
+        entry(menu.log, 'download', () => saveFile(new Blob([terminal.text()], { type: 'text/plain' }), `${name}.log`)),
+        entry(menu.size, 'terminal', () => terminal.send(sizeCommand(terminal))),
+      ]
     : [];
   const address = consolePath(project.id, active);
   const ofNode =

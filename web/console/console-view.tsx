@@ -20,7 +20,7 @@ export function ConsoleView({ nodeId, visible }: { readonly nodeId: string; read
 function NotStarted({ node: { node_id, name } }: { readonly node: Node }) {
   const app = useApp();
   const { selection } = useProject();
-  // Its terminal must not take the focus when the node starts some time later.
+  // The request is answered now: the node's terminal must not take the focus when the node starts some time later.
   useLayoutEffect(() => app.consoles.received(node_id), [app, node_id, app.consoles.wanted.value]);
   return (
     <p class="console-note">
@@ -119,7 +119,7 @@ function useSurface({ nodeId, type, place, find }: SurfaceParts) {
       if (ended) return;
       surface.current = make();
       if (type !== 'vnc') removed = terminals.add(nodeId, surface.current as Terminal);
-      // Not if the user has moved it meanwhile.
+      // The focus stays where the user has moved it meanwhile.
       if (document.activeElement === element) surface.current.focus();
     });
     return () => {

@@ -37,8 +37,8 @@ export function openTerminal(element: HTMLElement, options: TerminalOptions): Te
   terminal.open(element);
   terminal.attachCustomKeyEventHandler((event) => !isOurs(event, terminal, options.find));
   const connection = connect(terminal, options);
-  // While it is out of sight xterm.js keeps the height that it was drawn with: a new number of rows would scroll it away from its last
-  // line. It learns that it is in sight from an observer that is older than this one, and so is notified first.
+  // A terminal out of sight keeps the height that xterm.js drew it with: a new number of rows would scroll it away from its last line. It
+  // learns that it is in sight from an observer that is older than this one, and so is notified first.
   let isInSight = false;
   const adapt = () => {
     if (isInSight && element.clientWidth > 0) fit.fit();
@@ -55,6 +55,7 @@ export function openTerminal(element: HTMLElement, options: TerminalOptions): Te
     find: (text, back) => (back ? search.findPrevious(text) : search.findNext(text)),
     send: connection.send,
     text: () => textOf(terminal),
+    size: () => ({ columns: terminal.cols, rows: terminal.rows }),
     setFontPx: (fontPx) => {
       terminal.options.fontSize = fontPx;
       adapt();
@@ -111,8 +112,8 @@ interface Connection {
 const isReport = (text: string) => text.startsWith('\x1b') && /^.(\[[?>=]?[\d;$]*[Rcny]|[\]P])/.test(text);
 
 /**
- * On reconnect the screen is cleared and the server replays the earlier output. Queries in the replay must not be answered again:
- * the guest would read the reply as typed input. A mark shows where the replay ends.
+ * Connects the terminal, again after each loss. A new connection clears the screen and the server replays the earlier output. Queries in
+ * the replay must not be answered again: the guest would read the reply as typed input. A mark shows where the replay ends.
  */
 function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOptions): Connection {
   const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-/** Who changed what in the project, and going back to any of these states. */
+/** History of the project: the author of each change, and going back to any of these states. */
 import './activity.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -16,7 +16,7 @@ type Loaded = Pick<History, 'entries' | 'undoable'>;
 
 /** Entries of one request. */
 const pageEntries = 200;
-/** Up to these counts nothing is asked: the result is in sight, and can be reverted in turn. */
+/** Counts up to which nothing is asked: the result is in sight, and can be reverted in turn. */
 const unasked = { steps: 3, items: 20 };
 
 export function ActivityDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {

@@ -9,7 +9,7 @@ import { snapshotTexts } from './snapshot-texts.ts';
 interface CheckpointSettingsProps {
   readonly project: Project;
   readonly status: CheckpointStatus | undefined;
-  /** How many the list has. */
+  /** Number of checkpoints in the list. */
   readonly count: number;
   readonly isBusy: boolean;
   readonly change: (update: ProjectUpdate) => void;

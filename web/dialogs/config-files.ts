@@ -14,9 +14,9 @@ const largestText = 512 * 1024;
 export interface ConfigContent {
   /** Undefined: the file does not exist. */
   readonly stored: string | undefined;
-  /** Before the last change; undefined while it is not known. */
+  /** Text before the last change; undefined while it is not known. */
   readonly previous: string | undefined;
-  /** Not text, or too long to edit. */
+  /** The file is not text, or too long to edit. */
   readonly isBinary: boolean;
 }
 
@@ -35,7 +35,7 @@ export function useConfigFile(app: App, project: ProjectState, node: Node): Conf
   const content = useSignal<ConfigContent | undefined>(undefined);
   const addressOf = (file: string) =>
     `${project.path}/nodes/${node.node_id}/files/${file.split('/').map(encodeURIComponent).join('/')}`;
-  // Beside a start-up configuration only: a container may read every file of a folder.
+  // Previous versions are shown of a start-up configuration only: a container may read every file of a folder.
   const previousOf = (file: string) => (file === startupFile(app, node) ? `${file}.previous` : undefined);
   const read = async (file: string | undefined): Promise<string | undefined> => {
     if (file === undefined || file === '' || file.endsWith('/')) return undefined;

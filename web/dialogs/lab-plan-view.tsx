@@ -1,12 +1,13 @@
 /** Preview of a lab file: a picture of the lab, and the list of its steps. */
 import type { LabPlanReply } from '../../src/schema/lab.ts';
 import { texts } from '../texts.ts';
+import { sizeText } from '../ui/progress.tsx';
 
 /** Margin of the picture around its nodes. Pixels of the scene. */
 const margin = 80;
 const radius = 22;
 
-export function LabPlanView({ plan: { steps, picture } }: { readonly plan: LabPlanReply }) {
+export function LabPlanView({ plan: { steps, missing, picture } }: { readonly plan: LabPlanReply }) {
   const lost = steps.filter(({ action, what }) => what === 'node' && (action === 'delete' || action === 'replace'));
   return (
     <div class="lab-plan">
@@ -22,8 +23,44 @@ export function LabPlanView({ plan: { steps, picture } }: { readonly plan: LabPl
           </li>
         ))}
       </ul>
+      <MissingImages missing={missing} />
       {lost.length > 0 && <p class="failure">{texts.lab.loses(lost.map(({ name }) => name).join(', '))}</p>}
     </div>
+  );
+}
+
+/** Most names of nodes in a line. */
+const shownNames = 8;
+
+/** Lists the images to bring before the nodes can start, with size, checksum and address where they are known. */
+function MissingImages({ missing }: Pick<LabPlanReply, 'missing'>) {
+  if (missing.length === 0) return null;
+  return (
+    <section class="lab-missing">
+      <p>{texts.lab.missing(missing.length)}</p>
+      <ul class="plain-list">
+        {missing.map(({ image, kind, compute, nodes, size, md5, url }) => (
+          <li key={`${compute} ${kind} ${image}`}>
+            <strong>{image}</strong>{' '}
+            <small>
+              {[
+                texts.lab.neededBy(nodes.slice(0, shownNames).join(', '), Math.max(0, nodes.length - shownNames)),
+                compute !== 'local' && compute,
+                size !== undefined && sizeText(size),
+                md5 && `MD5 ${md5}`,
+              ]
+                .filter(Boolean)
+                .join(' · ')}
+            </small>{' '}
+            {url !== undefined && /^https?:\/\//i.test(url) && (
+              <a href={url} target="_blank" rel="noreferrer noopener">
+                {texts.lab.download}
+              </a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -53,7 +53,7 @@ function MoveDialog({ app, project, node, close }: MoveDialogProps) {
   );
 }
 
-/** Its progress and failure are shown at the node. */
+/** Moves the node. Progress and failure are shown at the node. */
 async function move({ app, project, node }: Omit<MoveDialogProps, 'close'>, compute_id: string): Promise<void> {
   await project.work.run(node.node_id, texts.move.busy, async () => {
     const path = `${project.path}/nodes/${node.node_id}/migrate`;

@@ -22,7 +22,7 @@ export function useSnapshots(project: Project, close: () => void) {
     status.value = await app.api.get<CheckpointStatus>(`${projectPath}/checkpoints`);
   };
   const { busy, outcome, failed, run } = useTask(read);
-  // Also when the memory of one is complete, and after each checkpoint.
+  // The list is read again when the memory of a snapshot is complete, and after each checkpoint.
   const changes = app.project.value?.snapshotChanges.value;
   useEffect(() => void read().catch(failed), [changes]);
   const actions: SnapshotActions = {

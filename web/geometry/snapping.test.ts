@@ -8,7 +8,7 @@ describe('a dragged box', () => {
   it('snaps to edges and centres that are near, on each axis by itself', () => {
     const others = [box(0, 0), box(500, 300, 80)];
     const { dx, dy, guides } = snapTo(others, box(3, 317), 6);
-    // Its middle is above that of the first box, and beside that of the second one.
+    // The middle of the box is above that of the first box, and beside that of the second one.
     assert.deepEqual([dx, dy], [-3, 3]);
     assert.deepEqual(
       guides.map(({ kind, axis, at, from, to }) => [kind, axis, at, from, to]),

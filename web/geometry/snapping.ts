@@ -55,7 +55,7 @@ function alignments(axis: Axis, others: readonly Box[], box: Box, nearPx: number
   return found;
 }
 
-/** From the first to the last of the boxes that the line touches. */
+/** Guide from the first to the last of the boxes that the line touches. */
 function edge(axis: Axis, at: number, others: readonly Box[], moved: Box): Guide {
   const side = across[axis];
   const aligned = others.filter((other) => linesOf(axis, other).some((line) => Math.abs(line - at) < 0.5));
@@ -63,7 +63,7 @@ function edge(axis: Axis, at: number, others: readonly Box[], moved: Box): Guide
   return { kind: 'edge', axis, at, from: Math.min(...ends), to: Math.max(...ends) };
 }
 
-/** In the middle between two neighbours, or as far from one of them as that is from its own neighbour. */
+/** Positions in the middle between two neighbours, or as far from one of them as that is from its own neighbour. */
 function gaps(axis: Axis, others: readonly Box[], box: Box): Candidate[] {
   const size = sizes[axis];
   const lane = { ...box, [axis]: -1e9, [size]: 2e9 };

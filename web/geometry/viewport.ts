@@ -15,7 +15,7 @@ export const nearScale = 0.45;
 const fitMarginPx = 60;
 const showMarginPx = 40;
 const fitHighest = 1;
-/** If panels leave less width than this, an item may lie below them. */
+/** Least width that panels leave; with less, an item may lie below them. */
 const leastSeenPx = 120;
 /** A gesture moves the drawn picture until it shows more than this part of the canvas beyond each of its edges, or is larger than sharp. */
 const glideLimits = { beyond: 0.5, scale: 2 } as const;

@@ -74,7 +74,7 @@ export function useLinkStats(linkId: string): LiveFigures {
     const ask = async () => {
       if (isAsking) return;
       isAsking = true;
-      // Without a response the graph has a gap; the connection bar reports a lost server.
+      // A missing response leaves a gap in the graph; the connection bar reports a lost server.
       const stats = await api.get<LinkStats>(`${path}/links/${linkId}/stats`).catch(() => undefined);
       isAsking = false;
       if (!stats) return;

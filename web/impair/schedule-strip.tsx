@@ -8,7 +8,7 @@ const heightPx = 26;
 export interface Position {
   /** Milliseconds since the start of the run; undefined before the first and after the last. */
   readonly time: number | undefined;
-  /** From 1. */
+  /** Number of the run, from 1. */
   readonly run: number;
 }
 
@@ -57,7 +57,7 @@ export function ScheduleStrip({ schedule, position: { time } }: StripProps) {
   );
 }
 
-/** How long an outage lasts. */
+/** Length of an outage. */
 function upAgain({ steps, ...schedule }: LinkSchedule, step: ScheduleStep): number {
   const next = steps.find(({ at, suspend, flap }) => at > step.at && (suspend !== undefined || flap !== undefined));
   return (next?.at ?? shownLength({ steps, ...schedule })) - step.at;

@@ -1,4 +1,4 @@
-/** Who else has the project open: initials in the colour of their selection. Alone, the user sees nothing of it. */
+/** Other users who have the project open: initials in the colour of their selection. A user who is alone sees nothing of it. */
 import type { PresenceSession } from '../../src/schema/presence.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { sendableName } from '../state/own-name.ts';

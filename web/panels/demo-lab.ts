@@ -19,7 +19,7 @@ interface DemoProgress {
 type NodeBody = Readonly<Record<string, unknown>> & { readonly name: string };
 
 interface Plan {
-  /** In a row, each linked to the next. */
+  /** Nodes of the lab in a row, each linked to the next. */
   readonly nodes: readonly NodeBody[];
   readonly note: string;
 }

@@ -28,7 +28,7 @@ export function ProjectPage() {
   const message = project.message.value;
   const area = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // After keyboard navigation the canvas gets the focus, so that its keys work.
+    // The canvas gets the focus after keyboard navigation, so that its keys work.
     if (navigator.userActivation.hasBeenActive && document.activeElement === document.body) focusCanvas();
   }, []);
   useEffect(() => {
@@ -67,7 +67,7 @@ export function ProjectPage() {
   );
 }
 
-/** Their code is loaded with the first file. */
+/** Takes dropped files, by code that is loaded with the first of them. */
 function takeFiles(app: App, project: ProjectState, event: DragEvent): void {
   const files = [...(event.dataTransfer?.files ?? [])];
   if (files.length === 0) return;

@@ -24,7 +24,7 @@ export function ProjectThumbnail({ projectId, status, counted }: ThumbnailProps)
     const watcher = new IntersectionObserver((entries) => {
       if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
       watcher.disconnect();
-      // Without it the row is complete, too: a damaged project has none.
+      // A row without its outline is complete, too: a damaged project has none.
       api.get<ProjectOutline>(`/v2/projects/${projectId}/outline`).then(
         (found) => {
           outline.value = found;

@@ -16,7 +16,7 @@ interface PropertyFormProps {
   readonly hidden?: readonly string[];
   /** Suggestions by key. */
   readonly options?: Readonly<Record<string, readonly string[]>>;
-  /** In groups that fold. Default: one list. */
+  /** Properties are shown in groups that fold. Default: one list. */
   readonly grouped?: boolean;
 }
 

@@ -16,7 +16,7 @@ import type { Handle } from './resize.ts';
 import { pickPort } from './wiring.ts';
 
 /** A shorter movement is a click. Pixels. */
-const trembling = 4;
+const jitterPx = 4;
 const wheelZoom = 0.0015;
 
 interface Press {
@@ -24,9 +24,9 @@ interface Press {
   readonly id: string | undefined;
   readonly label: LabelPart | undefined;
   readonly handle: Handle | undefined;
-  /** On the handle of a node from which a link is dragged. */
+  /** The press is on the handle of a node from which a link is dragged. */
   readonly isWire: boolean;
-  /** On the handle of an end of the selected link. */
+  /** End of the selected link whose handle is pressed. */
   readonly end: 0 | 1 | undefined;
   moved: boolean;
   drag: Drag | undefined;
@@ -122,7 +122,7 @@ export class Gestures {
     this.#showWire(event);
     const press = this.#press;
     if (!press || !before || this.#pointers.size > 1) return;
-    const far = Math.hypot(event.clientX - press.start.clientX, event.clientY - press.start.clientY) >= trembling;
+    const far = Math.hypot(event.clientX - press.start.clientX, event.clientY - press.start.clientY) >= jitterPx;
     if (!press.moved && !far) return;
     if (!press.moved) {
       press.moved = true;

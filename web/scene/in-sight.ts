@@ -12,7 +12,7 @@ export function useArea(svg: { readonly current: SVGSVGElement | null }): void {
   // A panel that opens over the canvas does not resize it.
   const panels = `${tools.paletteOpen.value} ${tools.inspectorOpen.value}`;
   useEffect(() => {
-    // Its parent has the same box, which stays while a gesture moves the picture.
+    // The picture's parent has the same box, which stays while a gesture moves the picture.
     const element = svg.current?.parentElement;
     if (!element) return undefined;
     const measure = () => {

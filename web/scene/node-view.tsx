@@ -90,7 +90,7 @@ function NodeLabel({ node, top, selected }: NodeLabelProps) {
   const { style, sizePx } = labelLook(label.style);
   const isCentred = label.x === null || label.x === undefined;
   const x = isCentred ? width / 2 : (label.x ?? 0);
-  // In its default place it stands above the drawn symbol, whose size may differ from that of the node.
+  // A label in its default place stands above the drawn symbol, whose size may differ from that of the node.
   const isDefault = isCentred && (label.y ?? standardTop(node)) === standardTop(node);
   const y = isDefault ? top + aboveSymbolPx : (label.y ?? aboveSymbolPx);
   const turn = label.rotation ? { transform: `rotate(${label.rotation} ${x} ${y})` } : {};

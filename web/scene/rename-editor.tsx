@@ -29,7 +29,7 @@ function Editor({ node }: { readonly node: Node }) {
     const wanted = name?.trim() ?? '';
     if (wanted !== '' && wanted !== node.name) void renameNode(app, project, node.node_id, wanted);
   };
-  // Over the label, which is centred above the symbol until it is moved.
+  // The editor is over the label, which is centred above the symbol until it is moved.
   const { label } = node;
   const left = typeof label.x === 'number' ? label.x + node.name.length * 3 : node.width / 2;
   const place = { x: (node.x + left) * scale + x, y: (node.y + (label.y ?? -25) + 8) * scale + y };

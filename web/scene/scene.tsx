@@ -155,7 +155,7 @@ function Grid() {
   const { x, y, scale } = viewport.drawn.value;
   const size = gridStep(settings?.grid_size ?? 75, scale);
   const isShown = settings?.show_grid && size > 0;
-  // Also takes the pointer beyond the edges while the canvas glides.
+  // The background also takes the pointer beyond the edges while the canvas glides.
   return (
     <>
       <pattern id="grid" width={size} height={size} patternUnits="userSpaceOnUse" patternTransform={`translate(${x} ${y})`}>

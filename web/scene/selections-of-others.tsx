@@ -7,7 +7,7 @@ import { colourOf, initialsOf } from '../state/presence.ts';
 import { linkEnd, linkPath } from './link-path.ts';
 import { nameSizePx } from './name-size.ts';
 
-/** Between an item and its outline. */
+/** Distance between an item and its outline. */
 const gapPx = 6;
 /** Several users may have selected the same item. */
 const stepPx = 3;

@@ -80,7 +80,7 @@ export function useApp(): App {
   return app;
 }
 
-/** For views inside an open project. */
+/** Project of a view inside an open project. */
 export function useProject(): ProjectState {
   const project = useApp().project.value;
   if (!project) throw new Error('a view of a project stands where there is none');

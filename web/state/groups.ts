@@ -48,7 +48,7 @@ export class Groups {
     return all;
   }
 
-  /** How a collapsed group is shown: in the middle of its rectangle. */
+  /** Picture of a collapsed group, in the middle of its rectangle. */
   shown(id: string): CollapsedGroup | undefined {
     const drawing = this.#project.drawings.peek(id);
     const picture = this.#pictureOf(id);

@@ -11,7 +11,7 @@ export class Keyed<T extends object> {
     this.#idOf = idOf;
   }
 
-  /** In order of arrival; changes only when an object is added or removed. */
+  /** Ids in order of arrival; changes only when an object is added or removed. */
   get ids(): ReadonlySignal<readonly string[]> {
     return this.#ids;
   }

@@ -1,11 +1,11 @@
-/** How far links of the same two ends bend aside, so that none lies on another. An end is a node, or the collapsed group that hides it. */
+/** Bends links of the same two ends aside, so that none lies on another. An end is a node, or the collapsed group that hides it. */
 import type { Link } from '../../src/schema/link.ts';
 
-/** Between neighbours; many links of a group share `widestPx`. */
+/** Distance between neighbours; many links of a group share `widestPx`. */
 const spreadPx = 26;
 const widestPx = 260;
 
-/** In pixels, by link, as seen from the end with the smaller id; straight links are left out. */
+/** Bends in pixels by link, as seen from the end with the smaller id; straight links are left out. */
 export function linkBulges(
   links: readonly Link[],
   hidden: ReadonlyMap<string, { readonly id: string }>,

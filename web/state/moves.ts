@@ -20,7 +20,7 @@ export interface MovesOptions {
 
 export class Moves {
   readonly #options: MovesOptions;
-  /** Not sent yet. `from` is the last position that the server has, or is being sent. */
+  /** Moves that are not sent yet. `from` is the last position that the server has, or is being sent. */
   #waiting = new Map<string, Move>();
   #sending: Promise<void> | undefined;
 

@@ -37,7 +37,7 @@ export class Presence {
   readonly #options: PresenceOptions;
   readonly #stop: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** In the order of their numbers. */
+  /** Other sessions, in the order of their numbers. */
   readonly others = computed(() => this.#sessions.value.filter(({ number }) => number !== this.#number.value));
   /** Undefined until the server has answered, and above its limit of sessions. */
   readonly own = computed(() => this.#sessions.value.find(({ number }) => number === this.#number.value));

@@ -54,7 +54,7 @@ export class ProjectState {
   readonly pictures = new Pictures();
   readonly groups: Groups;
   readonly live: Live;
-  /** Who else has the project open. */
+  /** Other users who have the project open. */
   readonly presence: Presence;
   /** Counts reports that the memory of a snapshot was saved, or could not be. */
   readonly snapshotChanges = signal(0);
@@ -71,7 +71,7 @@ export class ProjectState {
       }
     return map;
   });
-  /** How far links bend aside, by their ids. */
+  /** Bends of links by their ids, in pixels. */
   readonly bulges: ReadonlySignal<ReadonlyMap<string, number>> = computed(() =>
     linkBulges(this.links.all.value, this.groups.hidden.value),
   );

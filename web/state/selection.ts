@@ -40,8 +40,8 @@ export class Selection {
   }
 
   /**
-   * For a request that is about to make items: selects them, unless the user has selected something else meanwhile. A late answer must not
-   * put other items under the keys of the user.
+   * Prepares for a request that is about to make items: selects them, unless the user has selected something else meanwhile. A late answer
+   * must not put other items under the keys of the user.
    */
   whenMade(): (ids: Iterable<string>) => void {
     const before = this.ids.peek();
@@ -57,7 +57,7 @@ export class Selection {
     if (this.ids.peek().size > 0) this.set([]);
   }
 
-  /** Within signals: the selected label of this item. */
+  /** Selected label of this item, for use within signals. */
   labelOf(id: string): LabelPart | undefined {
     return this.label.value !== undefined && this.ids.value.has(id) ? this.label.value : undefined;
   }
@@ -72,7 +72,7 @@ export class Selection {
     if (this.ids.peek().has(id)) this.toggle(id);
   }
 
-  /** After everything was read again. */
+  /** Removes what no longer exists from the selection, after everything was read again. */
   forgetMissing(): void {
     const { nodes, links, drawings } = this.#project;
     const left = [...this.ids.peek()].filter((id) => nodes.peek(id) || links.peek(id) || drawings.peek(id));

@@ -5,7 +5,7 @@ import type { Guide } from '../geometry/snapping.ts';
 
 export interface Sketch {
   readonly box?: Box;
-  /** To what a dragged item was aligned. */
+  /** Guides to which a dragged item was aligned. */
   readonly guides?: readonly Guide[];
   readonly wire?: { readonly from: LinkEnd; readonly to: Point };
 }

@@ -1,4 +1,4 @@
-/** How GNS3's classic symbols are drawn: flat, by the page, or as the server's classic pictures. Stored in the browser. */
+/** Choice of how GNS3's classic symbols are drawn: flat, by the page, or as the server's classic pictures. Stored in the browser. */
 import { effect, type Signal, signal } from '@preact/signals';
 
 export type SymbolSet = 'flat' | 'classic';

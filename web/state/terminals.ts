@@ -7,6 +7,14 @@ export interface TerminalHandle {
   send(text: string): void;
   /** The lines that it keeps. */
   text(): string;
+  /** Returns the size in characters. */
+  size(): { readonly columns: number; readonly rows: number };
+}
+
+/** Returns the command line by which a shell behind a serial line, which carries no size, gets that of the terminal. */
+export function sizeCommand({ size }: Pick<TerminalHandle, 'size'>): string {
+  const { columns, rows } = size();
+  return `stty cols ${columns} rows ${rows}\r`;
 }
 
 const key = 'patchbay.consoleFontPx';

@@ -11,7 +11,7 @@ export interface Toast {
 
 /** Errors stay long enough to be read; all toasts stay while the pointer or the focus is on them. */
 const shownMs = { info: 4_000, done: 4_000, error: 20_000 } as const;
-/** On navigation, errors older than this are dismissed. */
+/** Age from which on errors are dismissed on navigation. */
 const ofEarlierViewMs = 2_000;
 
 export class Toasts {

@@ -55,7 +55,7 @@ interface TileProps {
   readonly shape: SymbolShape;
   readonly x: number;
   readonly y: number;
-  /** At a small scale it would be too small. */
+  /** The glyph is drawn; at a small scale it would be too small. */
   readonly hasGlyph: boolean;
 }
 

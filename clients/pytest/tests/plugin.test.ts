@@ -66,6 +66,15 @@ describe('the pytest plugin', () => {
     assert.match(output, /8 passed/);
   });
 
+  it('runs the example', { skip: !python && 'Python 3.11 with pytest is not installed' }, async () => {
+    await cp(resolve(here, '../../examples'), join(folder, 'examples'), { recursive: true });
+    const env = { PATCHBAY_URL: server.url, PATCHBAY_USER: 'ada', PATCHBAY_PASSWORD: 's3cret', PYTHONPATH: here };
+    const options = ['-p', 'pytest_patchbay.plugin', '--patchbay-command', program, join(folder, 'examples')];
+    const { code, output } = await run(python ?? '', [...arguments_, ...options], env);
+    assert.equal(code, 0, output);
+    assert.match(output, /2 passed/);
+  });
+
   const skip = !(python && builder) && 'Python 3.11 with pytest, setuptools and wheel is not installed';
   it('is found by pytest when its wheel is installed, and starts a server where none is named', { skip }, async () => {
     // The build writes beside the sources.

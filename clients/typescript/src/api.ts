@@ -6,7 +6,7 @@ export interface ServerAddress {
   readonly url: string;
   readonly user?: string;
   readonly password?: string;
-  /** Who changes something, for the history of projects (default: the user). */
+  /** Name of the client that changes something, for the history of projects (default: the user). */
   readonly client?: string;
 }
 
@@ -52,7 +52,7 @@ export class Api {
   }
 
   /**
-   * One operation: `api.call('GET /v2/projects/{project_id}', { path: { project_id } })`. JSON is parsed, other answers are bytes.
+   * Calls an operation: `api.call('GET /v2/projects/{project_id}', { path: { project_id } })`. JSON is parsed, other answers are bytes.
    * @throws PatchbayError
    */
   async call<K extends keyof Operations>(operation: K, ...[given]: Arguments<K>): Promise<Operations[K]['answer']> {
@@ -105,7 +105,7 @@ function messageOf(text: string, status: number): string {
     const { message } = JSON.parse(text) as { message?: unknown };
     if (typeof message === 'string') return message;
   } catch {
-    // Not an answer of Patchbay.
+    // The text is not an answer of Patchbay.
   }
   return `The server answered with status ${status}`;
 }

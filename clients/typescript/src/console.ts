@@ -3,7 +3,7 @@ import type { Api } from './api.ts';
 import { TelnetStripper } from './telnet.ts';
 import { TimeoutError } from './wait-until.ts';
 
-/** Of output that is kept for `expect`, in characters. */
+/** Length of the output that is kept for `expect`, in characters. */
 const longestKept = 1_000_000;
 
 export interface Expected {

@@ -38,14 +38,14 @@ export class Patchbay {
     return (await this.api.call('GET /v2/projects')).map((project) => new LabProject(this.api, project));
   }
 
-  /** By name or id. @throws PatchbayError 404 */
+  /** Project by its name or id. @throws PatchbayError 404 */
   async project(nameOrId: string): Promise<LabProject> {
     const found = (await this.projects()).find(({ id, name }) => id === nameOrId || name === nameOrId);
     if (!found) throw new PatchbayError(404, `There is no project "${nameOrId}"`);
     return found;
   }
 
-  /** What `apply` would do. */
+  /** Changes that `apply` would make. */
   plan(lab: LabFile): Promise<LabPlan> {
     return this.api.call('POST /v2/labs/plan', { body: lab });
   }
@@ -107,7 +107,7 @@ export class LabProject {
     return nodes.map((node) => new LabNode(this, node));
   }
 
-  /** By name or id. @throws PatchbayError 404 */
+  /** Node by its name or id. @throws PatchbayError 404 */
   async node(nameOrId: string): Promise<LabNode> {
     const found = (await this.nodes()).find(({ id, name }) => id === nameOrId || name === nameOrId);
     if (!found) throw new PatchbayError(404, `${this.name} has no node "${nameOrId}"`);
@@ -149,7 +149,7 @@ export class LabNode {
     return { ...this.project.path, node_id: this.id };
   }
 
-  /** As it is now. */
+  /** State of the node now. */
   read(): Promise<Node> {
     return this.project.api.call('GET /v2/projects/{project_id}/nodes/{node_id}', { path: this.path });
   }
@@ -167,7 +167,7 @@ export class LabNode {
     await waitUntil(async () => (await this.read()).status === status, { what, ...options });
   }
 
-  /** Its console, to type and to expect; close it. */
+  /** Opens the console of the node, to type and to expect; close it. */
   console(): Promise<NodeConsole> {
     return openConsole(this.project.api, this.project.id, this.id);
   }
@@ -196,7 +196,7 @@ export class LabLink {
     return this.project.api.call('PUT /v2/projects/{project_id}/links/{link_id}', { path: this.path, body: { filters } });
   }
 
-  /** It carries no frames, or does again. */
+  /** Suspends the link, so that it carries no frames, or resumes it. */
   async suspend(suspend = true): Promise<Link> {
     return this.project.api.call('PUT /v2/projects/{project_id}/links/{link_id}', { path: this.path, body: { suspend } });
   }

@@ -3,9 +3,9 @@
 export interface WaitOptions {
   /** Milliseconds (default 60,000). */
   readonly timeout?: number;
-  /** Between two attempts, milliseconds (default 200). */
+  /** Time between two attempts, milliseconds (default 200). */
   readonly interval?: number;
-  /** What is waited for, for the message. */
+  /** Condition in words, for the message. */
   readonly what?: string;
   readonly signal?: AbortSignal;
 }

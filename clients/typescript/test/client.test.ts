@@ -1,7 +1,7 @@
 /** The TypeScript client: built from the document of a real server, compiled as its users compile it, and run against that server. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -16,7 +16,7 @@ const folder = await mkdtemp(join(tmpdir(), 'pb-client-'));
 after(() => rm(folder, { recursive: true }));
 let server: RunningServer;
 
-/** Its output, also of a program that fails. */
+/** Runs Node; the output also of a program that fails. */
 async function node(...args: readonly string[]): Promise<{ code: number; output: string }> {
   const env = { ...process.env, PATCHBAY_URL: server.url, PATCHBAY_USER: login.user, PATCHBAY_PASSWORD: login.password };
   return run(process.execPath, args, { cwd: here, env }).then(
@@ -37,6 +37,16 @@ describe('the TypeScript client', () => {
   it('is generated from the document of the server, and compiles', async () => {
     assert.deepEqual(await node('build.mjs', join(folder, 'openapi.json')), { code: 0, output: '' });
     assert.deepEqual(await node(compiler, '-p', 'test', '--checkers', '1'), { code: 0, output: '' });
+  });
+
+  it('runs the example', async () => {
+    const packages = join(folder, 'node_modules');
+    await mkdir(packages);
+    await symlink(here, join(packages, 'patchbay-client'));
+    await cp(resolve(here, '../../examples'), folder, { recursive: true });
+    const { code, output } = await node(join(folder, 'round-trip.ts'));
+    assert.equal(code, 0, output);
+    assert.match(output, /^0 ms each way: time=[\d.]+ ms\n50 ms each way: time=1\d\d\.\d+ ms\nround-trip\.pcap: \d+ bytes\n$/);
   });
 
   it('refuses calls that the API does not have', async () => {

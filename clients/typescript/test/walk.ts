@@ -1,4 +1,4 @@
-/** What a user of the package writes, against the server at PATCHBAY_URL. Compiled with its types, then run, by `client.test.ts`. */
+/** A program like that of a user of the package, against the server at PATCHBAY_URL. Compiled with its types, then run, by `client.test.ts`. */
 import assert from 'node:assert/strict';
 import { Patchbay, PatchbayError, TimeoutError, waitUntil } from 'patchbay-client';
 
@@ -42,7 +42,7 @@ await waitUntil(
   { what: 'a prompt' },
 );
 const link = await project.link('PC2', 'PC1');
-/** What the console says of a ping. VPCS may lose a line that is typed: then it rejects. */
+/** Pings, and returns the console's answer. VPCS may lose a line that is typed: then it rejects. */
 const ping = async (): Promise<string> => {
   console.sendLine('ping 10.0.0.2 -c 1');
   const { match } = await console.expect(/(icmp_seq=1 ttl|timeout|not reachable)[^\n]*\n/, { timeout: 15_000 });

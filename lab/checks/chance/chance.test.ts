@@ -207,7 +207,7 @@ describe('the labs of the repository', () => {
       for (const step of counted) {
         const check = packetsOf(step);
         assert.ok(check);
-        // Until the first answer, which does not count.
+        // Packets until the first answer, which does not count.
         for (let tries = 0; tries < 25 && !(passes('ab') && passes('ba')); tries += 1);
         let arrived = 0;
         for (let sent = 0; sent < check.count; sent += 1) if (passes('ab') && passes('ba')) arrived += 1;

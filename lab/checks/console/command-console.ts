@@ -18,15 +18,13 @@ export interface ConsoleLogin {
   readonly password: string;
 }
 
-/** How long a console may be silent before Enter is pressed, ms; it doubles up to the second value. */
+/** Silence of a console after which Enter is pressed, ms; it doubles up to the second value. */
 const wakeMs = [1500, 6000] as const;
-/**
- * How long a silence may last where the keys that discard a line also end a running program, such as a silent start-up script. Ms.
- */
+/** Silence that is waited for where the keys that discard a line also end a running program, such as a silent start-up script. Ms. */
 const patientWakeMs = 5000;
-/** How long until a prompt that differs from the learned one counts, ms. */
+/** Time after which a prompt counts that differs from the learned one, ms. */
 const settledMs = 3000;
-/** How long an echo may take before the line is typed again, ms: some consoles discard input while a command ends. */
+/** Time limit of an echo, after which the line is typed again, ms: some consoles discard input while a command ends. */
 const echoMs = 1500;
 const hidden = '••••';
 

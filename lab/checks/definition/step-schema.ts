@@ -166,7 +166,7 @@ const actions = {
   config: optional(command('Lines for the configuration mode of `node`')),
 };
 
-/** How a step connects to its node. */
+/** Ways in which a step connects to its node. */
 export const stepWays = ['console', 'container', 'ssh'] as const;
 export type StepWay = (typeof stepWays)[number];
 

@@ -86,7 +86,7 @@ it('certifies a faithful emulation, and gives a reason for each deviation', () =
   const adviceOf = (change: Partial<Measured>) => certify({ ...faithful, ...change }, readFidelity({})).advice;
   assert.match(adviceOf({ computes: [{ ...host, stealPercent: 50 }] }) ?? '', /too busy.*run the test again/);
   assert.equal(adviceOf({ failures: ['changed'] }), undefined);
-  // Without delays time is not measured; limits can be set.
+  // Time is not measured without delays; limits can be set.
   const plain = { links: [{ ...link, delays: [] }], computes: [{ ...host, loopLate: { ...host.loopLate, worst: 300 } }] };
   assert.equal(reasonOf(plain), '');
   assert.match(reasonOf(plain, { loop_late_worst: '200ms' }), /at most 200 ms/);

@@ -3,7 +3,7 @@ import type { NodeProbe, NodeProbeAnswer } from '../../../src/schema/pc-probe.ts
 import type { Probe } from '../definition/steps.ts';
 import type { ProbeFinding } from './node-probe.ts';
 
-/** For answers to connections and names. */
+/** Time limit for answers to connections and names. */
 const answerMs = 3000;
 
 /** Undefined: a PC has no such probe of its own. */

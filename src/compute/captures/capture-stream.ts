@@ -27,7 +27,7 @@ export async function streamCapture(source: CaptureSource): Promise<Stream> {
     throw fault('file_not_found', { path: source.path.slice(source.path.lastIndexOf('/') + 1) }, { cause });
   });
   const readable = Readable.from(tail(handle, source), { objectMode: false, highWaterMark: chunkBytes });
-  // Also when it was never read.
+  // A stream that was never read closes its file, too.
   readable.once('close', () => void handle.close().catch(() => undefined));
   return new Stream(contentType, readable);
 }

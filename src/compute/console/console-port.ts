@@ -48,7 +48,7 @@ export class ConsolePort {
       });
       server.listen({ host, port, exclusive: true }, resolve);
     });
-    // From here on errors concern single connections that could not be accepted.
+    // Errors after this concern single connections that could not be accepted.
     server.on('error', () => {});
     return opened;
   }

@@ -168,7 +168,7 @@ class Console implements NodeConsole {
   }
 
   #spread(bytes: Uint8Array): void {
-    // In pieces that the scrollback holds, so that a client that keeps up loses nothing of a large burst.
+    // A large burst is sent in pieces that the scrollback holds, so that a client that keeps up loses nothing of it.
     for (let at = 0; at < bytes.length; at += scrollbackBytes / 2) {
       this.#scrollback.append(bytes.subarray(at, at + scrollbackBytes / 2));
       for (const client of this.#clients) {

@@ -1,8 +1,8 @@
-/** How a client that may not have a console learns it, in the protocol of that console. */
+/** Messages for a client that may not have a console, in the protocol of that console. */
 import type { ConsoleType } from '../../schema/node.ts';
 
 const words =
-  'This server asks for credentials: open the console in its page, or have your user added to console_users in [Server].';
+  'This server asks for credentials: open the console in its page or by `patchbay lab console`, or, with console_ports on, have your user added to console_users in [Server].';
 
 /** Empty where the protocol cannot say it before the client has spoken. */
 export function refusalOf(type: ConsoleType): string | Uint8Array {

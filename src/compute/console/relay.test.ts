@@ -33,7 +33,7 @@ test('the page of a container answers under names of this machine only', async (
     await new Promise((resolve) => page.close(resolve));
     await rm(folder, { recursive: true });
   });
-  /** What a client that sends these pieces is answered, to the end of the connection. */
+  /** Answer to a client that sends these pieces, to the end of the connection. */
   const ask = (...pieces: readonly string[]) => {
     const client = connect({ port: relay.port, host: '127.0.0.1', noDelay: true });
     for (const piece of pieces) client.write(piece);
@@ -48,7 +48,7 @@ test('the page of a container answers under names of this machine only', async (
   const [head, tail] = [request('rebound.example', 'x').slice(0, 40), request('rebound.example', 'x').slice(40)];
   assert.match(await ask(head, tail), /^HTTP\/1\.1 403 /);
   assert.equal(asked.length, 4);
-  // Its own cookies reach it, the session of a browser at this server does not, in no request of a connection.
+  // The page's own cookies reach it, the session of a browser at this server does not, in no request of a connection.
   const token = 'Ab0-_'.repeat(9);
   const first = `GET /1 HTTP/1.1\r\nHost: localhost\r\nCookie: own=patchbay-1; patchbay-3080=${token}; theirs=2\r\n\r\n`;
   const second = `GET /2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nCookie: ppatchbay=1; __Host-patchbay-80=${token}\r\n\r\n`;

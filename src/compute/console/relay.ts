@@ -1,14 +1,15 @@
 /** A console that its emulator serves itself, on a Unix socket: each admitted client of the TCP port has a connection of its own to it. */
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { IsKnownHost } from '../../lib/known-hosts.ts';
 import { sessionCookiePrefix } from '../../lib/session-cookie.ts';
+import { connectSocket } from '../../process/unix-socket.ts';
 import { ConsolePort, type ConsolePortOptions } from './console-port.ts';
 import { admitRequest } from './web-requests.ts';
 
 export interface RelayOptions extends ConsolePortOptions {
   /** Path of the emulator's socket. */
   readonly path: string;
-  /** For a console that is a web page: the names under which browsers may ask for it. */
+  /** Checks the names under which browsers ask for a console that is a web page. */
   readonly isKnownHost?: IsKnownHost | undefined;
 }
 
@@ -46,7 +47,7 @@ export class ConsoleRelay {
 function listen(options: RelayOptions): Promise<ConsolePort> {
   const { isKnownHost, path } = options;
   return ConsolePort.open(options, (client) => {
-    if (isKnownHost === undefined) join(client, connect(path));
+    if (isKnownHost === undefined) join(client, connectSocket(path));
     else void joinPage(client, path, isKnownHost);
   });
 }
@@ -58,7 +59,7 @@ async function joinPage(client: Socket, path: string, isKnownHost: IsKnownHost):
     client.resume().end(refusalOfHost);
     return;
   }
-  const emulator = connect(path);
+  const emulator = connectSocket(path);
   const sessions = new SessionCookies();
   emulator.write(sessions.hide(head));
   // The head was read before the pipe attaches its listener.

@@ -7,6 +7,7 @@ import { connect, type Socket as TcpSocket } from 'node:net';
 import { fault } from '../../api/faults.ts';
 import type { Socket } from '../../api/route.ts';
 import type { NodeView, ScreenSource } from '../../emulators/driver.ts';
+import { connectSocket } from '../../process/unix-socket.ts';
 
 export interface ScreenAddress {
   /** Name of the node, for people. */
@@ -42,7 +43,7 @@ export class Screen {
 
   /** `signal` ends when the client has gone before it was joined. @throws node_console */
   static async open({ name, at }: ScreenAddress, signal: AbortSignal): Promise<Screen> {
-    const emulator = connect('path' in at ? at : { ...at, noDelay: true });
+    const emulator = 'path' in at ? connectSocket(at.path) : connect({ ...at, noDelay: true });
     emulator.setTimeout(connectLimitMs, () => emulator.destroy(new Error('it did not answer in time')));
     await new Promise<void>((resolve, reject) => {
       emulator.once('connect', resolve);

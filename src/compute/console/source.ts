@@ -12,6 +12,7 @@ import { connect, type Socket } from 'node:net';
 import type { ConsoleSource } from '../../emulators/driver.ts';
 import { openRegular } from '../../lib/regular-file.ts';
 import { Retry } from '../../lib/retry.ts';
+import { connectSocket } from '../../process/unix-socket.ts';
 import { escapeTelnet, TelnetDecoder, towardsEmulator } from './telnet-codec.ts';
 
 /** Time to the next attempt: short at first, as an emulator that just started is about to answer. */
@@ -26,6 +27,8 @@ const heldLimitBytes = 256 * 1024;
 /** Bytes of input that wait for the emulator: from the first figure on clients should wait too; beyond the second it is dropped. */
 const congestedBytes = 64 * 1024;
 const inputLimitBytes = 1024 * 1024;
+/** Answers to telnet negotiation that wait for the emulator, in bytes; beyond it there are none. */
+const queuedReplyBytes = 64 * 1024;
 
 export interface SourceListener {
   output(bytes: Uint8Array): void;
@@ -86,7 +89,8 @@ export class SourceConnection {
 
   #connect(): void {
     const source = this.#source;
-    const socket = source.type === 'unix' ? connect(source.path) : connect({ port: source.port, host: '127.0.0.1', noDelay: true });
+    const socket =
+      source.type === 'unix' ? connectSocket(source.path) : connect({ port: source.port, host: '127.0.0.1', noDelay: true });
     // Known before it is connected: input that comes early waits in it.
     this.#socket = socket;
     this.#received = 0;
@@ -123,7 +127,8 @@ export class SourceConnection {
       return;
     }
     const { data, reply } = this.#decoder.push(bytes);
-    if (reply.length > 0) socket.write(reply);
+    // An emulator that negotiates without reading the answers gets none.
+    if (reply.length > 0 && socket.writableLength < queuedReplyBytes) socket.write(reply);
     if (data.length > 0) this.#listener.output(data);
   }
 

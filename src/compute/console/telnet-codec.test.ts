@@ -80,7 +80,7 @@ test('a subnegotiation without an end is left after a while', () => {
 });
 
 test('emulator: its offers are accepted, its demands met or refused', () => {
-  // What vpcs 0.5b2 says on connecting: DO ECHO, WILL ECHO, DO SGA, WILL SGA.
+  // Bytes that vpcs 0.5b2 sends on connecting: DO ECHO, WILL ECHO, DO SGA, WILL SGA.
   const answered = decode(hex('fffd01 fffb01 fffd03 fffb03 48 69'), towardsEmulator);
   assert.deepEqual(answered, { data: 'Hi', reply: 'fffc01' + 'fffd01' + 'fffb03' + 'fffd03', areYouThere: 0 });
 });

@@ -1,4 +1,7 @@
-/** Who may open the TCP ports of consoles: chosen users of this machine where the rest of the server asks for credentials; no page by another name. */
+/**
+ * Admits clients to the TCP ports of consoles: chosen users of this machine where the rest of the server asks for credentials; no page by
+ * another name.
+ */
 import type { Socket } from 'node:net';
 import { type IsKnownHost, knownHosts } from '../../lib/known-hosts.ts';
 import { peerUser } from '../../lib/peer-user.ts';
@@ -16,7 +19,7 @@ export interface ConsoleAccess {
   readonly consoleHost: string;
   /** Decides which clients may connect to consoles; undefined: all. */
   readonly consoleAdmission: Admission | undefined;
-  /** Under which names browsers may ask for consoles that are web pages. */
+  /** Checks the names under which browsers ask for consoles that are web pages. */
   readonly isKnownHost: IsKnownHost;
 }
 
@@ -32,6 +35,7 @@ export function consoleAccess(server: Settings['Server'], warn: (message: string
 /** Undefined: everybody who can connect may. */
 function admissionOf(server: Settings['Server'], warn: (message: string) => void): Admission | undefined {
   if (!consolesAreRestricted(server)) return undefined;
+  if (!server.console_ports) return async () => false;
   let admitted: Promise<Set<number>> | undefined;
   return async (socket) => {
     admitted ??= admittedUsers(server.console_users, warn);

@@ -78,7 +78,7 @@ export async function hashFile(
     }
   });
   if (!(await isUnchanged({ file, identity }))) throw changes();
-  // Without what that one was compared with: a file that changes again and again would keep all its lists.
+  // The list leaves out what `known` was compared with: a file that changes again and again would keep all its lists.
   const earlier = known && { sum: known.sum, hashes: known.hashes };
   return { path, file, size, sum: sumOf(hashes, size), hashes, identity, earlier };
 }

@@ -1,5 +1,5 @@
 /**
- * How busy this machine is. Linux has it in `/proc`; elsewhere Node's own figures are used.
+ * Load and memory of this machine. Linux has the figures in `/proc`; elsewhere Node's own are used.
  * @see proc(5): /proc/stat, /proc/meminfo
  */
 import { readFile, statfs } from 'node:fs/promises';

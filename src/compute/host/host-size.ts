@@ -33,7 +33,7 @@ export function groupCpus(root = '/'): number {
   const mounts = ['sys/fs/cgroup', 'sys/fs/cgroup/cpu'];
   const limits = [Number.POSITIVE_INFINITY];
   for (const [, path = '/'] of read(join(root, 'proc/self/cgroup')).matchAll(line)) {
-    // In a container the mount may begin at its own group, and the path at that of the machine.
+    // A container's mount may begin at its own group, and its path at that of the machine.
     for (let group = path; ; group = dirname(group)) {
       for (const mount of mounts) limits.push(quotaOf(join(root, mount, group)));
       if (group === '/') break;

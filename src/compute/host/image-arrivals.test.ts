@@ -63,7 +63,7 @@ test('what lies in the place of the bytes and is no file is removed, and no link
 test('bytes that are right are kept when they cannot be summed; those of an image that is refused are not', async () => {
   const content = Buffer.from('an image file');
   const image = expected('a.img', content);
-  // As when the server ends meanwhile.
+  // The sum is missing, as when the server ends meanwhile.
   const ending = new ImageArrivals(
     new (class extends Checksums {
       override sha256 = async () => null;

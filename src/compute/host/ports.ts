@@ -1,6 +1,6 @@
 /**
- * Who has which TCP and UDP port of this compute. The console range's pool is the registry of all TCP ports: a VNC port is taken in
- * both pools, as the two ranges may overlap.
+ * Registry of the owners of this compute's TCP and UDP ports. The console range's pool is the registry of all TCP ports: a VNC port is
+ * taken in both pools, as the two ranges may overlap.
  */
 import { fault } from '../../api/faults.ts';
 import { PortPool } from '../../lib/port-pool.ts';

@@ -43,7 +43,7 @@ test('frames that wait leave when their controller has died, and no file of them
   const release = nextRelease();
   timers.tick(4000);
   await release;
-  // It waits until the file is removed.
+  // The end of the port waits until the file is removed.
   await ports.end(end);
   while ((await files()).length > 0);
   assert.deepEqual([await files(), asked], [[], ['load', 'release']]);

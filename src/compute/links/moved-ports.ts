@@ -67,7 +67,7 @@ export class MovedPorts {
       await this.end(end);
       throw error;
     } finally {
-      // Not before it has its new place, and not only when the lease of the fabric is over.
+      // Frames are released when the port has its new place, and not only at the end of the fabric's lease.
       if (!isHeld) await fabric.release(ids, []).catch(() => undefined);
     }
     const continued = states.length > 0 && fabric.continueFilters(this.#directions(end), states);

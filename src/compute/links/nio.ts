@@ -1,4 +1,4 @@
-/** From a client's NIO to a checked one: only datagrams are carried, filters have sound values, expressions compile. */
+/** Checks a client's NIO: only datagrams are carried, filters have sound values, expressions compile. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';

@@ -1,27 +1,28 @@
 /** The counters of the fabric by the ports of nodes: clients of the compute know ports, the fabric knows links. */
 import type { DirectionStats, FabricLinkStats, FrameRate } from '../../fabric/protocol.ts';
+import { mapInTurns } from '../../lib/turns.ts';
 import { gns3CaptureId } from '../../schema/capture.ts';
 import { numbersFirst, reversed } from '../../schema/filter.ts';
 import type { CaptureFigures, DirectionFigures, PortStats } from '../../schema/link-stats.ts';
 import { capturesOf } from '../store.ts';
 import { type Binding, type FabricWiring, isPair, mirrorOf } from './wiring.ts';
 
-/** Returns the statistics of these nodes' ports that have a link in the fabric now, with a single request. */
+/** Returns the statistics of these nodes' ports that have a link in the fabric now, with a single request, and in short turns of the event loop. */
 export async function portStats(
   wiring: FabricWiring,
   nodeIds: readonly string[],
   stats: (ids: string[]) => Promise<FabricLinkStats[]>,
 ): Promise<PortStats[]> {
-  const places = nodeIds.flatMap((id) => wiring.ofNode(id)).flatMap((binding) => placed(wiring, binding));
+  const places = (await mapInTurns(nodeIds, (id) => wiring.ofNode(id).flatMap((binding) => placed(wiring, binding)))).flat();
   if (places.length === 0) return [];
   const links = await stats([...new Set(places.map(({ linkId }) => linkId))]);
-  const byId = new Map(links.map((link) => [link.id, linkFigures(link)]));
-  return places.flatMap(({ binding, linkId, side }) => {
+  const byId = new Map(await mapInTurns(links, (link) => [link.id, linkFigures(link)] as const));
+  const figures = await mapInTurns(places, ({ binding, linkId, side }) => {
     const found = byId.get(linkId);
     if (!found) return [];
     const { link, since, ab, ba } = found;
     const [from_node, to_node] = side === 'a' ? [ab, ba] : [ba, ab];
-    return {
+    const ofPort: PortStats = {
       node_id: binding.nodeId,
       adapter_number: binding.adapter,
       port_number: binding.port,
@@ -36,7 +37,9 @@ export async function portStats(
       ...figuresOfSchedule(link, side),
       ...figuresOfMirrors(link),
     };
+    return [ofPort];
   });
+  return figures.flat();
 }
 
 function placed(wiring: FabricWiring, binding: Binding) {
@@ -44,7 +47,7 @@ function placed(wiring: FabricWiring, binding: Binding) {
   return place ? [{ binding, ...place }] : [];
 }
 
-/** Once a link, as both its ends report the same. */
+/** Figures of a link, which are counted once as both its ends report the same. */
 function linkFigures(link: FabricLinkStats) {
   return { link, since: new Date(link.since).toISOString(), ab: figuresOf(link.ab), ba: figuresOf(link.ba) };
 }

@@ -1,5 +1,5 @@
 /**
- * From NIOs to links of the fabric.
+ * Makes links of the fabric from NIOs.
  *
  * Theory of operation. The API knows no links: a client gives each end of a link a NIO, "frames of this port leave for rhost:rport
  * and arrive at lport". When the two ends of such a pair are both on this compute (each one's lport is the other's rport, and both
@@ -225,7 +225,7 @@ export class FabricWiring {
     for (const binding of touched) {
       if (!binding) continue;
       bindings.add(binding);
-      // Its link changes, or the link that it mirrors.
+      // The change concerns the NIO's own link, or the link that it mirrors.
       const source = binding.nio.mirror_of === undefined ? binding : this.#ports.get(binding.nio.mirror_of);
       const other = source && this.#ports.get(source.nio.rport);
       for (const each of [source, other]) if (each) bindings.add(each);

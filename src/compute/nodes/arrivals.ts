@@ -2,15 +2,17 @@
 import { fault } from '../../api/faults.ts';
 import type { MoveStream } from '../../emulators/driver.ts';
 import type { MoveOffer } from '../../schema/move.ts';
+import { MoveSeals } from './move-seals.ts';
 import type { ComputeNode } from './node.ts';
 
-/** Between the start of the machine and the first stream that it is sent: of these it is known when they break off. */
+/** Longest time between the start of the machine and the first stream that it is sent. Streams themselves show when they break off. */
 const idleMs = 60_000;
 
 interface Arriving {
   /** Undefined until it takes them. */
   stream?: (name: string) => MoveStream;
   readonly received: Promise<void>;
+  readonly seals: MoveSeals;
   readonly abort: AbortController;
   idle?: NodeJS.Timeout;
 }
@@ -19,7 +21,7 @@ export class Arrivals {
   readonly #arriving = new Map<string, Arriving>();
 
   /** Resolves when it can be sent. @throws move_refused, node_running, and why it cannot be started here */
-  async begin(node: ComputeNode, offer: MoveOffer): Promise<void> {
+  async begin(node: ComputeNode, offer: MoveOffer, secret?: string): Promise<void> {
     const receive = node.driver.memory?.receive;
     if (!receive) throw fault('move_refused', { name: node.name, reason: 'nodes of its type cannot' });
     // A controller that has died may have left an arrival.
@@ -29,7 +31,7 @@ export class Arrivals {
     const arrival = { offer, ready: resolve, signal: abort.signal };
     const received = node.receive((view) => receive(view, arrival));
     // Known at once: it may be aborted while it starts.
-    const arriving: Arriving = { received, abort };
+    const arriving: Arriving = { received, abort, seals: new MoveSeals('arrival', secret) };
     this.#arriving.set(node.id, arriving);
     received.catch(reject);
     arriving.stream = await ready;
@@ -43,6 +45,11 @@ export class Arrivals {
     const { stream } = this.#get(node);
     if (!stream) throw unknown(node);
     return stream(name);
+  }
+
+  /** @throws move_refused */
+  seals(node: ComputeNode): MoveSeals {
+    return this.#get(node).seals;
   }
 
   /** `send` rejects when the stream breaks off: then the machine does not come. @throws move_refused, and what `send` throws */

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { capturesOf } from '../store.ts';
 import type { ComputeNode } from './node.ts';
 
-/** How often the fabric is asked whether a capture has ended; only while there is one. */
+/** Interval at which the fabric is asked whether a capture has ended; only while there is one. */
 const watchMs = 1000;
 
 export interface CaptureWatch {

@@ -6,13 +6,15 @@ import { fault } from '../../api/faults.ts';
 import type { Departure, MoveStream } from '../../emulators/driver.ts';
 import type { MoveOffer } from '../../schema/move.ts';
 import type { Context } from '../context.ts';
+import { MoveSeals } from './move-seals.ts';
 import type { ComputeNode } from './node.ts';
 
-/** Between the offer and the first stream. */
+/** Longest time between the offer and the first stream. */
 const idleMs = 60_000;
 
 interface Leaving {
   readonly departure: Departure;
+  readonly seals: MoveSeals;
   readonly idle: NodeJS.Timeout;
   phase: 'sending' | 'finishing' | 'departed';
   /** Settles when it runs here again. */
@@ -28,14 +30,14 @@ export class Departures {
   }
 
   /** @throws node_not_started, move_refused */
-  async begin(node: ComputeNode): Promise<MoveOffer> {
+  async begin(node: ComputeNode, secret?: string): Promise<MoveOffer> {
     const { emulator, name } = node;
     if (!emulator || node.status !== 'started') throw fault('node_not_started', { name });
     await this.abort(node);
     const answer = emulator.depart ? await emulator.depart() : 'nodes of its type cannot';
     if (typeof answer === 'string') throw fault('move_refused', { name, reason: answer });
     const idle = setTimeout(() => void this.#giveUp(node, 'nothing has asked for its streams'), idleMs).unref();
-    this.#leaving.set(node.id, { departure: answer, idle, phase: 'sending' });
+    this.#leaving.set(node.id, { departure: answer, seals: new MoveSeals('departure', secret), idle, phase: 'sending' });
     void emulator.ended.then(() => this.#forget(node)?.departure.end());
     return answer.offer;
   }
@@ -53,6 +55,11 @@ export class Departures {
     return stream;
   }
 
+  /** @throws move_refused */
+  seals(node: ComputeNode): MoveSeals {
+    return this.#get(node).seals;
+  }
+
   /** @throws move_refused, qemu_failed */
   async mirror(node: ComputeNode): Promise<void> {
     await this.#get(node).departure.mirror();
@@ -63,7 +70,10 @@ export class Departures {
     await this.#get(node).departure.pause();
   }
 
-  /** From now on it runs here only if `abort` says so. @returns milliseconds since it was paused. @throws move_refused, qemu_failed */
+  /**
+   * Completes the departure: from now on the machine runs here only if `abort` says so. @returns milliseconds since it was paused. @throws
+   * move_refused, qemu_failed
+   */
   async finish(node: ComputeNode): Promise<number> {
     const leaving = this.#get(node);
     leaving.phase = 'finishing';

@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Driver } from '../../emulators/driver.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { memorySourceName, savedMemoryName } from '../../schema/folders.ts';
 
@@ -11,4 +12,21 @@ export async function discardMemory(directory: string): Promise<void> {
     () => false,
   );
   if (!isOfTemplate) await removeTree(folder);
+}
+
+/** Whether a node has memory from which it continues at its next start. */
+export async function hasMemory({
+  driver,
+  directory,
+  name,
+}: {
+  driver: Driver;
+  directory: string;
+  name: string;
+}): Promise<boolean> {
+  if (!driver.memory) return false;
+  return driver.memory.check(join(directory, savedMemoryName), name).then(
+    () => true,
+    () => false,
+  );
 }

@@ -2,14 +2,27 @@
  * The machines of a compute that may run only while its lease is renewed (`src/slice`): paused without links, resumed, or ended. Those that
  * are ended are interrupted: that they ran stays on disk, and their controller has them started again, here or elsewhere.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Emulator } from '../../emulators/driver.ts';
 import { bootMs } from '../../lib/boot-clock.ts';
 import type { Context, MachineLease } from '../context.ts';
 import type { ComputeNode } from './node.ts';
 
-/** Whether a machine that ends now may have been ended with its compute: by the guard, or by a signal to all processes of a job. */
-export function endsMachines({ isSlice, isOver, isEnding, deadline }: MachineLease): boolean {
-  return isSlice && (isOver || isEnding || bootMs() >= deadline);
+/** Time in which a signal to all processes of a job reaches the last of them, ms. */
+const signalMs = 100;
+
+/** Whether a machine that has just ended may have been ended with its compute: by the guard, or by a signal to all processes of a job. */
+export async function endsMachines(lease: MachineLease): Promise<boolean> {
+  if (!lease.isSlice) return false;
+  const isEnding = () => lease.isOver || lease.isEnding || bootMs() >= lease.deadline;
+  // The end of a machine may be noticed before the signal.
+  if (!isEnding()) await delay(signalMs);
+  return isEnding();
+}
+
+/** Whether nothing may be started: the lease is over, or the slice has not joined yet and has none. */
+export function hasLapsed({ isSlice, isOver, deadline }: MachineLease): boolean {
+  return isOver || (isSlice && bootMs() >= deadline);
 }
 
 export class LeasedMachines {
@@ -59,7 +72,7 @@ export class LeasedMachines {
     this.#context.lease.isEnding = true;
   }
 
-  /** Not under the node's lock: a verb that hangs must not keep a machine running. */
+  /** Pauses a machine without the node's lock: a verb that hangs must not keep it running. */
   async #pauseNode({ status, emulator, driver }: ComputeNode): Promise<void> {
     if (!emulator || status !== 'started' || !driver.kind.can.suspend || this.#paused.has(emulator)) return;
     this.#paused.add(emulator);

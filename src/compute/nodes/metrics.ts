@@ -1,6 +1,7 @@
 /** Metrics of this compute for monitoring systems: the processes of its nodes, and its fabric. */
 import type { FabricLoad } from '../../fabric/protocol.ts';
 import { counter, gauge, type Metric } from '../../lib/metric.ts';
+import { mapInTurns } from '../../lib/turns.ts';
 import { processUsage } from '../../process/proc.ts';
 import { pidsOf } from './emulator-facts.ts';
 import type { ComputeNode } from './node.ts';
@@ -16,9 +17,12 @@ export async function computeMetrics(nodes: readonly ComputeNode[], load: () => 
 const fabricUp = 'Whether the process that moves frames answers';
 
 async function nodeMetrics(nodes: readonly ComputeNode[]): Promise<Metric[]> {
+  // Nodes in the fabric are no processes, and there may be thousands.
+  const all = await mapInTurns(nodes, (node) => ({ node, pids: pidsOf(node.emulator) }));
+  const ofProcesses = all.filter(({ pids }) => pids.length > 0);
   const used = await Promise.all(
-    nodes.map(async (node) => {
-      const usages = await Promise.all(pidsOf(node.emulator).map(processUsage));
+    ofProcesses.map(async ({ node, pids }) => {
+      const usages = await Promise.all(pids.map(processUsage));
       const present = usages.flatMap((usage) => usage ?? []);
       if (present.length === 0) return [];
       const labels = { project_id: node.project.id, node_id: node.id, node: node.name, node_type: node.driver.kind.type };

@@ -52,19 +52,19 @@ export class NodeNios {
     await this.#openPort(end);
     this.#requireReachable(end);
     const { captures } = before?.nio ?? {};
-    // With another UDP port it is another link, which was not asked to be mirrored.
+    // A NIO with another UDP port is another link, which was not asked to be mirrored.
     const mirror_to = before?.nio.lport === checked.lport ? before.nio.mirror_to : undefined;
     const nio: NioRecord = { ...checked, ...(captures && { captures }), ...(mirror_to && { mirror_to }) };
-    let giveBack = () => {};
+    let release = () => {};
     try {
-      giveBack = this.#claim(nio.lport, before);
+      release = this.#claim(nio.lport, before);
       await wiring.bind(end, nio);
       await store.setNio(end.nodeId, end, nio).catch(async (error) => {
         await this.#restore(end, before);
         throw error;
       });
     } catch (error) {
-      giveBack();
+      release();
       if (!before) await this.#closePort(end).catch(() => undefined);
       throw error;
     }
@@ -78,9 +78,9 @@ export class NodeNios {
     const { wiring } = this.#context;
     const before = this.get(at);
     const nio = await checkChange(given, before.nio, this.#checks);
-    const giveBack = this.#claimMirror(nio, before);
+    const release = this.#claimMirror(nio, before);
     await this.replace(before, nio).catch((error) => {
-      giveBack();
+      release();
       throw error;
     });
     this.#releaseUnused(before.nio, nio);
@@ -102,7 +102,7 @@ export class NodeNios {
     await this.#remove(this.get(at));
   }
 
-  /** After a change of the properties: NIOs of ports that are gone go too. */
+  /** Removes NIOs of ports that are gone after a change of the properties. */
   async dropMissing(): Promise<void> {
     for (const binding of this.#context.wiring.ofNode(this.#node.id)) {
       if (!this.#findPort(binding)) await this.#remove(binding);

@@ -21,10 +21,12 @@ export interface RunOwner {
   readonly context: Context;
   readonly driver: Driver;
   view(): NodeView;
-  /** With which generation it is started, or was, and what is kept of a run that ended. */
+  /** Generation of the present start or the last one, and the record that is kept of a run that ended. */
   readonly runs: Pick<NodeState, 'generation' | 'endRecord'>;
   /** Makes ready those of its ports that have a NIO, where that must be done; answers what kept some. */
   openPorts(emulator: Emulator): Promise<Error[]>;
+  /** The node continues from its saved state, if it has one, no more. Never rejects. */
+  dropState(): Promise<void>;
   /** The console's port was found in use by another program: gives another one, durably. */
   anotherConsolePort(): Promise<number | null>;
 }
@@ -39,7 +41,7 @@ export class NodeRun {
   #console: NodeConsole | undefined;
   #auxiliary: NodeConsole | undefined;
   #relay: ConsoleRelay | undefined;
-  /** How the run ended, once it has. */
+  /** End of the run, once it has ended. */
   #ending: Ending | undefined;
   #isOver = false;
   /** Ending to record. `lost`, if the compute caused the end: the record stays, so that the node is known to be to run again. */
@@ -87,6 +89,7 @@ export class NodeRun {
     });
     // Saved while it was paused, by a server that died before it stopped the machine: now it continues by itself.
     await removeTree(join(view.directory, savedMemoryName)).catch(() => undefined);
+    await owner.dropState();
     // The machine was paused for a copy or for a move when the server died.
     if (record.status === 'started' && !record.departed && emulator.state === 'suspended')
       await emulator.resume().catch((error: Error) => {
@@ -106,7 +109,7 @@ export class NodeRun {
     });
   }
 
-  /** Its compute is about to end it. Never rejects. */
+  /** Notes that the compute is about to end the run. Never rejects. */
   async interrupt(state: Pick<RunRecord, 'stale'>): Promise<void> {
     this.endsAs = 'lost';
     await this.note({ status: this.emulator.state, ...state }).catch((error: Error) => {
@@ -150,6 +153,7 @@ export class NodeRun {
     await this.emulator.runRestored?.(connect).catch((error: Error) => {
       if (!this.#isOver) this.#view.warn(`${this.#view.name} stays paused: ${error.message}`);
     });
+    await this.#owner.dropState();
   }
 
   async closeConsole(): Promise<void> {
@@ -231,7 +235,7 @@ export class NodeRun {
   }
 }
 
-/** Waits for all of them, also when one fails: what is still under way could not be taken down. */
+/** Waits for every part before throwing, because a part that is still starting cannot be stopped. */
 async function together(parts: Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(parts)) if (result.status === 'rejected') throw result.reason;
 }

@@ -1,11 +1,13 @@
 /** State of a node: its durable record, its status, and its views for clients and the driver. The operations are in `node.ts`. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
 import type { Driver, NodeView, Properties } from '../../emulators/driver.ts';
 import type { NodeStatus } from '../../schema/node.ts';
 import type { ComputeNodeRun, RunEnding, RunFacts } from '../../schema/node-runs.ts';
 import type { ComputeNotice, Context, ProjectView } from '../context.ts';
 import type { EndRecord, KnownNode, NodeRecord } from '../store.ts';
+import { discardMemory } from './discard-memory.ts';
 import { type ConsoleChange, nextConsole } from './node-console.ts';
 
 /** A change as a client sends it: what is the compute's own, and the kind's properties. */
@@ -30,6 +32,7 @@ export class NodeState {
   /** Ending of the last run. */
   #ending: RunEnding | undefined;
   #stored = Promise.resolve();
+  readonly #runtimeDirectory: string;
 
   constructor(context: Context, project: ProjectView, driver: Driver, { record, commandLine, generation, ending }: KnownNode) {
     this.context = context;
@@ -39,6 +42,7 @@ export class NodeState {
     this.commandLine = commandLine;
     this.generation = generation;
     this.#ending = ending;
+    this.#runtimeDirectory = join(context.settings.runtimeDirectory, 'n', shortName(record.node_id));
   }
 
   get id(): string {
@@ -73,7 +77,7 @@ export class NodeState {
     });
   }
 
-  /** How it runs, or ran last, for a controller of ours. */
+  /** Facts of the present run or the last one, for a controller of ours. */
   runFacts(): RunFacts {
     const ending = this.isInterrupted ? 'lost' : this.#ending;
     return {
@@ -83,7 +87,9 @@ export class NodeState {
   }
 
   presentRun(): ComputeNodeRun {
-    return { node_id: this.id, node_type: this.record.node_type, status: this.status, ...this.runFacts() };
+    const joined = this.context.wiring.ofNode(this.id).map(({ adapter, port }) => ({ adapter_number: adapter, port_number: port }));
+    const ports = joined.length > 0 && { joined_ports: joined };
+    return { node_id: this.id, node_type: this.record.node_type, status: this.status, ...this.runFacts(), ...ports };
   }
 
   view(carrier: NodeView['carrier']): NodeView {
@@ -92,16 +98,41 @@ export class NodeState {
       projectId: project_id,
       projectDirectory: this.project.path,
       variables: this.project.variables,
-      numberFrom: this.project.numberFrom,
+      numbers: { from: this.project.numberFrom, lastCommandLine: this.commandLine },
       nodeId: this.id,
       name,
       directory: this.directory,
-      runtimeDirectory: join(this.context.settings.runtimeDirectory, 'n', shortName(this.id)),
+      runtimeDirectory: this.#runtimeDirectory,
       properties: this.properties,
       console: { type: console_type, port: console, host: this.context.consoleHost },
       carrier,
       warn: (message) => this.emit('log.warning', { message }),
     };
+  }
+
+  /** Reads the state that was saved for the next start; undefined when there is none. @throws memory_refused */
+  async findSavedState(): Promise<unknown> {
+    if (!this.driver.memory?.checkState) return undefined;
+    try {
+      const saved = await this.project.savedStates.find(this.id);
+      return saved?.type === this.record.node_type ? JSON.parse(saved.text) : undefined;
+    } catch (error) {
+      throw fault('memory_refused', { name: this.name, reason: (error as Error).message });
+    }
+  }
+
+  /** Removes the memory that was saved for the next start, unless it is its template's. @throws errors of the system */
+  async discardMemory(): Promise<void> {
+    if (this.driver.memory) await discardMemory(this.directory);
+    await this.dropState();
+  }
+
+  /** A state that was saved for the next start is not used any more. Never rejects. */
+  async dropState(): Promise<void> {
+    if (!this.driver.memory?.checkState) return;
+    await this.project.savedStates.drop(this.id).catch((error: Error) => {
+      this.context.log('error', `the saved state of node ${this.name} could not be removed: ${error.message}`);
+    });
   }
 
   /** Records the end of a node's run. `lost`: the node is to run again, and its record stays, which says so. Never rejects. */
@@ -138,7 +169,9 @@ export class NodeState {
   async after(change: NodeChange): Promise<NodeRecord> {
     const before = this.record;
     const connected = this.context.wiring.ofNode(this.id).length > 0;
-    const place = { nodeId: this.id, projectId: this.project.id, projectDirectory: this.project.path, name: this.name, connected };
+    const warn = (message: string) => this.emit('log.warning', { message });
+    const identity = { nodeId: this.id, projectId: this.project.id, projectDirectory: this.project.path, name: this.name };
+    const place = { ...identity, connected, warn };
     const wanted = Object.keys(change.properties ?? {}).length > 0 ? change.properties : undefined;
     const properties = wanted ? await this.driver.update(before.properties, wanted, place) : before.properties;
     const current = { type: before.console_type, port: before.console };

@@ -18,9 +18,7 @@ import type { NodeConsole } from '../console/console.ts';
 import { type ScreenAddress, screenOf } from '../console/screen.ts';
 import type { Context, ProjectView } from '../context.ts';
 import type { KnownNode, NioRecord, RunRecord } from '../store.ts';
-import { discardMemory } from './discard-memory.ts';
-import { keepFolder } from './kept-folders.ts';
-import { endsMachines } from './leased-machines.ts';
+import { endsMachines, hasLapsed } from './leased-machines.ts';
 import { NodeCaptures } from './node-captures.ts';
 import { servedBy } from './node-console.ts';
 import { NodeNios, type PortNumbers } from './node-nios.ts';
@@ -105,7 +103,7 @@ export class ComputeNode {
     return this.exclusively(async () => {
       if (generation !== undefined || !this.#run) this.#state.beginRun(generation);
       if (this.#run && this.status === 'suspended') return this.#resume(this.#run);
-      if (!this.#run) return this.#start((view) => this.driver.start(view, options));
+      if (!this.#run) return this.#start(async (view) => this.driver.start(view, options, await this.#state.findSavedState()));
       const [error] = await this.#run.openPorts();
       await this.noteRun();
       if (error) throw error;
@@ -144,14 +142,14 @@ export class ComputeNode {
   stop(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       if (this.driver.kind.alwaysRunning) return;
-      if (this.driver.memory) await discardMemory(this.directory);
+      await this.#state.discardMemory();
       if (this.#run) this.#run.endsAs = 'asked';
       else if (this.#state.isInterrupted) await this.#state.endRun('asked');
       await this.#stop(options);
     });
   }
 
-  /** Its compute ends it: it is to run again. */
+  /** Stops the node on behalf of its compute: it is to run again. */
   interrupt(options?: { now?: boolean }): Promise<void> {
     return this.exclusively(async () => {
       await this.#interrupt();
@@ -164,6 +162,7 @@ export class ComputeNode {
 
   /** A machine that was restored from memory continues; its links are connected, or are by `connect`. Never rejects. */
   runRestored = async (connect?: () => Promise<void>): Promise<void> => this.#run?.runRestored(connect);
+  dropState = (): Promise<void> => this.#state.dropState();
 
   /** Ends it at once, for a holder of the node. */
   stopHeld = (): Promise<void> => this.#stop({ now: true });
@@ -252,8 +251,9 @@ export class ComputeNode {
   /** Stops the node at once and removes it with its folder, which can be restored for a limited time if asked for. */
   async delete({ keepFiles }: { keepFiles: boolean }): Promise<void> {
     await this.close({ now: true });
+    await this.dropState();
     this.#state.emit('node.deleted', this.present());
-    if (keepFiles && (await keepFolder(this.project.path, this.id, this.directory))) return;
+    if (keepFiles && (await this.project.keptFolders.keep(this.project.path, this.id, this.directory))) return;
     await removeTree(this.directory).catch((error: Error) => {
       this.view().warn(`The folder of ${this.name} could not be removed: ${error.message}`);
     });
@@ -283,7 +283,7 @@ export class ComputeNode {
   anotherConsolePort = (): Promise<number | null> => this.#state.anotherConsolePort();
 
   #requireLease(): void {
-    if (this.context.lease.isOver) throw fault('lease_expired', { name: this.name });
+    if (hasLapsed(this.context.lease)) throw fault('lease_expired', { name: this.name });
   }
 
   /** State of a run that outlives its emulator process. */
@@ -302,7 +302,7 @@ export class ComputeNode {
     this.#state.commandLine = run.emulator.commandLine;
     if (!this.project.holdsMachines) await this.runRestored(() => this.context.wiring.connected([this.id]));
     if (this.project.replicatesLinkState) await this.#nios.showCarriers();
-    // From saved memory of a paused machine it starts paused.
+    // A machine that continues from memory that was saved while paused starts paused.
     this.#state.setStatus(run.emulator.state);
   }
 
@@ -352,7 +352,7 @@ export class ComputeNode {
   /** The emulator ended without being asked to. */
   async #ended(run: NodeRun, ending: Ending): Promise<void> {
     if (this.#run !== run) return;
-    if (endsMachines(this.context.lease)) await this.#interrupt();
+    if (await endsMachines(this.context.lease)) await this.#interrupt();
     else run.endsAs = ending.how === 'failed' ? 'failed' : 'guest';
     await run.end();
     this.#stopped();

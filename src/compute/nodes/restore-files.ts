@@ -1,5 +1,5 @@
 import { fault } from '../../api/faults.ts';
-import { restoreFolder, restoreMissing } from './kept-folders.ts';
+import { restoreFolder, restoreMissing } from '../host/kept-folders.ts';
 import type { ComputeNode } from './node.ts';
 
 /** Restores the files that were kept when the node was deleted; the node is stopped, or of a kind that always runs. @throws node_running */

@@ -15,7 +15,7 @@ import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { spawnChild } from '../../process/child.ts';
-import { savedMemoryName } from '../../schema/folders.ts';
+import { savedMemoryName, savedStatesName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
 import { type Hold, holdNode } from '../nodes/hold.ts';
 import type { ComputeNode } from '../nodes/node.ts';
@@ -78,7 +78,7 @@ const noWork: PauseWork = {
   whenResumed: async () => {},
 };
 
-/** How long machines were paused, at most, and how far apart the first and the last one were paused. Milliseconds. */
+/** Times of a pause, milliseconds: how long machines were paused, at most, and how far apart the first and the last one were paused. */
 export interface Pause {
   readonly pausedMs: number;
   readonly skewMs: number;
@@ -98,7 +98,8 @@ async function copyTo({ context, project, wanted, work }: ComputeCopying, destin
     return await grow(context, target, async (folder) => {
       const copy = async () => {
         const source = join(project.path, 'project-files');
-        const without = new Set(['tmp', ...(wanted.leave_out ?? [])]);
+        // Only the nodes themselves continue from their states.
+        const without = new Set(['tmp', savedStatesName, ...(wanted.leave_out ?? [])]);
         for (const { directory, driver } of project.nodes.values()) if (!driver.kind.inFabric) await removeDiskCopies(directory);
         const names = (await readdir(source).catch(() => [])).filter((name) => !without.has(name));
         if (names.length > 0) await copyTrees(context, source, names, folder);
@@ -140,6 +141,7 @@ export async function copyNode(context: Context, source: ComputeNode, destinatio
       if (await exists(source.directory)) await copyTrees(context, source.directory, ['.'], folder);
       await removeTree(join(folder, savedMemoryName));
     });
+    await destination.dropState();
     await destination.driver.renamed?.(destination.directory, source.name, destination.name);
   };
   const copying = whileHeld([source, destination], context, {
@@ -193,7 +195,7 @@ export async function whileHeld(nodes: readonly ComputeNode[], context: Context,
   return { pausedMs: began.length > 0 ? endedAt - firstAt : 0, skewMs: last - first };
 }
 
-/** Waits for all of them, also when one fails: what is still under way needs what the failure would take away. */
+/** Waits for every part before throwing, because a part that is under way needs files that the failure would remove. */
 export async function together(parts: readonly (Promise<void> | undefined)[]): Promise<void> {
   for (const result of await Promise.allSettled(parts)) if (result.status === 'rejected') throw result.reason;
 }

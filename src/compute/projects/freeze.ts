@@ -12,10 +12,11 @@ import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
-import { keptMemoryName, resumedLinksName, savedLinksName, savedMemoryName } from '../../schema/folders.ts';
+import { keptMemoryName, resumedLinksName, savedLinksName, savedMemoryName, savedStatesName } from '../../schema/folders.ts';
 import type { ColdNode } from '../../schema/snapshot.ts';
 import type { Static } from '../../schema/type.ts';
 import type { Context } from '../context.ts';
+import { type SavedState, writeStates } from '../host/saved-states.ts';
 import { type FabricHolds, HeldLinks, syncSavedLinks } from '../links/held-links.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import { copyProject, type Pause, type PauseWork, type ProjectCopy, whileHeld } from './copy.ts';
@@ -134,6 +135,9 @@ class MemoryFreeze implements PauseWork {
   readonly #fabric: FabricHolds;
   readonly #folder: string;
   readonly #saved: SavedNode[] = [];
+  /** Nodes in the fabric whose states are saved, and the states, once they are. */
+  readonly #inFabric: ComputeNode[] = [];
+  readonly #states = new Map<string, SavedState>();
   readonly #cold: ColdNode[] = [];
   completed: Promise<void> = Promise.resolve();
   isUnderWay = true;
@@ -154,7 +158,7 @@ class MemoryFreeze implements PauseWork {
     await this.#requireSpace();
   }
 
-  /** From now on frames stay in links; what was on its way to a machine is in it before it is paused. */
+  /** Holds the links: frames stay in them from now on, and frames on their way to a machine are in it before it is paused. */
   async beforePause(nodes: readonly ComputeNode[]): Promise<void> {
     const parts = { fabric: this.#fabric, wiring: this.#context.wiring, ...linkNodes(nodes) };
     this.#links = await HeldLinks.hold(parts).catch((error: unknown) => this.#withoutFrames(error));
@@ -163,7 +167,7 @@ class MemoryFreeze implements PauseWork {
 
   async whilePaused(): Promise<ReadonlySet<ComputeNode>> {
     this.#frozenAt = Date.now();
-    const transfers = this.#saved.map(({ saver }) => saver.transfer());
+    const transfers = [...this.#saved.map(({ saver }) => saver.transfer()), ...this.#inFabric.map((node) => this.#saveState(node))];
     await Promise.allSettled([...transfers, this.#saveFrames()]);
     await Promise.all(transfers);
     return new Set();
@@ -174,8 +178,11 @@ class MemoryFreeze implements PauseWork {
     const memory = this.#saved.map(({ node }) => ({ from: this.#memoryOf(node), to: join(node.directory, savedMemoryName) }));
     const links = join(projectPath, resumedLinksName);
     await removeTree(links);
+    if (this.#states.size > 0) memory.push({ from: this.#statesFile, to: join(projectPath, 'project-files', savedStatesName) });
     await placeFolders([...memory, ...(this.#hasFrames ? [{ from: this.#linksFolder, to: links }] : [])]);
-    return new Set(this.#saved.map(({ node }) => node));
+    const nodes = [...this.#saved.map(({ node }) => node), ...this.#inFabric];
+    for (const { project } of this.#inFabric.slice(0, 1)) project.savedStates.reset();
+    return new Set(nodes);
   }
 
   async whenResumed(): Promise<void> {
@@ -187,6 +194,7 @@ class MemoryFreeze implements PauseWork {
   /** Completes the memory files of the machines, which run again already. */
   complete(): void {
     const completing = this.#saved.map(({ saver }) => saver.finish());
+    if (this.#states.size > 0) completing.push(writeStates(this.#statesFile, this.#states));
     this.completed = Promise.allSettled(completing).then(async () => {
       await this.dispose();
       await Promise.all(completing);
@@ -201,7 +209,10 @@ class MemoryFreeze implements PauseWork {
       paused_ms: Math.round(pausedMs),
       skew_ms: Math.round(skewMs * 10) / 10,
       frozen_at: this.#frozenAt,
-      memory: this.#saved.map(({ node, saver }) => ({ node_id: node.id, bytes: saver.ramBytes })),
+      memory: [
+        ...this.#saved.map(({ node, saver }) => ({ node_id: node.id, bytes: saver.ramBytes })),
+        ...this.#inFabric.map(({ id }) => ({ node_id: id, bytes: this.#states.get(id.toLowerCase())?.text.length ?? 0 })),
+      ],
       cold: this.#cold,
     };
   }
@@ -213,6 +224,10 @@ class MemoryFreeze implements PauseWork {
 
   #memoryOf({ id, driver }: ComputeNode): string {
     return join(this.#folder, 'project-files', driver.kind.folder, id, savedMemoryName);
+  }
+
+  get #statesFile(): string {
+    return join(this.#folder, savedStatesName);
   }
 
   get #linksFolder(): string {
@@ -233,11 +248,18 @@ class MemoryFreeze implements PauseWork {
 
   async #prepareNode(node: ComputeNode): Promise<void> {
     const { id, name, emulator, driver } = node;
+    if (emulator?.saveState) return void this.#inFabric.push(node);
     const answer = emulator?.saveMemory
       ? await emulator.saveMemory(this.#memoryOf(node))
       : `the memory of ${driver.kind.title} nodes cannot be saved`;
     if (typeof answer === 'string') this.#cold.push({ node_id: id, name, reason: answer });
     else this.#saved.push({ node, saver: answer });
+  }
+
+  async #saveState({ id, name, emulator, driver }: ComputeNode): Promise<void> {
+    const state = await emulator?.saveState?.();
+    if (state === undefined) throw new Error(`${name} has ended`);
+    this.#states.set(id.toLowerCase(), { type: driver.kind.type, text: JSON.stringify(state) });
   }
 
   async #requireSpace(): Promise<void> {

@@ -37,7 +37,7 @@ test('a node is listed whose files are removed while they are listed; why others
   assert.equal(lists, 2);
   copiesLast = Number.POSITIVE_INFINITY;
   await assert.rejects(list(), { code: 'node_failed', message: /change while they are read/ });
-  // As of a folder that the guest of a container closes to a server that is not root.
+  // The error of a folder that the guest of a container closes to a server that is not root.
   copyDisks = () => Promise.reject(Object.assign(new Error('permission denied'), { code: 'EACCES' }));
   await assert.rejects(list(), { code: 'node_failed', message: /permission denied/ });
 });

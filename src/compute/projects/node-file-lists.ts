@@ -32,9 +32,9 @@ interface Listed {
   readonly files: ReadonlyMap<string, HashedFile>;
 }
 
-/** Their lists are kept: 32 bytes for each block of a file. What is forgotten is read again. */
+/** Most nodes whose lists are kept: 32 bytes for each block of a file. A list that was forgotten is read again. */
 const mostListed = 100;
-/** While files are removed. */
+/** Most readings of a folder while files are removed from it. */
 const mostAttempts = 3;
 const changing = 'its files change while they are read';
 

@@ -9,6 +9,7 @@ import { fault } from '../../api/faults.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
+import { deletedNodesFolder, memoryFolder } from '../../schema/folders.ts';
 import type { Settings } from '../../schema/settings.ts';
 
 /**
@@ -28,13 +29,18 @@ export async function placeFor(settings: Settings, projectId: string, wanted?: s
   return path;
 }
 
+/** Folders of a project on a compute that has no node of it any more. */
+const ownNames: readonly string[] = ['tmp', deletedNodesFolder, memoryFolder];
+
 /** Makes the folder. Resolves to whether it is the project's own to remove. */
 export async function makeFolder(path: string): Promise<boolean> {
   try {
     await makeFolders(path);
     const names = await readdir(path);
     await removeTree(join(path, 'tmp'));
-    return names.every((name) => name === 'tmp') || names.some((name) => name === 'project-files' || name.endsWith('.gns3'));
+    return (
+      names.every((name) => ownNames.includes(name)) || names.some((name) => name === 'project-files' || name.endsWith('.gns3'))
+    );
   } catch (cause) {
     throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
   }
@@ -42,6 +48,6 @@ export async function makeFolder(path: string): Promise<boolean> {
 
 export async function removeFolder(path: string, owned: boolean): Promise<void> {
   if (owned) return removeTree(path);
-  for (const name of ['project-files', 'tmp']) await removeTree(join(path, name));
+  for (const name of ['project-files', 'tmp', deletedNodesFolder]) await removeTree(join(path, name));
   await rmdir(path).catch(() => undefined);
 }

@@ -5,7 +5,10 @@ import { fault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { Gate } from '../../lib/gate.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
+import { savedStatesName } from '../../schema/folders.ts';
 import type { Context, ProjectView } from '../context.ts';
+import { KeptFolders } from '../host/kept-folders.ts';
+import { SavedStates } from '../host/saved-states.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ProjectRecord } from '../store.ts';
 import { removeFolder } from './project-folder.ts';
@@ -17,6 +20,8 @@ export class ComputeProject implements ProjectView {
   readonly context: Context;
   readonly nodes = new Map<string, ComputeNode>();
   readonly udpPorts = new Set<number>();
+  readonly keptFolders = new KeptFolders();
+  readonly savedStates = new SavedStates(() => join(this.path, 'project-files', savedStatesName));
   holdsMachines = false;
   /** Gate of the project: a change of the project, its nodes or its folder passes it, closing the project holds it. */
   readonly #gate = new Gate();

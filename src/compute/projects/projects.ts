@@ -41,7 +41,7 @@ interface NodeToMake {
   readonly isInProcess: boolean;
 }
 
-/** From here on people are warned. */
+/** Fill level of the disk from which on people are warned. */
 const fullDiskPercent = 90;
 
 export class ComputeProjects {
@@ -211,13 +211,15 @@ export class ComputeProjects {
 
   async #makeNode({ project, driver, nodeId, input, isInProcess }: NodeToMake): Promise<ComputeNode> {
     const { store, ports } = this.#context;
-    const inform = (message: string) => this.#context.emit({ action: 'log.info', event: { message }, project_id: project.id });
+    const tell = (action: 'log.info' | 'log.warning') => (message: string) =>
+      this.#context.emit({ action, event: { message }, project_id: project.id });
+    const [inform, warn] = [tell('log.info'), tell('log.warning')];
     const taken: NodeNumbers['taken'] = (property, where) => {
       const nodes = where === 'project' ? [...project.nodes.values()] : this.allNodes();
       return new Set(nodes.filter((node) => node.driver === driver).map((node) => node.properties[property]));
     };
     const { id: projectId, path: projectDirectory, variables } = project;
-    const place = { nodeId, projectId, projectDirectory, variables, name: input.name, inform, taken };
+    const place = { nodeId, projectId, projectDirectory, variables, name: input.name, inform, warn, taken };
     const properties = await driver.create(own(input), place);
     const console_type = input.console_type ?? driver.kind.defaults.console_type ?? 'none';
     const console = await ports

@@ -70,7 +70,7 @@ describe('links of a project that continues', () => {
   });
 
   it('are released when their frames are damaged, which are gone then', async (context) => {
-    // On a busy host the hold would be prolonged meanwhile.
+    // The hold would be prolonged meanwhile on a busy host.
     context.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
     const { path, links, asked, warnings } = await resuming(context);
     const folder = join(path, resumedLinksName);

@@ -1,13 +1,18 @@
 /** Saved memory on its way to nodes: checked where it is kept, then copied to their folders, which continue from it at their next start. */
 import { access, chmod, copyFile, link, lstat, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { Driver } from '../../emulators/driver.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { sizeOnDisk } from '../../lib/folder-size.ts';
-import { resumedLinksName, savedLinksName, savedMemoryName } from '../../schema/folders.ts';
+import { makeFolders, moveFolder } from '../../lib/make-folders.ts';
+import { removeTree } from '../../lib/remove-tree.ts';
+import { mapInTurns } from '../../lib/turns.ts';
+import { resumedLinksName, savedLinksName, savedMemoryName, savedStatesName } from '../../schema/folders.ts';
+import type { NodeType } from '../../schema/node.ts';
 import type { Context } from '../context.ts';
+import { readStates, type SavedState, type StateMap, writeStates } from '../host/saved-states.ts';
 import { copySavedLinks } from '../links/held-links.ts';
 import { copyFolder } from './copy.ts';
 import { placeFor } from './project-folder.ts';
@@ -18,6 +23,8 @@ export interface MemoryStaging {
   readonly source_path: string;
   /** Folders that get a copy, and id of each node to that of its copy. */
   readonly destinations: readonly { readonly path: string; readonly nodes: Readonly<Record<string, string>> }[];
+  /** The source is on the disk of the destinations and is not needed any more: what it holds is moved. */
+  readonly last_use?: boolean;
 }
 
 interface FoundMemory {
@@ -26,7 +33,8 @@ interface FoundMemory {
   readonly folder: string;
 }
 
-const checkedAtOnce = 2;
+/** Memory of so many machines is checked or copied at a time: that of one in the fabric is a small file, others take a program each. */
+const atOnce = { inFabric: 16, other: 2 };
 
 /** Smallest file, in bytes, that is shared; a smaller file is copied for each destination. */
 const linkedBytes = 1 << 20;
@@ -38,7 +46,7 @@ const linkedBytes = 1 << 20;
 export async function stageMemory(
   { context, projects }: { readonly context: Context; readonly projects: ComputeProjects },
   projectId: string,
-  { source_path, destinations }: MemoryStaging,
+  { source_path, destinations, last_use = false }: MemoryStaging,
 ): Promise<void> {
   const project = projects.get(projectId);
   const source = await existing(context, project.id, source_path);
@@ -47,26 +55,64 @@ export async function stageMemory(
   );
   const found = await findMemory(context, source);
   const nameOf = (nodeId: string) => project.nodes.get(nodeId)?.name ?? nodeId;
-  await each(found, async ({ driver, nodeId, folder }) => driver.memory?.check(folder, nameOf(nodeId)));
-  const bytes = destinations.length === 0 ? 0 : await sizeOnDisk(source);
+  await eachMemory(found, async ({ driver, nodeId, folder }) => driver.memory?.check(folder, nameOf(nodeId)));
+  const states = await readStates(join(source, savedStatesName)).catch((error: Error) => {
+    throw fault('memory_refused', { name: project.name, reason: error.message });
+  });
+  await checkStates(context, states, nameOf);
+  const bytes = destinations.length === 0 || last_use ? 0 : await sizeOnDisk(source);
   await new DiskFloor(places.map(({ path }) => path).slice(0, 1), context.settings.Server.min_free_bytes)
     .check(bytes)
     .catch((error: Error) => {
       throw fault('disk_floor', { reason: error.message });
     });
-  await each(found, async ({ driver, nodeId, folder }) => {
+  await eachMemory(found, async ({ driver, nodeId, folder }) => {
     const [first, ...others] = places.flatMap(({ path, nodes }) => {
       const id = nodes[nodeId];
       return id === undefined ? [] : [join(path, 'project-files', driver.kind.folder, id, savedMemoryName)];
     });
     if (first === undefined) return;
-    await ((await hasSmallFilesOnly(folder)) ? shareFolder(folder, first) : copyFolder(context, folder, first));
+    if (last_use) await makeFolders(dirname(first));
+    const isMoved = last_use && (await moveFolder(folder, first));
+    if (!isMoved) await ((await hasSmallFilesOnly(folder)) ? shareFolder(folder, first) : copyFolder(context, folder, first));
     for (const other of others) await shareFolder(first, other);
   });
+  await each(places, ({ path, nodes }) => placeStates(states, path, nodes));
   await each(places, ({ path, nodes }) => copySavedLinks(join(source, savedLinksName), join(path, resumedLinksName), nodes));
 }
 
-/** The memory of a PC is one: a `cp` for each of a thousand takes longer than all else of a fork. */
+/** @throws memory_refused */
+async function checkStates({ drivers }: Context, states: StateMap, nameOf: (nodeId: string) => string): Promise<void> {
+  await mapInTurns(states, ([nodeId, { type, text }]) => {
+    const refuse = (reason: string) => fault('memory_refused', { name: nameOf(nodeId), reason });
+    const { checkState } = drivers.get(type as NodeType)?.memory ?? {};
+    if (!checkState) throw refuse(`nodes of type ${type} have no state`);
+    let state: unknown;
+    try {
+      state = JSON.parse(text);
+    } catch (error) {
+      throw refuse((error as Error).message);
+    }
+    checkState(state, nameOf(nodeId));
+  });
+}
+
+/** Writes the states of the nodes that a copy has. */
+async function placeStates(states: StateMap, path: string, nodes: Readonly<Record<string, string>>): Promise<void> {
+  const copied = new Map<string, SavedState>();
+  for (const [from, to] of Object.entries(nodes)) {
+    const state = states.get(from.toLowerCase());
+    if (state) copied.set(to.toLowerCase(), state);
+  }
+  if (copied.size === 0) return;
+  const folder = join(path, 'project-files');
+  const file = join(folder, savedStatesName);
+  await makeFolders(folder);
+  await removeTree(file);
+  await writeStates(file, copied);
+}
+
+/** The memory of a PC of 0.2 is one: a `cp` for each of a thousand takes longer than all else of a fork. */
 async function hasSmallFilesOnly(folder: string): Promise<boolean> {
   for (const name of await readdir(folder)) {
     const facts = await lstat(join(folder, name));
@@ -90,8 +136,17 @@ async function shareFolder(from: string, to: string): Promise<void> {
   }
 }
 
-async function each<T>(items: readonly T[], fn: (item: T) => Promise<void>): Promise<void> {
-  const [error] = await forEachBounded(items, checkedAtOnce, fn);
+async function eachMemory(found: readonly FoundMemory[], fn: (memory: FoundMemory) => Promise<void>): Promise<void> {
+  const isInFabric = ({ driver }: FoundMemory) => driver.kind.inFabric !== undefined;
+  await each(found.filter(isInFabric), fn, atOnce.inFabric);
+  await each(
+    found.filter((memory) => !isInFabric(memory)),
+    fn,
+  );
+}
+
+async function each<T>(items: readonly T[], fn: (item: T) => Promise<void>, limit: number = atOnce.other): Promise<void> {
+  const [error] = await forEachBounded(items, limit, fn);
   if (error === undefined) return;
   throw isFault(error) ? error : fault('storage_failed', { reason: (error as Error).message });
 }

@@ -1,15 +1,21 @@
 /** Machines that move between computes: what they send and take goes through the controller, in the bodies of requests. */
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, type Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
 import { type Call, route, Stream } from '../../api/route.ts';
 import type { MoveStream } from '../../emulators/driver.ts';
 import { ComputeNode } from '../../schema/compute-node.ts';
-import { HeldFrames, MovedPort, MoveOffer, MoveSent, PortMove } from '../../schema/move.ts';
+import { HeldFrames, MoveArrival, MoveBegin, MovedPort, MoveOffer, MoveSent, PortMove } from '../../schema/move.ts';
+import { BrokenSeal } from '../nodes/move-seals.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 /** Size of a stream's buffer. Data passes five processes, which wait for their turns on a busy host: each needs data to work on. */
 const bufferBytes = 4 * 2 ** 20;
+
+/** Node whose machine arrives or departs, for messages. */
+interface StreamedNode {
+  readonly name: string;
+}
 
 export function moveRoutes(parts: ComputeRouteContext) {
   return [...departureRoutes(parts), ...arrivalRoutes(parts), ...portRoutes(parts)];
@@ -48,8 +54,8 @@ function departureRoutes({ projects, moves: { departures } }: ComputeRouteContex
   return [
     route(
       `POST ${place}`,
-      { summary: 'Prepare a running machine to continue on another compute', reply: MoveOffer, status: 201, own },
-      ({ path }) => departures.begin(nodeOf(path)),
+      { summary: 'Prepare a running machine to continue on another compute', body: MoveBegin, reply: MoveOffer, status: 201, own },
+      ({ path, body: { secret } }) => departures.begin(nodeOf(path), secret),
     ),
     route(`DELETE ${place}`, { summary: 'Continue a machine that was to leave', status: 204, own }, ({ path }) =>
       departures.abort(nodeOf(path)),
@@ -70,12 +76,22 @@ function departureRoutes({ projects, moves: { departures } }: ComputeRouteContex
     route(
       `GET ${place}/streams/{stream}`,
       { summary: 'What it sends', replyType: 'application/octet-stream', own },
-      async ({ path }) => sent(await departures.stream(nodeOf(path), path.stream)),
+      async ({ path }) => {
+        const node = nodeOf(path);
+        return sent(
+          await departures.stream(node, path.stream),
+          used(node, () => departures.seals(node).sending(path.stream)),
+        );
+      },
     ),
     route(
       `POST ${place}/streams/{stream}`,
       { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own },
-      async ({ path, stream }) => take(await departures.stream(nodeOf(path), path.stream), stream),
+      async ({ path, stream }) => {
+        const node = nodeOf(path);
+        const into = await departures.stream(node, path.stream);
+        await take(node, into, { body: stream, seals: used(node, () => departures.seals(node).taking(path.stream)) });
+      },
     ),
   ];
 }
@@ -96,8 +112,11 @@ function arrivalRoutes({ projects, moves: { arrivals, areOpenToApi } }: ComputeR
   return [
     route(
       `POST ${place}`,
-      { summary: 'Start a machine that continues one of another compute', body: MoveOffer, status: 204, own },
-      (call) => arrivals.begin(nodeOf(call), call.body),
+      { summary: 'Start a machine that continues one of another compute', body: MoveArrival, status: 204, own },
+      (call) => {
+        const { secret, ...offer } = call.body;
+        return arrivals.begin(nodeOf(call), offer, secret);
+      },
     ),
     route(`DELETE ${place}`, { summary: 'Remove a machine that does not arrive', status: 204, own }, (call) =>
       arrivals.abort(nodeOf(call)),
@@ -110,35 +129,60 @@ function arrivalRoutes({ projects, moves: { arrivals, areOpenToApi } }: ComputeR
         return nodeOf(call).present();
       },
     ),
-    route(`GET ${place}/streams/{stream}`, { summary: 'What it sends', replyType: 'application/octet-stream', own }, (call) =>
-      sent(arrivals.stream(nodeOf(call), call.path.stream)),
-    ),
-    route(`POST ${place}/streams/{stream}`, { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own }, (call) =>
-      arrivals.take(nodeOf(call), call.path.stream, (into) => take(into, call.stream)),
-    ),
+    route(`GET ${place}/streams/{stream}`, { summary: 'What it sends', replyType: 'application/octet-stream', own }, (call) => {
+      const node = nodeOf(call);
+      const stream = arrivals.stream(node, call.path.stream);
+      return sent(
+        stream,
+        used(node, () => arrivals.seals(node).sending(call.path.stream)),
+      );
+    }),
+    route(`POST ${place}/streams/{stream}`, { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own }, (call) => {
+      const node = nodeOf(call);
+      const seals = used(node, () => arrivals.seals(node).taking(call.path.stream));
+      return arrivals.take(node, call.path.stream, (into) => take(node, into, { body: call.stream, seals }));
+    }),
   ];
 }
 
-function sent({ from }: MoveStream): Stream {
+/** @throws move_refused for a stream that is used already */
+function used(node: StreamedNode, seals: () => Transform[]): Transform[] {
+  try {
+    return seals();
+  } catch (error) {
+    throw refusalOf(node, error);
+  }
+}
+
+function refusalOf({ name }: StreamedNode, error: unknown): unknown {
+  return error instanceof BrokenSeal ? fault('move_refused', { name, reason: error.message }, { cause: error }) : error;
+}
+
+function sent({ from }: MoveStream, seals: readonly Transform[]): Stream {
   const source = new PassThrough({ highWaterMark: bufferBytes });
-  if (from) pipeline(from, source).catch(() => undefined);
+  if (from) pipeline([from, ...seals, source]).catch(() => undefined);
   else source.end();
   return new Stream('application/octet-stream', source);
 }
 
 /** The reader knows the end of its stream, and may close before that has come. @throws why the body broke off */
-async function take({ into }: MoveStream, body: Readable | undefined): Promise<void> {
+async function take(
+  node: StreamedNode,
+  { into }: MoveStream,
+  { body, seals }: { body: Readable | undefined; seals: readonly Transform[] },
+): Promise<void> {
   if (!into || !body) return;
   let isClosedByReader = false;
   let isBroken = false;
   const closed = () => {
     isClosedByReader = !isBroken;
   };
-  body.once('error', () => {
-    isBroken = !isClosedByReader;
-  });
+  for (const source of [body, ...seals])
+    source.once('error', () => {
+      isBroken ||= !isClosedByReader;
+    });
   into.once('error', closed).once('close', closed);
-  await pipeline(body, into).catch((error: Error) => {
-    if (isBroken) throw error;
+  await pipeline([body, ...seals, into]).catch((error: Error) => {
+    if (isBroken) throw refusalOf(node, error);
   });
 }

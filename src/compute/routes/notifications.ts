@@ -7,7 +7,7 @@ import type { ComputeNotice } from '../context.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 const silenceMs = 1000;
-/** Not of GNS3: its controllers would pass them to their clients. */
+/** Notifications that GNS3 does not have: its controllers would pass them to their clients. */
 const ownActions: ReadonlySet<ComputeNotice['action']> = new Set(['capture.stopped']);
 
 export function notificationRoutes({ events, figures, projects }: ComputeRouteContext) {

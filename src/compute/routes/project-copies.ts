@@ -25,6 +25,9 @@ const StageMemory = Type.Object(
   {
     source_path: Name({ description: 'Folder of the saved memory, absolute' }),
     destinations: Type.Array(Destination, { maxItems: 50, description: 'Existing folders of projects, absolute, and their nodes' }),
+    last_use: Type.Optional(
+      Type.Boolean({ description: 'The source is on the disk of the destinations and is not needed any more: it is moved' }),
+    ),
   },
   strict,
 );

@@ -68,11 +68,12 @@ export function serverRoutes({ context, fabric, figures, findings, host, version
   ];
 }
 
-/** For controllers of ours. */
+/** Capabilities for controllers of ours. */
 function ownCapabilities({ link_streams, link_encryption }: Settings['Server']) {
   return {
     number_ranges: true,
     live_moves: true,
+    sealed_moves: true,
     node_runs: true,
     incarnations: true,
     image_transfers: true,

@@ -59,7 +59,7 @@ export class CheckpointSchedule {
   }
 
   begin(): void {
-    // In a turn, so that no checkpoint is being taken meanwhile.
+    // The recovery takes a turn, so that no checkpoint is being taken meanwhile.
     void this.#parts.turns.run(() => this.#recover()).then((lastAt) => this.#arm(lastAt + this.#intervalMs));
   }
 

@@ -37,7 +37,7 @@ export async function collectFiles(
   const ids = Object.fromEntries((byCompute.get(localComputeId) ?? []).map((node) => [node, node]));
   const to = { projectId: source.id, folder, ids };
   const local = copyOnCompute({ source, compute: computes.local, isOpen, to, leaveOut, memoryPath });
-  // Also after a failure no copy is still running when this ends.
+  // No copy is still running when this ends, also after a failure.
   const [, ...copies] = await Promise.allSettled([local, ...remote]);
   try {
     await Promise.all([local, ...remote]);

@@ -3,7 +3,7 @@
  * project is free while a client reads the archive, however slowly. The copy goes when the client has it, or has gone.
  */
 import { randomUUID } from 'node:crypto';
-import { cp, mkdir, realpath, stat } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -21,7 +21,7 @@ import { findKind } from '../model/node.ts';
 import { imageFolderOf, imageProperties, withBareImages } from '../model/node-images.ts';
 import type { NodeEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
-import { copyOptions } from '../projects/copy-files.ts';
+import { copyTree } from '../projects/copy-tree.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { stagingPrefix } from '../projects/registry.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
@@ -119,7 +119,7 @@ async function addImages(node: NodeEntry, stagingPath: string, { computes, setti
     await mkdir(join(stagingPath, 'images', folder), { recursive: true });
     if (compute.isLocal) {
       const found = await findImage(image, folder, settings);
-      if (found !== undefined) await cp(found, target, copyOptions);
+      if (found !== undefined) await copyTree(found, target);
     } else {
       const { body } = await compute.transport.raw('GET', `/v2/compute/${node.node_type}/images/${basename(image)}`);
       await writeStream(target, body instanceof Readable ? body : Readable.from([Buffer.from(body)]));

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import { moveFolder } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import type { ForkedFrom } from '../../schema/project.ts';
 import type { Settings } from '../../schema/settings.ts';
@@ -45,12 +46,15 @@ export interface ForkSource {
   readonly project: KnownProject;
   readonly snapshot: Snapshot;
   readonly memory: (MemoryRecord & { readonly path: string }) | undefined;
+  /** Content of a snapshot that is discarded afterwards: a single fork gets its files and its memory themselves, in place of copies. */
+  readonly taken: Topology | undefined;
 }
 
 interface Fork {
   readonly identity: NewIdentity;
   readonly entry: ProjectEntry;
   readonly folder: string;
+  readonly topology: Topology;
 }
 
 /** Opened; their nodes run where the snapshot has memory. @throws not_local, project_name_taken, memory_refused, disk_floor, snapshot_failed */
@@ -65,31 +69,37 @@ export async function forkSnapshot(source: ForkSource, wanted: SnapshotFork, opt
   const forks = await (name !== undefined && count === 1
     ? projects.withName(name, () => make([name]))
     : projects.withFreeNames(name ?? `${source.project.name} fork`, count, make));
-  await forEachBounded(forks, concurrency, (fork) => fork.open({ isAwaited: true }));
-  return forks;
+  await forEachBounded(forks, concurrency, ({ project, topology }) => project.open({ isAwaited: true, created: { topology } }));
+  return forks.map(({ project }) => project);
 }
 
 async function makeForks(
   source: ForkSource,
   { names, uplinks }: { names: readonly string[]; uplinks: boolean },
   options: ForkOptions,
-): Promise<KnownProject[]> {
+): Promise<{ project: KnownProject; topology: Topology }[]> {
   const { settings, staging, projects } = options;
   const { projects_path } = settings.Server;
   const { project, snapshot } = source;
   const forked_from: ForkedFrom = { project_id: project.id, name: project.name, snapshot_id: snapshot.snapshot_id };
   try {
     return await staging.use(join(projects_path, `${stagingPrefix}fork-${randomUUID()}`), async (stagingPath) => {
-      const forks = await each(names, (name) => fill(source, { name, uplinks, stagingPath }, options));
-      await fillMemory(source, forks, options);
-      const places = forks.map(({ entry, folder }) => {
+      const isLastUse = source.taken !== undefined && names.length === 1;
+      // The memory goes first: a server that dies in between leaves a snapshot without memory, not memory without a snapshot.
+      const memory = source.memory && { ...source.memory, path: await placeOfMemory(source.memory, { isLastUse, stagingPath }) };
+      const forks = await each(names, (name) => fill({ ...source, memory }, { name, uplinks, stagingPath, isLastUse }, options));
+      await fillMemory({ ...source, memory }, forks, { ...options, isLastUse: memory?.path !== source.memory?.path });
+      const places = forks.map(({ entry, ...fork }) => {
         const place = { path: join(projects_path, entry.project_id), filename: projectFileName(entry.name), forked_from };
-        return { entry, folder, place };
+        return { ...fork, entry, place };
       });
       try {
         await each(places, ({ folder, place }) => rename(folder, place.path));
         await syncFolder(projects_path);
-        return await each(places, ({ entry, place }) => projects.register(entry, place));
+        return await each(places, async ({ entry, place, topology }) => ({
+          project: await projects.register(entry, place),
+          topology,
+        }));
       } catch (error) {
         // The next start would find them, and list forks of a request that failed.
         const unknown = places.filter(({ entry }) => !projects.find(entry.project_id));
@@ -114,14 +124,19 @@ async function each<T, R>(items: readonly T[], fn: (item: T) => Promise<R>): Pro
 }
 
 async function fill(
-  { project, snapshot, memory }: ForkSource,
-  { name, uplinks, stagingPath }: { name: string; uplinks: boolean; stagingPath: string },
+  { project, snapshot, memory, taken }: ForkSource,
+  { name, uplinks, stagingPath, isLastUse }: { name: string; uplinks: boolean; stagingPath: string; isLastUse: boolean },
   { version, settings }: ForkOptions,
 ): Promise<Fork> {
   const identity: NewIdentity = { projectId: randomUUID(), name, ids: new FreshIds(), resetMacAddresses: false };
   const folder = join(stagingPath, identity.projectId);
   await mkdir(folder);
-  const topology = await unpackSnapshot(project, snapshot, { folder, floorBytes: settings.Server.min_free_bytes });
+  const topology = await unpackSnapshot(project, snapshot, {
+    folder,
+    floorBytes: settings.Server.min_free_bytes,
+    isLastUse,
+    taken,
+  });
   const renewed = await renewTopology(topology, identity);
   await renameNodeFolders(join(folder, 'project-files'), identity.ids);
   const closed = { auto_start: false, auto_open: false, auto_close: false, checkpoint_minutes: 0 };
@@ -129,13 +144,25 @@ async function fill(
   const links = continueSchedules(uplinks ? renewed.links : withoutUplinks(renewed), memory?.frozen_at);
   const content = { ...renewed, project: entry, links };
   await writeFileAtomic(join(folder, projectFileName(name)), await topologyText(content, version));
-  return { identity, entry, folder };
+  return { identity, entry, folder, topology: content };
 }
 
-async function fillMemory({ project, memory }: ForkSource, forks: readonly Fork[], { computes }: ForkOptions): Promise<void> {
+async function placeOfMemory(
+  { path }: { readonly path: string },
+  { isLastUse, stagingPath }: { readonly isLastUse: boolean; readonly stagingPath: string },
+): Promise<string> {
+  const place = join(stagingPath, 'memory');
+  return isLastUse && (await moveFolder(path, place)) ? place : path;
+}
+
+async function fillMemory(
+  { project, memory }: ForkSource,
+  forks: readonly Fork[],
+  { computes, isLastUse }: ForkOptions & { readonly isLastUse: boolean },
+): Promise<void> {
   if (!memory) return;
   const destinations = forks.map(({ folder, identity }) => ({ path: folder, nodes: Object.fromEntries(identity.ids.entries()) }));
-  await stageMemory(project, computes, { path: memory.path, destinations });
+  await stageMemory(project, computes, { path: memory.path, destinations, isLastUse });
   await each(forks, ({ folder, identity, entry }) => {
     const started = memory.started.flatMap((id) => identity.ids.find(id) ?? []);
     return ProjectLog.begin(join(folder, projectFileName(entry.name)), Date.now(), { wanted: runningOf(started) });

@@ -1,7 +1,7 @@
 /** Images that an archive brings go into the images folder; an existing one is never replaced. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { cp, lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
@@ -9,7 +9,7 @@ import { besideImages, refuseImageName } from '../../lib/base-name.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { takeName } from '../../lib/take-name.ts';
 import { imageFolderOf } from '../model/node-images.ts';
-import { copyOptions } from '../projects/copy-files.ts';
+import { copyTree } from '../projects/copy-tree.ts';
 import { refuseArchive } from '../zip/archive-entries.ts';
 
 /**
@@ -58,7 +58,9 @@ async function copyImage(source: string, target: string): Promise<boolean> {
   const stagingPath = join(dirname(target), `.${randomBytes(6).toString('hex')}.tmp`);
   await mkdir(dirname(target), { recursive: true });
   try {
-    await cp(source, stagingPath, copyOptions);
+    await copyTree(source, stagingPath);
+    // Archives of GNS3 hold images with mode 0700, which emulators with a user of their own cannot read.
+    await chmod(stagingPath, ((await lstat(stagingPath)).mode & 0o777) | 0o644);
     await takeName(stagingPath, target);
     return true;
   } catch (error) {

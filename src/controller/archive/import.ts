@@ -101,11 +101,12 @@ interface Extracted {
   readonly name: string | undefined;
 }
 
-/** Makes an extracted archive a project of this server. */
-async function adopt(extracted: Extracted, options: ImportOptions): Promise<KnownProject> {
+/** Makes an extracted archive, or a copied folder, a project of this server. */
+export async function adopt(extracted: Extracted, options: ImportOptions): Promise<KnownProject> {
   const { content, path, projectId } = extracted;
   const { projects } = options;
-  const topology = await readUpgraded(content).catch((error: unknown) => {
+  const warn = (message: string) => options.announce('log.warning', { message });
+  const topology = await readUpgraded(content, warn).catch((error: unknown) => {
     if (isFault(error, 'project_damaged')) refuseArchive(error.message, error);
     throw error;
   });
@@ -145,11 +146,12 @@ async function moveInto(path: string, content: string): Promise<void> {
   await rename(content, path);
 }
 
-/** The project file of an extracted archive; files beside an old one are moved to where they belong. */
-export async function readUpgraded(content: string): Promise<Topology> {
+/** Reads the project file of an extracted archive. Files beside an old one are moved to where they belong; lost parts are warned of. */
+export async function readUpgraded(content: string, warn?: (message: string) => void): Promise<Topology> {
   const file = join(content, projectEntry);
   const { topology, upgradedFrom } = await readTopology(file);
-  if (upgradedFrom !== undefined) await upgradeFiles(content, { file, upgradedFrom, topology });
+  const lost = upgradedFrom === undefined ? undefined : await upgradeFiles(content, { file, upgradedFrom, topology });
+  if (lost !== undefined) warn?.(`${topology.project.name}: ${lost}`);
   return topology;
 }
 

@@ -1,4 +1,4 @@
-/** How far an export or import is, for listeners of the controller: `project.progress`, at most so often. */
+/** Least time between two reports of an export's or import's progress (`project.progress`) to listeners of the controller. */
 const everyMs = 500;
 
 export interface Progress {

@@ -81,7 +81,7 @@ export async function fetchFolders({ compute, projectId, nodes, floorBytes = 0 }
   for (const file of files) {
     const [top, , node] = file.path.split('/');
     const target = join(folder, file.path);
-    // Not by way of a folder above: beside the nodes' folders is the project's own file.
+    // A path must not lead by way of a folder above: beside the nodes' folders is the project's own file.
     const isPlain = normalize(file.path) === file.path && isBelow(folder, target);
     if (top !== 'project-files' || !nodes.includes(node ?? '') || !isPlain) continue;
     const answer = await transport.raw('GET', `/v2/compute/projects/${projectId}/files/${file.path}`);

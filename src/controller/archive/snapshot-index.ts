@@ -24,7 +24,7 @@ export function snapshotsFolder(projectFolder: string): string {
   return join(projectFolder, 'snapshots');
 }
 
-/** In order of time and name. Entries whose file is gone are left out. @throws snapshots_damaged, storage_failed */
+/** Reads the snapshots, in order of time and name. Entries whose file is gone are left out. @throws snapshots_damaged, storage_failed */
 export async function readSnapshots(projectFolder: string, projectId: string): Promise<Snapshot[]> {
   const folder = snapshotsFolder(projectFolder);
   const names = await readdir(folder).catch((): string[] => []);

@@ -4,16 +4,16 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { cp, lstat, rename, rm } from 'node:fs/promises';
+import { lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { filesOnDisk, sizeOfCopy } from '../../lib/folder-size.ts';
+import { moveFolder } from '../../lib/make-folders.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
-import { UseCounts } from '../../lib/use-counts.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
 import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
@@ -23,7 +23,7 @@ import { canonical } from '../model/canonical.ts';
 import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { runningOf } from '../model/wanted.ts';
-import { copyOptions } from '../projects/copy-files.ts';
+import { copyTree } from '../projects/copy-tree.ts';
 import { forgetElsewhere } from '../projects/forget-on-computes.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { fileNameProblem } from '../projects/project-path.ts';
@@ -39,6 +39,7 @@ import { readUpgraded } from './import.ts';
 import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshots } from './snapshot-index.ts';
 import { type Frozen, type MemoryRecord, recordOf, SnapshotMemories } from './snapshot-memory.ts';
 import { stageMemory } from './stage-memory.ts';
+import { UseCounts } from './use-counts.ts';
 
 export interface SnapshotsOptions {
   readonly computes: Computes;
@@ -61,7 +62,11 @@ interface NewSnapshot extends Omit<SnapshotWanted, 'memory' | 'archive'> {
   /** Existing folder for the memory of machines. */
   readonly memoryPath: string | undefined;
   readonly archive: boolean;
+  readonly onTaken: OnTaken | undefined;
 }
+
+/** Called with the content of a snapshot. */
+type OnTaken = (topology: Topology) => void;
 
 export class Snapshots {
   readonly #options: SnapshotsOptions;
@@ -85,16 +90,16 @@ export class Snapshots {
   }
 
   /**
-   * With `memory` it answers when the machines run again.
-   * @throws project_closed, snapshot_name_invalid, snapshot_name_taken, snapshot_failed, freeze_busy, disk_floor
+   * Takes a snapshot. With `memory` it answers when the machines run again.
    */
   create(
     project: KnownProject,
     { memory = false, archive = this.#options.asArchives, ...wanted }: SnapshotWanted,
+    onTaken?: OnTaken,
   ): Promise<Snapshot> {
     const filename = snapshotFileName(wanted.name);
     const snapshotId = randomUUID();
-    const take = (memoryPath?: string) => this.#add(project, { ...wanted, filename, snapshotId, memoryPath, archive });
+    const take = (memoryPath?: string) => this.#add(project, { ...wanted, filename, snapshotId, memoryPath, archive, onTaken });
     if (!memory) return this.#alone(project, async () => (await take()).snapshot);
     // The project's folder stays until the memory is complete; other snapshots can be taken as soon as the machines run again.
     const freeze = async (path: string) => {
@@ -125,30 +130,17 @@ export class Snapshots {
     });
   }
 
-  /** @throws project_closed, snapshot_not_found */
-  delete(project: KnownProject, snapshotId: string): Promise<void> {
+  /** Settles when the files are removed; `onUnlisted` is called when the snapshot is not listed any more. @throws project_closed, snapshot_not_found */
+  delete(project: KnownProject, snapshotId: string, onUnlisted?: () => void): Promise<void> {
     return this.#alone(project, async () => {
       await project.live();
-      const all = await readSnapshots(project.path, project.id);
-      const { filename, name } = find(all, snapshotId);
-      const folder = snapshotsFolder(project.path);
-      const id = snapshotId.toLowerCase();
-      await this.memories.settle(id);
-      // The files are moved away first, so that a half removed snapshot is not found again.
-      await this.#options.staging
-        .use(join(folder, `${stagingPrefix}${snapshotId}`), async (gone) => {
-          await rename(this.memories.pathOf(project, id), join(gone, 'memory')).catch(unlessMissing);
-          await rename(join(folder, filename), join(gone, 'snapshot'));
-        })
-        .catch((error: unknown) => {
-          throw failure(name, 'deleted', error);
-        });
-      await writeSnapshots(
-        project.path,
-        all.filter((each) => each.snapshot_id !== id),
-      );
-      this.memories.forget(project, id);
+      await this.#remove(project, find(await readSnapshots(project.path, project.id), snapshotId), onUnlisted);
     });
+  }
+
+  /** Deletes what is left of a snapshot that was taken for a fork: the fork may have its files. `onUnlisted`: as of `delete`. */
+  discard(project: KnownProject, snapshot: Snapshot, onUnlisted: () => void): Promise<void> {
+    return this.#alone(project, () => this.#remove(project, snapshot, onUnlisted));
   }
 
   /**
@@ -171,7 +163,7 @@ export class Snapshots {
         await stageMemory(project, computes, { path: saved.path, destinations: [{ path: staging, nodes: ids }] });
       };
       const before = partsOf(live);
-      const usedBefore = live.usedComputes();
+      const usedBefore = live.pastComputes();
       const restored = await restores.replace(project.path, fill, (staging, { commit, swap }) => {
         const wanted = runningOf(saved?.started ?? []);
         const begin = () => {
@@ -234,6 +226,27 @@ export class Snapshots {
     return { snapshot, record };
   }
 
+  async #remove(project: KnownProject, { snapshot_id: id, filename, name }: Snapshot, onUnlisted?: () => void): Promise<void> {
+    const folder = snapshotsFolder(project.path);
+    await this.memories.settle(id);
+    // The files are moved away first, so that a half removed snapshot is not found again.
+    await this.#options.staging
+      .use(join(folder, `${stagingPrefix}${id}`), async (gone) => {
+        await rename(this.memories.pathOf(project, id), join(gone, 'memory')).catch(unlessMissing);
+        await rename(join(folder, filename), join(gone, 'snapshot')).catch(unlessMissing);
+        const all = await readSnapshots(project.path, project.id);
+        await writeSnapshots(
+          project.path,
+          all.filter((each) => each.snapshot_id !== id),
+        );
+        this.memories.forget(project, id);
+        onUnlisted?.();
+      })
+      .catch((error: unknown) => {
+        throw failure(name, 'deleted', error);
+      });
+  }
+
   async #withMemory(project: KnownProject, snapshot: Snapshot): Promise<Snapshot> {
     const memory = await this.memories.describe(project, snapshot.snapshot_id);
     return memory ? { ...snapshot, memory } : snapshot;
@@ -243,7 +256,7 @@ export class Snapshots {
   async #take(
     project: KnownProject,
     target: string,
-    { memoryPath, archive }: Pick<NewSnapshot, 'memoryPath' | 'archive'>,
+    { memoryPath, archive, onTaken }: Pick<NewSnapshot, 'memoryPath' | 'archive' | 'onTaken'>,
   ): Promise<{ createdAt: number; record: MemoryRecord }> {
     const { computes, staging, version } = this.#options;
     return staging.use(join(snapshotsFolder(project.path), `${stagingPrefix}${randomUUID()}`), async (stagingPath) => {
@@ -251,6 +264,7 @@ export class Snapshots {
         if (!frozen.live) throw fault('project_closed', { name: project.name });
         const report = await collectFiles({ source: project, frozen, computes, withSnapshots: false, memoryPath }, stagingPath);
         await writeFileAtomic(join(stagingPath, projectEntry), await topologyText(frozen.topology, version));
+        onTaken?.(frozen.topology);
         return { createdAt: Math.trunc(Date.now() / 1000), record: recordOf(frozen, report ?? unfrozen) };
       });
       if (archive) await this.#pack(stagingPath, target);
@@ -287,20 +301,31 @@ export class Snapshots {
 
 const unfrozen = { paused_ms: 0, skew_ms: 0, frozen_at: 0, memory: [], cold: [] };
 
+export interface UnpackOptions {
+  /** An empty folder. */
+  readonly folder: string;
+  readonly floorBytes: number;
+  /** The snapshot is not needed any more: its files are moved where that is possible, and it is not listed then. */
+  readonly isLastUse?: boolean;
+  /** Content of a snapshot that was taken a moment before: it is not read then. */
+  readonly taken?: Topology | undefined;
+}
+
 /** Everything that a snapshot holds but the project file, which is read. */
 export async function unpackSnapshot(
   project: KnownProject,
   { filename }: Snapshot,
-  { folder, floorBytes }: { readonly folder: string; readonly floorBytes: number },
+  { folder, floorBytes, isLastUse = false, taken }: UnpackOptions,
 ): Promise<Topology> {
   const source = join(snapshotsFolder(project.path), filename);
-  if ((await lstat(source)).isDirectory()) {
+  if (!(await lstat(source)).isDirectory()) await extractArchive({ archive: source, folder, floorBytes });
+  else if (!isLastUse || !(await moveFolder(source, folder))) {
     await new DiskFloor([folder], floorBytes).check(await sizeOfCopy(source, folder)).catch((error: Error) => {
       throw fault('disk_floor', { reason: error.message });
     });
-    await cp(source, folder, copyOptions);
-  } else await extractArchive({ archive: source, folder, floorBytes });
-  const topology = await readUpgraded(folder);
+    await copyTree(source, folder);
+  }
+  const topology = taken ?? (await readUpgraded(folder));
   await rm(join(folder, projectEntry));
   await removeTree(join(folder, 'snapshots'));
   return topology;

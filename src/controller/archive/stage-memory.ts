@@ -6,13 +6,16 @@ export interface StagedMemory {
   readonly path: string;
   /** Folders of projects, and id of each node to that of its copy. */
   readonly destinations: readonly { readonly path: string; readonly nodes: Readonly<Record<string, string>> }[];
+  /** The saved memory is on the disk of the destinations and is not needed any more: it is moved. */
+  readonly isLastUse?: boolean;
 }
 
 /** @throws memory_refused, disk_floor; the destinations may hold a part of it then */
-export async function stageMemory(source: KnownProject, { local }: Computes, { path, destinations }: StagedMemory): Promise<void> {
+export async function stageMemory(source: KnownProject, { local }: Computes, staged: StagedMemory): Promise<void> {
+  const { path, destinations, isLastUse = false } = staged;
   await local.transport.send('POST /v2/compute/projects/{project_id}/memory', {
     path: { project_id: source.id },
-    body: { source_path: path, destinations: [...destinations] },
+    body: { source_path: path, destinations: [...destinations], ...(isLastUse && { last_use: true }) },
     timeoutMs: 0,
   });
 }

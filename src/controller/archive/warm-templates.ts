@@ -79,7 +79,9 @@ export class WarmTemplates {
   use(live: LiveProject, template: Template, use: TemplateUse, computeId: string): Promise<NodeObject> {
     const { warm, name } = template;
     const body = nodeFrom(template, use, computeId);
-    return live.nodes.create(body, warm && computeId === localComputeId ? this.#fillFrom(name, warm) : undefined);
+    return live.nodes.create(body, warm && computeId === localComputeId ? this.#fillFrom(name, warm) : undefined, {
+      mayLack: use.strict === false,
+    });
   }
 
   /** Returns the saved machine of the template that a node in a bulk names. @throws template_not_found, invalid_request */

@@ -12,6 +12,7 @@ import { isDeeper } from '../../lib/json-depth.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
+import { settingsOfAppliance } from '../../schema/appliance.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { atMost } from './at-most.ts';
 import { defaultSymbols } from './symbol-set.ts';
@@ -187,6 +188,8 @@ const guestSymbols = [...templateFacts].flatMap(([type, { ownSymbol }]) =>
 /** The category follows from the emulator. */
 function categoryOf(content: Appliance): string {
   const { category } = content;
-  const name = category === 'guest' ? (guestSymbols.find(([type]) => content[type])?.[1] ?? 'computer') : category;
+  const emulators = new Set(settingsOfAppliance(content).map(({ template_type }) => template_type));
+  const isFor = (type: string) => content[type] || emulators.has(type);
+  const name = category === 'guest' ? (guestSymbols.find(([type]) => isFor(type))?.[1] ?? 'computer') : category;
   return typeof name === 'string' && Object.hasOwn(defaultSymbols.Classic ?? {}, name) ? name : 'computer';
 }

@@ -278,7 +278,7 @@ export class Templates {
     const unreadable = new Map([...this.#kept.unreadable].filter(([id]) => !replaced(id)));
     const machines = new Map<string, unknown>([...unreadable, ...this.#kept.machines]);
     for (const { template_id, warm } of own.values()) if (warm) machines.set(template_id, warm);
-    // Beside the templates, whose form is that of GNS3.
+    // Warm machines are stored beside the templates, whose form is that of GNS3.
     const warm = machines.size > 0 ? { warm_templates: Object.fromEntries(machines) } : {};
     const templates = [...Array.from(own.values(), ({ warm: _, ...template }) => template), ...entries];
     const stored = { ...keys, templates, ...warm, version: this.#options.version };

@@ -67,6 +67,11 @@ export class RegisteredCompute {
     return this.#transport.state.capabilities.live_moves === true;
   }
 
+  /** The streams of machines that leave or come can be authenticated there. */
+  get hasSealedMoves(): boolean {
+    return this.#transport.state.capabilities.sealed_moves === true;
+  }
+
   /** Machines with offloads of the kernel can continue there. */
   get hasMachineTaps(): boolean {
     return this.#transport.state.capabilities.machine_taps === true;
@@ -141,6 +146,7 @@ export class RegisteredCompute {
       link_encryption: _encryption,
       number_ranges: _ranges,
       live_moves: _moves,
+      sealed_moves: _sealed,
       machine_taps: _taps,
       node_runs: _runs,
       incarnations: _incarnations,

@@ -37,7 +37,7 @@ interface ComputesFile {
   readonly local_name?: string | undefined;
 }
 
-/** In place of a compute's id: the server chooses. */
+/** Value in place of a compute's id that lets the server choose. */
 export const anyCompute = 'auto';
 const reserved = new Set(['vm', 'gns3vm', localComputeId, anyCompute]);
 
@@ -98,7 +98,7 @@ export class Computes {
     return node.compute_id === anyCompute && this.#choose ? this.#choose(node) : this.get(node.compute_id);
   }
 
-  /** Who chooses for nodes that name no compute. */
+  /** Sets the choice of a compute for nodes that name none. */
   chooseBy(choose: (node: NodeToPlace) => RegisteredCompute): void {
     this.#choose = choose;
   }

@@ -9,8 +9,8 @@ import type { LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
-import { isGlobalUnicast } from '../../lib/global-address.ts';
 import { isImageHost } from '../../schema/image-hosts.ts';
+import { isGlobalUnicast } from './global-address.ts';
 
 export interface SourceOptions {
   /** Origins of `image_hosts`. */
@@ -59,7 +59,7 @@ const hasCredentials = ({ username, password }: URL) => `${username}${password}`
 /** @throws image_host_refused */
 function requireHost(url: URL, hosts: readonly string[], reason: string, shown = url.origin): void {
   if (isImageHost(hosts, url)) return;
-  // For the log; the client is given nothing of an answer but its status.
+  // The cause is for the log; the client is given nothing of an answer but its status.
   throw fault('image_host_refused', { host: shown, reason }, { cause: new Error(`${url.origin} is not in image_hosts`) });
 }
 

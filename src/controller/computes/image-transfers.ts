@@ -20,7 +20,7 @@ export interface WantedImage {
   readonly md5sum: string | undefined;
 }
 
-/** For listeners: `log.info` before and after, `image.progress` in between. */
+/** Notifies listeners: `log.info` before and after, `image.progress` in between. */
 export type NotifyProgress = (action: string, event: object) => void;
 
 interface Destination {

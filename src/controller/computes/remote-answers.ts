@@ -3,7 +3,7 @@
  * relies on them, and failures translated to the errors of this server.
  */
 import type { Readable } from 'node:stream';
-import { type Fault, fault } from '../../api/faults.ts';
+import { Fault, fault } from '../../api/faults.ts';
 import type { ComputeEvent } from '../../api/transport.ts';
 import { problemsOfReply, replyCheck } from '../../api/validate.ts';
 import { CaptureStopped } from '../../schema/capture.ts';
@@ -18,11 +18,16 @@ export interface Refusal {
   readonly name: string;
   readonly request: string;
   readonly status: number;
+  /** Code of the error in docs/errors.md, which computes of this program send in a header. */
+  readonly code?: string | undefined;
   /** Body of the answer. */
   readonly text: string;
 }
 
-export function faultOfAnswer({ name, request, status, text }: Refusal): Fault {
+/** Codes of errors about a lack on a compute that this server knows by their codes, too. */
+const lackCodes = ['docker_failed', 'qemu_binary_missing', 'docker_engine_missing', 'tool_missing', 'capability_missing'] as const;
+
+export function faultOfAnswer({ name, request, status, code, text }: Refusal): Fault {
   const { message, exception, image } = understood(text);
   if (status === 400) return fault('compute_bad_request', { request, message: text });
   if (status === 401) return fault('compute_unauthorized', { name });
@@ -32,6 +37,8 @@ export function faultOfAnswer({ name, request, status, text }: Refusal): Fault {
   if (status === 408 || status === 504) return fault('compute_timeout', { name, request });
   if (status === 409 && exception === 'ImageMissingError' && image !== undefined)
     return fault('image_missing', { image }, { extra: { image } });
+  const lack = lackCodes.find((one) => one === code);
+  if (status === 409 && lack !== undefined) return new Fault(lack, message, { ...(image !== undefined && { extra: { image } }) });
   if (status === 409) return fault('compute_error', { message });
   if (status === 503) return fault('compute_busy', { name, request, message });
   return fault('compute_failed', { name, request, message });
@@ -78,16 +85,17 @@ export function capabilitiesOf(text: string): Static<typeof Capabilities> | unde
     string,
     unknown
   >;
-  const { live_moves, machine_taps, node_runs, number_ranges, image_transfers, incarnations, ...more } = flags;
+  const { live_moves, sealed_moves, machine_taps, node_runs, number_ranges, image_transfers, incarnations, ...more } = flags;
   return {
     ...more,
     version: typeof version === 'string' ? version : null,
-    // In the compute's own order.
+    // Types stay in the compute's own order.
     node_types: Array.isArray(node_types) ? node_types.filter((type) => nodeTypes.includes(type)) : [],
     ...(typeof platform === 'string' && { platform }),
     ...(Array.isArray(link_features) && { link_features: linkFeatures.filter((feature) => link_features.includes(feature)) }),
     ...(number_ranges === true && { number_ranges }),
     ...(live_moves === true && { live_moves }),
+    ...(sealed_moves === true && { sealed_moves }),
     ...(machine_taps === true && { machine_taps }),
     ...(node_runs === true && { node_runs }),
     ...(incarnations === true && { incarnations }),

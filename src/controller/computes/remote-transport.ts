@@ -291,7 +291,8 @@ export class RemoteTransport implements Transport<ComputeApi> {
     if (answer.statusCode < 300) return answer;
     const { name } = this.#address;
     const text = await answerText(answer.body, { name, request: what });
-    throw faultOfAnswer({ name, request: what, status: answer.statusCode, text });
+    const code = answer.headers['x-error-code'];
+    throw faultOfAnswer({ name, request: what, status: answer.statusCode, code: String(code ?? ''), text });
   }
 
   #unreachable(what: string, reason: string, cause?: unknown): Fault {

@@ -1,4 +1,4 @@
-/** How busy this machine is, for pings: sampled at most every 0.9 s, as a sample is compared with the one before it. */
+/** Load of this machine for pings, sampled at most every 0.9 s, as a sample is compared with the one before it. */
 import { cpus, freemem, totalmem } from 'node:os';
 
 export interface Usage {

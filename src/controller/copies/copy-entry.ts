@@ -14,7 +14,7 @@ export interface CopyEntry {
   readonly is_due: boolean;
   /** The files' slice was lost, as a grown `epoch` also says; written by earlier versions. */
   readonly is_lost: boolean;
-  /** Its last compute was lost, and it began here with the files of that time. */
+  /** Time of the copy from which the node began here after its last compute was lost; null: it did not. */
   readonly started_from: string | null;
 }
 

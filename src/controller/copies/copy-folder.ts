@@ -16,7 +16,7 @@ import { list, object, text, whole } from '../../lib/shape.ts';
 import { type CopiedFile, copyBlockBytes, copyHashBytes } from '../../schema/node-copy.ts';
 
 export interface CopyFacts {
-  /** When it was up to date, ISO 8601. */
+  /** Time at which the copy was up to date, ISO 8601. */
   readonly copied_at: string;
   readonly files: readonly CopiedFile[];
 }
@@ -79,7 +79,7 @@ export class CopyFolder {
   async #merge(): Promise<void> {
     const complete = join(this.path, 'complete');
     const text = await readFile(join(complete, 'update.json'), 'utf8').catch(() => undefined);
-    // Its removal was under way.
+    // An update without its list was being removed when the server ended.
     if (text === undefined) return removeTree(complete);
     const { copy, changed } = JSON.parse(text) as { copy: CopyFacts; changed: readonly ChangedFile[] };
     // First: there may be a folder now where a file was.
@@ -125,7 +125,7 @@ export class CopyUpdate {
     await this.#write(`${number}.hashes`, (handle) => handle.writeFile(hashes));
   }
 
-  /** From now on the update counts; `read` merges it. */
+  /** Makes the update count: from now on `read` merges it. */
   complete(copy: CopyFacts): Promise<void> {
     return this.#commit({ copy, changed: this.#changed });
   }

@@ -7,7 +7,7 @@
  * slice under which the files were there. A slice with another one may have lost them: the copy is not replaced until they were found there,
  * or given back. Few copies are under way at a time, no request waits for them, and a failed one is retried with growing pauses.
  */
-import { cp, mkdir, rename, rmdir, stat } from 'node:fs/promises';
+import { mkdir, rename, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Limit } from '../../lib/bounded.ts';
@@ -25,7 +25,7 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { findKind } from '../model/node.ts';
-import { copyOptions } from '../projects/copy-files.ts';
+import { copyTree } from '../projects/copy-tree.ts';
 import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import { type CopyEntry, isCopyEntry } from './copy-entry.ts';
@@ -51,9 +51,9 @@ interface SeenNode {
   readonly project_id: string;
 }
 
-/** Under way at a time, each from another compute: one that does not answer holds up its own alone. */
+/** Most copies under way, each from another compute: one that does not answer holds up its own alone. */
 const atOnce = 4;
-/** After a failure; twice as long after each further one. */
+/** Pause after a failure; twice as long after each further one. */
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
 const longestTickMs = 10_000;
@@ -134,7 +134,7 @@ export class NodeCopies {
         const staged = join(live.folder, `${stagingPrefix}copied-${id}`);
         await removeTree(staged);
         await this.#requireRoom(live.folder, await sizeOnDisk(folder.file('.')));
-        await cp(folder.file('.'), staged, copyOptions);
+        await copyTree(folder.file('.'), staged);
         await mkdir(dirname(own), { recursive: true });
         await rename(staged, own);
       }
@@ -152,7 +152,7 @@ export class NodeCopies {
     return entry.is_lost || (entry.epoch !== undefined && entry.epoch !== this.#epochOf(entry.compute_id));
   }
 
-  /** Its files are at its compute after all. */
+  /** Notes that the node's files are at its compute after all. */
   async found(nodeId: string): Promise<void> {
     const entry = this.#entries.get(nodeId);
     if (entry) await this.#set(nodeId, { ...entry, epoch: this.#epochOf(entry.compute_id), is_lost: false });
@@ -172,7 +172,7 @@ export class NodeCopies {
     await this.#entries.close();
   }
 
-  /** In entries of an earlier version, which marked what was lost. From now on slices may be lost. */
+  /** Completes entries of an earlier version, which marked lost copies and had no epoch. From now on slices may be lost. */
   #noteEpochs(): void {
     for (const [id, entry] of [...this.#entries.entries()]) {
       const epoch = this.#epochOf(entry.compute_id);
@@ -208,7 +208,7 @@ export class NodeCopies {
     else if (!runs && this.#entries.get(id)?.is_due) this.#begin(id);
   }
 
-  /** Its files are safe where it is now: they are not copied. */
+  /** Ends the copies of a node whose files are safe on its present compute. */
   async #leave(id: string, entry: CopyEntry): Promise<void> {
     await this.#removeFolder(id, entry.project_id);
     if (entry.started_from === null) await this.#delete(id);

@@ -54,7 +54,7 @@ export async function updateCopy(
   const copiedAt = new Date().toISOString();
   const { files } = await source.list();
   requirePlain(files.map(({ path }) => path));
-  // Its host has lost them: that is what the copy is for.
+  // An empty host has lost the files: the copy is kept for exactly that.
   if (before && before.files.length > 0 && files.length === 0) return { copiedAt: before.copied_at, bytes: 0 };
   const sums = new Map(before?.files.map((file) => [file.path, file.sum]));
   const changed = files.filter(({ path, sum }) => sums.get(path) !== sum);
@@ -104,7 +104,7 @@ async function planFile({ source, folder, before, requireRoom }: Updating, { pat
   const had = before?.files.find((file) => file.path === path);
   const old = had ? await folder.hashes(had) : Buffer.alloc(0);
   const known = old.length > 0 && had ? had.sum : '-';
-  // Before memory is taken for its hashes.
+  // The room is checked before memory is taken for the hashes.
   await requireRoom(Math.max(0, size - (had?.size ?? 0)));
   const entries = async (from: string) =>
     atMost(await source.hashes(path, from), copyEntryBytes * Math.ceil(size / copyBlockBytes));
@@ -148,7 +148,7 @@ class BlockWriter {
   readonly #file: WantedBlocks;
   /** Places of the missing blocks among the wanted ones, by hash. */
   readonly #missing = new Map<string, number[]>();
-  /** Since there was room the last time. */
+  /** Bytes written since there was room the last time. */
   #written = 0;
 
   private constructor(file: WantedBlocks) {
@@ -172,7 +172,7 @@ class BlockWriter {
     return this.#missing.size === 0;
   }
 
-  /** From a file of the copy: what has only moved, as when an overlay is written anew, does not cross the network. */
+  /** Takes blocks from a file of the copy: blocks that only moved, as when an overlay is written anew, do not cross the network. */
   async takeFrom(path: string, hashes: Buffer, data: FileHandle): Promise<void> {
     const file = await open(path, 'r').catch(() => undefined);
     if (!file) return;
@@ -193,7 +193,7 @@ class BlockWriter {
   /** @returns the bytes that were sent */
   async fetch(source: CopySource, data: FileHandle): Promise<number> {
     const { wanted, path, size } = this.#file;
-    // In the order of the file, as they were put in.
+    // Blocks are asked for in the order of the file, as they were put in.
     const blocks = await mapInTurns(this.#missing.values(), ([place = 0]) => wanted[place] ?? 0);
     let bytes = 0;
     for (const ranges of rangesOf(blocks)) {

@@ -18,7 +18,7 @@ export interface SliceNeeds {
   readonly memory: number;
   /** MiB in its data folder. */
   readonly disk: number;
-  /** Its machines use `/dev/kvm`. */
+  /** The slice's machines use `/dev/kvm`. */
   readonly kvm: boolean;
   /** Images that its nodes use: an engine that knows which hosts hold them prefers these hosts. */
   readonly images: readonly SliceImage[];
@@ -38,7 +38,9 @@ export interface SliceOrder {
   readonly id: string;
   /** The id of the controller, a lower-case UUID: the label by which `watch` finds its slices. */
   readonly owner: string;
-  /** For people, such as the name of a project: 1 to 64 characters of any kind, so an engine that has rules for names must adapt it. */
+  /**
+   * Title for people, such as the name of a project: 1 to 64 characters of any kind, so an engine that has rules for names must adapt it.
+   */
   readonly title: string;
   readonly needs: SliceNeeds;
   /** Address of the controller for slices: `http(s)://host:port`. */
@@ -68,7 +70,7 @@ export interface Offer {
   /** MiB. */
   readonly disk: number;
   readonly kvm: boolean;
-  /** How many slices of that size can be placed; null: unknown. */
+  /** Number of slices of that size that can be placed; null: unknown. */
   readonly count: number | null;
   /** Seconds until a slice runs, from the engine's own estimate; 0: at once; null: unknown. */
   readonly wait: number | null;
@@ -109,7 +111,7 @@ export interface SliceReport {
   readonly reason: string | null;
   /** Where it runs or ran, as its engine names it; null: nowhere yet. */
   readonly host: string | null;
-  /** When it will be ended by the engine (walltime, drain); null: not known. */
+  /** Time at which the engine will end the slice (walltime, drain); null: not known. */
   readonly endsAt: Date | null;
 }
 
@@ -126,8 +128,13 @@ export interface SliceListener {
 }
 
 export interface Engine {
-  /** Its folder: `process`, `kubernetes`, `slurm`. */
+  /** Name of the engine's folder: `process`, `kubernetes`, `slurm`. */
   readonly name: string;
+  /**
+   * Whether a slice can ask it if it still has its place (`src/slice/engine-word.ts`). Once `release` has resolved and `watch` does not report
+   * the slice as running, the answer is no, for good.
+   */
+  readonly canBeAsked: boolean;
 
   /** Lists the machines on which a slice can start now, the best first; empty: none. @throws EngineError */
   offer(): Promise<readonly Offer[]>;

@@ -8,7 +8,9 @@ import { forEachBounded } from '../../lib/bounded.ts';
 import type { BulkCreate, BulkEnd, BulkLink, BulkNode, BulkUpdate } from '../../schema/bulk.ts';
 import type { Drawing } from '../../schema/drawing.ts';
 import type { LinkEnd } from '../../schema/link.ts';
-import type { NodeObject } from '../model/node.ts';
+import { localComputeId } from '../computes/compute.ts';
+import { findKind, type NodeObject } from '../model/node.ts';
+import type { NodeEntry } from '../model/topology.ts';
 import { type Prepared, revertAll } from './host/prepared.ts';
 import type { Commit } from './host/project-context.ts';
 import type { LinkObject } from './links/link.ts';
@@ -50,11 +52,17 @@ interface Made {
 /** Most nodes or links that are made at the same time: many, as their records share a sync. */
 export const makingConcurrency = 32;
 
+/** Whether a node is in the fabric of this host: it starts no program, so that many of them may start at once and share a sync. */
+export function isInOwnFabric(entry: NodeEntry | undefined): boolean {
+  return entry?.compute_id === localComputeId && findKind(entry.node_type)?.inFabric !== undefined;
+}
+
 /** Returns the step that gives a new node files before it is stored and announced; undefined: nothing. @throws why there are none */
 type FillOf = (wanted: BulkNode) => Fill | undefined;
 
 /** @throws what is wrong with one of them, after its place in the request; nothing is left then */
 export async function makeAll(project: LiveProject, body: BulkCreate, fillOf: FillOf): Promise<Made> {
+  const lenience = { mayLack: body.strict !== true };
   const wanted = (body.nodes ?? []).map((node) => ({ ...node, node_id: node.node_id ?? crypto.randomUUID() }));
   const ids = idsByRef(wanted);
   const links = (body.links ?? []).map((link, index) => ({ ...link, nodes: link.nodes.map((end) => endOf(end, ids, index)) }));
@@ -65,7 +73,7 @@ export async function makeAll(project: LiveProject, body: BulkCreate, fillOf: Fi
   return project.nodes.locks.runAll(concerned, async () => {
     const prepared: Prepared<unknown>[] = [];
     try {
-      const nodes = await each('nodes', wanted, prepared, async (node) => project.nodes.prepare(node, fillOf(node)));
+      const nodes = await each('nodes', wanted, prepared, async (node) => project.nodes.prepare(node, fillOf(node), lenience));
       const fresh = new Map(nodes.map(({ node }) => [node.id, node]));
       const joined = await each('links', links, prepared, (link) => prepareLink(project, link, fresh));
       const drawings = await each('drawings', body.drawings ?? [], prepared, (drawing) => project.drawings.prepare(drawing));

@@ -14,6 +14,8 @@ export interface AnnouncementOptions {
   readonly entry: () => ProjectEntry;
   /** Number of the change with which the project was last rewound; 0: never. */
   readonly incarnation: number;
+  /** Called when a compute has not answered that it closes the project. */
+  readonly notClosedOn: (compute: RegisteredCompute, projectId: string) => void;
   /** Called after the project was announced to a compute, which may have nodes of it already. Never rejects. */
   readonly announced: (compute: RegisteredCompute) => Promise<void>;
 }
@@ -51,18 +53,21 @@ export class ComputeAnnouncements {
     this.#announced.delete(compute);
   }
 
-  /** From now on the project is announced to no compute. */
+  /** Stops announcing the project: no compute is sent it from now on. */
   end(): void {
     this.#isClosing = true;
   }
 
-  /** Closes the project on all of them, also where its last node was deleted; errors are left aside. */
+  /** Closes the project on all of them, also where its last node was deleted. Never rejects. */
   async close(): Promise<void> {
-    const { computes, entry } = this.#options;
-    const path = { project_id: entry().project_id };
+    const { computes, entry, notClosedOn } = this.#options;
+    const { project_id } = entry();
+    const path = { project_id };
     const registered = [...this.#announced.keys()].filter((compute) => computes.find(compute.id) === compute);
     await forEachBounded(registered, concurrency, (compute) =>
-      compute.transport.send('POST /v2/compute/projects/{project_id}/close', { path }),
+      compute.transport.send('POST /v2/compute/projects/{project_id}/close', { path }).catch((error: unknown) => {
+        if (!compute.isLocal && !isFault(error, 'project_not_found')) notClosedOn(compute, project_id);
+      }),
     );
   }
 

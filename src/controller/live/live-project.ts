@@ -43,7 +43,6 @@ import { PeerStates } from './links/peer-states.ts';
 import { NodeRuns } from './nodes/node-runs.ts';
 import { takeOwnSymbolSizes } from './nodes/own-symbol-sizes.ts';
 import { ProjectNodes } from './nodes/project-nodes.ts';
-import { UnsettledMoves } from './nodes/unsettled-moves.ts';
 import { upgradeFiles } from './upgrade-files.ts';
 
 export interface LiveProjectOptions {
@@ -56,8 +55,10 @@ export interface LiveProjectOptions {
   readonly version: string;
   readonly log: Log;
   readonly notices: EventStream<Notice>;
-  /** Before its nodes are made on their computes. Never rejects. */
+  /** Called before the project's nodes are made on their computes. Never rejects. */
   readonly opening: (live: LiveProject) => Promise<void>;
+  /** Called when a compute has not answered that it closes the project. */
+  readonly notClosedOn: (compute: RegisteredCompute, projectId: string) => void;
   /** The project's own fields were changed. */
   readonly onEntry: (entry: ProjectEntry) => void;
 }
@@ -79,7 +80,6 @@ export class LiveProject {
   readonly captures: ProjectCaptures;
   readonly drawings: ProjectDrawings;
   readonly gate = new Gate();
-  readonly unsettledMoves = new UnsettledMoves();
   readonly undo: ProjectUndo;
   readonly changes: ProjectChanges;
   readonly #incarnation: number;
@@ -92,6 +92,8 @@ export class LiveProject {
   readonly #notices: ProjectNotices;
   /** Computes that the file names; those not registered here are kept in it. */
   readonly #namedComputes: readonly ComputeEntry[];
+  /** Ids of all computes that had a node of this project: they may keep folders of deleted nodes. */
+  readonly #pastComputes: Set<string>;
   readonly #announcements: ComputeAnnouncements;
   #entry: ProjectEntry;
   /** A clean end: where links' frames went is of no use to the next opening. */
@@ -110,6 +112,7 @@ export class LiveProject {
     this.#serverLog = options.log;
     this.#entry = state.project;
     this.#namedComputes = state.computes;
+    this.#pastComputes = state.pastComputes;
     const notices = new ProjectNotices(options.notices, () => log.seq);
     const changes = new ProjectChanges(log, (change, event, seq) => notices.announce(change, event, seq));
     // Otherwise it is read when it is needed.
@@ -120,7 +123,7 @@ export class LiveProject {
       commit: (change, apply) => changes.commitAll([{ change, apply }]),
       commitAll: (commits) => changes.commitAll(commits),
       notify: (action, event) => notices.notify(action, event),
-      announceTo: (compute) => announcements.announceTo(compute),
+      announceTo: (compute) => this.announceTo(compute),
     };
     const links = new LinkSet();
     const wired = {
@@ -166,7 +169,12 @@ export class LiveProject {
       // Other programs may still want to read the file as it was.
       if (state.upgradedFrom !== undefined) {
         await copyFile(file, `${file}.backup${state.upgradedFrom}`);
-        await upgradeFiles(options.folder, { file, upgradedFrom: state.upgradedFrom, topology: topologyOf(state) });
+        const { upgradedFrom } = state;
+        const lost = await upgradeFiles(options.folder, { file, upgradedFrom, topology: topologyOf(state) });
+        if (lost !== undefined) {
+          options.log.warn({ file }, lost);
+          live.notify('log.warning', { message: `${live.entry.name}: ${lost}` });
+        }
       }
       await takeOwnSymbolSizes(state.nodes, options.symbols);
       await live.#restore(state, options);
@@ -193,7 +201,7 @@ export class LiveProject {
   /** Returns the current content of the project file. */
   topology(): Topology {
     const used = new Map(this.#namedComputes.map((entry) => [entry.compute_id, entry]));
-    for (const { entry } of this.usedComputes()) if (entry) used.set(entry.compute_id, entry);
+    for (const { entry } of this.pastComputes()) if (entry) used.set(entry.compute_id, entry);
     return {
       project: this.#entry,
       nodes: this.nodes.entries(),
@@ -206,6 +214,11 @@ export class LiveProject {
   /** Computes that have nodes of this project. */
   usedComputes(): RegisteredCompute[] {
     return [...new Set(this.nodes.entries().map((entry) => entry.compute_id))].flatMap((id) => this.computes.find(id) ?? []);
+  }
+
+  /** Computes that have or had nodes of this project: those that may have files of it. */
+  pastComputes(): RegisteredCompute[] {
+    return [...this.#pastComputes].flatMap((id) => this.computes.find(id) ?? []);
   }
 
   /** Sends listeners what is not a change of the project. */
@@ -234,6 +247,7 @@ export class LiveProject {
 
   /** @throws `project_closed`, and what the compute answers */
   announceTo(compute: RegisteredCompute): Promise<void> {
+    this.#pastComputes.add(compute.id);
     return this.#announcements.announceTo(compute);
   }
 
@@ -278,7 +292,6 @@ export class LiveProject {
   /** Stops what runs and lets go of the computes; files are complete afterwards. Errors of computes are left aside. */
   async shutDown({ stopped = new Set<string>() as ReadonlySet<string>, isForGood = false } = {}): Promise<void> {
     this.#announcements.end();
-    this.unsettledMoves.end();
     await this.captures.close();
     await forEachBounded([...this.nodes.all()], concurrency, (node) =>
       node.live.status === 'stopped' || stopped.has(node.id) || !node.isPresent ? Promise.resolve() : this.runs.halt(node.id),
@@ -293,7 +306,6 @@ export class LiveProject {
 
   /** Lets go of the files and leaves everything running: the server ends. */
   async release(): Promise<void> {
-    this.unsettledMoves.end();
     await this.#log
       .writeSnapshot()
       .catch((error: unknown) => this.#serverLog.warn({ err: error }, 'a project file could not be written'));
@@ -345,7 +357,7 @@ export class LiveProject {
 
   #capture(): Captured {
     const wanted: Record<string, WantedRun> = {};
-    for (const { id, wanted: each } of this.nodes.all()) if (each.generation > 0) wanted[id] = each;
+    for (const { id, wanted: each } of this.nodes.all()) if (each.generation > 0 || each.move) wanted[id] = each;
     const udpPorts = this.#forgetPorts ? {} : this.links.udpPorts();
     return { topology: this.topology(), udpPorts, wanted, incarnation: this.#incarnation };
   }

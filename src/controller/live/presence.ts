@@ -64,7 +64,7 @@ export class Presence {
 
   #receive(number: number, socket: Socket, message: Uint8Array | undefined): void {
     const seat = this.#seats.get(number);
-    // Its number may be that of another session by now.
+    // The seat's number may be that of another session by now.
     if (seat?.socket !== socket) return;
     if (!message) socket.close(closeCodes.type, 'messages are text');
     else if (message.byteLength > presenceLimits.messageBytes)

@@ -14,7 +14,7 @@ export function partsOf(live: LiveProject): TopologyObjects {
   };
 }
 
-/** After the opening, which announced all that exists. Links go before their nodes. */
+/** Announces removed objects after the opening, which announced all that exist. Links go before their nodes. */
 export function announceRemoved(live: LiveProject, before: TopologyObjects): void {
   const after = partsOf(live);
   for (const part of ['link', 'node', 'drawing'] as const) {

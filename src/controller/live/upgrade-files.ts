@@ -7,10 +7,12 @@ import { copyFile, mkdir, readdir, rename, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
+import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
-import { readPictures } from '../model/read-topology.ts';
+import { readOldFileFacts } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
+import type { OldFileFacts } from '../model/topology-file.ts';
 import { baseName } from '../model/upgrades/drawings-1x.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
 import { archiveFolder } from '../zip/write-archive.ts';
@@ -23,20 +25,38 @@ export interface UpgradedFile {
   readonly topology: Pick<Topology, 'nodes'>;
 }
 
-/** From these revisions on files have what the step makes. */
+/** Most parts in the sentence about those that were lost. */
+const shownParts = 5;
+
+/** Revisions from which on files have what the step makes. */
 const firstOf2x = 5;
 const ownFoldersOfRouters = 7;
 
-/** @throws project_damaged when something cannot be moved */
-export async function upgradeFiles(folder: string, upgraded: UpgradedFile): Promise<void> {
+/** File of a project in which the parts are listed that its upgrade from GNS3 1.x did not take. */
+export const upgradeReport = 'upgrade-report.txt';
+
+/**
+ * Returns a sentence about the parts of a file of 1.x that have no counterpart, which `upgradeReport` lists; undefined where there are none.
+ * @throws project_damaged when something cannot be moved
+ */
+export async function upgradeFiles(folder: string, upgraded: UpgradedFile): Promise<string | undefined> {
   const { file, upgradedFrom, topology } = upgraded;
   try {
+    let lost: readonly string[] = [];
     if (upgradedFrom < firstOf2x) {
+      const facts = await readOldFileFacts(file);
       await moveSnapshots(folder);
       await moveReadme(folder);
-      await copyPictures(folder, file);
+      await copyPictures(folder, facts);
+      lost = facts.lost;
     }
     if (upgradedFrom < ownFoldersOfRouters) await moveRouterFiles(join(folder, 'project-files', 'dynamips'), topology);
+    if (lost.length === 0) return undefined;
+    const head = 'Parts of the project file of GNS3 1.x that were not taken over:\n';
+    await writeFileAtomic(join(folder, upgradeReport), `${head}${lost.map((one) => `- ${one}\n`).join('')}`);
+    const shown = lost.slice(0, shownParts).join('; ');
+    const more = lost.length > shownParts ? ` and ${lost.length - shownParts} more` : '';
+    return `Not taken over from the project file of GNS3 1.x: ${shown}${more}. ${upgradeReport} in the project's folder lists all`;
   } catch (error) {
     const reason = `files beside it could not be upgraded: ${(error as Error).message}`;
     throw fault('project_damaged', { name: basename(file), reason }, { cause: error });
@@ -66,15 +86,15 @@ async function moveReadme(folder: string): Promise<void> {
 }
 
 /** Pictures were named by their paths; only what is in the project is taken over. */
-async function copyPictures(folder: string, file: string): Promise<void> {
-  const pictures = join(folder, 'project-files', 'images');
-  for (const path of await readPictures(file)) {
+async function copyPictures(folder: string, { pictures }: Pick<OldFileFacts, 'pictures'>): Promise<void> {
+  const target = join(folder, 'project-files', 'images');
+  for (const path of pictures) {
     const name = baseName(path);
-    if (name === '' || name === '.' || name === '..' || path.includes('\0') || (await isThere(join(pictures, name)))) continue;
+    if (name === '' || name === '.' || name === '..' || path.includes('\0') || (await isThere(join(target, name)))) continue;
     const source = join(folder, path.startsWith(folder) ? path.slice(folder.length) : path);
     if (!(await isReallyBelow(folder, source)) || !(await isThere(source))) continue;
-    await mkdir(pictures, { recursive: true });
-    await copyFile(source, join(pictures, name));
+    await mkdir(target, { recursive: true });
+    await copyFile(source, join(target, name));
   }
 }
 

@@ -83,7 +83,7 @@ describe('project log', () => {
     const log = start(() => ({ topology: topologyOf(state), udpPorts: {}, wanted: {}, incarnation: 0 }));
     const entry = node('PC1');
     await log.append({ action: 'node.created', event: entry, was: null }, () => state.nodes.set(entry.node_id, entry));
-    // Not closed: the process ends here.
+    // The process ends here: the log is not closed.
     assert.deepEqual(names(await readProject(file)), ['PC1:0']);
     await log.close();
   });
@@ -199,6 +199,55 @@ describe('project log', () => {
     const read = await readProject(file);
     assert.deepEqual(topologyOf(read), topologyOf(state));
     assert.equal(read.seq, seq);
+  });
+
+  it('has many changes take effect in order and in short turns; a snapshot has all of them or none', async () => {
+    const file = await makeProject();
+    const { log, state, put } = await open(file);
+    await put(node('a'));
+    const order: string[] = [];
+    const slow = (name: string) => ({
+      change: { action: 'node.created', event: node(name), was: null } as const,
+      apply: () => {
+        for (const end = performance.now() + 6; performance.now() < end; );
+        state.nodes.set(node(name).node_id, node(name));
+        order.push(name);
+        setImmediate(() => order.push('turn'));
+      },
+    });
+    const together = log.appendAll(['b', 'c', 'd'].map(slow));
+    const snapshot = together.then(() => readProject(file));
+    const later = put(node('e')).then(() => order.push('e'));
+    while (order.length === 0) await new Promise(setImmediate);
+    await log.writeSnapshot();
+    assert.deepEqual(names(state).slice(0, 4), ['a:0', 'b:0', 'c:0', 'd:0']);
+    await Promise.all([together, snapshot, later]);
+    assert.deepEqual(
+      order.filter((each) => each !== 'turn'),
+      ['b', 'c', 'd', 'e'],
+    );
+    assert.ok(order.indexOf('turn') < order.indexOf('d'));
+    await log.close();
+    assert.deepEqual(names((await readProject(file)) as ProjectState).sort(), ['a:0', 'b:0', 'c:0', 'd:0', 'e:0']);
+  });
+
+  it('lists no change that has not taken effect', async () => {
+    const { log, state } = await open(await makeProject());
+    const entries = Array.from({ length: 30 }, (_, at) => node(`n${at}`));
+    const changes = entries.map((entry) => ({
+      change: { action: 'node.created', event: entry, was: null } as const,
+      apply: () => {
+        for (const end = performance.now() + 6; performance.now() < end; );
+        state.nodes.set(entry.node_id, entry);
+      },
+    }));
+    const together = log.appendAll(changes);
+    while (state.nodes.size === 0) await new Promise(setImmediate);
+    const listed = await log.records();
+    assert.equal(listed.length, state.nodes.size);
+    await together;
+    assert.equal(listed.length, entries.length);
+    await log.close();
   });
 
   it('writes the file by itself after many records, and when it is quiet', async () => {

@@ -17,6 +17,7 @@ import { findRequester, type Requester } from '../../api/requester.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
 import { Journal } from '../../lib/journal.ts';
 import { setAside } from '../../lib/set-aside.ts';
+import { Turns } from '../../lib/turns.ts';
 import { readTopology } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
@@ -48,11 +49,11 @@ export interface LogOptions {
   readonly quietMs?: number;
   readonly maxRecords?: number;
 }
-/** A project whose file was written just now, and not synced. */
+/** A project whose file was written just now. */
 export interface NewProject {
   readonly topology: Topology;
-  /** Makes the file and the names of its folder durable. Called before the first change, and again when it failed. */
-  readonly settle: () => Promise<void>;
+  /** Makes the file and the names of its folder durable. Called before the first change, and again when it failed. Undefined: all is durable. */
+  readonly settle?: () => Promise<void>;
 }
 export interface OpenedLog {
   /** The log, which takes its snapshots from `capture`. */
@@ -93,6 +94,8 @@ export class ProjectLog {
   /** Records in the log that the project file does not hold. */
   #kept: LogRecord[];
   #snapshot: Promise<void> | undefined;
+  /** Set while changes of the log take effect; settles when they have. */
+  #effects: Promise<void> | undefined;
   /** Set while the state has changes that are not in the log. */
   #paused: Promise<void> | undefined;
   #quiet: NodeJS.Timeout | undefined;
@@ -132,12 +135,15 @@ export class ProjectLog {
   static async open(file: string, options: LogOptions, created?: NewProject): Promise<OpenedLog> {
     const { topology, upgradedFrom } = created ? { topology: created.topology } : await readTopology(file);
     const state = stateOf(topology, upgradedFrom);
-    const { journal, records, cutBytes } = created ? newJournal(file, created) : await openJournal(file);
+    const settle = created?.settle;
+    const { journal, records, cutBytes } = settle
+      ? { journal: Journal.create<LogLine>(logPath(file), settle), records: [], cutBytes: 0 }
+      : await openJournal(file);
     try {
       replay(state, records);
       if (records.length === 0) {
         state.seq = Date.now();
-        if (!created) await ProjectHistory.forget(file);
+        if (!settle) await ProjectHistory.forget(file);
       }
     } catch (error) {
       await journal.close();
@@ -147,12 +153,15 @@ export class ProjectLog {
     const base = first?.action === 'project.snapshot' ? first.seq : (first?.seq ?? state.seq + 1) - 1;
     const kept = records.filter((record) => record.action !== 'project.snapshot');
     const remembered = first?.action === 'project.snapshot' ? (first.event.history ?? base) : base;
-    const isNew = created !== undefined;
+    const isNew = settle !== undefined;
     const parts = { file, journal, kept, seq: state.seq, base, remembered, isNew, isEarlier: isEarlier(records) };
     return { start: (capture) => new ProjectLog(parts, options, capture), state, cutBytes };
   }
 
-  /** Before the first file of a project is written: the log of an earlier one, whose file is gone, is renamed. It is neither adopted nor lost. */
+  /**
+   * Renames the log of an earlier project, whose file is gone, before the first file of a new one is written. It is neither adopted nor
+   * lost.
+   */
   static async clear(file: string): Promise<void> {
     const log = logPath(file);
     const found = await lstat(log).catch(() => undefined);
@@ -218,14 +227,11 @@ export class ProjectLog {
     const [first, ...more] = records;
     if (!first) return Promise.resolve();
     this.#isNew = false;
-    // Nothing may come between the journal and the effect: a snapshot relies on everything that is in the log having taken effect.
     return this.#journal.append(more.length === 0 ? first : records).then(
-      () => {
-        for (const [index, record] of records.entries()) {
-          this.#kept.push(record);
-          this.#applied = record.seq;
-          pending[index]?.apply(record.seq);
-        }
+      async () => {
+        // Nothing may come between the journal and this: a log that starts anew has the records that are kept.
+        for (const record of records) this.#kept.push(record);
+        await this.#takeEffect(records, pending);
         // Wanted states of nodes are in the log alone: the project file need not be written for them.
         this.#schedule({ isInFile: records.some(({ action }) => action !== 'node.wanted') });
       },
@@ -235,9 +241,10 @@ export class ProjectLog {
     );
   }
 
-  /** The changes that are remembered, the oldest first. */
+  /** Returns the changes that are remembered, the oldest first. All have taken effect: undo compares them with the state. */
   async records(): Promise<readonly LogRecord[]> {
     const before = await this.#history.records();
+    while (this.#effects) await this.#effects;
     const [{ seq: first } = { seq: Number.POSITIVE_INFINITY }] = this.#kept;
     return [...before.filter(({ seq }) => seq < first), ...this.#kept];
   }
@@ -280,6 +287,7 @@ export class ProjectLog {
     clearTimeout(this.#quiet);
     while (this.#snapshot) await this.#snapshot.catch(() => undefined);
     await this.#journal.close();
+    while (this.#effects) await this.#effects;
     await this.#history.close();
   }
 
@@ -299,8 +307,27 @@ export class ProjectLog {
     };
   }
 
+  /** Has changes take effect in the order of the log, and in short turns: one request may make thousands of objects. */
+  async #takeEffect(records: readonly LogRecord[], pending: readonly Pending[]): Promise<void> {
+    const before = this.#effects;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#effects = promise;
+    try {
+      if (before) await before;
+      const turns = new Turns();
+      for (const [index, record] of records.entries()) {
+        this.#applied = record.seq;
+        pending[index]?.apply(record.seq);
+        if (turns.isOver) await turns.next();
+      }
+    } finally {
+      if (this.#effects === promise) this.#effects = undefined;
+      resolve();
+    }
+  }
+
   async #write(): Promise<void> {
-    while (this.#paused) await this.#paused;
+    while (this.#paused || this.#effects) await (this.#paused ?? this.#effects);
     if (this.#isNew) return this.#journal.settle();
     const seq = this.#applied;
     const { topology, udpPorts, wanted, incarnation } = this.#capture();
@@ -347,10 +374,6 @@ function isEarlier(records: readonly LogRecord[]): boolean {
 
 function headerOf(seq: number, event: SnapshotHeader): RecordOf<'project.snapshot'> {
   return { seq, at: new Date().toISOString(), by: null, action: 'project.snapshot', event, was: null };
-}
-
-function newJournal(file: string, { settle }: NewProject): { journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number } {
-  return { journal: Journal.create<LogLine>(logPath(file), settle), records: [], cutBytes: 0 };
 }
 
 async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number }> {

@@ -62,6 +62,7 @@ export function stateOf(topology: Topology, upgradedFrom?: number): ProjectState
     links: new Map(topology.links.map((link) => [link.link_id, link])),
     drawings: new Map(topology.drawings.map((drawing) => [drawing.drawing_id, drawing])),
     computes: topology.computes,
+    pastComputes: new Set([...topology.computes, ...topology.nodes].map(({ compute_id }) => compute_id)),
     udpPorts: new Map(),
     wanted: new Map(),
     incarnation: 0,

@@ -65,7 +65,7 @@ interface RecordHead {
   readonly step?: number;
   /** The step that this one reverts. */
   readonly inverts?: number;
-  /** On links: where the frames go, so that links of running nodes are found again after a restart. */
+  /** Ports of a link's frames, so that links of running nodes are found again after a restart. */
   readonly udp_ports?: UdpPorts;
 }
 

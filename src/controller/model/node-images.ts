@@ -9,10 +9,15 @@ type NodeWithImages = Pick<NodeEntry, 'node_type' | 'properties'>;
 /** Properties that name an image, of those that the node has. */
 export function imageProperties({ node_type, properties }: NodeWithImages): string[] {
   const own = findKind(node_type)?.imageProperties;
-  const isImage = (key: string) => own?.includes(key) ?? (key.endsWith('image') || key === 'initrd');
+  const isImage = (key: string) => own?.includes(key) ?? isImageProperty(key);
   return Object.entries(properties).flatMap(([key, value]) =>
     isImage(key) && typeof value === 'string' && value !== '' ? [key] : [],
   );
+}
+
+/** Whether a property of a kind that lists none of its own names an image. */
+export function isImageProperty(key: string): boolean {
+  return key.endsWith('image') || key === 'initrd';
 }
 
 /** The folder below the images folder; undefined for kinds without images. */

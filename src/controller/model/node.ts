@@ -28,7 +28,7 @@ export interface NodeLive {
   readonly command_line: string | null;
   readonly node_directory: string | null;
   readonly status: NodeStatus;
-  /** Its slice has stopped it on its own. */
+  /** The slice has stopped the node on its own. */
   readonly interrupted: boolean;
 }
 export const unknownLive: NodeLive = Object.freeze({

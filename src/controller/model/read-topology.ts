@@ -9,7 +9,7 @@ import { canonical } from './canonical.ts';
 import { linkFromFile } from './link-file.ts';
 import { projectFromFile } from './project-file.ts';
 import { type ProjectEntry, type Topology, toDrawingEntry, toLinkEntry, toNodeEntry, topologyRevision } from './topology.ts';
-import { checkFile, listedEntry, picturesIn, type TopologyFile } from './topology-file.ts';
+import { checkFile, listedEntry, type OldFileFacts, oldFileFacts, type TopologyFile } from './topology-file.ts';
 import { readInThread, type Task } from './topology-reader.ts';
 
 export interface ReadTopology {
@@ -38,10 +38,10 @@ export async function readProjectEntry(path: string): Promise<ProjectEntry> {
   return canonical(await readValue<ProjectEntry>(taskOf(path, 'entry')));
 }
 
-/** Paths of the pictures that a file of 1.x names. @throws as `readTopology` */
-export async function readPictures(path: string): Promise<string[]> {
+/** Reads the pictures that a file of 1.x names, and its parts without a counterpart. @throws as `readTopology` */
+export async function readOldFileFacts(path: string): Promise<OldFileFacts> {
   const bytes = await readSmall(path);
-  return bytes ? picturesIn(bytes) : readValue<string[]>(taskOf(path, 'pictures'));
+  return bytes ? oldFileFacts(bytes) : readValue<OldFileFacts>(taskOf(path, 'old-facts'));
 }
 
 /** Parses a small file that has been read; otherwise like `readTopology`. */
@@ -57,7 +57,7 @@ export async function parseTopology(bytes: Buffer, name: string): Promise<ReadTo
   }
 }
 
-function taskOf(path: string, want: 'topology' | 'entry' | 'pictures'): Task {
+function taskOf(path: string, want: 'topology' | 'entry' | 'old-facts'): Task {
   return { source: path, maxBytes: largestBytes, name: basename(path), want };
 }
 

@@ -88,10 +88,23 @@ export function listedEntry(bytes: Buffer, name: string): ProjectEntry {
   return canonical({ ...Object.fromEntries(settings), name: own, project_id }) as ProjectEntry;
 }
 
-/** Paths of the pictures that a file of 1.x names. */
-export function picturesIn(bytes: Buffer): string[] {
-  const { images } = object(object(JSON.parse(bytes.toString('utf8'))).topology);
-  return objects(images).map(({ path }) => textOr(path, ''));
+/** Parts of a file of 1.x that concern the files beside it, and its reader. */
+export interface OldFileFacts {
+  /** Paths of the pictures that it names. */
+  readonly pictures: readonly string[];
+  /** Parts that have no counterpart now. */
+  readonly lost: readonly string[];
+}
+
+/** Most lost parts that are listed. */
+const mostLost = 1000;
+
+export function oldFileFacts(bytes: Buffer): OldFileFacts {
+  const file = object(JSON.parse(bytes.toString('utf8')));
+  const pictures = objects(object(file.topology).images).map(({ path }) => textOr(path, ''));
+  const { lost } = upgradeFrom1x(file);
+  const more = lost.length > mostLost ? [`${lost.length - mostLost} more`] : [];
+  return { pictures, lost: [...lost.slice(0, mostLost), ...more] };
 }
 
 /** An object of the present structure, of the oldest revision that has it or a later one. `revision`: that of the file. */
@@ -111,7 +124,7 @@ function parseFile(bytes: Buffer, name: string): { raw: Record<string, unknown>;
   if (revision > topologyRevision) throw fault('project_newer', { name, revision, known: topologyRevision });
   if (revision >= oldestRevision) return { raw: raw as Record<string, unknown>, revision };
   try {
-    return { raw: upgradeFrom1x(raw as Record<string, unknown>), revision };
+    return { raw: upgradeFrom1x(raw as Record<string, unknown>).raw, revision };
   } catch (error) {
     throw fault('project_damaged', { name, reason: (error as Error).message }, { cause: error });
   }

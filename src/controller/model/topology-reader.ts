@@ -15,7 +15,7 @@ export interface Task {
   readonly maxBytes: number;
   /** File name for messages. */
   readonly name: string;
-  readonly want: 'topology' | 'entry' | 'pictures' | Renewal;
+  readonly want: 'topology' | 'entry' | 'old-facts' | Renewal;
 }
 export type FilePiece =
   | { readonly what: 'head'; readonly text: string; readonly revision: number }

@@ -7,7 +7,7 @@ import { fault, isFault } from '../../api/faults.ts';
 import { isDeeper } from '../../lib/json-depth.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { FreshIds, withNewIdentity } from './fresh-ids.ts';
-import { checkFile, listedEntry, mostLevels, picturesIn } from './topology-file.ts';
+import { checkFile, listedEntry, mostLevels, oldFileFacts } from './topology-file.ts';
 import type { FilePiece, Task } from './topology-reader.ts';
 
 /** Length of a piece in characters. */
@@ -36,7 +36,7 @@ async function run(bytes: Buffer): Promise<void> {
   if (task.want === 'topology') return sendTopology(bytes);
   if (task.want === 'entry')
     return sendAndWait({ what: 'value', text: checked(JSON.stringify(listedEntry(bytes, task.name)), 'nodes') });
-  if (task.want === 'pictures') return sendAndWait({ what: 'value', text: JSON.stringify(picturesIn(bytes)) });
+  if (task.want === 'old-facts') return sendAndWait({ what: 'value', text: JSON.stringify(oldFileFacts(bytes)) });
   if (isDeeper(bytes, mostLevels)) throw new RangeError('too deep');
   const { projectId, name, resetMacAddresses, ids } = task.want;
   const fresh = new FreshIds(ids);

@@ -34,7 +34,7 @@ export function linkWeight(delayMs: number): number {
   return delayMs > 0 ? 1 : 10;
 }
 
-/** In short turns of the event loop. */
+/** Divides the nodes among the candidates, in short turns of the event loop. */
 export async function partition(
   nodes: readonly PartNode[],
   links: readonly PartLink[],

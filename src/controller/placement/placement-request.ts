@@ -41,8 +41,11 @@ const PlacedNode = Type.Object(
     compute_id: Type.String(),
     compute: nullable(Type.String({ description: 'Name of the compute; null: it is not registered any more' })),
     host: nullable(Type.String({ description: 'Address of the compute, or the host that the engine of its slice names' })),
-    state: oneOf(['placed', 'pending'], { description: 'pending: it cannot run there now' }),
+    state: oneOf(['placed', 'pending'], { description: 'pending: it cannot run there now, or has to leave' }),
     reason: Type.String({ description: 'Why it is there, or what it waits for' }),
+    waiting_for: nullable(Type.String({ description: 'A sentence: why it does not run, or stays; null: it does not wait' })),
+    since: nullable(Type.String({ description: 'When that began, as ISO 8601' })),
+    attempts: Type.Integer({ description: 'How often it was tried since' }),
     wanted: oneOf(['running', 'stopped'], { description: 'Whether it is to run; switches always are' }),
     copied_at: nullable(
       Type.String({ description: 'When its files were copied to this server last; null: never, or they do not end with the host' }),

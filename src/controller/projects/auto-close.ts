@@ -26,7 +26,7 @@ export class AutoClose {
     return this.#listeners > 0;
   }
 
-  /** There is one more listener; `left` is called once, when it leaves. */
+  /** Counts a listener; `left` is called once, when it leaves. */
   listen(): { readonly left: () => void } {
     this.cancel();
     this.#listeners++;
@@ -54,7 +54,7 @@ export class AutoClose {
     clearTimeout(this.#timer);
   }
 
-  /** For good. */
+  /** Ends the timer for good. */
   end(): void {
     this.#hasEnded = true;
     this.cancel();

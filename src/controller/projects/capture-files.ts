@@ -12,7 +12,10 @@ import type { LiveProject } from '../live/live-project.ts';
 
 const folderPath = 'project-files/captures';
 
-/** Also after the project was closed; the newest first. A file that only a remote compute has is listed while its link shows it. */
+/**
+ * Lists capture files, also after the project was closed; the newest first. A file that only a remote compute has is listed while its link
+ * shows it.
+ */
 export async function listCaptureFiles(live: LiveProject): Promise<CaptureFile[]> {
   const shown = capturesShown(live);
   const folder = await pathInside(live.folder, folderPath);

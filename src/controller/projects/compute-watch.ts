@@ -6,8 +6,9 @@ import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+import { Leftovers, type LeftoversOptions } from './leftovers.ts';
 import type { KnownProject } from './project.ts';
-import type { Registry } from './registry.ts';
 
 export interface WatchedProjects {
   all(): Iterable<KnownProject>;
@@ -16,27 +17,35 @@ export interface WatchedProjects {
 
 export interface ComputeWatchOptions {
   readonly projects: WatchedProjects;
-  readonly registry: Pick<Registry, 'get'>;
+  readonly registry: LeftoversOptions['registry'];
   readonly log: Log;
   /** Called when the compute answers again, before the project's nodes are made there. Never rejects. */
   readonly onReturn: (live: LiveProject, compute: RegisteredCompute) => Promise<void>;
-  /** Its nodes are there again. */
+  /** The compute's nodes are there again. */
   readonly onBack: (compute: RegisteredCompute) => Promise<void>;
 }
 
 export class ComputeWatch {
   readonly #options: ComputeWatchOptions;
+  readonly leftovers: Leftovers;
   readonly #wasConnected = new WeakMap<RegisteredCompute, boolean>();
   #hasBegun = false;
+  #local: RegisteredCompute | undefined;
 
   constructor(options: ComputeWatchOptions) {
     this.#options = options;
+    const { projects, ...parts } = options;
+    this.leftovers = new Leftovers({ ...parts, find: (id) => projects.find(id) });
   }
 
   /** All projects are known now. */
   begin(computes: Iterable<RegisteredCompute>): void {
     this.#hasBegun = true;
-    for (const compute of computes) this.changed(compute);
+    for (const compute of computes) {
+      if (compute.isLocal) this.#local = compute;
+      else this.changed(compute);
+    }
+    if (this.#local) void this.leftovers.look(this.#local);
   }
 
   /** Something of the state of its transport changed, or it has just been registered. */
@@ -53,7 +62,10 @@ export class ComputeWatch {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
     await forEachBounded(open, open.length, async (project) => {
       const live = await project.findLive();
-      if (live && !compute.transport.state.connected) setLost(live, compute);
+      if (!live) return;
+      if (!compute.transport.state.connected) setLost(live, compute);
+      // Nodes that were found before the loss may be gone, as the compute was back before the project was open.
+      else await project.change((now) => this.#recover(now, compute, { areAll: true }));
     });
   }
 
@@ -61,24 +73,16 @@ export class ComputeWatch {
     const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
     await forEachBounded(open, concurrency, (project) => project.change((live) => this.#recover(live, compute)));
     await this.#options.onBack(compute);
-    await this.#closeThere(compute);
+    await this.leftovers.returned(compute);
+    // Nodes that this server has sent there since may be left on its own compute.
+    if (this.#local) await this.leftovers.look(this.#local);
   }
 
-  async #recover(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+  /** `areAll`: also nodes that are not known to be lost. */
+  async #recover(live: LiveProject, compute: RegisteredCompute, { areAll = false } = {}): Promise<void> {
     await this.#options.onReturn(live, compute);
-    await recoverNodes(live, compute);
-  }
-
-  /** Projects that were closed while it was away run on there. */
-  async #closeThere(compute: RegisteredCompute): Promise<void> {
-    const { projects, registry } = this.#options;
-    const known = await compute.transport.call('GET /v2/compute/projects');
-    for (const { project_id } of known) {
-      const project = projects.find(project_id);
-      // A project that is registered as open, but is closed, could not be read: its nodes are left alone.
-      if (!project || project.isOpen || registry.get(project_id)?.opened) continue;
-      await compute.transport.call('POST /v2/compute/projects/{project_id}/close', { path: { project_id } });
-    }
+    const isOn = ({ entry, problem }: OpenNode) => entry.compute_id === compute.id && (areAll || problem !== undefined);
+    await recoverNodes(live, compute, [...live.nodes.all()].filter(isOn));
   }
 }
 
@@ -93,8 +97,7 @@ function setLost(live: LiveProject, compute: RegisteredCompute): void {
   for (const node of nodes) live.nodes.setProblem(node, { problem });
 }
 
-async function recoverNodes(live: LiveProject, compute: RegisteredCompute): Promise<void> {
-  const nodes = [...live.nodes.all()].filter((node) => node.entry.compute_id === compute.id && node.problem !== undefined);
+async function recoverNodes(live: LiveProject, compute: RegisteredCompute, nodes: readonly OpenNode[]): Promise<void> {
   if (nodes.length === 0) return;
   live.forgetOn(compute);
   for (const node of nodes) node.compute = compute;

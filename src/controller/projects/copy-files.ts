@@ -1,23 +1,17 @@
 /** Files of a project that are copied: by the computes what is below `project-files`, here the rest of the folder. */
-import { constants, cp, readdir, rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFault } from '../../api/faults.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
 import type { Static } from '../../schema/type.ts';
 import { localComputeId, type RegisteredCompute } from '../computes/compute.ts';
 import type { FreshIds } from '../model/fresh-ids.ts';
 import type { Topology } from '../model/topology.ts';
+import { copyTree } from './copy-tree.ts';
 import type { KnownProject } from './project.ts';
 
-/** Share blocks where the file system can; links stay links. */
-export const copyOptions = {
-  recursive: true,
-  mode: constants.COPYFILE_FICLONE,
-  verbatimSymlinks: true,
-  preserveTimestamps: true,
-} as const;
-
-/** How the compute froze the machines. */
+/** Report of a compute on how it froze the machines. */
 export type FreezeReport = Static<typeof ComputeFreeze>;
 
 export interface CopyOnCompute {
@@ -114,7 +108,7 @@ export function nodesByCompute(topology: Topology): Map<string, string[]> {
 /** Copies what of a project's folder the computes do not copy. */
 export async function copyOwnFiles(from: string, to: string, leaveOut: readonly string[] = []): Promise<void> {
   for (const name of await readdir(from)) {
-    if (isOwnFile(name) && !leaveOut.includes(name)) await cp(join(from, name), join(to, name), copyOptions);
+    if (isOwnFile(name) && !leaveOut.includes(name)) await copyTree(join(from, name), join(to, name));
   }
 }
 
@@ -135,9 +129,10 @@ export async function renameNodeFolders(projectFiles: string, ids: FreshIds): Pr
   for (const kind of await readdir(projectFiles, { withFileTypes: true }).catch(() => [])) {
     if (!kind.isDirectory()) continue;
     const parent = join(projectFiles, kind.name);
-    for (const name of await readdir(parent)) {
+    const [error] = await forEachBounded(await readdir(parent), concurrency, async (name) => {
       const id = ids.find(name);
       if (id !== undefined) await rename(join(parent, name), join(parent, id));
-    }
+    });
+    if (error !== undefined) throw error;
   }
 }

@@ -4,7 +4,10 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { KnownProject } from './project.ts';
 
-/** Has them removed there; a compute that does not answer keeps them. `alsoOn`: computes that had nodes of it before. */
+/**
+ * Has the files of a project removed on all computes that have or had nodes of it, as they keep folders of deleted nodes; a compute that
+ * does not answer keeps them. `alsoOn`: computes that had nodes of it before.
+ */
 export async function forgetElsewhere(
   project: KnownProject,
   computes: Computes,
@@ -13,8 +16,8 @@ export async function forgetElsewhere(
   if (!computes.all().some(({ isLocal }) => !isLocal)) return;
   const state = await project.stored().catch(() => undefined);
   const used = new Set(alsoOn);
-  for (const node of state?.nodes.values() ?? []) {
-    const compute = computes.find(node.compute_id);
+  for (const id of state?.pastComputes ?? []) {
+    const compute = computes.find(id);
     if (compute) used.add(compute);
   }
   for (const compute of used) await forgetOn(compute, project);

@@ -67,5 +67,5 @@ export function requireUnused({ images, unread }: ImageUses, nodeType: NodeType,
   throw fault('image_in_use', { image, users: `${users.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}` });
 }
 
-/** In a message. */
+/** Most nodes that a message names. */
 const mostNamed = 5;

@@ -7,8 +7,8 @@ import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
 import type { FreezeReport } from './copy-files.ts';
 
 /**
- * While nothing changes. Answers the nodes that were stopped.
- * @throws `storage_failed`, and why it is not possible; they run on then
+ * Saves the memory of a project's machines and stops them, while nothing changes. Answers the nodes that were stopped. @throws
+ * `storage_failed`, and why it is not possible; they run on then
  */
 export async function keepMemory(live: LiveProject): Promise<ReadonlySet<string>> {
   const { local } = live.computes;

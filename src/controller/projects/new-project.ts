@@ -1,5 +1,5 @@
 /**
- * How a new project gets onto the disk.
+ * Writes a new project to the disk.
  *
  * Theory of operation. One sync makes a project durable: that of its record in the list of projects, which holds all of it. Its file is
  * written at the same time, under a name at which no project is looked for, and then gets its own, so that a disk that refuses it is an
@@ -64,7 +64,7 @@ export class NewProjectFiles {
     return this.place.stagingPath !== undefined;
   }
 
-  /** From now on it is found where projects are looked for. */
+  /** Gives the file its own name, under which it is found where projects are looked for. */
   async reveal(): Promise<void> {
     await this.#written;
     const { from, to } = this.#staged;
@@ -141,7 +141,10 @@ export async function settle(
   registry.settle(id).catch(() => undefined);
 }
 
-/** At the start: writes what of new projects is not on the disk. What cannot be written is reported, and tried again at the next start. */
+/**
+ * Writes at the start what of new projects is missing on the disk. A file that cannot be written is reported, and tried again at the next
+ * start.
+ */
 export async function recoverNew(registry: Registry, { version, log }: { version: string; log: Log }): Promise<void> {
   await forEachBounded([...registry.entries()], concurrency, async ([id, place]) => {
     if (!place.unsettled) return;

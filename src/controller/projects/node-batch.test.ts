@@ -9,6 +9,7 @@ import { actOnAll } from './node-batch.ts';
 test('nodes start on all computes side by side: one on which none starts holds up no other', async () => {
   const slow = Array.from({ length: 2 * concurrency }, (_, index) => `slow ${index}`);
   const { promise: otherStarted, resolve } = Promise.withResolvers<void>();
+  const { promise: full, resolve: fill } = Promise.withResolvers<void>();
   const underWay = { now: 0, most: 0 };
   const nodes: Pick<ProjectNodes, 'ids'> & { find: (id: string) => unknown } = {
     ids: () => [...slow, 'other'],
@@ -16,8 +17,9 @@ test('nodes start on all computes side by side: one on which none starts holds u
   };
   const runs: Pick<NodeRuns, 'act'> = {
     act: async (id) => {
-      if (id === 'other') return resolve() as never;
+      if (id === 'other') return full.then(resolve) as never;
       underWay.most = Math.max(underWay.most, ++underWay.now);
+      if (underWay.now === concurrency) fill();
       await otherStarted;
       underWay.now -= 1;
       return undefined as never;

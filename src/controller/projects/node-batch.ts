@@ -1,7 +1,6 @@
 /** Runs an operation on all nodes of a project: each node is attempted, then one of the errors is thrown. */
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
-import { localComputeId } from '../computes/compute.ts';
-import { makingConcurrency } from '../live/bulk.ts';
+import { isInOwnFabric, makingConcurrency } from '../live/bulk.ts';
 import type { NodeRuns } from '../live/nodes/node-runs.ts';
 import type { NodeVerb } from '../live/nodes/node-verbs.ts';
 import type { ProjectNodes } from '../live/nodes/project-nodes.ts';
@@ -54,13 +53,10 @@ async function forAll(nodes: ProjectNodes, nodeIds: readonly string[], fn: (node
       if (nodes.find(nodeId)) throw error;
     }
   };
-  const isInFabric = (nodeId: string) => {
-    const entry = nodes.find(nodeId)?.entry;
-    return entry?.compute_id === localComputeId && findKind(entry.node_type)?.inFabric !== undefined;
-  };
-  const inFabric = nodeIds.filter(isInFabric);
+  const isCheap = (nodeId: string) => isInOwnFabric(nodes.find(nodeId)?.entry);
+  const inFabric = nodeIds.filter(isCheap);
   const byCompute = Map.groupBy(
-    nodeIds.filter((nodeId) => !isInFabric(nodeId)),
+    nodeIds.filter((nodeId) => !isCheap(nodeId)),
     (nodeId) => nodes.find(nodeId)?.entry.compute_id,
   );
   const errors = await Promise.all([

@@ -3,6 +3,7 @@ import type { Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ForkedFrom } from '../../schema/project.ts';
 import type { Symbols } from '../catalog/symbols.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { CaptureStore } from '../live/captures/capture-store.ts';
 import type { NodeInputs } from '../live/host/project-context.ts';
@@ -14,8 +15,10 @@ import type { Registry } from './registry.ts';
 import type { Restores } from './snapshot-restores.ts';
 
 export interface ProjectFollower {
-  /** Before the nodes of a project that is being opened are made on their computes. Never rejects. */
+  /** Called before the nodes of a project that is being opened are made on their computes. Never rejects. */
   readonly opening: (live: LiveProject) => Promise<void>;
+  /** Called when a compute has not answered that it closes the project. */
+  readonly notClosedOn: (compute: RegisteredCompute, projectId: string) => void;
   /** Tells listeners of the controller. */
   readonly announce: (action: string, project: KnownProject) => void;
   /** The object of a project is another one. */
@@ -34,7 +37,7 @@ export interface ProjectEnvironment extends ProjectFollower {
   readonly log: Log;
   /** A server that starts again opens many projects. */
   readonly openings: Limit;
-  /** How long after its last listener has left a project is closed, and whether its nodes may run then. */
+  /** Time after its last listener has left at which a project is closed, and whether its nodes may run then. */
   readonly autoClose: { readonly graceMs: number; readonly evenRunning: boolean };
 }
 export interface ProjectPlace {

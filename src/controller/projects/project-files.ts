@@ -7,9 +7,11 @@ import { fileAnswer, fileFault } from '../../api/file-answers.ts';
 import { Stream } from '../../api/route.ts';
 import { kindFolders } from '../../emulators/kinds.ts';
 import { readInside, writeInside } from '../../lib/folder-files.ts';
+import { imageVolumesPath, isInVolumes, unseenFile } from '../../schema/container-files.ts';
 import { writeProblem } from '../../schema/folders.ts';
+import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
-import { kindOf } from '../model/node.ts';
+import { findKind, kindOf } from '../model/node.ts';
 import type { KnownProject } from './project.ts';
 
 /** @throws path_forbidden, file_not_found */
@@ -38,11 +40,37 @@ export async function readNodeFile(live: LiveProject, nodeId: string, path: stri
   return new Stream('application/octet-stream', body, length === undefined ? {} : { 'content-length': length });
 }
 
+/** Writes a file of a node. `log.warning` names one that its container may never see. */
 export async function writeNodeFile(live: LiveProject, target: { nodeId: string; path: string }, source: Readable): Promise<void> {
   source.on('error', () => undefined);
-  const { transport, way } = await nodeFile(live, target.nodeId, target.path);
+  const { transport, way, inNode } = await nodeFile(live, target.nodeId, target.path);
   const { body } = await transport.raw('POST', way, source);
   if (!(body instanceof Uint8Array)) await buffer(body);
+  // The answer does not wait for the engine.
+  warnOfUnseen(live, transport, { nodeId: target.nodeId, path: inNode }).catch(() => undefined);
+}
+
+/** Tells listeners of a file that its container may never see; it is stored all the same, as the folder may become a volume. */
+async function warnOfUnseen(
+  live: LiveProject,
+  transport: RegisteredCompute['transport'],
+  { nodeId, path }: { readonly nodeId: string; readonly path: string },
+): Promise<void> {
+  const entry = live.nodes.find(nodeId)?.entry;
+  const kind = entry && findKind(entry.node_type);
+  if (!kind?.engineImages || isInVolumes(path, entry?.properties.extra_volumes, kind.lab?.files ?? [])) return;
+  const image = imageVolumesPath(String(entry?.properties[kind.lab?.image ?? ''] ?? ''));
+  const declared = await volumesOf(transport, `/v2/compute/${kind.type}/${image}`).catch(() => undefined);
+  const message = unseenFile(String(entry?.name), path, declared);
+  if (message !== undefined) live.notify('log.warning', { message });
+}
+
+/** Returns the volumes that an image declares; undefined where the compute does not tell. */
+async function volumesOf(transport: RegisteredCompute['transport'], path: string): Promise<string[] | undefined> {
+  const { body } = await transport.raw('GET', path);
+  const text = body instanceof Uint8Array ? body : await buffer(body);
+  const { volumes } = JSON.parse(Buffer.from(text).toString('utf8')) as { volumes?: unknown };
+  return Array.isArray(volumes) ? volumes.map(String) : undefined;
 }
 
 /** @throws path_forbidden, file_not_found, and what the compute throws; `compute_route_missing` for a stock GNS3 compute */
@@ -64,5 +92,5 @@ async function nodeFile(live: LiveProject, nodeId: string, path: string) {
   const { folder } = kindOf(node.entry.node_type);
   await live.announceTo(compute);
   const way = `/v2/compute/projects/${live.projectId}/files/project-files/${folder}/${nodeId}/${inNode}`;
-  return { transport: compute.transport, way };
+  return { transport: compute.transport, way, inNode };
 }

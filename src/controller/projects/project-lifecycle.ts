@@ -10,7 +10,7 @@ import type { Notice } from '../live/host/project-context.ts';
 import { LiveProject } from '../live/live-project.ts';
 import type { NewProject } from '../log/project-log.ts';
 import type { ProjectEntry } from '../model/topology.ts';
-import { dropEarlierList } from '../reconcile/migrate.ts';
+import { dropEarlierList, takeEarlierMoves } from '../reconcile/migrate.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 
 export interface LifecycleOptions extends ProjectPlace {
@@ -89,7 +89,7 @@ export class ProjectLifecycle {
   /** Remembers it for the next start. */
   note(opened: boolean): Promise<void> {
     const { id, path, filename, environment } = this.#options;
-    return environment.registry.note(id, { path, filename, opened });
+    return environment.registry.setOpened(id, { path, filename, opened });
   }
 
   /** Does something to the open project while it is open, with others (`pass`) or alone (`hold`). @throws project_closed, node_moving */
@@ -129,8 +129,12 @@ export class ProjectLifecycle {
       await this.#stopOnLocal();
       await dropEarlierList(folder);
     });
+    const opening = async (live: LiveProject) => {
+      if (!created) await takeEarlierMoves(live);
+      await environment.opening(live);
+    };
     const live = await environment.openings.run(() =>
-      LiveProject.open({ ...environment, folder, filename, notices, onEntry }, created),
+      LiveProject.open({ ...environment, opening, folder, filename, notices, onEntry }, created),
     );
     if (!created) await environment.reconciler.migrate(live).catch((error: unknown) => this.#warn(error));
     try {
@@ -143,7 +147,7 @@ export class ProjectLifecycle {
   }
 }
 
-/** Who holds the gate would have all other requests wait for the move. @throws node_moving */
+/** Refuses while a node moves: a request that holds the gate would have all others wait for the move. @throws node_moving */
 export function requireStill({ nodes, entry }: LiveProject): void {
   const moving = [...nodes.all()].find(({ isMoving }) => isMoving);
   if (moving) throw fault('node_moving', { project: entry.name, name: moving.entry.name });

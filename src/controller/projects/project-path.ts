@@ -1,4 +1,5 @@
 /** Checks the name and the folder of a project. */
+import { stat } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
@@ -34,4 +35,14 @@ export async function projectFolder(path: string, projectsPath: string, local: b
   if (!local && !(await isReallyBelow(projectsPath, folder)))
     throw refuse('it is not inside the projects folder, and the server is not local');
   return folder;
+}
+
+/** Returns the resolved path of a project file that a client names. @throws `not_local`, `path_forbidden`, `project_file_missing` */
+export async function loadablePath(path: string, local: boolean): Promise<string> {
+  if (!local) throw fault('not_local', { what: 'loading a project from a path' });
+  if (!isAbsolute(path) || path.includes('\0')) throw fault('path_forbidden', { path, reason: 'it is not an absolute path' });
+  const file = resolve(path);
+  if (!file.endsWith('.gns3')) throw fault('path_forbidden', { path, reason: 'project files end in .gns3' });
+  if (!(await stat(file).catch(() => undefined))) throw fault('project_file_missing', { path: file });
+  return file;
 }

@@ -1,5 +1,5 @@
 /**
- * How a deleted project leaves the disk.
+ * Removes a deleted project from the disk.
  *
  * Theory of operation. One synced record in the list of projects makes a deletion durable. Then the folder is renamed, in one step, to a
  * name at which no project is looked for, and the request is answered. Its files are removed afterwards; the record is dropped when they

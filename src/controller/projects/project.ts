@@ -3,7 +3,7 @@
  * the other; changes wait for an opening that is under way.
  */
 import { join } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { Gate } from '../../lib/gate.ts';
 import { Mutex } from '../../lib/mutex.ts';
@@ -22,7 +22,6 @@ import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
 import { keepMemory, stopOthers } from './keep-memory.ts';
-import { settleMoves } from './pending-moves.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle, requireStill, type ShutDown } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
@@ -49,7 +48,7 @@ export class KnownProject {
   readonly notices = new EventStream<Notice>();
   /** Counters of links, for listeners that request them. */
   readonly linkStats = new LinkStatsFeed(async () => (await this.findLive())?.linkStats.list() ?? []);
-  /** Who has it open in the page. */
+  /** Users who have the project open in the page. */
   readonly presence = new Presence();
   readonly #environment: ProjectEnvironment;
   readonly #life = new Mutex();
@@ -62,7 +61,7 @@ export class KnownProject {
   #entry: ProjectEntry;
   #object: Readonly<ProjectObject> | undefined;
   readonly #autoClose: AutoClose;
-  /** For the next listener. */
+  /** Notice for the next listener. */
   #unread: Notice | undefined;
 
   constructor(entry: ProjectEntry, place: ProjectPlace, environment: ProjectEnvironment) {
@@ -138,6 +137,18 @@ export class KnownProject {
     return this.#lifecycle.enter('hold', this.name, fn);
   }
 
+  /** Does something to the open project as `change` does; nothing happens when it is closed. */
+  async whileOpen(fn: (live: LiveProject) => Promise<void>): Promise<void> {
+    await this.change(fn).catch((error: unknown) => {
+      if (!isFault(error, 'project_closed')) throw error;
+    });
+  }
+
+  /** Runs something while the project is closed and is not opened; nothing happens when it is open. */
+  whileClosed(fn: () => Promise<void>): Promise<void> {
+    return this.#life.run(() => (this.isOpen ? undefined : fn()));
+  }
+
   /** Runs what works in the project's folder: it is not deleted meanwhile. @throws `project_not_found` */
   whileThere<T>(fn: () => Promise<T>): Promise<T> {
     return this.#folder.pass(() => {
@@ -177,8 +188,8 @@ export class KnownProject {
   }
 
   /**
-   * `again`: it was open when the server ended, and its nodes may be running. `created`: it has just been made, and holds this; listeners
-   * know.
+   * `again`: it was open when the server ended, and its nodes may be running. `created`: it has just been made, and holds this; where it is
+   * not settled, it is new and empty, and listeners know.
    * `isAwaited`: answers when the nodes that ran when it was frozen run.
    * @throws why it cannot be opened; it is closed then
    */
@@ -186,7 +197,7 @@ export class KnownProject {
     return this.#inTurn(async () => {
       if (this.liveNow) return this.object;
       await this.#openNow(created);
-      if (created) {
+      if (created?.settle) {
         if (this.liveNow) void this.#environment.reconciler.follow(this, this.liveNow);
         return this.object;
       }
@@ -200,8 +211,7 @@ export class KnownProject {
 
   /** Starts the nodes that are wanted, and has them run as they are wanted from then on. Never rejects. */
   resume(live: LiveProject): Promise<void> {
-    const { reconciler } = this.#environment;
-    this.#resuming = Promise.all([reconciler.follow(this, live), settleMoves(live)]).then(() => undefined);
+    this.#resuming = this.#environment.reconciler.follow(this, live);
     return this.#resuming;
   }
 
@@ -343,7 +353,7 @@ export class KnownProject {
     return true;
   }
 
-  /** Without it the project would be opened again at the next start, which loses nothing. */
+  /** Notes the close. Without the note the project would be opened again at the next start, which loses nothing. */
   async #noteClosed(): Promise<void> {
     await this.#lifecycle
       .note(false)

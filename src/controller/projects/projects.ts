@@ -1,6 +1,6 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
 import { stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { concurrency, Limit } from '../../lib/bounded.ts';
 import { isReallyBelow, realExisting } from '../../lib/inside.ts';
@@ -17,7 +17,7 @@ import { forgetElsewhere } from './forget-on-computes.ts';
 import { type NewPlace, NewProjectFiles, newTopology, recoverNew, settle } from './new-project.ts';
 import { KnownProject } from './project.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import { projectFileName, projectFolder } from './project-path.ts';
+import { loadablePath, projectFileName, projectFolder } from './project-path.ts';
 import { ProjectRemovals } from './project-removals.ts';
 import { stagingPrefix } from './registry.ts';
 
@@ -276,7 +276,7 @@ export class KnownProjects {
     try {
       const recorded = registry.set(project_id, { path, filename, opened: true, unsettled: entry });
       const revealed = files.isInOwnFolder ? files.reveal() : recorded.then(() => files.reveal());
-      // When one fails, the other is over before its traces are removed.
+      // Traces are removed when both are over, also where one fails.
       const failed = (await Promise.allSettled([recorded, revealed])).find(({ status }) => status === 'rejected');
       if (failed) throw (failed as PromiseRejectedResult).reason;
     } finally {
@@ -290,10 +290,7 @@ export class KnownProjects {
 
   /** Opens a project by its file. For local servers. */
   async loadFile(path: string): Promise<KnownProject> {
-    if (!this.#options.local) throw fault('not_local', { what: 'loading a project from a path' });
-    if (!isAbsolute(path) || path.includes('\0')) throw fault('path_forbidden', { path, reason: 'it is not an absolute path' });
-    const file = resolve(path);
-    if (!file.endsWith('.gns3')) throw fault('path_forbidden', { path, reason: 'project files end in .gns3' });
+    const file = await loadablePath(path, this.#options.local);
     const { project: entry } = await readProject(file);
     const known = this.#projects.get(entry.project_id);
     const project =

@@ -66,7 +66,7 @@ export class Registry {
   }
 
   async set(projectId: string, entry: RegistryEntry): Promise<void> {
-    // Before it is written: a deletion that comes later would delete this record.
+    // The mark is removed before the entry is written: a deletion that comes later would delete this record.
     const wasDiscarded = this.#discarded.delete(projectId);
     try {
       await this.#map.set(projectId, entry);
@@ -78,7 +78,7 @@ export class Registry {
   }
 
   /** Stores an entry whose `opened` differs from the known one. @throws storage_failed */
-  async note(projectId: string, entry: RegistryEntry): Promise<void> {
+  async setOpened(projectId: string, entry: RegistryEntry): Promise<void> {
     const known = this.get(projectId);
     if (known?.opened === entry.opened) return;
     try {
@@ -182,7 +182,7 @@ export class Registry {
     return true;
   }
 
-  /** After the others: an id that one of them has is not given to it. */
+  /** Lists damaged projects after the others, so that an id that one of them has is not given to it. */
   async #listDamaged(file: string, entry: RegistryEntry, { found, damaged }: Discovered): Promise<void> {
     const known = [...this.entries()].find(([, place]) => fileOf(place) === file)?.[0];
     const isTaken = (id: string) => found.has(id) || damaged.has(id) || this.#map.has(id);
@@ -205,7 +205,7 @@ export class Registry {
   }
 }
 
-/** In a name on the disk stands no lone surrogate: earlier versions took such names for projects. */
+/** Path of a project's file. Names on the disk have no lone surrogates, which earlier versions took in names of projects. */
 function fileOf({ path, filename }: RegistryEntry): string {
   return join(path, filename.toWellFormed());
 }

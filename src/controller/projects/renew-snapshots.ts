@@ -83,7 +83,7 @@ async function renewArchive(path: string, identity: NewIdentity): Promise<void> 
   await rename(`${path}.tmp`, path);
 }
 
-/** How the modes of Unix tell what an entry is. */
+/** Bits of Unix modes that say what an entry is. */
 const typeBits = { file: 0o100000, folder: 0o040000, link: 0o120000 } as const;
 
 async function renewedProjectFile(zip: Reader, entries: readonly ArchiveEntry[], identity: NewIdentity): Promise<Buffer> {

@@ -16,14 +16,14 @@ import { removeTree } from '../../lib/remove-tree.ts';
 import { deletedNodesFolder } from '../../schema/folders.ts';
 
 const stagingName = '.patchbay-restore';
-/** In the staging folder: the files of before, until they are removed. */
+/** Folder in the staging folder with the earlier files, until they are removed. */
 const oldName = '.old';
 
 type RestoreState = 'filling' | 'committed' | 'complete';
 
 /** Callbacks during the replacement of a project, in this order. */
 export interface Replacing {
-  /** There is no way back: the nodes are about to be stopped. */
+  /** Makes the replacement final: the nodes are about to be stopped. */
   commit(): Promise<void>;
   /** Nothing uses the project any more. */
   swap(): Promise<void>;
@@ -49,7 +49,7 @@ export class Restores {
     return restores;
   }
 
-  /** Before the files of a project are read: a swap that could not be finished is tried again; `stop` ends what still uses the project. */
+  /** Continues a swap that could not be finished, before the files of the project are read; `stop` ends what still uses the project. */
   async settle(folder: string, stop: () => Promise<void>): Promise<void> {
     const state = this.#noted.get(folder);
     if (state === 'committed') await stop();
@@ -101,7 +101,7 @@ export class Restores {
     const captures = join(current, 'captures');
     if ((await exists(join(old, 'captures'))) && !(await exists(captures))) await rename(join(old, 'captures'), captures);
     await removeTree(old);
-    // There is no way back to before.
+    // Deleted nodes of the earlier state cannot be restored any more.
     await removeTree(join(folder, deletedNodesFolder));
     await moveInto(staging, folder);
     await syncFolder(folder);

@@ -10,7 +10,7 @@ const generation = 7;
 const wanted = (run: WantedRun['run']): WantedRun => ({ run, generation, by: 'client' });
 const calm: Observed = {
   ...{ isBusy: false, reach: 'connected', machine: 'stopped', tellsRuns: true, run: {}, wasSeenRunning: false, failed: undefined },
-  ...{ leaving: 'no', hasRoom: false, failedMove: undefined },
+  ...{ leaving: 'no', hasRoom: false, failedMove: undefined, hasPendingMove: false },
 };
 
 const runs: Observed['run'][] = [
@@ -20,16 +20,23 @@ const runs: Observed['run'][] = [
   ),
 ];
 /** Whether and why it has to leave, and what became of that. */
-const places: Pick<Observed, 'leaving' | 'hasRoom' | 'failedMove'>[] = [
-  { leaving: 'no', hasRoom: false },
+const places: Pick<Observed, 'leaving' | 'hasRoom' | 'failedMove' | 'hasPendingMove'>[] = [
+  { leaving: 'no', hasRoom: false, hasPendingMove: false },
+  { leaving: 'no', hasRoom: false, hasPendingMove: true },
+  { leaving: 'drained', hasRoom: true, hasPendingMove: true },
+  { leaving: 'lost', hasRoom: true, hasPendingMove: true },
   ...(['lost', 'drained', 'evicted'] as const satisfies LeaveReason[]).flatMap((leaving) => [
-    { leaving, hasRoom: false },
-    { leaving, hasRoom: true },
-    { leaving, hasRoom: true, failedMove: { reason: 'no disk', notBefore: now - 1 } },
-    { leaving, hasRoom: true, failedMove: { reason: 'no disk', notBefore: now + 1 } },
+    { leaving, hasRoom: false, hasPendingMove: false },
+    { leaving, hasRoom: true, hasPendingMove: false },
+    { leaving, hasRoom: true, failedMove: { reason: 'no disk', count: 1, notBefore: now - 1 }, hasPendingMove: false },
+    { leaving, hasRoom: true, failedMove: { reason: 'no disk', count: 1, notBefore: now + 1 }, hasPendingMove: false },
   ]),
 ];
-const failures = [undefined, { reason: 'no memory', notBefore: now - 1 }, { reason: 'no memory', notBefore: now + 1 }];
+const failures = [
+  undefined,
+  { reason: 'no memory', count: 1, notBefore: now - 1 },
+  { reason: 'no memory', count: 1, notBefore: now + 1 },
+];
 
 function* all(): Generator<[WantedRun, Observed]> {
   for (const run of ['running', 'stopped'] as const)
@@ -44,7 +51,7 @@ function* all(): Generator<[WantedRun, Observed]> {
                     yield [wanted(run), { isBusy, reach, machine, tellsRuns, run: facts, wasSeenRunning, failed, ...place }];
 }
 
-/** What becomes of it when the decision is carried out, on a compute that does as it is asked. */
+/** State after the decision is carried out, on a compute that does as it is asked. */
 function after([before, observed]: [WantedRun, Observed], decision: Decision): [WantedRun, Observed] {
   const next = { ...observed, failed: undefined };
   if (decision.do === 'move')
@@ -59,6 +66,7 @@ function after([before, observed]: [WantedRun, Observed], decision: Decision): [
         wasSeenRunning: false,
       },
     ];
+  if (decision.do === 'settle') return [before, { ...next, hasPendingMove: false }];
   if (decision.do === 'start') return [before, { ...next, machine: 'started', run: { generation }, wasSeenRunning: true }];
   if (decision.do === 'stop') return [before, { ...next, machine: 'stopped', run: { generation, ending: 'asked' } }];
   if (decision.do === 'want')
@@ -81,9 +89,10 @@ describe('for every state', () => {
       const isActing = decision.do !== 'nothing' && decision.do !== 'wait';
       const require = (isSo: boolean) => isSo || assert.fail(JSON.stringify([want, observed, decision]));
       // Files of a lost slice are here.
-      const isMoveAway = decision.do === 'move' && (observed.leaving === 'lost' || observed.reach === 'ending');
+      const isMoveAway = ['move', 'settle'].includes(decision.do) && (observed.leaving === 'lost' || observed.reach === 'ending');
       if (observed.reach !== 'connected' && !isMoveAway) require(!isActing);
       if (observed.isBusy) require(!isActing);
+      if (observed.hasPendingMove && observed.leaving !== 'lost') require(['settle', 'wait', 'nothing'].includes(decision.do));
       if (decision.do === 'move') require(observed.hasRoom && observed.leaving !== 'no');
       if (observed.leaving === 'lost') require(decision.do === 'move' || decision.do === 'wait' || observed.isBusy);
       if (decision.do === 'wait') require(/\w \w/.test(decision.why));
@@ -91,15 +100,15 @@ describe('for every state', () => {
       if (decision.do === 'stop') require(want.run === 'stopped' && observed.machine !== 'stopped');
       if (decision.do === 'list') require(observed.tellsRuns);
       // A person who asks again has another generation, which has not failed.
-      if (observed.failed && observed.failed.notBefore > now) require(!['start', 'stop', 'list'].includes(decision.do));
+      if (observed.failed && observed.failed.notBefore > now) require(!['start', 'stop', 'list', 'settle'].includes(decision.do));
     }
     assert.equal(count, 2 * 2 * 5 * 3 * 2 * runs.length * 2 * 3 * places.length);
   });
 
-  test('it is settled after four decisions, where the compute does as it is asked', () => {
+  test('it is settled after five decisions, where the compute does as it is asked', () => {
     for (const [want, observed] of all()) {
       let state: [WantedRun, Observed] = [want, { ...observed, failed: undefined }];
-      for (let steps = 0; steps < 4; steps++) state = after(state, decide(...state, now));
+      for (let steps = 0; steps < 5; steps++) state = after(state, decide(...state, now));
       const last = decide(...state, now);
       if (last.do !== 'nothing' && last.do !== 'wait') assert.fail(JSON.stringify([want, observed, last]));
     }
@@ -168,12 +177,17 @@ describe('a node whose slice is left', () => {
     assert.equal(of({ leaving: 'drained', reach: 'away' }).do, 'wait');
   });
 
+  test('is stopped before it is moved, when it is not wanted', () => {
+    assert.deepEqual(of({ leaving: 'drained', run: { generation: generation - 1 } }, 'stopped'), { do: 'stop' });
+    assert.deepEqual(of({ leaving: 'drained', run: {} }, 'stopped'), { do: 'want', run: 'running', by: 'adopted' });
+  });
+
   test('runs where it is while nothing has room for it, or a move has failed, unless its slice is lost', () => {
     const stopped = { machine: 'stopped', run: {} } as const;
-    const failed = { failedMove: { reason: 'no disk', notBefore: now + 1 } };
+    const failed = { failedMove: { reason: 'no disk', count: 1, notBefore: now + 1 } };
     assert.equal(of({ leaving: 'drained', hasRoom: false, ...stopped }).do, 'start');
     assert.equal(of({ leaving: 'drained', ...failed, ...stopped }).do, 'start');
-    assert.deepEqual(of({ leaving: 'drained', ...failed }), { do: 'wait', why: 'no disk', until: now + 1 });
+    assert.deepEqual(of({ leaving: 'drained', ...failed }), { do: 'wait', why: 'no disk', failed: failed.failedMove });
     assert.equal(of({ leaving: 'lost', reach: 'fenced', hasRoom: false, ...stopped }).do, 'wait');
   });
 });

@@ -16,6 +16,13 @@ import type { WantedRun } from '../model/wanted.ts';
  */
 export type LeaveReason = 'no' | 'lost' | 'drained' | 'evicted';
 
+export interface FailedAttempt {
+  readonly reason: string;
+  /** Number of consecutive failures. */
+  readonly count: number;
+  readonly notBefore: number;
+}
+
 /** Where a node is, and whether it can be elsewhere. */
 export interface ObservedPlace {
   readonly isBusy: boolean;
@@ -24,7 +31,7 @@ export interface ObservedPlace {
   /** Another compute can take it now. */
   readonly hasRoom: boolean;
   /** The last attempt to move it away from this compute, under this lease. */
-  readonly failedMove?: { readonly reason: string; readonly notBefore: number } | undefined;
+  readonly failedMove?: FailedAttempt | undefined;
 }
 
 export interface Observed extends ObservedPlace {
@@ -33,6 +40,8 @@ export interface Observed extends ObservedPlace {
   /** `fenced`: a slice without a lease, of which nothing runs. `ending`: it was asked to end. */
   readonly reach: 'connected' | 'away' | 'ending' | 'fenced' | 'unregistered';
   readonly machine: 'stopped' | 'started' | 'suspended';
+  /** A live move of it was begun, and not brought to its end. */
+  readonly hasPendingMove: boolean;
   /** The compute says by which start a node runs, and how runs end. */
   readonly tellsRuns: boolean;
   /** Facts of the current or last run. `unknown`: the compute has not said. */
@@ -40,16 +49,18 @@ export interface Observed extends ObservedPlace {
   /** This server saw it run in this generation, at this compute, under this lease. */
   readonly wasSeenRunning: boolean;
   /** The last attempt in this generation, at this compute, under this lease. */
-  readonly failed?: { readonly reason: string; readonly notBefore: number } | undefined;
+  readonly failed?: FailedAttempt | undefined;
 }
 
 export type Decision =
   | { readonly do: 'nothing' }
-  /** A sentence for people says for what. `until`: the time of the next attempt. */
-  | { readonly do: 'wait'; readonly why: string; readonly until?: number }
+  /** A sentence for people says for what. `failed`: the last attempt; the next one follows at its `notBefore`. */
+  | { readonly do: 'wait'; readonly why: string; readonly failed?: FailedAttempt }
   /** The compute is asked how its nodes run, and ran. */
   | { readonly do: 'list' }
-  /** To another compute: with its files, or with the last copies of them. */
+  /** Brings a move to its end that was cut off: the machine runs where the log says, and nowhere else. */
+  | { readonly do: 'settle' }
+  /** Moves the node to another compute: with its files, or with the last copies of them. */
   | { readonly do: 'move'; readonly takeFiles: boolean }
   | { readonly do: 'start' }
   | { readonly do: 'stop' }
@@ -67,9 +78,11 @@ const waits: { readonly [R in Exclude<Observed['reach'], 'connected'>]: string }
 /** The first matching row wins. */
 export function decide(wanted: WantedRun, observed: Observed, now: number): Decision {
   const place = decidePlace(observed, now);
-  // Until it can be moved it runs where it is.
-  if (place.do === 'move' || (place.do === 'wait' && observed.leaving === 'lost')) return place;
+  if (observed.hasPendingMove && observed.leaving !== 'lost' && !observed.isBusy) return decideSettling(observed, now);
+  if (observed.leaving === 'lost' && place.do !== 'nothing') return place;
   const run = decideRun(wanted, observed, now);
+  // A node that waits for a move runs where it is. A machine that is not wanted is stopped, or wanted from then on, before it is moved.
+  if (place.do === 'move' && (wanted.run === 'running' || run.do === 'wait')) return place;
   return run.do === 'nothing' ? place : run;
 }
 
@@ -83,7 +96,7 @@ export function decidePlace({ isBusy, reach, leaving, hasRoom, failedMove }: Obs
       do: 'wait',
       why: `${leavingWhy[leaving]}, and no ${leaving === 'evicted' ? 'other slice' : 'compute'} has room for it`,
     };
-  if (failedMove && now < failedMove.notBefore) return { do: 'wait', why: failedMove.reason, until: failedMove.notBefore };
+  if (failedMove && now < failedMove.notBefore) return waitAfter(failedMove);
   return { do: 'move', takeFiles: leaving !== 'lost' };
 }
 
@@ -93,14 +106,23 @@ const leavingWhy: { readonly [L in Exclude<LeaveReason, 'no'>]: string } = {
   evicted: 'Its slice has to end',
 };
 
+function decideSettling({ reach, failed }: Observed, now: number): Decision {
+  if (reach !== 'connected' && reach !== 'ending') return { do: 'wait', why: waits[reach] };
+  return failed && now < failed.notBefore ? waitAfter(failed) : { do: 'settle' };
+}
+
 function decideRun(wanted: WantedRun, observed: Observed, now: number): Decision {
   const { isBusy, reach, failed, machine } = observed;
   const isDue = (wanted.run === 'running') !== (machine !== 'stopped');
   if (isBusy || !isDue) return nothing;
   if (reach !== 'connected') return wanted.run === 'running' ? { do: 'wait', why: waits[reach] } : nothing;
   const needed = machine === 'stopped' ? decideStart(wanted, observed) : decideStop(wanted, observed);
-  if (failed && now < failed.notBefore && needed.do !== 'want') return { do: 'wait', why: failed.reason, until: failed.notBefore };
+  if (failed && now < failed.notBefore && needed.do !== 'want') return waitAfter(failed);
   return needed;
+}
+
+function waitAfter(failed: FailedAttempt): Decision {
+  return { do: 'wait', why: failed.reason, failed };
 }
 
 /** Wanted running, and stopped. */
@@ -112,8 +134,9 @@ function decideStart({ generation }: WantedRun, { run, tellsRuns, wasSeenRunning
   const { ending } = run;
   const isThisRun = run.generation === generation || (run.generation === undefined && wasSeenRunning);
   if (!isThisRun || ending === 'lost' || ending === 'asked') return { do: 'start' };
-  if (ending === undefined) return tellsRuns ? { do: 'list' } : endedByItself;
-  return endedByItself;
+  if (ending !== undefined || !tellsRuns) return endedByItself;
+  // A compute that knows of no run of it was made to forget it.
+  return { do: run.generation === undefined ? 'start' : 'list' };
 }
 
 const endedByItself: Decision = { do: 'want', run: 'stopped', by: 'guest' };

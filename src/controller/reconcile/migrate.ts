@@ -3,7 +3,7 @@
  * seen running on slices. Both are read when a project is opened, and stay on the disk for a return to that version.
  * It may go when no server of 0.2 is upgraded any more.
  */
-import { rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DurableMap } from '../../lib/durable-map.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
@@ -11,13 +11,18 @@ import { nullable, object, optional, text, whole } from '../../lib/shape.ts';
 import { isUuid } from '../../schema/common.ts';
 import { stagingPrefix } from '../../schema/folders.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import { commitOf } from '../live/nodes/node-runs.ts';
+import type { PendingMove } from '../model/wanted.ts';
 
 const listName = `${stagingPrefix}resume.json`;
+/** Files of an earlier version, one for each live move that was begun and has not ended. */
+const moveName = new RegExp(`^${stagingPrefix.replaceAll('.', '\\.')}move-.*\\.json$`);
 const runningName = 'running-nodes.log';
 const shape = object({ project_id: text, compute_id: text, epoch: optional(nullable(whole())) });
 const backup = (name: string) => `${name}.backup`;
 /** A hundred thousand nodes. */
 const largestList = 1 << 22;
+const largestMove = 4096;
 
 /** Nodes that an earlier version has seen running on slices, by the id of their project. */
 export type EarlierRuns = ReadonlyMap<string, readonly string[]>;
@@ -46,6 +51,23 @@ export function dropEarlierList(folder: string): Promise<void> {
   return rm(join(folder, listName), { force: true });
 }
 
+/**
+ * Reads the moves that an earlier version has begun in the project. The nodes know them before they are made on their computes; `migrate`
+ * writes them to the log. Never rejects.
+ */
+export async function takeEarlierMoves(live: LiveProject): Promise<void> {
+  for (const name of await moveFilesIn(live.folder)) {
+    const text = await readRegularFile(join(live.folder, name), largestMove).catch(() => undefined);
+    const { node_id = '', move } = parsedMove(String(text ?? '')) ?? {};
+    const node = live.nodes.find(node_id);
+    if (!node || !move) continue;
+    // The last of several moves has brought the machine to where it is; what others left on computes is removed from them.
+    const { compute_id: at } = node.entry;
+    const isLast = move.to === at || (move.from === at && node.wanted.move?.to !== at);
+    if (isLast) node.wanted = { ...node.wanted, move };
+  }
+}
+
 /** Makes them wanted. `ran`: on slices. Nothing happens to a project of this version. @throws `storage_failed` */
 export async function migrate(live: LiveProject, ran: readonly string[] | undefined): Promise<void> {
   const isEarlier = await live.keepEarlierLog();
@@ -55,6 +77,26 @@ export async function migrate(live: LiveProject, ran: readonly string[] | undefi
   const nodes = [...live.nodes.all()].filter(({ id, wanted }) => ids.has(id) && wanted.run !== 'running');
   if (nodes.length > 0) await live.runs.want(nodes, 'running', 'adopted');
   if (listed) await rename(path, backup(path)).catch(unlessMissing);
+  const moves = await moveFilesIn(live.folder);
+  if (moves.length === 0) return;
+  const moving = [...live.nodes.all()].filter(({ wanted }) => wanted.move);
+  await live.changes.commitAll(moving.map((node) => commitOf(node, node.wanted)));
+  for (const name of moves) await rename(join(live.folder, name), backup(join(live.folder, name))).catch(unlessMissing);
+}
+
+async function moveFilesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch((): string[] => [])).filter((name) => moveName.test(name));
+}
+
+/** Undefined for a file that is damaged. */
+function parsedMove(text: string): { readonly node_id: string; readonly move: PendingMove } | undefined {
+  try {
+    const { node_id, from, to, continued } = JSON.parse(text) as Record<string, unknown>;
+    if (typeof node_id !== 'string' || typeof from !== 'string' || typeof to !== 'string') return undefined;
+    return { node_id, move: { from, to, ...(continued === true && { continued }) } };
+  } catch {
+    return undefined;
+  }
 }
 
 function idsIn(list: string): string[] {

@@ -1,6 +1,7 @@
 /** Observes a node of an open project, in the form that `decide` takes. */
 import type { RegisteredCompute } from '../computes/compute.ts';
-import type { FailedStart, OpenNode, SeenRunning } from '../live/nodes/open-node.ts';
+import type { OpenNode } from '../live/nodes/open-node.ts';
+import type { FailedStart, SeenRunning } from '../live/nodes/waiting.ts';
 import type { LeaveReason, Observed, ObservedPlace } from './decide.ts';
 
 /** Facts about computes and about moves between them, for the reconciler. */
@@ -18,6 +19,7 @@ export function observe(node: OpenNode, places: ComputePlaces): Observed {
   return {
     ...observePlace(node, places),
     machine: live.status,
+    hasPendingMove: node.wanted.move !== undefined,
     tellsRuns: compute?.hasNodeRuns === true,
     run: ending ?? 'unknown',
     wasSeenRunning: node.seen !== undefined && isOfNow(node, node.seen),

@@ -1,6 +1,6 @@
-/** Which nodes run again after a start, a stop, a close, a loss and the end of the server, over a compute that only remembers. */
+/** Nodes that run again after a start, a stop, a close, a loss and the end of the server, over a compute that only remembers. */
 import assert from 'node:assert/strict';
-import { stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { waitFor } from '../../../test/support/wait-for.ts';
@@ -71,6 +71,15 @@ describe('nodes that are wanted', () => {
     assert.deepEqual((await stored())[0], ['LOST', 'running', 'client']);
   });
 
+  it('have the links released that an earlier server held for their start, also where all of them run already', async () => {
+    const [node] = await addNodes(['PC1']);
+    await act(node, 'start');
+    await bench.restart(async () => void bench.compute.calls.splice(0));
+    await waitFor(() => bench.compute.calls.some((call) => call.endsWith('/links/release')), { what: 'the release', everyMs: 20 });
+    assert.equal(starts(), 0);
+    assert.deepEqual(await running(), ['PC1']);
+  });
+
   it('are not wanted any more when they end by themselves', async () => {
     const [node] = await addNodes(['PC1']);
     await act(node, 'start');
@@ -96,7 +105,7 @@ describe('nodes that are wanted', () => {
       'listeners know',
     );
     const [shown] = await bench.inProject<NodeObject[]>('GET /nodes');
-    assert.match(String(shown?.command_line), /^Not started: .*It is tried again$/);
+    assert.match(String(shown?.command_line), /^Not started: .* UTC, tried once\)$/);
     bench.compute.refused.clear();
     await until('PC1');
     assert.equal(failure(), undefined);
@@ -140,5 +149,22 @@ describe('nodes that are wanted', () => {
     await until('LISTED');
     await assert.rejects(stat(list), { code: 'ENOENT' });
     await stat(`${list}.backup`);
+  });
+
+  it('are brought to their end where an earlier version was moving them, and the note of that is kept beside', async () => {
+    const [node] = await addNodes(['MOVED']);
+    const node_id = String(node?.node_id);
+    const note = join(bench.project.path, `.patchbay-move-${node_id}-${crypto.randomUUID()}.json`);
+    const move = { node_id, node_type: 'qemu', from: 'gone', to: 'local' };
+    await bench.restart(() => writeFile(note, JSON.stringify(move)));
+    const isThere = (path: string) =>
+      stat(path).then(
+        () => true,
+        () => false,
+      );
+    await waitFor(() => isThere(`${note}.backup`), { what: 'the record in the log' });
+    assert.equal(await isThere(note), false);
+    assert.match(await readFile(`${project().file}.log`, 'utf8'), /"move":\{"from":"gone","to":"local"\}/);
+    await waitFor(() => live().nodes.get(node_id).wanted.move === undefined, { what: 'the end of the move' });
   });
 });

@@ -7,16 +7,21 @@
  * looked at again every two seconds. A few nodes of a project at a time are started, so that hosts bear it; which ones have to wait for a
  * turn is not stored, as `decide` finds them again.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded, Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
+import { Turns } from '../../lib/turns.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
+import { isInOwnFabric, makingConcurrency } from '../live/bulk.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
+import type { WaitCause } from '../live/nodes/waiting.ts';
 import { type Decision, decide, decidePlace } from './decide.ts';
 import { type EarlierRuns, migrate, putAwayEarlierRuns, readEarlierRuns } from './migrate.ts';
 import { type ComputePlaces, isOfNow, observe, observePlace } from './observe.ts';
+import { settleMove } from './pending-moves.ts';
 
 export interface ReconciledProject {
   readonly id: string;
@@ -24,6 +29,8 @@ export interface ReconciledProject {
   readonly liveNow: LiveProject | undefined;
   change<T>(fn: (live: LiveProject) => Promise<T>): Promise<T>;
 }
+
+type WaitDecision = Extract<Decision, { do: 'wait' }>;
 
 export interface ReconcilerOptions {
   readonly log: Log;
@@ -36,18 +43,16 @@ const everyMs = 2_000;
 const everyNodeMs = 60_000;
 /** Nodes of a project that are started at a time once it is open. */
 const rate = 4;
-/** How long the opening of a project waits for computes that are busy or cannot be reached. */
+/** Longest time that the opening of a project waits for computes that are busy or cannot be reached. */
 const openingMs = 50_000;
-/** Errors that are the compute's, although the node is fine: it is tried again soon. */
-const faultsOfCompute = ['compute_busy', 'compute_unreachable', 'compute_timeout'] as const;
 const soon = { firstMs: 500, longestMs: 5_000 };
 const later = { firstMs: 2_000, longestMs: 300_000 };
-/** Listeners are sent the reason of a failed start on a slice at this attempt: the slice's host may have had too much to do before. */
+/** Listeners are sent the reason of a failed start on a slice at this attempt. */
 const reportedFailure = 3;
 
 /** Decisions about computes that are made elsewhere, and the operation that moves a node. */
 export interface Moves extends ComputePlaces {
-  /** To another compute. @throws why it stays */
+  /** Moves a node to another compute. @throws why it stays */
   readonly move: (live: LiveProject, node: OpenNode) => Promise<void>;
 }
 
@@ -72,8 +77,6 @@ export class Reconciler {
 
   /** Moves that are under way. */
   readonly #movesUnderWay = new Set<Promise<void>>();
-  /** Nodes that have to leave and have no room elsewhere: the reason that listeners were sent. */
-  readonly #reported = new WeakMap<OpenNode, string>();
 
   places: Moves = { isEnding: () => false, leavingOf: () => 'no', hasRoom: () => false, move: async () => undefined };
 
@@ -97,22 +100,28 @@ export class Reconciler {
     putAwayEarlierRuns(stateDirectory).catch((error: Error) => log.warn({ err: error }, 'a file of an earlier version stays'));
   }
 
-  /** Its nodes are looked at now, and whenever something of them changes. */
+  /** Looks at the project's nodes now, and whenever something of them changes. */
   #follow(project: ReconciledProject, live: LiveProject): void {
     live.nodes.changes.subscribe((node) => {
-      if (project.liveNow === live && this.#decide(node).do !== 'nothing') this.look(project, node.id);
+      if (project.liveNow === live && this.#decideAndShow(live, node).do !== 'nothing') this.look(project, node.id);
     });
-    this.lookAtAll(project, live);
+    void this.lookAtAll(project, live);
     const timer = setInterval(() => {
       if (project.liveNow !== live || this.#isClosed) clearInterval(timer);
-      else this.lookAtAll(project, live);
+      else void this.lookAtAll(project, live);
     }, everyNodeMs).unref();
   }
 
-  /** Something of the project's computes changed. */
-  lookAtAll(project: ReconciledProject, live: LiveProject): void {
+  /** Something of the project's computes changed. Never rejects. */
+  async lookAtAll(project: ReconciledProject, live: LiveProject): Promise<void> {
     this.#dirtyOf(project).hasLinks = true;
-    for (const node of live.nodes.all()) if (this.#decide(node).do !== 'nothing') this.look(project, node.id);
+    const turns = new Turns();
+    for (const node of live.nodes.all()) {
+      if (this.#decideAndShow(live, node).do !== 'nothing') this.look(project, node.id);
+      if (!turns.isOver) continue;
+      await turns.next();
+      if (project.liveNow !== live || this.#isClosed) return;
+    }
   }
 
   look(project: ReconciledProject, nodeId: string): void {
@@ -144,16 +153,30 @@ export class Reconciler {
    * rejects.
    */
   async follow(project: ReconciledProject, live: LiveProject): Promise<void> {
-    const due = [...live.nodes.all()].filter((node) => ['list', 'start'].includes(this.#decide(node).do));
-    if (due.every(({ wanted }) => wanted.by === 'auto_start')) return this.#follow(project, live);
+    const due = [...live.nodes.all()].filter((node) => ['list', 'settle', 'start'].includes(this.#decide(node).do));
     const { transport } = live.computes.local;
     const path = { project_id: live.projectId };
-    // Without a fabric they start all the same.
+    const release = () => transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
+    if (due.every(({ wanted }) => wanted.by === 'auto_start')) {
+      // A server that died when the nodes ran, and before it released the links, has left what was in flight in them.
+      await release();
+      return this.#follow(project, live);
+    }
+    // A compute without a fabric cannot hold links; its nodes start all the same.
     await transport.send('POST /v2/compute/projects/{project_id}/links/hold', { path }).catch(() => undefined);
     this.#follow(project, live);
     const until = performance.now() + openingMs;
-    await forEachBounded(due, concurrency, (node) => this.#settle(live, node, until));
-    await transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
+    const settle = (node: OpenNode) => this.#settle(live, node, until);
+    const isCheap = ({ entry }: OpenNode) => isInOwnFabric(entry);
+    await Promise.all([
+      forEachBounded(due.filter(isCheap), makingConcurrency, settle),
+      forEachBounded(
+        due.filter((node) => !isCheap(node)),
+        concurrency,
+        settle,
+      ),
+    ]);
+    await release();
   }
 
   /** Has a node run as it is wanted now, without the timer. @returns whether that is done */
@@ -194,16 +217,15 @@ export class Reconciler {
         const { liveNow } = project;
         const ready = ids.filter((id) => {
           const node = liveNow?.nodes.find(id);
-          const decision = node ? this.#decide(node) : undefined;
+          const decision = liveNow && node ? this.#decideAndShow(liveNow, node) : undefined;
           if (decision?.do === 'wait') waiting.add(id);
-          if (liveNow && node) this.#reportNoRoom(liveNow, node);
           if (liveNow && node && decision?.do === 'move') {
             this.#beginMove(dirty, liveNow, node);
             return false;
           }
           return decision && decision.do !== 'wait' && decision.do !== 'nothing';
         });
-        // Who closes the project, or changes it alone, waits for those only that are under way.
+        // A request that closes the project, or changes it alone, waits for those only that are under way.
         const step = (id: string) => project.change((live) => this.#step(live, live.nodes.find(id)));
         await forEachBounded(ready, rate, async (id) => {
           await step(id);
@@ -217,8 +239,9 @@ export class Reconciler {
       dirty.isRunning = false;
     }
     for (const id of waiting) {
-      const node = project.liveNow?.nodes.find(id);
-      if (node && this.#decide(node).do !== 'nothing') dirty.ids.add(id);
+      const { liveNow } = project;
+      const node = liveNow?.nodes.find(id);
+      if (liveNow && node && this.#decideAndShow(liveNow, node).do !== 'nothing') dirty.ids.add(id);
     }
     if (dirty.ids.size === 0 && dirty.moving.size === 0 && !dirty.hasLinks) this.#dirty.delete(project.id);
   }
@@ -233,7 +256,7 @@ export class Reconciler {
     const { project, moving } = dirty;
     if (moving.has(node.id) || this.#isClosed) return;
     moving.set(node.id, node.compute);
-    // Who closes the project, or changes it alone, waits for those only that are under way.
+    // A request that closes the project, or changes it alone, waits for those only that are under way.
     const move = () => project.change((now) => (now === live ? this.#move(live, node) : Promise.resolve()));
     const done = dirty.moves
       .run(move)
@@ -261,36 +284,52 @@ export class Reconciler {
       const { message: reason } = error as Error;
       const before = failedMove?.compute === compute && failedMove?.epoch === epoch ? failedMove : undefined;
       const count = (before?.count ?? 0) + 1;
-      // A node that runs is stopped for each attempt, so its attempts are rare.
-      const pauseMs = isLost ? Math.min(later.longestMs, later.firstMs * 2 ** (count - 1)) : later.longestMs;
+      // A node that runs is stopped for each attempt, so its attempts are rare, unless a compute could not be asked.
+      const isSoon = isLost || isOfCompute(error);
+      const pauseMs = isSoon ? Math.min(later.longestMs, later.firstMs * 2 ** (count - 1)) : later.longestMs;
       node.failedMove = { compute, epoch, count, reason, notBefore: performance.now() + pauseMs };
-      if (before?.reason !== reason) this.#reportStay(live, node, reason);
     }
   }
 
-  #reportNoRoom(live: LiveProject, node: OpenNode): void {
-    const { leaving, hasRoom } = observePlace(node, this.places);
-    if (leaving === 'no' || hasRoom) this.#reported.delete(node);
-    else if (this.#reported.get(node) !== leaving) {
-      this.#reported.set(node, leaving);
-      this.#reportStay(live, node, leaving === 'evicted' ? 'no other slice has room for it' : 'no compute has room for it');
-    }
+  /** Shows what the node waits for. While something is done about it, what it waited for before stays. */
+  #decideAndShow(live: LiveProject, node: OpenNode): Decision {
+    const decision = this.#decide(node);
+    const { waitCause, problem } = node;
+    if (decision.do !== 'wait' && decision.do !== 'nothing') return decision;
+    // The problem of its compute says more than that this one is waited for.
+    const says = decision.do === 'wait' && (problem === undefined || !this.#isOfReach(node, decision));
+    const cause = says ? { reason: decision.why, attempts: decision.failed?.count ?? 0 } : undefined;
+    if (isDeepStrictEqual(cause, waitCause)) return decision;
+    live.nodes.setProblem(node, { waitCause: cause });
+    if (decision.do === 'wait' && this.#isNews(node, decision, waitCause))
+      live.notify('log.error', { message: `Node ${node.entry.name}: ${decision.why}` });
+    return decision;
   }
 
-  #reportStay(live: LiveProject, { entry, compute }: OpenNode, reason: string): void {
-    live.notify('log.error', { message: `Node ${entry.name} stays on ${compute?.record.name ?? entry.compute_id}: ${reason}` });
+  /** Whether listeners are sent the reason: an absent compute is known to them, and a slice's host may have had too much to do before. */
+  #isNews(node: OpenNode, wait: WaitDecision, before: WaitCause | undefined): boolean {
+    const { failedStart, compute } = node;
+    const { why, failed } = wait;
+    if (failed && failed === failedStart)
+      return !failedStart.isOfCompute && failed.count === (compute?.epoch ? reportedFailure : 1);
+    return before?.reason !== why && !this.#isOfReach(node, wait);
   }
 
-  /** Until the node is as it is wanted, waits for something else than its compute, or the time is over. Never rejects. */
+  #isOfReach(node: OpenNode, { failed }: WaitDecision): boolean {
+    return failed === undefined && observePlace(node, this.places).leaving === 'no';
+  }
+
+  /** Takes steps until the node is as it is wanted, waits for something else than its compute, or the time is over. Never rejects. */
   async #settle(live: LiveProject, node: OpenNode, until: number): Promise<void> {
     // A list, what is wanted, a start, and once more what ended at once.
     for (let steps = 0; steps < 100 && !this.#isClosed; steps++) {
       const decision = this.#decide(node);
-      const isBusyCompute = decision.do === 'wait' && decision.until !== undefined && node.failedStart?.isOfCompute === true;
+      const isBusyCompute =
+        decision.do === 'wait' && decision.failed === node.failedStart && node.failedStart?.isOfCompute === true;
       if (decision.do === 'nothing' || decision.do === 'move' || (decision.do === 'wait' && !isBusyCompute)) return;
       if (decision.do !== 'wait') await this.#step(live, node);
       else if (performance.now() >= until) return;
-      else await new Promise((resolve) => setTimeout(resolve, (decision.until ?? 0) - performance.now()).unref());
+      else await new Promise((resolve) => setTimeout(resolve, (decision.failed?.notBefore ?? 0) - performance.now()).unref());
     }
   }
 
@@ -307,30 +346,48 @@ export class Reconciler {
         if (decision.do === 'wait' || decision.do === 'move') return;
         await this.#carryOut(live, node, decision);
         if (decision.do === 'stop' && node.live.status !== 'stopped') throw new Error('it could not be stopped');
-        if (node.failedStart) live.nodes.setProblem(node, { failedStart: undefined });
+        node.failedStart = undefined;
       } catch (error) {
-        // Its compute may have been lost meanwhile, or its user has changed his mind.
+        // The node's compute may have been lost meanwhile, or its user has changed his mind.
         if (isOfNow(node, { generation, compute, epoch }) && compute?.isFenced !== true) this.#failed(live, node, error as Error);
       }
     });
   }
 
   async #carryOut(live: LiveProject, node: OpenNode, decision: Decision): Promise<void> {
+    if (decision.do === 'settle') {
+      await settleMove(live, node);
+      live.notify('log.info', { message: `The move of node ${node.entry.name} was brought to its end` });
+    }
     if (decision.do === 'list' && node.compute) await live.runs.list(node.compute);
-    else if (decision.do === 'want') await live.runs.want([node], decision.run, decision.by);
+    // An event may have come later than the answer to a start or stop: the compute is asked whether the node runs.
+    if (decision.do === 'want' && node.compute) await live.runs.list(node.compute).catch(() => undefined);
+    if (decision.do === 'want' && !isDeepStrictEqual(this.#decide(node), decision)) return;
+    if (decision.do === 'want') await live.runs.want([node], decision.run, decision.by);
     else if (decision.do === 'start' || decision.do === 'stop') await live.runs.carryOut(node, decision.do);
   }
 
   #failed(live: LiveProject, node: OpenNode, error: Error): void {
-    const { compute, failedStart, wanted, entry } = node;
-    const isOfCompute = faultsOfCompute.some((code) => isFault(error, code));
+    const { compute, failedStart, wanted } = node;
+    const isBusy = isOfCompute(error);
     const count = (failedStart && isOfNow(node, failedStart) ? failedStart.count : 0) + 1;
-    const { firstMs, longestMs } = isOfCompute ? soon : later;
+    const { firstMs, longestMs } = isBusy ? soon : later;
     const notBefore = performance.now() + Math.min(longestMs, firstMs * 2 ** (count - 1));
     const reason = error.message;
-    const isReported = isOfCompute ? false : compute?.epoch ? count === reportedFailure : count === 1;
-    if (isReported) live.notify('log.error', { message: `Node ${entry.name} could not be started again: ${reason}` });
-    const failed = { generation: wanted.generation, compute, epoch: compute?.epoch, count, notBefore, reason, isOfCompute };
-    live.nodes.setProblem(node, { failedStart: failed });
+    node.failedStart = {
+      generation: wanted.generation,
+      compute,
+      epoch: compute?.epoch,
+      count,
+      notBefore,
+      reason,
+      isOfCompute: isBusy,
+    };
+    this.#decideAndShow(live, node);
   }
+}
+
+/** Whether the error is the compute's, although the node is fine: it is tried again soon. */
+function isOfCompute(error: unknown): boolean {
+  return (['compute_busy', 'compute_unreachable', 'compute_timeout'] as const).some((code) => isFault(error, code));
 }

@@ -57,7 +57,7 @@ test('a ticket joins one pair of ends, until it is revoked', async () => {
   await accept.has('\u0001there');
   accept.socket.write('back');
   await other.has('\u0001back');
-  // Both ends have begun anew.
+  // The two ends have begun anew.
   const [newer, newest] = await meet(port, ticket);
   for (const { socket } of [accept, other]) if (!socket.destroyed) await once(socket, 'close');
   relay.forget('link');

@@ -87,7 +87,7 @@ export class LinkRelay {
     thread.once('message', ({ port }: { port: number }) => {
       this.#restart.succeeded();
       this.#listening = port;
-      // Also for links to come, when it took longer than a link waits.
+      // A port that took longer than a link waits is used by links to come.
       this.#port = Promise.resolve(port);
       resolve(port);
     });

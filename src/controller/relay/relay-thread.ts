@@ -80,7 +80,7 @@ class Relay {
       if (waiting[role] === socket) delete waiting[role];
     };
     socket.once('close', leave);
-    // Its end is seen only while it is read; an end that waits has nothing to send.
+    // The end of a socket is seen only while it is read. One that waits has nothing to send.
     const watch = () => {
       if (socket.read() !== null) socket.destroy();
     };

@@ -8,7 +8,7 @@ import { LeavingSlices } from './leaving-slices.ts';
 
 const log = { debug() {}, error() {}, info() {}, warn() {} };
 
-/** One slice whose host is drained, or that is asked to end. */
+/** A slice whose host is drained, or that is asked to end. */
 function bench(graceMs: number | undefined) {
   const compute = { id: 'slice', epoch: 3, record: { name: 'slice' } } as unknown as RegisteredCompute;
   const state = { isDraining: false, hasRoom: false, moving: 0, left: 0 };
@@ -62,28 +62,28 @@ test('nodes leave a slice that is lost for good, drained by a client or by its e
 
 test('a slice that is asked to end waits while its nodes are moved, and one that was started by hand does not', () => {
   const byHand = bench(undefined);
-  assert.equal(byHand.leaving.ending(byHand.compute), false);
+  assert.equal(byHand.leaving.onSliceEnding(byHand.compute), false);
   assert.ok(byHand.leaving.isEnding(byHand.compute), 'it starts nothing again');
   assert.equal(byHand.leaving.reasonOf(byHand.compute), 'no');
   const { leaving, compute, seen, state } = bench(60_000);
   Object.assign(state, { left: 3, moving: 2 });
-  assert.equal(leaving.ending(compute), true);
+  assert.equal(leaving.onSliceEnding(compute), true);
   assert.equal(leaving.reasonOf(compute), 'evicted');
   assert.ok(leaving.isLeaving('slice'), 'nothing is placed there');
-  assert.equal(leaving.ending(compute), true);
+  assert.equal(leaving.onSliceEnding(compute), true);
   assert.deepEqual([seen.looks, seen.sent.length], [1, 1]);
   assert.match(seen.sent[0] ?? '', /^slice: New disks\. Its nodes are moved to other slices/);
   Object.assign(state, { left: 1, moving: 0 });
-  assert.equal(leaving.ending(compute), false, 'what has no room is stopped with it');
+  assert.equal(leaving.onSliceEnding(compute), false, 'what has no room is stopped with it');
   assert.deepEqual(seen.vacated, [], 'it ends by itself');
-  leaving.ended('slice');
+  leaving.onSliceEnded('slice');
   assert.equal(leaving.isEnding(compute), false);
 });
 
 test('a slice whose grace is over does not wait for the move of its nodes', () => {
   const { leaving, compute, state } = bench(0);
   state.moving = 1;
-  assert.equal(leaving.ending(compute), false);
+  assert.equal(leaving.onSliceEnding(compute), false);
   assert.equal(leaving.reasonOf(compute), 'no');
 });
 
@@ -118,7 +118,7 @@ test('a slice on a drained host ends when nothing is left on it, or when another
   drain(false);
   drain(true);
   const { length } = seen.vacated;
-  leaving.ended('slice');
+  leaving.onSliceEnded('slice');
   state.moving = 0;
   await leaving.close();
   assert.equal(seen.vacated.length, length, 'what is placed again is not vacated');

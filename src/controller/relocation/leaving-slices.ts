@@ -21,7 +21,7 @@ export interface DepartingNodes {
   readonly look: (compute: RegisteredCompute) => void;
   /** Sends a sentence to the open projects that have nodes there. */
   readonly notify: (compute: RegisteredCompute, message: string) => void;
-  /** How many of open projects are there, and how many of them are being moved or about to be. */
+  /** Counts the nodes of open projects on the compute, and those of them that are being moved or about to be. */
   readonly count: (compute: RegisteredCompute) => { readonly left: number; readonly moving: number };
 }
 
@@ -84,7 +84,7 @@ export class LeavingSlices {
   }
 
   /** The slice was asked to end. @returns whether it is to wait, as its nodes are being moved, and to ask again */
-  ending(compute: RegisteredCompute): boolean {
+  onSliceEnding(compute: RegisteredCompute): boolean {
     const { engineSlices, nodes } = this.#options;
     let ending = this.#endingOf(compute);
     if (!ending) {
@@ -101,12 +101,12 @@ export class LeavingSlices {
   }
 
   /** Nothing of the slice runs any more. */
-  ended(computeId: string): void {
+  onSliceEnded(computeId: string): void {
     this.#ending.delete(computeId);
     this.#vacating.get(computeId)?.stop.abort();
   }
 
-  /** Its engine has begun to drain it, or has ended that, or it has joined: on a host that is drained, perhaps. */
+  /** Looks at a slice whose engine has begun or ended its drain, or that has joined, perhaps on a host that is drained. */
   look(id: string): void {
     const { slices, engineSlices, findCompute, nodes } = this.#options;
     const compute = findCompute(id);

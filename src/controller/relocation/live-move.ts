@@ -7,6 +7,7 @@
  * continues there, and is removed here. Whatever fails before the record, it continues here; whatever fails after it, it continues there
  * (`pending-moves.ts`), also when this server dies in between: it is never started at one place before the other one can no longer run it.
  */
+import { randomBytes } from 'node:crypto';
 import { fault, isFault } from '../../api/faults.ts';
 import { consoleStream, type MovedLink, memoryStream, type NodeMigration } from '../../schema/move.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
@@ -14,10 +15,10 @@ import type { NodeLinks } from '../live/links/link-moves.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { type ComputeNodeObject, findKind } from '../model/node.ts';
-import { beginMove, type PendingMove, settleBefore, settleMove } from '../projects/pending-moves.ts';
+import { clearPlace, noteMove, settleMove } from '../reconcile/pending-moves.ts';
 import { MoveStreams } from './move-streams.ts';
 
-/** Without a limit: disks and memory may be large. */
+/** Time limit of the transfer: none, as disks and memory may be large. */
 const timeoutMs = 0;
 
 /** Why the node cannot be moved while it runs, as far as that is known here; undefined when it can. */
@@ -59,10 +60,10 @@ export class LiveMove {
     const begun = performance.now();
     const live = this.#live;
     const streams = new MoveStreams({ ...{ projectId: live.projectId, nodeId: this.#node.id }, from: this.#from, to: this.#to });
-    const pending = await this.#begin();
+    await this.#begin();
     try {
       const { pausedMs, links } = await this.#transfer(streams);
-      await settleMove(live, pending);
+      await this.#settle();
       live.notify('log.info', {
         message: `Node ${this.#node.entry.name} was moved to ${this.#to.record.name}: its guest was paused for ${pausedMs} ms`,
       });
@@ -71,27 +72,31 @@ export class LiveMove {
       // Some end only with the departure.
       void streams.close();
       if (this.#node.entry.compute_id !== this.#to.id) await this.#links?.revert();
-      await settleMove(live, pending);
+      await this.#settle();
       throw refusalOf(this.#node, error);
     } finally {
       await streams.close();
     }
   }
 
-  async #begin(): Promise<PendingMove> {
-    const [live, node] = [this.#live, this.#node];
-    await settleBefore(live, node, this.#to);
-    const computes = { from: this.#from.id, to: this.#to.id };
-    return beginMove(live.folder, { node_id: node.id, node_type: node.entry.node_type, ...computes });
+  async #begin(): Promise<void> {
+    await clearPlace(this.#live, this.#node, this.#to);
+    await noteMove(this.#live, this.#node, { from: this.#from.id, to: this.#to.id });
+  }
+
+  /** Brings the move to its end; when that fails, `reconcile/` tries again. Never rejects. */
+  #settle(): Promise<void> {
+    return settleMove(this.#live, this.#node).catch(() => undefined);
   }
 
   async #transfer(streams: MoveStreams): Promise<{ pausedMs: number; links: MovedLink[] }> {
     const [live, node, path] = [this.#live, this.#node, this.#path];
     const [from, to] = [this.#from.transport, this.#to.transport];
-    const offer = await from.call('POST /v2/compute/projects/{project_id}/departures/{node_id}', { path });
+    const seal = sealOf(this.#from, this.#to);
+    const offer = await from.call('POST /v2/compute/projects/{project_id}/departures/{node_id}', { path, body: seal });
     const arriving = await live.nodes.makeElsewhere(node, this.#to);
     this.#links = await live.linkMoves.prepare(node, arriving);
-    await to.send('POST /v2/compute/projects/{project_id}/arrivals/{node_id}', { path, body: offer, timeoutMs });
+    await to.send('POST /v2/compute/projects/{project_id}/arrivals/{node_id}', { path, body: { ...offer, ...seal }, timeoutMs });
     for (const { name } of offer.drives) streams.open(name, { bothWays: true });
     streams.open(consoleStream);
     await from.send('POST /v2/compute/projects/{project_id}/departures/{node_id}/mirror', { path, timeoutMs });
@@ -107,7 +112,7 @@ export class LiveMove {
     return { pausedMs, links: await this.#links.release() };
   }
 
-  /** From here on it runs there, or nowhere. @throws storage_failed */
+  /** Commits the move: from here on the node runs on the new compute, or nowhere. @throws storage_failed */
   async #decide(arriving: OpenNode, arrived: ComputeNodeObject): Promise<void> {
     const { nodes, changes } = this.#live;
     const { entry, live } = arriving.merged(arrived);
@@ -116,6 +121,14 @@ export class LiveMove {
       ...(this.#links?.commits() ?? []),
     ]);
   }
+}
+
+/**
+ * A new secret with which the computes of a move authenticate its streams; empty where one of them is of an earlier version: then the streams
+ * are as safe as the connections through which they go.
+ */
+function sealOf(from: RegisteredCompute, to: RegisteredCompute): { secret?: string } {
+  return from.hasSealedMoves && to.hasSealedMoves ? { secret: randomBytes(32).toString('hex') } : {};
 }
 
 /** Waits until all three promises have settled. @throws the first of their errors */

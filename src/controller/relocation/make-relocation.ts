@@ -48,7 +48,10 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const copies = new NodeCopies({ settings, log, projects, findCompute, losesFiles }, nodeRecords.copies);
   const { reconciler } = nodeRecords;
   const floorBytes = settings.Server.min_free_bytes;
-  const relocation: Relocation = new Relocation({ projects, copies, reconciler, placer, slices, log, floorBytes });
+  const relocation: Relocation = new Relocation({
+    ...{ projects, copies, reconciler, placer, slices, log, floorBytes },
+    onLeft: (compute) => watch.leftovers.failed(compute),
+  });
   const leavingSlices = new LeavingSlices({ slices, engineSlices, findCompute, nodes: relocation, log });
   const leavingOf = (compute: RegisteredCompute) => leavingSlices.reasonOf(compute);
   reconciler.places = {
@@ -62,14 +65,14 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
     return compute ? relocation.progressOf(compute) : null;
   };
   cluster.fences.subscribe((fenced) => {
-    leavingSlices.ended(fenced.compute.id);
+    leavingSlices.onSliceEnded(fenced.compute.id);
     void relocation.fenced(fenced);
   });
   const watch = new ComputeWatch({
     ...{ projects, registry, log },
-    onReturn: (live, compute) => relocation.returning(live, compute),
+    onReturn: (live, compute) => relocation.beforeRecovery(live, compute),
     onBack: async (compute) => {
-      await relocation.returned(compute);
+      relocation.look(compute);
       leavingSlices.look(compute.id);
     },
   });

@@ -21,7 +21,7 @@ export class MoveStreams {
     this.#node = node;
   }
 
-  /** In one direction, or in both. Never rejects. */
+  /** Connects a stream in one direction, or in both. Never rejects. */
   open(stream: string, { bothWays = false } = {}): void {
     const { from, to } = this.#node;
     const there = this.#path('departures', stream);

@@ -6,11 +6,11 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeCopies } from '../copies/node-copies.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
-import { settleBefore } from '../projects/pending-moves.ts';
+import { clearPlace } from '../reconcile/pending-moves.ts';
+import { deleteStray } from '../reconcile/strays.ts';
 import { writeCarriedFile } from './carried-file.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
 import { isRunning, whileMoving } from './nodes-on.ts';
-import { deleteStray } from './strays.ts';
 
 interface Move {
   readonly from: RegisteredCompute;
@@ -23,6 +23,8 @@ export interface NodeMovesParts {
   readonly copies: NodeCopies;
   /** Stays free where files of nodes pass through. */
   readonly floorBytes: number;
+  /** A node that was moved may be left on the compute. */
+  readonly onLeft: (compute: RegisteredCompute) => void;
 }
 
 export class NodeMoves {
@@ -48,7 +50,7 @@ export class NodeMoves {
     });
     await live.nodes.open(node, 'node.updated');
     if (node.problem !== undefined) live.notify('log.error', { message: `Node ${node.entry.name} was moved: ${node.problem}` });
-    await deleteStray(live, node, from);
+    await deleteStray(live, node.entry, { compute: from, keep_files: true }).catch(() => this.#parts.onLeft(from));
     return { node: node.object, live: false, paused_ms: 0, total_ms: Math.round(performance.now() - begun), links: [] };
   }
 
@@ -58,7 +60,7 @@ export class NodeMoves {
       const node = live.nodes.get(id);
       const obstacle = findObstacle(live, node, to);
       if (obstacle !== undefined) throw fault('move_refused', { name: node.entry.name, reason: obstacle });
-      return whileMoving(node, () => new LiveMove(live, node, to).run());
+      return whileMoving(node, () => new LiveMove(live, node, to).run()).finally(() => live.nodes.changes.emit(node));
     });
   }
 
@@ -69,7 +71,7 @@ export class NodeMoves {
       return true;
     } catch (error) {
       if (!isFault(error, 'move_refused')) throw error;
-      // Its user has stopped it meanwhile.
+      // The node's user has stopped it meanwhile.
       if (isRunning(node)) live.notify('log.info', { message: `${error.message}. It is stopped, and started again` });
       return false;
     }
@@ -79,8 +81,10 @@ export class NodeMoves {
   async move(live: LiveProject, node: OpenNode, { from, to, takeFiles }: Move): Promise<void> {
     const prepare = async () => {
       if (node.entry.compute_id !== from.id) throw new Error('it was moved meanwhile');
-      await settleBefore(live, node, to);
+      await clearPlace(live, node, to);
       if (takeFiles) {
+        // A report that another program has started it may be on its way.
+        if (node.isPresent) await live.nodes.refresh(node, () => node.read());
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Files on the compute in this process are in this folder already.
         const { floorBytes } = this.#parts;
@@ -92,6 +96,6 @@ export class NodeMoves {
       }
       await live.linkRecovery.release(node.id);
     };
-    await live.nodes.move(node.id, to, () => whileMoving(node, prepare));
+    await live.nodes.move(node.id, to, prepare);
   }
 }

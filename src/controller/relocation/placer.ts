@@ -5,6 +5,7 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
+import { sayWaiting } from '../live/nodes/waiting.ts';
 import { type Candidate, chooseCompute, type NodeNeeds } from '../placement/choose-compute.ts';
 import { needsOf } from '../placement/node-needs.ts';
 import { linkWeight, partition } from '../placement/partition.ts';
@@ -96,18 +97,21 @@ export class Placer {
       const { compute, entry } = node;
       const { node_type, properties, name, compute_id } = entry;
       const needs = needsOf(node_type, properties);
-      const problem = compute ? (node.shownProblem ?? awaited(compute)) : 'Its compute is not registered any more';
+      const { waiting } = node;
       const key = JSON.stringify([compute_id, node_type, needs]);
       const others = () => elsewhere.get(key) ?? this.#elsewhere({ node_type, properties }, compute);
-      if (problem !== undefined && !elsewhere.has(key)) elsewhere.set(key, others());
+      if (waiting && !elsewhere.has(key)) elsewhere.set(key, others());
       return {
         node_id: node.id,
         name,
         compute_id,
         compute: compute?.record.name ?? null,
         host: compute ? (hostOf(compute.id) ?? compute.record.host) : null,
-        state: problem === undefined ? 'placed' : 'pending',
-        reason: problem === undefined ? whyThere(compute, unusable) : `${problem}. ${others()}`,
+        state: waiting ? 'pending' : 'placed',
+        reason: waiting ? `${sayWaiting(waiting)}. ${others()}` : whyThere(compute, unusable),
+        waiting_for: waiting?.reason ?? null,
+        since: waiting?.since ?? null,
+        attempts: waiting?.attempts ?? 0,
         wanted: isAlwaysRunning(node) ? 'running' : node.wanted.run,
         ...copyOf(node.id),
         needs,
@@ -163,11 +167,6 @@ export class Placer {
 
 export function noRoomFor({ node_type, properties = {} }: PlacedNode) {
   return fault('no_compute_fits', { node_type, memory: needsOf(node_type, properties).memory });
-}
-
-function awaited(compute: RegisteredCompute): string | undefined {
-  const { connected, lastError } = compute.transport.state;
-  return compute.isLocal || connected ? undefined : `${compute.record.name} is not connected${lastError ? `: ${lastError}` : ''}`;
 }
 
 function whyThere(compute: RegisteredCompute | undefined, unusable: ReadonlyMap<RegisteredCompute, string | undefined>): string {

@@ -16,17 +16,16 @@ import type { NodeCopies } from '../copies/node-copies.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { needsOf } from '../placement/node-needs.ts';
-import { settleMoves } from '../projects/pending-moves.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import type { LeaveReason } from '../reconcile/decide.ts';
 import type { Reconciler } from '../reconcile/reconciler.ts';
+import { deleteStray } from '../reconcile/strays.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
 import { agesOf } from './copy-ages.ts';
 import { NodeMoves } from './node-moves.ts';
 import { isRunning, nodesOn } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
-import { deleteStray, removeStrays } from './strays.ts';
 
 export interface RelocationOptions {
   readonly projects: KnownProjects;
@@ -37,6 +36,8 @@ export interface RelocationOptions {
   /** `min_free_bytes`. */
   readonly floorBytes: number;
   readonly log: Log;
+  /** A node that was moved may be left on the compute. */
+  readonly onLeft: (compute: RegisteredCompute) => void;
 }
 
 /** Nodes that are given their files at a time. */
@@ -55,8 +56,8 @@ export class Relocation {
 
   constructor(options: RelocationOptions) {
     this.#options = options;
-    const { copies, floorBytes } = options;
-    this.#moves = new NodeMoves({ copies, floorBytes });
+    const { copies, floorBytes, onLeft } = options;
+    this.#moves = new NodeMoves({ copies, floorBytes, onLeft });
   }
 
   /** The server is about to end: projects are frozen. */
@@ -69,7 +70,7 @@ export class Relocation {
     return this.#options.reconciler.close();
   }
 
-  /** For a client, as `NodeMoves.migrate`. */
+  /** Moves a node for a client, as `NodeMoves.migrate`. */
   migrate(live: LiveProject, nodeId: string, to: RegisteredCompute): Promise<NodeMigration> {
     return this.#moves.migrate(live, nodeId, to);
   }
@@ -79,7 +80,7 @@ export class Relocation {
     const { projects, reconciler } = this.#options;
     for (const project of projects.all()) {
       const { liveNow } = project;
-      if (liveNow?.usedComputes().includes(compute)) reconciler.lookAtAll(project, liveNow);
+      if (liveNow?.usedComputes().includes(compute)) void reconciler.lookAtAll(project, liveNow);
     }
   }
 
@@ -101,7 +102,7 @@ export class Relocation {
     return { left, moving };
   }
 
-  /** How far the drain of a compute is. */
+  /** State of a compute's drain, in words. */
   progressOf(compute: RegisteredCompute): string {
     const { left, moving } = this.count(compute);
     if (left === 0) return 'its nodes have been moved';
@@ -126,11 +127,11 @@ export class Relocation {
     return placer.find(entry, compute, isAllowed);
   }
 
-  /** To another compute; it is started there by what is wanted of it. @throws why it stays */
+  /** Moves a node to another compute, where the reconciler starts it if it should run. @throws why it stays */
   async move(live: LiveProject, node: OpenNode, leaving: LeaveReason): Promise<void> {
     const from = node.requireCompute();
     const to = this.#find(node, leaving);
-    // Before anything is stopped.
+    // The room is checked before anything is stopped.
     if (!to) throw noRoomFor(node.entry);
     if (leaving === 'lost') {
       await this.#moves.move(live, node, { from, to, takeFiles: false });
@@ -149,7 +150,7 @@ export class Relocation {
       node.isLeaving = false;
     }
     await this.#options.reconciler.settle(live, node);
-    await deleteStray(live, node, from);
+    await deleteStray(live, node.entry, { compute: from, keep_files: true }).catch(() => this.#options.onLeft(from));
   }
 
   #report(live: LiveProject, node: OpenNode, { record: { name } }: RegisteredCompute): void {
@@ -176,26 +177,19 @@ export class Relocation {
     this.look(compute);
   }
 
-  /** The compute answers again, and its nodes are there. Never rejects. */
-  async returned(compute: RegisteredCompute): Promise<void> {
-    await this.#forEachOpen(settleMoves);
-    if (this.#options.slices.find(compute.id)) await this.#forEachOpen((live) => removeStrays(live, compute));
-    this.look(compute);
-  }
-
   /** The compute answers again, and its nodes are not made there yet. Never rejects. */
-  async returning(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+  async beforeRecovery(live: LiveProject, compute: RegisteredCompute): Promise<void> {
     if (!nodesOn(live, compute).some(({ id }) => this.#options.copies.isLost(id))) return;
-    await this.#giveBack(live, compute).catch((error: Error) => live.notify('log.error', { message: error.message }));
+    await this.#restoreFromCopies(live, compute).catch((error: Error) => live.notify('log.error', { message: error.message }));
   }
 
   /** The project is being opened; its nodes, of slices that were placed again meanwhile, are not made yet. Never rejects. */
-  async opening(live: LiveProject): Promise<void> {
-    for (const compute of live.usedComputes()) await this.returning(live, compute);
+  async beforeOpen(live: LiveProject): Promise<void> {
+    for (const compute of live.usedComputes()) await this.beforeRecovery(live, compute);
   }
 
   /** The disks of the slice ended with its host: its nodes are sent the files of their last copies when they are made there. */
-  async #giveBack(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+  async #restoreFromCopies(live: LiveProject, compute: RegisteredCompute): Promise<void> {
     const { copies } = this.#options;
     const lost = nodesOn(live, compute).filter(({ id }) => copies.isLost(id));
     live.forgetOn(compute);

@@ -5,6 +5,7 @@ import { kinds } from '../../emulators/kinds.ts';
 import { KindFacts, KindSchemas } from '../../schema/kind.ts';
 import { type NodeType, nodeTypes } from '../../schema/node.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
+import { isImageProperty } from '../model/node-images.ts';
 
 export function kindRoutes(): Route[] {
   const facts = Object.freeze(Object.values(kinds).flatMap((kind) => (kind ? [factsOf(kind)] : [])));
@@ -31,7 +32,12 @@ function factsOf({
   engineImages,
   lab = {},
   converted,
+  imageProperties,
+  create,
+  update,
 }: Kind): KindFacts {
+  const { properties = {} } = update as { properties?: object };
+  const required = ((create as { required?: readonly string[] }).required ?? []).filter((key) => key !== 'name');
   return {
     node_type: type,
     title,
@@ -42,6 +48,7 @@ function factsOf({
     emulator: programs.some(({ isEmulator }) => isEmulator === true),
     images: images !== undefined,
     engine_images: engineImages === true,
+    image_properties: imageProperties ? [...imageProperties] : images ? Object.keys(properties).filter(isImageProperty) : [],
     templates: template.properties !== undefined,
     lab: {
       ...(lab.image && { image: lab.image }),
@@ -52,6 +59,7 @@ function factsOf({
       ...(lab.configDisk && { config_disk: { ...lab.configDisk, files: [...lab.configDisk.files] } }),
       ...(lab.files && { files: [...lab.files] }),
       ...(lab.portList && { port_list: lab.portList }),
+      ...(required.length > 0 && { required }),
       fixed: [...(lab.fixed ?? [])],
       generated: [...(lab.generated ?? [])],
     },

@@ -1,5 +1,5 @@
 import { scheduleOf } from '../../api/filters.ts';
-import { type Route, route } from '../../api/route.ts';
+import { type Call, type Route, route } from '../../api/route.ts';
 import { LinkCapture, LinkCaptureStart } from '../../schema/capture.ts';
 import { FilterFacts } from '../../schema/filter-table.ts';
 import { Link, LinkEnds, LinkInput, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
@@ -8,32 +8,41 @@ import { LinkSchedule, LinkScheduleInput, ScheduleOfLink } from '../../schema/sc
 import { Type } from '../../schema/type.ts';
 import type { Controller } from '../controller.ts';
 import { closedLinks } from '../live/links/closed-links.ts';
-import { availableFilters } from '../live/links/link.ts';
+import { desktopLink, desktopOffers } from '../live/links/filter-forms.ts';
+import { availableFilters, type LinkObject } from '../live/links/link.ts';
 import { rewireLink } from '../live/rewire-link.ts';
 import type { KnownProject } from '../projects/project.ts';
 
 type ProjectOf = (path: { readonly project_id: string }) => KnownProject;
+/** Returns the link in the form that the requester's dialog of filters can show. */
+type ShownLink = (call: Pick<Call, 'userAgent' | 'client'>, link: LinkObject) => LinkObject;
 
-export function linkRoutes({ projects }: Controller): Route[] {
+export function linkRoutes({ projects, desktops }: Controller): Route[] {
   const project: ProjectOf = (path) => projects.get(path.project_id);
+  const shown: ShownLink = (call, link) => (desktops.has(call) ? desktopLink(link) : link);
   return [
-    route('GET /v2/projects/{project_id}/links', { summary: 'List the links', reply: Type.Array(Link) }, async ({ path }) => {
-      const live = await project(path).findLive();
-      return live ? live.links.list() : closedLinks(await project(path).stored());
+    route('GET /v2/projects/{project_id}/links', { summary: 'List the links', reply: Type.Array(Link) }, async (call) => {
+      const known = project(call.path);
+      const live = await known.findLive();
+      const links = live ? live.links.list() : await closedLinks(await known.stored());
+      return desktops.has(call) ? links.map(desktopLink) : links;
     }),
     route(
       'POST /v2/projects/{project_id}/links',
       { summary: 'Join two ports of two nodes', body: LinkInput, status: 201, reply: Link },
-      ({ path, body }) => project(path).change((live) => live.linkOperations.create(body)),
+      async ({ path, body, ...call }) => shown(call, await project(path).change((live) => live.linkOperations.create(body))),
     ),
-    route('GET /v2/projects/{project_id}/links/{link_id}', { summary: 'Get a link', reply: Link }, async ({ path }) => {
+    route('GET /v2/projects/{project_id}/links/{link_id}', { summary: 'Get a link', reply: Link }, async ({ path, ...call }) => {
       const live = await project(path).live();
-      return live.links.get(path.link_id);
+      return shown(call, live.links.get(path.link_id));
     }),
     route(
       'PUT /v2/projects/{project_id}/links/{link_id}',
       { summary: 'Change filters, suspension, style and labels of a link', body: LinkInput, status: 201, reply: Link },
-      ({ path, body }) => project(path).change((live) => live.linkOperations.update(path.link_id, body)),
+      async ({ path, body, ...call }) => {
+        const isDesktop = desktops.has(call);
+        return shown(call, await project(path).change((live) => live.linkOperations.update(path.link_id, body, isDesktop)));
+      },
     ),
     route('DELETE /v2/projects/{project_id}/links/{link_id}', { summary: 'Delete a link', status: 204 }, ({ path }) =>
       project(path).change((live) => live.linkOperations.delete(path.link_id)),
@@ -41,9 +50,10 @@ export function linkRoutes({ projects }: Controller): Route[] {
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/available_filters',
       { summary: 'Filters that the link can have, with their parameters', reply: Type.Array(FilterFacts) },
-      async ({ path }) => {
+      async ({ path, ...call }) => {
         const live = await project(path).live();
-        return availableFilters(live.links.open(path.link_id));
+        const offers = availableFilters(live.links.open(path.link_id));
+        return desktops.has(call) ? desktopOffers(offers) : offers;
       },
     ),
     route(
@@ -51,7 +61,7 @@ export function linkRoutes({ projects }: Controller): Route[] {
       { summary: 'Connect a link to other ports; everything else of it stays', body: LinkEnds, reply: Link, own: true },
       ({ path, body }) => project(path).changeAlone((live) => rewireLink(live, path.link_id, body.nodes)),
     ),
-    ...firstCaptureRoutes(project),
+    ...firstCaptureRoutes(project, shown),
     ...captureRoutes(project),
     ...statsRoutes(project),
     ...scheduleRoutes(project),
@@ -143,7 +153,7 @@ function mirrorRoutes(project: ProjectOf): Route[] {
 }
 
 /** The capture of a link that GNS3's API knows. */
-function firstCaptureRoutes(project: ProjectOf): Route[] {
+function firstCaptureRoutes(project: ProjectOf, shown: ShownLink): Route[] {
   return [
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
@@ -154,19 +164,19 @@ function firstCaptureRoutes(project: ProjectOf): Route[] {
         status: 201,
         reply: Link,
       },
-      ({ path, body }) =>
+      ({ path, body, ...call }) =>
         project(path).change(async (live) => {
           await live.captures.start(path.link_id, body);
-          return live.links.get(path.link_id);
+          return shown(call, live.links.get(path.link_id));
         }),
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/stop_capture',
       { summary: 'End the capture of a link', status: 201, reply: Link },
-      ({ path }) =>
+      ({ path, ...call }) =>
         project(path).change(async (live) => {
           await live.captures.stop(path.link_id);
-          return live.links.get(path.link_id);
+          return shown(call, live.links.get(path.link_id));
         }),
     ),
     route(

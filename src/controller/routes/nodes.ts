@@ -3,7 +3,7 @@ import { IdlePc, IdlePcProposals } from '../../schema/idle-pc.ts';
 import { DisksToConvert } from '../../schema/image-use.ts';
 import { Link } from '../../schema/link.ts';
 import { NodeMigrate, NodeMigration } from '../../schema/move.ts';
-import { Node, NodeCreate, NodeDuplicate, NodeUpdate } from '../../schema/node.ts';
+import { Node, NodeDuplicate, NodeRequest, NodeUpdate } from '../../schema/node.ts';
 import { NodeProbe, NodeProbeAnswer } from '../../schema/pc-probe.ts';
 import { Type } from '../../schema/type.ts';
 import { anyCompute } from '../computes/computes.ts';
@@ -23,7 +23,7 @@ const actions: readonly { action: NodeVerb; summary: string }[] = [
 ];
 
 export function nodeRoutes(controller: Controller): Route[] {
-  const { projects, computes, settings, templates } = controller;
+  const { projects } = controller;
   const project = (path: { project_id: string }) => projects.get(path.project_id);
   return [
     route(
@@ -34,15 +34,7 @@ export function nodeRoutes(controller: Controller): Route[] {
         return live ? live.nodes.list() : [...(await project(path).stored()).nodes.values()];
       },
     ),
-    route(
-      'POST /v2/projects/{project_id}/nodes',
-      { summary: 'Create a node', body: NodeCreate, status: 201, reply: Node },
-      ({ path, body }) => {
-        if (body.compute_id !== anyCompute) computes.get(body.compute_id);
-        const wanted = checkRequested(templates.complete(body), settings);
-        return project(path).change((live) => withWarnings(live, wanted, live.nodes.create(wanted)));
-      },
-    ),
+    creationRoute(controller),
     route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node', reply: Node }, async ({ path }) => {
       const live = await project(path).live();
       return live.nodes.get(path.node_id).object;
@@ -81,6 +73,20 @@ export function nodeRoutes(controller: Controller): Route[] {
       ];
     }),
   ];
+}
+
+function creationRoute({ projects, computes, settings, templates }: Controller): Route {
+  return route(
+    'POST /v2/projects/{project_id}/nodes',
+    { summary: 'Create a node', body: NodeRequest, status: 201, reply: Node },
+    ({ path, body: { strict = true, ...body } }) => {
+      if (body.compute_id !== anyCompute) computes.get(body.compute_id);
+      const wanted = checkRequested(templates.complete(body), settings);
+      return projects
+        .get(path.project_id)
+        .change((live) => withWarnings(live, wanted, live.nodes.create(wanted, undefined, { mayLack: !strict })));
+    },
+  );
 }
 
 function migrateRoute({ projects, computes, relocation }: Controller): Route {

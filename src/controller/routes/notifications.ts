@@ -5,6 +5,8 @@ import { linkStats, linkStatsChanged, Notification, since } from '../../schema/n
 import { presence } from '../../schema/presence.ts';
 import type { Controller } from '../controller.ts';
 import type { Notice } from '../live/host/project-context.ts';
+import { desktopLink } from '../live/links/filter-forms.ts';
+import type { LinkObject } from '../live/links/link.ts';
 import { changedOnly } from '../live/links/link-stats-feed.ts';
 import type { Presence } from '../live/presence.ts';
 import { resume } from '../live/resume.ts';
@@ -13,12 +15,13 @@ const reply = Notification;
 /** GNS3's clients are sent only what they know. */
 const parameters = { since, link_stats: linkStats, link_stats_changed: linkStatsChanged };
 
-export function notificationRoutes({ feeds, notices, projects, log }: Controller): Route[] {
+export function notificationRoutes({ feeds, notices, projects, log, desktops }: Controller): Route[] {
   const ofServer: FeedSource<Notice> = { listen: (listener) => notices.subscribe(listener) };
-  const ofProject = (projectId: string, query: Call['query']): FeedSource<Notice> => {
-    const project = projects.get(projectId);
+  const ofProject = ({ path, query, ...call }: Call<'{project_id}'>): FeedSource<Notice> => {
+    const project = projects.get(path.project_id);
     const token = tokenOf(query.since);
-    const changes = token === undefined ? project.listen.bind(project) : resume(project, token, log);
+    const all = token === undefined ? project.listen.bind(project) : resume(project, token, log);
+    const changes: typeof all = desktops.hasFeed(call) ? (listener) => all((notice) => listener(forDesktop(notice))) : all;
     const seq = () => project.liveNow?.seq;
     const isAll = isOn(query, 'link_stats');
     if (!isOn(query, 'link_stats_changed') && !isAll) return { listen: changes, seq };
@@ -45,19 +48,25 @@ export function notificationRoutes({ feeds, notices, projects, log }: Controller
     route(
       'GET /v2/projects/{project_id}/notifications',
       { summary: 'Events of a project, one JSON document per line', query: parameters, reply },
-      (call) => feeds.stream(ofProject(call.path.project_id, call.query), call),
+      (call) => feeds.stream(ofProject(call), call),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/notifications/ws',
       { summary: 'Events of a project', query: { ...parameters, presence } },
-      ({ path, query }) => ({
-        from: ofProject(path.project_id, query),
-        present: isOn(query, 'presence') ? projects.get(path.project_id).presence : undefined,
+      (call) => ({
+        from: ofProject(call),
+        present: isOn(call.query, 'presence') ? projects.get(call.path.project_id).presence : undefined,
       }),
       (socket, { from, present }, { user, client }) =>
         feeds.serve(present ? withSession(from, present, { socket, user }) : from, socket, client),
     ),
   ];
+}
+
+/** Returns the notice with a link's filters in the form that the desktop's dialog can show. */
+function forDesktop(notice: Notice): Notice {
+  const isOfLink = notice.action === 'link.created' || notice.action === 'link.updated';
+  return isOfLink ? { ...notice, event: desktopLink(notice.event as LinkObject) } : notice;
 }
 
 /** The connection is a session of the project, too. */

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
 import { Project } from '../../schema/project.ts';
+import { importProject } from '../archive/import.ts';
 import type { Controller } from '../controller.ts';
 
 /** GNS3's API offers two more methods; every program that reads them reads `zip` too. */
@@ -31,7 +32,7 @@ export function portableRoutes(controller: Controller): Route[] {
       { summary: 'Make a closed project of an archive, sent as it is or as a form', raw: 'file', status: 201, reply: Project },
       async ({ path, query, stream }) => {
         const wanted = { projectId: path.project_id, name: query.name, path: query.path };
-        return (await controller.import(stream ?? Readable.from([]), wanted)).object;
+        return (await importProject(stream ?? Readable.from([]), wanted, controller.portableOptions())).object;
       },
     ),
   ];

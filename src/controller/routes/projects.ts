@@ -5,6 +5,7 @@ import { ProjectOutline } from '../../schema/outline.ts';
 import { Problem } from '../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../schema/project.ts';
 import { type Static, Type } from '../../schema/type.ts';
+import { loadCopy } from '../archive/load-copy.ts';
 import type { Controller } from '../controller.ts';
 import { makeAll, placeAll } from '../live/bulk.ts';
 import { deleteAll } from '../live/bulk-delete.ts';
@@ -14,7 +15,17 @@ import { checkRequested } from './requested-properties.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const Stats = Type.Object({ drawings: count, links: count, nodes: count, snapshots: count }, named('ProjectStats'));
-const Load = Type.Object({ path: Name({ description: 'A project file, absolute' }) }, named('ProjectLoad'));
+const Load = Type.Object(
+  {
+    path: Name({ description: 'A project file, absolute' }),
+    copy: Type.Optional(
+      Type.Boolean({
+        description: 'Not in GNS3: open a copy with new ids, in the projects folder, and leave this folder as it is',
+      }),
+    ),
+  },
+  named('ProjectLoad'),
+);
 
 function outlineRoute({ projects }: Controller): Route {
   return route(
@@ -28,6 +39,17 @@ export function projectRoutes(controller: Controller): Route[] {
   return [outlineRoute(controller), ...otherRoutes(controller)];
 }
 
+function loadRoute(controller: Controller): Route {
+  return route(
+    'POST /v2/projects/load',
+    { summary: 'Open a project by its file, or a copy of it; local servers only', body: Load, status: 201, reply: Project },
+    async ({ body }) => {
+      const load = body.copy === true ? loadCopy(body.path, controller.portableOptions()) : controller.projects.loadFile(body.path);
+      return (await load).object;
+    },
+  );
+}
+
 function otherRoutes(controller: Controller): Route[] {
   const { projects } = controller;
   return [
@@ -37,11 +59,7 @@ function otherRoutes(controller: Controller): Route[] {
       { summary: 'Create and open a project', body: ProjectCreate, status: 201, reply: Project },
       async ({ body }) => (await projects.create(body)).object,
     ),
-    route(
-      'POST /v2/projects/load',
-      { summary: 'Open a project by its file; local servers only', body: Load, status: 201, reply: Project },
-      async ({ body }) => (await projects.loadFile(body.path)).object,
-    ),
+    loadRoute(controller),
     route(
       'GET /v2/projects/{project_id}',
       { summary: 'Get a project', reply: Project },

@@ -50,18 +50,15 @@ export function serverRoutes(controller: Controller): Route[] {
   ];
 }
 
-function versionRoutes({ version, settings }: Controller): Route[] {
+function versionRoutes({ version, settings, desktops }: Controller): Route[] {
   const { local, answer_client_version } = settings.Server;
   const versionFor = (userAgent: string | undefined) => (answer_client_version && clientVersion(userAgent)) || version;
   return [
-    route(
-      'GET /v2/version',
-      { summary: 'Version of the API, and whether the server is local', reply: Version },
-      ({ userAgent }) => ({
-        local,
-        version: versionFor(userAgent),
-      }),
-    ),
+    route('GET /v2/version', { summary: 'Version of the API, and whether the server is local', reply: Version }, (call) => {
+      // The first request of the desktop is for the version: its WebSockets are recognized by the address.
+      desktops.has(call);
+      return { local, version: versionFor(call.userAgent) };
+    }),
     route(
       'POST /v2/version',
       { summary: 'Compare the client with the server', body: Version, reply: Version },

@@ -6,9 +6,10 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { EngineSlices } from './engine-slices.ts';
 import { makeEngines } from './make-engines.ts';
+import { SilentSlices } from './silent-slices.ts';
 import type { SliceEntry } from './slice-entry.ts';
 import { SliceList } from './slice-list.ts';
-import { Slices, type SlicesOptions } from './slices.ts';
+import { lostAfter, Slices, type SlicesOptions } from './slices.ts';
 
 export interface ClusterOptions {
   readonly settings: Settings;
@@ -46,8 +47,17 @@ export class Cluster {
     const leaseMs = settings.Cluster.lease_seconds * 1000;
     const onFenced = (compute: RegisteredCompute, entry: SliceEntry) => fences.emit({ compute, entry });
     const { onEnding } = options;
-    const slices = await Slices.open({ stateDirectory, computes, log, leaseMs, onFenced, onEnding });
-    const engineSlices = await EngineSlices.open({ stateDirectory, slices, engines: makeEngines(settings), log });
+    const engines = makeEngines(settings);
+    const slices: Slices = await Slices.open({
+      ...{ stateDirectory, computes, log, leaseMs, onFenced, onEnding },
+      engineLeases: {
+        canAsk: ({ order }) => order !== null && engines.get(order.engine)?.canBeAsked === true,
+        isOver: (id, entry) => silent.isOver(id, entry),
+        renewed: (id) => silent.forget(id),
+      },
+    });
+    const engineSlices = await EngineSlices.open({ stateDirectory, slices, engines, log });
+    const silent = new SilentSlices({ engineSlices, leaseMs, waitMs: lostAfter * leaseMs, log });
     const cluster = new Cluster(options, { slices, engineSlices, fences });
     fences.subscribe(({ compute, entry }) => engineSlices.replace(compute.id, entry));
     return cluster;

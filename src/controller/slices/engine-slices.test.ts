@@ -62,20 +62,20 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   assert.equal(slices.find(id)?.invitation?.hash, hashOf(placed[0]?.token ?? ''));
   const report = { id, reason: null, host: null, endsAt: null };
   listener?.onChange({ ...report, state: 'lost' });
-  // Its process ends while it is placed for the second time, which is reported once.
+  // The slice's process ends while it is placed for the second time, which is reported once.
   await waitFor(() => placed.length === 3, { what: 'a slice that is placed again after it was lost, and after it ended' });
   assert.equal(new Set(placed.map(({ token }) => token)).size, placed.length);
   const [first, second, third] = placed.map(({ at }) => at);
   assert.ok(Number(second) - Number(first) > 900 && Number(third) - Number(second) > 1900);
   await waitFor(() => placed.length === 4, { what: 'another attempt after its engine has refused it', everyMs: 20 });
-  // It is placed again for as long as it runs nowhere, but not while its engine has suspended it.
+  // The slice is placed again for as long as it runs nowhere, but not while its engine has suspended it.
   const before = released.length;
   listener?.onChange({ ...report, state: 'suspended' });
   const entry = slices.find(id);
   assert.ok(entry);
   engineSlices.replace(id, entry);
   assert.equal(released.length, before);
-  // It was deleted while its engine was away: it is ended with its data when the engine has it, and forgotten when it has not.
+  // A slice deleted while its engine was away is ended with its data when the engine has it, and forgotten when it has not.
   await slices.markDeleted(id);
   assert.deepEqual([slices.find(id), slices.all()], [undefined, []]);
   listener?.onChange({ ...report, state: 'running' });
@@ -84,7 +84,7 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   await waitFor(() => released.length > tries, { what: 'another release, as the first one has failed', everyMs: 20 });
   listener?.onList([]);
   await waitFor(() => !slices.isDeleted(id), { what: 'a deleted slice that is forgotten' });
-  // Its record was lost: its data stays.
+  // A slice whose record was lost keeps its data.
   const unknown = crypto.randomUUID();
   listener?.onChange({ ...report, id: unknown, state: 'running' });
   assert.deepEqual(

@@ -71,7 +71,7 @@ export class EngineSlices {
       if (!isStored) await writeFileAtomic(path, JSON.stringify(owner), 0o600);
       isStored = true;
     };
-    // On a full disk the server starts all the same, and places nothing until its id is stored.
+    // A server on a full disk starts all the same, and places nothing until its id is stored.
     await storeOwner().catch((error: Error) => options.log.error(`${path} cannot be written: ${error.message}`));
     const engineSlices = new EngineSlices(options, owner, storeOwner);
     await engineSlices.#dropUnknownEngines();
@@ -97,7 +97,7 @@ export class EngineSlices {
     this.#watching = Promise.all(watches);
   }
 
-  /** Until it answers. Never rejects. */
+  /** Asks the engine for its limits until it answers. Never rejects. */
   async #askLimits(engine: Engine): Promise<void> {
     const retry = new Retry(retryTimes);
     const { signal } = this.#stop;
@@ -177,12 +177,12 @@ export class EngineSlices {
     if (engine && this.#reports.get(id)?.state !== 'suspended') this.#place(id, engine);
   }
 
-  /** Its data folder ends with it, as far as its engine has said. */
+  /** The slice's data folder ends with it, as far as its engine has said. */
   losesDisks({ order }: SliceEntry): boolean {
     return order !== null && this.#limits.get(order.engine)?.disks === 'none';
   }
 
-  /** Its engine is about to take its place. */
+  /** The engine is about to take the slice's place. */
   isDraining(id: string): boolean {
     return this.#reports.get(id)?.state === 'draining';
   }
@@ -330,7 +330,7 @@ export class EngineSlices {
       .catch(failed);
   }
 
-  /** Until the engine has accepted it, or it is not wanted any more. `engine`: where it is released first. */
+  /** Places the slice, until the engine has accepted it or it is not wanted any more. `engine`: where it is released first. */
   #place(id: string, engine?: Engine): void {
     if (this.#placing.has(id) || this.#stop.signal.aborted) return;
     const placing = this.#release(id, engine)
@@ -381,7 +381,7 @@ export class EngineSlices {
         this.#problems.delete(id);
         return true;
       } catch (error) {
-        // Also what its engine calls final: it had accepted the slice, and a right or a node may be given again.
+        // An error that the engine calls final is retried as well: it had accepted the slice, and a right or a node may be given again.
         this.#problems.set(id, (error as Error).message);
       }
       await retry.pause(signal);

@@ -6,9 +6,8 @@ import { accessOf } from '../engines/kubernetes/kube-access.ts';
 import { KubeClient } from '../engines/kubernetes/kube-client.ts';
 import { KubernetesEngine } from '../engines/kubernetes/kubernetes-engine.ts';
 import { ProcessEngine } from '../engines/process/process-engine.ts';
-import { SlurmCommands } from '../engines/slurm/slurm-commands.ts';
+import { SlurmClient } from '../engines/slurm/slurm-client.ts';
 import { SlurmEngine } from '../engines/slurm/slurm-engine.ts';
-import { SlurmRest } from '../engines/slurm/slurm-rest.ts';
 
 type MakeEngine = (settings: Settings) => Engine;
 
@@ -19,10 +18,8 @@ const makers: Readonly<Record<string, MakeEngine>> = {
     const client = new KubeClient(() => accessOf({ socket, namespace }));
     return new KubernetesEngine({ client, settings: { ...section, command: wordsOf(command) } });
   },
-  slurm: ({ Slurm: section }) => {
-    const client = section.socket === '' ? new SlurmCommands() : new SlurmRest(section.socket);
-    return new SlurmEngine({ client, settings: { ...section, command: wordsOf(section.command) } });
-  },
+  slurm: ({ Slurm: section }) =>
+    new SlurmEngine({ client: new SlurmClient(), settings: { ...section, command: wordsOf(section.command) } }),
 };
 
 function wordsOf(line: string): string[] {

@@ -56,7 +56,7 @@ test('a server starts with damaged slices, and without a place to store its id, 
   });
   assert.deepEqual(slices.all(), [['slice 0', good]]);
   const engines = new Map([['process', { name: 'process' } as Partial<Engine> as Engine]]);
-  // As a full disk: nothing can be written there.
+  // Nothing can be written there, as on a full disk.
   const missing = join(stateDirectory, 'missing');
   const engineSlices = await EngineSlices.open({ stateDirectory: missing, slices, engines, log });
   t.after(async () => {

@@ -24,7 +24,7 @@ export interface SliceEntry {
   readonly order: StoredOrder | null;
 }
 
-/** How it was ordered of an engine. */
+/** Order of the slice at an engine. */
 export interface StoredOrder {
   readonly engine: string;
   readonly projectId: string;

@@ -12,7 +12,7 @@ export class SliceList {
   /** Returns the last report of a slice's engine, by the id of the slice. */
   readonly #reportOf: (id: string) => SliceReport | undefined;
 
-  /** How far the drain of a slice is. */
+  /** State of a slice's drain, in words. */
   progressOf: (id: string) => string | null = () => null;
 
   constructor(slices: Slices, computes: Computes, reportOf: (id: string) => SliceReport | undefined) {

@@ -41,7 +41,7 @@ test('a controller that was stopped for long waits for renewals before it declar
   const slices = await openSlices(t);
   const { token, compute_id: id } = await slices.invite({});
   await slices.join({ token, secret: 'ab'.repeat(32), address });
-  // As a process that is stopped.
+  // The process is stopped.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3.2 * leaseMs);
   await pause(leaseMs / 5);
   assert.equal(slices.find(id)?.state, 'joined');
@@ -63,7 +63,7 @@ test('a token admits one of two processes, in a race of 1,000 pairs, and no othe
       const lease = await slices.join({ token, secret, address }).catch(refused);
       if (!lease) return;
       admitted.add(secret);
-      // In every fourth race it ends while the other asks again, so that its compute is free for another token.
+      // The slice ends in every fourth race while the other asks again, so that its compute is free for another token.
       if (at % 4 === 0) await slices.renew(id, { secret, epoch: lease.epoch, address, leaving: true });
     };
     const [one, other] = [newSecret(), newSecret()];

@@ -19,6 +19,15 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { hashOf, hashOfUse, invited, isEntry, isSecret, newToken, type SliceEntry, type StoredOrder } from './slice-entry.ts';
 
+export interface EngineLeases {
+  /** Whether the slice can ask its engine while the controller is away. */
+  readonly canAsk: (entry: SliceEntry) => boolean;
+  /** Whether no machine of a slice that has not renewed its lease runs any more; it is asked again after false. */
+  readonly isOver: (id: string, entry: SliceEntry) => boolean;
+  /** Notes that the lease of the slice began, or was renewed. */
+  readonly renewed: (id: string) => void;
+}
+
 export interface SlicesOptions {
   readonly stateDirectory: string;
   readonly computes: Computes;
@@ -27,6 +36,8 @@ export interface SlicesOptions {
   readonly leaseMs: number;
   /** Called when a slice is asked to end, while its nodes can still be seen. True: it waits, because its machines are being moved. */
   readonly onEnding: (compute: RegisteredCompute) => boolean;
+  /** Slices that keep their place by the word of their engine. */
+  readonly engineLeases?: EngineLeases;
   /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
   readonly onFenced: (compute: RegisteredCompute, entry: SliceEntry) => void;
 }
@@ -34,16 +45,16 @@ export interface SlicesOptions {
 /** The user of every slice's compute. */
 export const sliceUser = 'patchbay';
 /** Number of leases (T) without a renewal after which the controller declares a slice lost. */
-const lostAfter = 3;
+export const lostAfter = 3;
 const defaultExpirySeconds = 3600;
 
 export class Slices {
   readonly #options: SlicesOptions;
   readonly #map: DurableMap<SliceEntry>;
   readonly #locks = new KeyedMutex();
-  /** When the lease of a joined slice was renewed last. */
+  /** Times at which the leases of joined slices were renewed last. */
   readonly #renewed = new Map<string, number>();
-  /** When leases were looked at last. */
+  /** Time at which leases were looked at last. */
   #checked = bootMs();
   #timer: NodeJS.Timeout | undefined;
 
@@ -154,7 +165,7 @@ export class Slices {
     return this.#locks.run(id, async () => {
       const entry = this.#map.get(id);
       const compute = this.#options.computes.find(id);
-      // Its engine ends it, and removes its data then: it does not end by itself before.
+      // The engine ends a deleted slice and then removes its data: the slice does not end by itself before.
       if (entry?.state === 'deleted' && isSecret(entry.secretHash, secret)) return { ...this.#leaseOf(id, entry), epoch };
       if (!entry || entry.secretHash === null || !compute) throw fault('slice_not_found', { compute_id: computeId });
       if (!isSecret(entry.secretHash, secret)) throw fault('slice_refused', { compute_id: computeId });
@@ -207,7 +218,7 @@ export class Slices {
     });
   }
 
-  /** Its compute could not be deleted. */
+  /** Restores the entry of a slice whose compute could not be deleted. */
   unmarkDeleted(computeId: string, entry: SliceEntry): Promise<void> {
     return this.#locks.run(computeId, async () => {
       await this.#set(computeId, entry);
@@ -215,7 +226,7 @@ export class Slices {
     });
   }
 
-  /** Its compute is no longer used, and nothing of it is left at its engine. */
+  /** Forgets a slice whose compute is no longer used, and of which nothing is left at its engine. */
   forget(computeId: string): Promise<void> {
     return this.#locks.run(computeId, async () => {
       this.#renewed.delete(computeId);
@@ -236,20 +247,23 @@ export class Slices {
     else compute.fence(fencedReason(entry));
   }
 
-  #leaseOf(id: string, { epoch }: SliceEntry): SliceLease {
-    return { compute_id: id, epoch, fenced: false, seconds: this.#options.leaseMs / 1000 };
+  #leaseOf(id: string, entry: SliceEntry): SliceLease {
+    const { leaseMs, engineLeases } = this.#options;
+    const lease = { compute_id: id, epoch: entry.epoch, fenced: false, seconds: leaseMs / 1000 };
+    return engineLeases?.canAsk(entry) ? { ...lease, asks_engine: true } : lease;
   }
 
   /** The lease begins, or is longer now. */
   #admit(id: string, entry: SliceEntry): SliceLease {
     this.#renewed.set(id, bootMs());
+    this.#options.engineLeases?.renewed(id);
     const compute = this.#options.computes.get(id);
     compute.epoch = entry.epoch;
     compute.fence(null);
     return this.#leaseOf(id, entry);
   }
 
-  /** Its compute, with the address and the password that it has now. @throws why it cannot be used */
+  /** Registers the slice's compute with its present address and password. @throws why it cannot be used */
   async #register(id: string, name: string, { address, secret }: { address: SliceAddress; secret: string }): Promise<void> {
     const { computes } = this.#options;
     const record = { compute_id: id, name, ...address, user: sliceUser, password: secret };
@@ -274,6 +288,7 @@ export class Slices {
   }
 
   #check(): void {
+    if (this.#renewed.size === 0) return;
     const now = bootMs();
     const { leaseMs } = this.#options;
     // This host slept, or the process was stopped: renewals may be waiting to be read.
@@ -289,6 +304,7 @@ export class Slices {
         const entry = this.#map.get(id);
         // The lease was renewed while this call waited for its turn.
         if (entry?.state !== 'joined' || (this.#renewed.get(id) ?? 0) >= late) return;
+        if (this.#options.engineLeases?.isOver(id, entry) === false) return;
         await this.#fence(id, entry, { state: 'lost', reason: 'it has not renewed its lease' });
       })
       .catch((error: unknown) => this.#options.log.error({ err: error }, `slice ${id} could not be declared lost`));
@@ -317,7 +333,7 @@ export class Slices {
   }
 }
 
-/** Its engine places another process of it: the invitation of the one before ended with its lease. */
+/** The engine places another process of the slice: the invitation of the one before ended with its lease. */
 function isReplaced({ order, state, invitation }: SliceEntry): boolean {
   return order !== null && state !== 'joined' && invitation !== null;
 }

@@ -46,7 +46,7 @@ for (const tool of tools) {
   test(`${tool} runs without privileges and within limits of memory, time and files`, { skip }, async () => {
     const stream = await open(tool);
     let pid: number | undefined;
-    // It waits until its output is read.
+    // The unpacker waits until its output is read.
     while (pid === undefined) {
       pid = await unpacker(tool);
       await new Promise((resolve) => setTimeout(resolve, 5));

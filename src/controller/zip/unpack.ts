@@ -80,9 +80,12 @@ async function through(
   entry: Entry,
 ): Promise<Readable> {
   const seconds = leastSeconds + Math.ceil(entry.uncompressedSize / bytesPerSecond);
-  const { program, args, filter } = await unprivilegedCommand(tool, options, { memoryBytes, seconds });
+  const { program, args, filter, env } = await unprivilegedCommand(tool, options, { memoryBytes, seconds });
   const stdio = ['pipe', 'pipe', 'ignore'] as const;
-  const child = spawn(program, args, { stdio: filter === undefined ? [...stdio] : [...stdio, 'pipe'] });
+  const child = spawn(program, args, {
+    stdio: filter === undefined ? [...stdio] : [...stdio, 'pipe'],
+    env,
+  });
   writeFilter(child, filter);
   const out = new PassThrough();
   const problem = (reason: string) => new Error(`"${entry.fileName}" cannot be unpacked: ${reason}`);

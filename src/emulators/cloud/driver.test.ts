@@ -123,7 +123,7 @@ test('without the privilege the capability is named, and what to do; a tunnel ne
   const path = process.env.PATH;
   const real = await findProgram('socat');
   if (isRoot) {
-    // What a server without privileges meets: the same program without these capabilities.
+    // A server without privileges meets the same program without these capabilities.
     const less = `--bounding-set=-net_raw,-net_admin --inh-caps=-net_raw,-net_admin`;
     await writeFile(join(folder, 'socat'), `#!/bin/sh\nexec setpriv ${less} -- ${real} "$@"\n`);
     await chmod(join(folder, 'socat'), 0o755);

@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../api/faults.ts';
-import type { Driver, Emulator, NodeView, Properties } from '../driver.ts';
+import type { Driver, Emulator, NodePlace, NodeView, Properties } from '../driver.ts';
 import type { Host } from '../host/host.ts';
 import { type HostInterface, listInterfaces } from '../port-processes/interfaces.ts';
 import { type KeptPort, PortProcesses, type PortService } from '../port-processes/port-processes.ts';
@@ -22,7 +22,7 @@ import {
 import { removeInterfaces } from '../port-processes/veth.ts';
 import { type HeldDevice, isPresent, joinBridge, openDevice, requireUp, tapTaken } from './device.ts';
 import { cloudKind } from './kind.ts';
-import { asCloud, changedCloud, newCloud, type TunnelPort } from './properties.ts';
+import { asCloud, type CloudPort, changedCloud, newCloud, type TunnelPort } from './properties.ts';
 
 interface TunnelFacts {
   readonly type: 'udp';
@@ -56,13 +56,20 @@ export function cloudDriver(host: Host): Driver {
   };
   return {
     kind: cloudKind,
-    create: async (input) => ({ ...newCloud(input, await interfaces.read()) }),
-    async update(current, changes, { connected }) {
+    async create(input, place) {
+      const cloud = newCloud(input, await interfaces.read());
+      warnOfTakenPorts(host, cloud.ports_mapping, place);
+      return { ...cloud };
+    },
+    async update(current, changes, place) {
+      const { connected } = place;
       const before = asCloud(current);
       const after = changedCloud(before, changes);
       if (connected && !isDeepStrictEqual(before.ports_mapping, after.ports_mapping)) {
         throw fault('ports_connected', { kind: cloudKind.title });
       }
+      const changed = after.ports_mapping.filter((port) => !before.ports_mapping.some((one) => isDeepStrictEqual(one, port)));
+      warnOfTakenPorts(host, changed, place);
       return { ...after };
     },
     present: (properties) => ({
@@ -93,7 +100,7 @@ function cloudService(host: Host, taps: Set<string>, node: NodeView, properties:
       if (!port) throw fault('adapter_missing', { ...missing(node, properties()), port_number: number });
       if (port.type === 'udp') return openTunnel(host, port);
       if (port.type !== 'tap') return openDevice(host, node, port);
-      // Before anything waits: two ports may be opened at once.
+      // The check comes before anything waits: two ports may be opened at once.
       if (taps.has(port.interface)) throw tapTaken(port.interface);
       taps.add(port.interface);
       return openDevice(host, node, port).catch((error: unknown) => {
@@ -146,6 +153,14 @@ async function openTunnel({ udpPorts }: Host, { lport, rhost, rport }: TunnelPor
   });
   if (!udpPorts.reserve(lport)) throw fault('udp_port_taken', { lport });
   return { type: 'udp', lport, rhost, rport };
+}
+
+/** Warns of tunnels whose port is another node's now: they cannot be linked until that is deleted, or they have other ports. */
+function warnOfTakenPorts({ udpPorts }: Host, ports: readonly CloudPort[], { name = 'The cloud', warn }: NodePlace): void {
+  for (const port of ports) {
+    if (port.type !== 'udp' || !udpPorts.has(port.lport)) continue;
+    warn?.(`${name} cannot use UDP port ${port.lport} for ${port.name} now: another node has it. Choose another port`);
+  }
 }
 
 function missing({ name }: NodeView, properties: Properties) {

@@ -1,6 +1,6 @@
 /**
  * The adapters of a running container (`veth.ts`). One is made for every adapter, connected or not, because what runs in the container
- * looks for it at its start. Their TAP interfaces are held by the fabric, or each by a socat where the fabric cannot.
+ * looks for it at its start. Their TAP interfaces are held by the fabric.
  *
  * Where the kernel cannot redirect frames, an adapter is a TAP interface that was moved into the container, with a socat that holds it:
  * it then goes when its socat ends.
@@ -24,7 +24,7 @@ import {
   tapDevice,
   whenSocatReady,
 } from '../port-processes/socat.ts';
-import { makeVeth, removeInterfaces, type VethNames, vethNames } from '../port-processes/veth.ts';
+import { type InterfaceTools, makeVeth, removeInterfaces, type VethNames, vethNames } from '../port-processes/veth.ts';
 import { iolWord } from './iol-environment.ts';
 import { asDocker, type DockerProperties, macOf } from './properties.ts';
 
@@ -39,8 +39,10 @@ interface HeldFacts extends ContainerEnd, VethNames {
   readonly holder: 'fabric';
   /** The kernel may carry its link. */
   readonly kernelPath: boolean;
+  /** Absent: they are in the host's network, as those that an earlier version made. */
+  readonly inLinkNamespace?: boolean;
 }
-/** Held by a socat; without the names the TAP interface is the one in the container. */
+/** Held by a socat: the TAP interface is the one in the container, or has names if an earlier version made it without koffi. */
 interface SocatHeldFacts extends ContainerEnd, SocatFacts, Partial<VethNames> {
   readonly holder?: undefined;
 }
@@ -48,7 +50,6 @@ export type AdapterFacts = HeldFacts | SocatHeldFacts;
 
 const ipLimitMs = 5000;
 const movedTapMtu = 1500;
-const longestMtu = 65_521;
 
 /** `containerPid`: asked when an adapter is opened. */
 export function containerAdapters(host: Host, node: NodeView, containerPid: () => number): PortProcesses<AdapterFacts> {
@@ -64,7 +65,8 @@ export function containerAdapters(host: Host, node: NodeView, containerPid: () =
     retake: (facts) => facts.holder === undefined && retakeSocat(host, facts),
     async close(facts) {
       if (facts.holder === undefined) closeSocat(host, facts);
-      if (facts.tap !== undefined && facts.hostEnd !== undefined) await removeInterfaces([facts.tap, facts.hostEnd]);
+      if (facts.tap !== undefined && facts.hostEnd !== undefined)
+        await removeInterfaces([facts.tap, facts.hostEnd], linksOf(host, facts));
     },
     command: async (facts) => (facts.holder === undefined ? socatCommand(facts) : undefined),
     async ready(facts, child) {
@@ -76,8 +78,8 @@ export function containerAdapters(host: Host, node: NodeView, containerPid: () =
     failure: (facts, outcome) => (facts.holder === undefined ? socatFailure(facts, outcome) : new Error(outcome.tail)),
     spec: (facts) => {
       if (facts.holder === undefined) return socatPort(facts);
-      const { tap: name, hostEnd, kernelPath } = facts;
-      return { type: 'tap', name, ...(kernelPath && { hostEnd, merges: true }) };
+      const { tap: name, hostEnd, kernelPath, inLinkNamespace = false } = facts;
+      return { type: 'tap', name, ...(inLinkNamespace && { inLinkNamespace }), ...(kernelPath && { hostEnd, merges: true }) };
     },
   };
   return new PortProcesses(service, place);
@@ -99,33 +101,31 @@ async function openAdapter(
 ): Promise<AdapterFacts> {
   const properties = asDocker(node.properties);
   const end = { adapter, mac: macOf(properties, adapter), containerPid };
-  const socat = (device: string, mtu: number) =>
-    openSocat(host, {
-      device: tapDevice(device),
-      interface: device,
-      mtu,
-      capability: 'CAP_NET_ADMIN',
-      logFile: join(node.runtimeDirectory, `eth${adapter}.log`),
-    });
   const { tap, hostEnd } = before ?? {};
   const remains = tap !== undefined && hostEnd !== undefined;
   const names = remains ? { tap, hostEnd } : vethNames();
-  const { taps, kernelObstacle } = await host.fabric.capabilities();
-  // Without the fabric's own trial it is tried here.
-  const obstacle = taps ? kernelObstacle : null;
+  const { kernelObstacle } = await host.fabric.capabilities();
+  const held = { holder: 'fabric', ...names, ...end, kernelPath: isKernelPathAllowed(properties) } as const;
   const owner = host.settings.runtimeDirectory;
-  const problem = obstacle ?? (remains ? undefined : await makeVeth({ ...end, ...names, owner, inside: `eth${adapter}` }));
+  const wanted = { ...end, ...names, owner, inside: `eth${adapter}` };
+  if (!remains && (await host.linkNamespace.obstacle()) === undefined) {
+    const problem = await makeVeth(wanted, host.linkNamespace).catch((error: Error) => error.message);
+    if (problem === undefined) return { ...held, inLinkNamespace: true };
+    host.log('warning', `adapters of ${node.name} are in the network of the host: ${problem}`);
+  }
+  const problem = kernelObstacle ?? (remains ? undefined : await makeVeth(wanted));
   if (problem !== undefined) {
     warnOnce(problem);
-    return { ...(await socat(ownTapName(node.nodeId, adapter), movedTapMtu)), ...end };
+    const device = ownTapName(node.nodeId, adapter);
+    const logFile = join(node.runtimeDirectory, `eth${adapter}.log`);
+    const socat = { device: tapDevice(device), interface: device, mtu: movedTapMtu, capability: 'CAP_NET_ADMIN', logFile } as const;
+    return { ...(await openSocat(host, socat)), ...end };
   }
-  if (taps) return { holder: 'fabric', ...names, ...end, kernelPath: isKernelPathAllowed(properties) };
-  try {
-    return { ...(await socat(names.tap, longestMtu)), ...names, ...end };
-  } catch (error) {
-    await removeInterfaces([names.tap, names.hostEnd]);
-    throw error;
-  }
+  return held;
+}
+
+function linksOf({ linkNamespace }: Host, facts: AdapterFacts): InterfaceTools | undefined {
+  return facts.holder === 'fabric' && facts.inLinkNamespace ? linkNamespace : undefined;
 }
 
 /** An IOL image reads frames as they are on a cable: it would see segments that the kernel has not cut yet. */
@@ -143,9 +143,16 @@ async function moveInto({ interface: tap, adapter, mac, containerPid }: SocatHel
 }
 
 /** Shows the container that the cable is in or out. @throws tool_missing, interface_unavailable */
-export async function setCarrier({ adapter, containerPid, hostEnd }: AdapterFacts, up: boolean): Promise<void> {
+export async function setCarrier(host: Host, facts: AdapterFacts, up: boolean): Promise<void> {
+  const { adapter, containerPid, hostEnd } = facts;
   const ip = await requireProgram('ip', 'iproute2');
+  const links = linksOf(host, facts);
   // A veth end has a carrier while its peer is up.
+  if (hostEnd !== undefined && links) {
+    const { reason } = await links.ip.run([`link set dev ${hostEnd} ${up ? 'up' : 'down'}`]);
+    if (reason !== '') throw fault('interface_unavailable', { interface: hostEnd, reason });
+    return;
+  }
   if (hostEnd !== undefined) return succeed(hostEnd, ip, ['link', 'set', 'dev', hostEnd, up ? 'up' : 'down']);
   const name = `eth${adapter}`;
   const nsenter = await requireProgram('nsenter', 'util-linux');

@@ -1,4 +1,4 @@
-/** From a node to its container: the request with which the engine makes it, and finding it again. */
+/** Makes the request with which the engine makes a node's container, and finds the container again. */
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -154,7 +154,7 @@ async function startContainer(
   let pid = 0;
   const adapters = containerAdapters(host, node, () => pid);
   const aux = await tcpPorts.take(asDocker(node.properties).aux);
-  const giveBack = () => aux !== undefined && tcpPorts.release(aux);
+  const releaseAux = () => aux !== undefined && tcpPorts.release(aux);
   try {
     await engine.post(`/containers/${containerId}/start`);
     const state = await findContainer(engine, node.nodeId);
@@ -163,13 +163,13 @@ async function startContainer(
     for (let adapter = 0; adapter < asDocker(node.properties).adapters; adapter++) await adapters.attach(adapter);
     if (!(await isPrepared(pid))) throw await endedAtOnce(engine, containerId);
     return await DockerEmulator.of(
-      { engine, node, containerId, pid, adapters, screen, hasScreenSocket: true, aux, giveBack: () => void giveBack() },
+      { host, engine, node, containerId, pid, adapters, screen, hasScreenSocket: true, aux, releaseAux: () => void releaseAux() },
       state,
     );
   } catch (error) {
     await adapters.detachAll();
     await engine.post(`/containers/${containerId}/stop?t=0`).catch(() => undefined);
-    giveBack();
+    releaseAux();
     throw error;
   }
 }
@@ -201,8 +201,9 @@ async function adoptContainer(
   if (record.screen && !screen) node.warn(screenHasEnded(node.name));
   await openMissing(adapters, asDocker(node.properties), node);
   if (aux !== undefined) host.tcpPorts.reserve(aux);
-  const giveBack = () => void (aux !== undefined && host.tcpPorts.release(aux));
-  return DockerEmulator.of({ engine, node, containerId, pid, adapters, screen, hasScreenSocket, aux, giveBack }, state);
+  const releaseAux = () => void (aux !== undefined && host.tcpPorts.release(aux));
+  const parts = { host, engine, node, containerId, pid, adapters, screen, hasScreenSocket, aux, releaseAux };
+  return DockerEmulator.of(parts, state);
 }
 
 /** Opens the adapters whose process ended while no server ran. */

@@ -8,6 +8,7 @@ import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child } from '../../process/child.ts';
 import { processFacts } from '../../process/proc.ts';
 import type { ConsoleSource, Emulator, Ending, NodeView, ScreenSource, TerminalSize } from '../driver.ts';
+import type { Host } from '../host/host.ts';
 import { ConfigWatch } from '../ios-nvram/config-watch.ts';
 import type { PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, setCarrier } from './adapters.ts';
@@ -24,10 +25,11 @@ const engineRetryMs = 1000;
 const screenGraceMs = 1000;
 
 export interface DockerParts {
+  readonly host: Host;
   readonly engine: DockerEngine;
   readonly node: NodeView;
   readonly containerId: string;
-  /** Its first process, as this host sees it. */
+  /** The container's first process, as this host sees it. */
   readonly pid: number;
   readonly adapters: PortProcesses<AdapterFacts>;
   /** The X server of a node whose console is a screen. */
@@ -36,8 +38,8 @@ export interface DockerParts {
   readonly hasScreenSocket: boolean;
   /** Port of the auxiliary console. */
   readonly aux: number | undefined;
-  /** Gives back what the start took. */
-  readonly giveBack: () => void;
+  /** Releases the port of the auxiliary console. */
+  readonly releaseAux: () => void;
 }
 
 export class DockerEmulator implements Emulator {
@@ -68,7 +70,7 @@ export class DockerEmulator implements Emulator {
     });
   }
 
-  /** For a container that runs, with its adapters. */
+  /** Makes the emulator of a container that runs, with its adapters. */
   static async of(parts: DockerParts, state: ContainerState): Promise<DockerEmulator> {
     const emulator = new DockerEmulator(parts, state);
     await emulator.#openBridges();
@@ -89,7 +91,7 @@ export class DockerEmulator implements Emulator {
     };
   }
 
-  /** Only a request to suspend it changes its state. */
+  /** Never calls back: only a request to suspend a container changes its state. */
   onState(): void {}
 
   onRecord(listener: () => void): void {
@@ -106,7 +108,7 @@ export class DockerEmulator implements Emulator {
     this.state = 'started';
   }
 
-  /** Its network would be another one: it is stopped and started. */
+  /** Never resets in place, because the container's network would be another one: the container is stopped and started. */
   reset(): Promise<boolean> {
     return Promise.resolve(false);
   }
@@ -127,7 +129,7 @@ export class DockerEmulator implements Emulator {
 
   async setCarrier(adapter: number, up: boolean): Promise<void> {
     const facts = this.#parts.adapters.find(adapter);
-    if (facts) await setCarrier(facts, up);
+    if (facts) await setCarrier(this.#parts.host, facts, up);
   }
 
   console(): ConsoleSource | ScreenSource | undefined {
@@ -208,10 +210,10 @@ export class DockerEmulator implements Emulator {
   }
 
   async #tidy(): Promise<void> {
-    const { adapters, screen, giveBack } = this.#parts;
+    const { adapters, screen, releaseAux } = this.#parts;
     await Promise.all([adapters.detachAll(), screen?.stop({ graceMs: screenGraceMs }), this.#configs?.finish()]);
     await Promise.all(this.#bridges.splice(0).map((bridge) => bridge.close()));
-    giveBack();
+    releaseAux();
   }
 }
 

@@ -1,4 +1,4 @@
-/** What is said of an engine that goes away: a server at a Unix socket that hangs up, as a killed engine does. */
+/** Errors that report an engine that goes away: a server at a Unix socket that hangs up, as a killed engine does. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -172,7 +172,7 @@ function wordsOf(text: string): string {
   try {
     return (JSON.parse(text) as { message?: string }).message ?? text.trim();
   } catch {
-    // Not JSON: as it is.
+    // The text is not JSON and is shown as it is.
     return text.trim();
   }
 }

@@ -8,7 +8,7 @@ import { resourcesInside } from './resources.ts';
 
 const busybox = `${resourcesInside}/busybox`;
 
-/** How long a command may take to start. */
+/** Time limit for the start of a command. */
 const startMs = 10_000;
 const pollMs = 20;
 
@@ -57,7 +57,7 @@ export class ContainerCommands {
     return Duplex.from({ writable: stream, readable: output });
   }
 
-  /** While no command is being started. */
+  /** Pauses the container while no command is being started. */
   pause(): Promise<void> {
     return this.#starts.hold(async () => {
       await this.#engine.post(`/containers/${this.#containerId}/pause`);
@@ -74,7 +74,7 @@ export class ContainerCommands {
     });
   }
 
-  /** Its stream is there before the process is. */
+  /** Waits for the command's process, whose stream is there earlier. */
   async #started(id: string): Promise<void> {
     const limitMs = performance.now() + startMs;
     const isThere = async () => {

@@ -15,6 +15,13 @@ export async function listImages(engine: DockerEngine): Promise<{ image: string 
   return names.sort().map((image) => ({ image }));
 }
 
+/** Returns the folders that the image declares as volumes; undefined where the engine does not have it. */
+export async function imageVolumes(engine: DockerEngine, image: string): Promise<string[] | undefined> {
+  await engine.check();
+  const found = await engine.find<DockerImage>(`/images/${encodeURIComponent(image)}/json`);
+  return found && Object.keys(found.Config?.Volumes ?? {});
+}
+
 type Inform = (message: string) => void;
 
 export class DockerImages {
@@ -47,7 +54,7 @@ export class DockerImages {
     const pulled = failure === undefined ? await this.#find(image) : undefined;
     if (!pulled) {
       const reason = failure ?? 'the engine does not have it afterwards';
-      throw fault('docker_failed', { reason: `The image ${image} could not be pulled: ${reason}` });
+      throw fault('docker_failed', { reason: `The image ${image} could not be pulled: ${reason}` }, { extra: { image } });
     }
     inform(`Image ${image} is here`);
     return pulled;

@@ -12,18 +12,18 @@ import type { ContainerState } from './engine.ts';
 import { iolPort } from './iol-environment.ts';
 import type { DockerProperties } from './properties.ts';
 
-/** On a container: the number of its image. */
+/** Label of a container with the number of its image. */
 export const iolLabel = 'patchbay.iol';
 /** Number of the program that moves frames between the image and the interfaces. */
 const bridgeNumber = 513;
-/** Its folder in the container. */
+/** Folder of the image's files in the container. */
 export const iolInside = '/iol';
 const mostPorts = 64;
 const appending = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** KiB. */
 const nvramSize = 1024;
 const maxConfigBytes = 4 * 1024 * 1024;
-/** For an image that has neither NVRAM nor start-up configuration. */
+/** Start-up configuration of an image that has neither NVRAM nor a configuration. */
 const emptyConfig = 'hostname IOL\nend\n';
 
 export interface IolMount {

@@ -132,7 +132,7 @@ export const dockerKind: Kind = {
   needsVmCompute: true,
   consoleTypes,
   engineImages: true,
-  // Its images are names in a registry.
+  // Images of containers are names in a registry, not files.
   imageProperties: [],
   programs,
   defaults: {

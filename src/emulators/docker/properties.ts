@@ -71,7 +71,7 @@ function checked(properties: DockerProperties, nodeId: string): DockerProperties
   return { ...known, mac_address, ...(kernel_path === false && { kernel_path }) };
 }
 
-/** Without keys that say nothing, and blank texts as none. */
+/** Drops keys that say nothing, and takes blank texts as none. */
 function sound(given: object): object {
   const blank = (key: string, value: unknown) =>
     /^(start_command|environment|extra_hosts)$/.test(key) && !String(value ?? '').trim();

@@ -111,7 +111,7 @@ export async function isStatic(path: string): Promise<boolean> {
   }
 }
 
-/** How long our script is waited for; it may take longer where an adapter asks for an address. */
+/** Time that a start waits for our script; the script may take longer where an adapter asks for an address. */
 const prepareLimitMs = 3000;
 const lookMs = 20;
 

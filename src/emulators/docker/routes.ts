@@ -1,17 +1,29 @@
 /** Routes that only this kind has. */
 import { type Route, route } from '../../api/route.ts';
-import { named } from '../../schema/common.ts';
+import { named, nullable } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import type { NodeAccess } from '../driver.ts';
 import type { DockerEngine } from './engine.ts';
-import { listImages } from './images.ts';
+import { imageVolumes, listImages } from './images.ts';
 
+const ImageVolumes = Type.Object(
+  { volumes: nullable(Type.Array(Type.String())) },
+  {
+    ...named('ImageVolumes'),
+    description: 'Folders that the image declares as volumes; null where the engine does not have the image',
+  },
+);
 const DockerImage = Type.Object({ image: Type.String() }, named('DockerImage'));
 
 export function dockerRoutes(engine: DockerEngine, nodes: NodeAccess): Route[] {
   return [
     route('GET /v2/compute/docker/images', { summary: 'Images of the Docker engine', reply: Type.Array(DockerImage) }, () =>
       listImages(engine),
+    ),
+    route(
+      'GET /v2/compute/docker/image_volumes/{image:.+}',
+      { summary: 'Volumes that an image of the Docker engine declares', reply: ImageVolumes, own: true },
+      async ({ path }) => ({ volumes: (await imageVolumes(engine, path.image)) ?? null }),
     ),
     route(
       'POST /v2/compute/projects/{project_id}/docker/nodes/{node_id}/pause',

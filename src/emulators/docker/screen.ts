@@ -53,7 +53,7 @@ export async function startScreen({ settings }: Host, node: NodeView): Promise<C
   if (runAs) await own(runAs, [screenFolder(node.runtimeDirectory)]);
   const { console_resolution } = asDocker(node.properties);
   const server = commandAs(runAs, program, screenArguments({ name: node.name, resolution: console_resolution }));
-  // Who is not root may mount something only in a namespace of users in which he is.
+  // A user who is not root may mount something only in a namespace of users in which he is.
   const asRoot = process.geteuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const inside = ['sh', '-c', inPlaceOfTmp, screenFolder(node.runtimeDirectory), server.program, ...server.args];
   const child = await spawnChild({
@@ -79,7 +79,7 @@ function causeIn(words: string): string {
     .trim();
 }
 
-/** In the node's folder. */
+/** File name of the screen's log, in the node's folder. */
 export const screenLog = 'vnc.log';
 
 export interface ScreenFacts {

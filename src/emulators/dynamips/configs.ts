@@ -8,7 +8,7 @@ import { renameInConfigs } from '../facts/config-files.ts';
 import { configsFolder } from './confined.ts';
 import type { Hypervisor } from './hypervisor.ts';
 
-/** In the node's folder. */
+/** Paths of the configurations in the node's folder. */
 export const configFiles = { startup: 'configs/startup-config.cfg', private: 'configs/private-config.cfg' } as const;
 /** A larger file is none that was written from a request, or from an NVRAM. */
 const maxConfigBytes = 4 * 1024 * 1024;
@@ -16,7 +16,7 @@ const names = ['startup', 'private'] as const;
 type ConfigName = (typeof names)[number];
 export type RouterConfigs = Readonly<Record<ConfigName, string>>;
 
-/** Its file of ours, and GNS3's, which has the router's number in its name: several routers may share a folder there. */
+/** Paths of a configuration: our file, and GNS3's, which has the router's number in its name: several routers may share a folder there. */
 const filesOf = (name: ConfigName, id: number) => [configFiles[name], `configs/i${id}_${name}-config.cfg`];
 
 /** Finds the configurations that exist and are not empty; of two files, the one that was written last. */

@@ -57,7 +57,7 @@ export async function confineDynamips(
   // The relays, which are that user, pass through it by a relative path.
   if (runAs) await chmod(runtimeDirectory, 0o711);
   await writeFile(join(runtimeDirectory, 'launch'), launchScript(confined, root, { socat, ip }), { mode: 0o600 });
-  // Without root, a user namespace owns the network of the relays.
+  // A user namespace owns the network of the relays if the server is not root.
   const user = process.geteuid?.() === 0 ? [] : ['--user', '--map-root-user'];
   const args = ['--no-new-privs', 'unshare', ...user, '--net', 'sh', 'launch'];
   return { program: 'setpriv', args, cwd: runtimeDirectory, filter: systemCallFilter() };

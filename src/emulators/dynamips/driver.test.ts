@@ -59,7 +59,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
   });
 
   async function start(more: Properties = {}): Promise<RouterEmulator> {
-    // As the compute does it before each start.
+    // The compute removes the folder, too, before each start.
     await rm(bench.runtimeDirectory, { recursive: true, force: true });
     const view = await bench.view(await bench.create(more));
     return (await bench.driver.start(view)) as RouterEmulator;
@@ -75,7 +75,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
       startup: 'hostname first\n',
       private: 'crypto key\n',
     });
-    // As a guest saves: the stand-in answers what its NVRAM holds.
+    // A guest saves in this way: the stand-in answers what its NVRAM holds.
     const nvram = join(bench.directory, 'c3725_i1_nvram');
     await writeFile(nvram, 'hostname second\r\n\0');
     await router.look();
@@ -92,7 +92,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     await writeFile(nvram, '\0');
     await router.stop();
     assert.equal(await readFile(join(configs, 'startup-config.cfg'), 'utf8'), 'hostname saved\n');
-    // As a client of GNS3 writes it.
+    // A client of GNS3 writes the file so.
     await writeFile(join(configs, 'i1_startup-config.cfg'), 'hostname third\n');
     const later = new Date(Date.now() + 60_000);
     await utimes(join(configs, 'i1_startup-config.cfg'), later, later);
@@ -101,7 +101,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     const again = await start();
     assert.equal((await extractConfigs(again.hypervisor, again.router))?.startup, 'hostname fourth\n');
     await again.stop();
-    // As in a copy of a node of GNS3's that had the number 7.
+    // A copy of a node of GNS3's that had the number 7 has such files.
     for (const file of ['startup-config.cfg', 'i1_startup-config.cfg']) await rm(join(configs, file));
     await writeFile(join(configs, 'i7_startup-config.cfg'), 'hostname copied\n');
     const copy = await start();
@@ -146,7 +146,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     const view = await bench.view(await bench.create());
     const { record } = router;
     router.release();
-    // As the next server: it knows what it adopts.
+    // The next server knows what it adopts.
     const next = makeDriver(bench.host);
     const adopted = await next.adopt(view, record);
     assert.ok(adopted);
@@ -158,7 +158,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     await second.stop();
     await adopted.stop();
     await waitFor(async () => (await readdir(ghosts)).length === 0, { what: 'the end of the ghost image' });
-    // One that has ended while no server ran.
+    // A router that has ended while no server ran.
     await mkdir(join(ghosts, kept));
     assert.equal(await makeDriver(bench.host).adopt(view, record), undefined);
     await waitFor(async () => (await readdir(ghosts)).length === 0, { what: 'the end of the ghost image of an ended router' });
@@ -193,7 +193,7 @@ describe('with the stand-in', { skip: obstacle }, () => {
     await Promise.all([ask('/auto_idlepc'), ask('/auto_idlepc')]);
     const once = ['0x0', '0x60b5c9d4', '0x60200f3c', '0x60001111'];
     assert.deepEqual(asked, [...once, ...once]);
-    // It runs with its own value, with which the stand-in does not idle.
+    // The router runs with its own value, with which the stand-in does not idle.
     assert.equal((await router.hypervisor.ask('vm', 'cpu_usage', router.router, 0)).text, '98');
     await router.stop();
   });

@@ -50,7 +50,10 @@ export function dynamipsDriver(host: Host, times = idlePcTimes): Driver {
   };
 }
 
-/** While a router runs, modules change on c7200 only, and not its I/O controller. @throws node_running, dynamips_failed for what is no port adapter */
+/**
+ * Refuses a change of a running router's modules, except on c7200 and there of its I/O controller. @throws node_running, dynamips_failed
+ * for what is no port adapter
+ */
 function requireLive(before: Properties, after: Properties, name: string): void {
   const [old, next] = [pluggedModules(before), pluggedModules(after)];
   const isIn = (list: readonly PluggedModule[], one: PluggedModule) => list.some((other) => isDeepStrictEqual(one, other));

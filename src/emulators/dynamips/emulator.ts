@@ -39,18 +39,18 @@ export interface RouterParts {
   readonly record: RouterRun;
   /** Configurations in the NVRAM at the start; undefined: none, or not known. */
   readonly configs: RouterConfigs | undefined;
-  /** Once, when no process is left: gives back what the driver holds for it. */
+  /** Called once, when no process is left: releases what the driver holds for the router. */
   readonly released: () => void;
 }
 
 /** States of a router, as `vm get_status` answers. 1: it is shutting down. */
 export const vmStates = { inactive: 0, running: 2, suspended: 3 } as const;
 
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const stopGraceMs = 3000;
-/** For saving configurations and stopping the router; then the process is ended. */
+/** Time limit for saving configurations and stopping the router; then the process is ended. */
 const shutdownLimitMs = 15_000;
-/** How often the NVRAM is looked at for a saved configuration, as in GNS3. */
+/** Interval at which the NVRAM is checked for a saved configuration, as in GNS3. */
 const pollMs = 30_000;
 
 export class RouterEmulator implements Emulator {

@@ -92,7 +92,7 @@ export class GhostImages {
 
   async #make(name: string, { properties, binary, image, runAs, sparsemem }: GhostRequest): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o711 });
-    // Beside those of nodes: a server that starts removes what does not belong to a running one.
+    // The folder is beside those of nodes: a server that starts removes folders that do not belong to a running process.
     const folders = join(this.#host.settings.runtimeDirectory, 'n');
     await mkdir(folders, { recursive: true, mode: 0o700 });
     const runtimeDirectory = await mkdtemp(join(folders, 'ghost-'));

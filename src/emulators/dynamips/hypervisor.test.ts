@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,6 +125,23 @@ for (const { name, path, skip } of programs) {
     }),
   );
 }
+
+test('a link in the place of the control socket is not followed to another socket', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-dynamips-'));
+  t.after(() => rm(folder, { recursive: true }));
+  let reached = 0;
+  const other = createServer((socket) => {
+    reached++;
+    socket.destroy();
+  }).listen(join(folder, 'other'));
+  t.after(() => other.close());
+  await once(other, 'listening');
+  await symlink('other', join(folder, 'control'));
+  await assert.rejects(Hypervisor.connect(join(folder, 'control')), /control port cannot be reached: ENOTSOCK/);
+  assert.equal(reached, 0);
+});
 
 test('a connection that was lost is made again for the next command', async () => {
   let connections = 0;

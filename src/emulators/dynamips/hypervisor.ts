@@ -6,6 +6,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { Mutex } from '../../lib/mutex.ts';
+import { connectSocket } from '../../process/unix-socket.ts';
 
 export interface HypervisorAnswer {
   /** The lines `101`, without that number. */
@@ -130,7 +131,7 @@ export class Hypervisor {
 
 /** @throws HypervisorError */
 function dial(at: string | number): Promise<Socket> {
-  const socket = typeof at === 'number' ? connect({ port: at, host: '127.0.0.1', noDelay: true }) : connect(at);
+  const socket = typeof at === 'number' ? connect({ port: at, host: '127.0.0.1', noDelay: true }) : connectSocket(at);
   return new Promise((resolve, reject) => {
     const refuse = (error: Error) => reject(new HypervisorError(0, `its control port cannot be reached: ${error.message}`));
     socket.once('error', refuse);

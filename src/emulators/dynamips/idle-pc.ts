@@ -9,9 +9,9 @@ import { sendAll } from './launch.ts';
 import { idleCommands } from './router-commands.ts';
 
 export interface IdlePcTimes {
-  /** How long a router runs before its values are looked for. */
+  /** Running time of a router before its values are looked for. */
   readonly bootMs: number;
-  /** How long one is tried. */
+  /** Trial time of each value. */
   readonly trialMs: number;
 }
 

@@ -102,7 +102,7 @@ function portOf(type: PortType, at: { adapter: number; number: number; shown: nu
   };
 }
 
-/** In the order of their names; empty ones count as well. */
+/** Modules by property, in the order of the properties' names; empty ones count as well. */
 function plugged(properties: Properties, prefix: string): [string, unknown][] {
   return Object.entries(properties)
     .filter(([key]) => key.startsWith(prefix))

@@ -24,12 +24,12 @@ export interface RouterFacts {
 
 export type Command = readonly CommandWord[];
 
-/** Without an address of the user's, this is what a router has in the place of `xxxx`. */
+/** Default MAC address of a router, `caNN.xxxx.0000`: NN is its number, xxxx the end of the node's id. */
 export function macAddress(id: number, nodeId: string): string {
   return `ca${id.toString(16).slice(-2).padStart(2, '0')}.${nodeId.replaceAll('-', '').slice(-4)}.0000`;
 }
 
-/** Up to the start, in the order in which they are sent. */
+/** Commands up to the start, in the order in which they are sent. */
 export function routerCommands(router: RouterFacts, nodeId: string): Command[] {
   const { name, properties, startupConfig, privateConfig, ghost } = router;
   const platform = String(properties.platform);

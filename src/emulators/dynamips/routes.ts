@@ -48,7 +48,7 @@ interface Search {
   readonly path: Path;
 }
 
-/** With the router of a node that runs, or with one that is started for this alone; the node stays as it was. */
+/** Runs `work` with the router of a node that runs, or with one that is started for this alone; the node stays as it was. */
 async function withRouter<T>(
   { nodes, routers, path }: Search,
   work: (router: RouterEmulator, view: NodeView) => Promise<T>,

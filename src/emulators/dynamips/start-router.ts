@@ -6,6 +6,7 @@ import { adoptChild } from '../../process/child.ts';
 import type { NodeView, Properties } from '../driver.ts';
 import { allows } from '../host/file-access.ts';
 import type { Host } from '../host/host.ts';
+import { imageFolders, makeReadable } from '../host/readable-images.ts';
 import { findRunAs, own, type RunAs } from '../host/run-as.ts';
 import type { DynamipsBinaries } from './binary.ts';
 import { extractConfigs, presentConfigs } from './configs.ts';
@@ -99,7 +100,7 @@ export async function adoptRouter(
   record: RouterRecord,
 ): Promise<RouterEmulator | undefined> {
   const { pid, startTime, aux, ghost, router } = record;
-  // At once: another router of this image may be found ended meanwhile.
+  // The ghost is held before anything is awaited: another router of this image may be found ended meanwhile.
   if (ghost !== undefined) ghosts.hold(ghost);
   const { runtimeDirectory: runDirectory } = host.settings;
   const child = await adoptChild({ pid, startTime, logFile: join(node.directory, logName), runDirectory });
@@ -170,6 +171,7 @@ async function findImage(
   const images = host.images.of(dynamipsImages);
   const reference = String(properties.image);
   const path = await images.resolve(reference, projectDirectory);
+  if (runAs) await makeReadable(runAs, [path], { folders: [...imageFolders(host.settings), projectDirectory], need: 0o4 });
   const facts = await stat(path);
   if (runAs && !allows(runAs, facts, 0o4)) throw fault('run_as_failed', { reason: `the user ${runAs.user} cannot read ${path}` });
   const head = await headOf(path).catch((cause: NodeJS.ErrnoException) => {

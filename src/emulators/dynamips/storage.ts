@@ -1,4 +1,4 @@
-/** How routers are stored: their properties, numbers, images and configurations. */
+/** Storage of routers: their properties, numbers, images and configurations. */
 import type { StorageOnlyFacts } from '../storage-only/storage-only-driver.ts';
 import { configFiles } from './configs.ts';
 import { dynamipsKind } from './kind.ts';

@@ -15,7 +15,7 @@ export interface CircuitEnd {
 }
 
 export interface CircuitRules {
-  /** For people: `port:dlci`. */
+  /** Form of an end's numbers in messages: `port:dlci`. */
   readonly form: string;
   /** Whether these can be the numbers of a circuit's end. */
   readonly accepts: (numbers: readonly number[]) => boolean;

@@ -94,7 +94,7 @@ test('a link that an emulator put in place of a file lends nothing, nor does one
   await assert.rejects(sh('true', { writes: [join(node, 'disk')] }), { name: 'Fault', message: /node\/disk is a symbolic link/ });
   await assert.rejects(tools.giveFile(owner, join(node, 'disk')), { message: /node\/disk is a symbolic link/ });
   assert.equal(await ownerOf(secret), 0);
-  // While it is lent, its folder is replaced by one that leads elsewhere: the file is returned, not what has its name by then.
+  // The folder of a lent file is replaced by one that leads elsewhere: the file is returned, not what has its name by then.
   const began = join(folder, 'began');
   await mkdir(began);
   await chmod(began, 0o777);

@@ -62,6 +62,6 @@ export interface Host {
   readonly pcs: FabricPcs;
   readonly fabric: FabricPaths;
   readonly linkNamespace: LinkNamespace;
-  /** For the server's log; never shown to clients. */
+  /** Writes to the server's log; never shown to clients. */
   log(level: 'debug' | 'info' | 'warning' | 'error', message: string): void;
 }

@@ -99,7 +99,7 @@ export class ImageFolder {
     return path;
   }
 
-  /** How a resolved path is shown to clients: relative below this folder or directly in another image folder, else absolute. */
+  /** Form in which clients see a resolved path: relative below this folder or directly in another image folder, else absolute. */
   display(path: string, projectDirectory?: string): string {
     if (isBelow(this.directory, path)) return relative(this.directory, path);
     const flat = this.folders(projectDirectory).some((directory) => dirname(path) === directory);

@@ -3,16 +3,18 @@
  * sees them or their frames, and that goes with them. Machines run in it: they need no other network.
  *
  * Theory of operation: a process that only sleeps, the holder, has the network namespace and a mount namespace with a `/sys` of that network
- * and a `/dev/net/tun` that emulators may open. It is adopted like an emulator. The network stays while a machine or this server is in it or
+ * and a `/dev/net/tun` that emulators may open. Without root it is the root of a user namespace that owns them, and machines are in a user
+ * namespace below, without a privilege over them. The holder is adopted like an emulator. The network stays while a machine or this server is in it or
  * keeps it open, so a holder that was ended is replaced by another one in the same network, and no frame is lost.
  */
-import { existsSync } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Mutex } from '../../lib/mutex.ts';
 import { BatchTool } from '../../process/batch-tool.ts';
+import { bubblewrapObstacle } from '../../process/bubblewrap/usable.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
+import { enterNetwork, enterWords } from '../../process/enter-namespaces.ts';
 import { runTool } from '../../process/tool.ts';
 import type { Settings } from '../../schema/settings.ts';
 import { findProgram } from './find-program.ts';
@@ -30,6 +32,8 @@ interface HolderRecord {
   readonly startTime: number;
   /** Name of the network namespace, such as `net:[4026532281]`. */
   readonly network: string;
+  /** Name of the user namespace that owns it, of a server that is not root. */
+  readonly user?: string;
 }
 
 /** Word that the holder prints when all is in place. */
@@ -41,16 +45,50 @@ const toolLimitMs = 5000;
 const retryMs = 60_000;
 const stopGraceMs = 500;
 
-/** In its mount namespace only; IPv6 would send frames of the host. Majors and minors: Documentation/admin-guide/devices.txt of the kernel. */
-const holderScript = [
-  'mount -t sysfs sysfs /sys',
-  '[ -c /dev/net/tun ] || { echo "there is no /dev/net/tun: load the module tun, or give it to the container"; exit 1; }',
-  'mount -t tmpfs -o mode=0755,size=64k tmpfs /dev/net',
-  'mknod -m 0666 /dev/net/tun c 10 200',
+const isRoot = process.getuid?.() === 0;
+
+/**
+ * Commands of the holder, which act in its mount namespace only. IPv6 would send frames of the host. A user namespace has no device files of its own. Majors and minors:
+ * Documentation/admin-guide/devices.txt of the kernel.
+ */
+const prepareScript = [
+  // Read-only, as the kernel requires where the host's is.
+  'mount -t sysfs -o ro sysfs /sys',
+  '[ -c /dev/net/tun ] || { echo "there is no /dev/net/tun: load the module tun, or give it to the container" >&2; exit 1; }',
+  ...(isRoot
+    ? ['mount -t tmpfs -o mode=0755,size=64k tmpfs /dev/net', 'mknod -m 0666 /dev/net/tun c 10 200']
+    : [
+        '[ -r /dev/net/tun -a -w /dev/net/tun ] || { echo "/dev/net/tun is closed to this user: chmod 0666 /dev/net/tun" >&2; exit 1; }',
+      ]),
   '{ echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6; } 2> /dev/null || true',
-  `echo ${readyWord}`,
-  'exec sleep infinity',
-].join(' && ');
+];
+const holderScript = [...prepareScript, `echo ${readyWord}`, 'exec sleep infinity'].join(' && ');
+
+/** Words before a command that is to have a network and mounts of its own; a user that is not root needs to be the root of a user namespace. */
+const unshareWords = (kinds: readonly string[]) => [
+  ...['unshare', ...(isRoot || !kinds.includes('--net') ? [] : ['--user', '--map-root-user'])],
+  ...[...kinds, '--mount', '--propagation', 'slave'],
+];
+
+const trialWords = [...unshareWords(['--net']), 'sh', '-e', '-c'];
+
+/** Words before a command that is to run where machines of this user could have interfaces, for as long as it runs. */
+export const trialNamespace: readonly string[] = [...trialWords, [...prepareScript, 'exec "$@"'].join(' && '), 'sh'];
+
+/** Tries whether there can be a link namespace. @returns why not, and what allows it; undefined when there can be one */
+export async function tryLinkNamespace(): Promise<string | undefined> {
+  // Machines that are not confined would be the root of the namespace, and could change the links of the others.
+  const confinement = isRoot ? undefined : await bubblewrapObstacle();
+  if (confinement !== undefined) return `bubblewrap cannot be used: ${confinement}`;
+  const [program = '', ...args] = [...trialNamespace, 'true'];
+  const { code, reason } = await runTool(program, args, { timeoutMs: toolLimitMs });
+  return code === 0 ? undefined : withRemedy(reason);
+}
+
+function withRemedy(reason: string): string {
+  if (isRoot || !/unshare|permission denied|not permitted/i.test(reason)) return reason;
+  return `${reason}. User namespaces are needed: let sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0 and user.max_user_namespaces allow them, or run the server as root`;
+}
 
 export class LinkNamespace {
   /** Programs that are kept running there. */
@@ -59,9 +97,10 @@ export class LinkNamespace {
   readonly #parts: LinkNamespaceParts;
   readonly #changes = new Mutex();
   #holder: Child | undefined;
-  /** Keeps the network while this server runs. */
-  #network: FileHandle | undefined;
+  /** Keep the namespaces while this server runs. */
+  #kept: FileHandle[] = [];
   #trial: Promise<string | undefined> | undefined;
+  #likely: Promise<string | undefined> | undefined;
   #isClosed = false;
 
   constructor(parts: LinkNamespaceParts) {
@@ -81,7 +120,7 @@ export class LinkNamespace {
     try {
       const child = await adoptChild({ ...record, logFile: this.#logFile, runDirectory });
       if (child) await this.#use(child);
-      else await this.#holdAgain(await pathOf(record.network));
+      else await this.#holdAgain(await findNamespaces(record));
     } catch (error) {
       this.#parts.log('error', `the link namespace could not be taken over: ${(error as Error).message}`);
     }
@@ -96,7 +135,8 @@ export class LinkNamespace {
   /** Whether machines will have interfaces, as far as can be said without making the namespace. */
   async isLikely(): Promise<boolean> {
     if (this.#trial) return (await this.#trial) === undefined;
-    return process.getuid?.() === 0 && process.env.PATCHBAY_NATIVE !== 'off' && existsSync('/dev/net/tun');
+    this.#likely ??= this.#tryNamespace();
+    return (await this.#likely) === undefined;
   }
 
   async #tryAndSay(): Promise<string | undefined> {
@@ -131,7 +171,7 @@ export class LinkNamespace {
         await rm(this.#recordFile, { force: true });
         await rm(this.#logFile, { force: true });
       } else this.#holder?.release();
-      await this.#network?.close();
+      await this.#keep([]);
     });
   }
 
@@ -143,14 +183,13 @@ export class LinkNamespace {
     return join(this.#parts.settings.runtimeDirectory, 'link-namespace.log');
   }
 
+  /** Words before a command that is to run there. Without a holder it fails: it must not run in the network of the host. */
   #words(): string[] {
-    const pid = this.pid ?? 'self';
-    return ['nsenter', `--net=/proc/${pid}/ns/net`, `--mount=/proc/${pid}/ns/mnt`];
+    return enterWords(`/proc/${this.pid ?? 0}/ns`);
   }
 
   async #try(): Promise<string | undefined> {
     const { fabric, settings } = this.#parts;
-    if (process.getuid?.() !== 0) return 'the server is not root';
     for (const [name, source] of [
       ['unshare', 'util-linux'],
       ['nsenter', 'util-linux'],
@@ -158,8 +197,12 @@ export class LinkNamespace {
       ['tc', 'iproute2'],
     ])
       if (!(await findProgram(name as string))) return `${name} (package ${source}) is not installed`;
-    if (!(await fabric.capabilities()).taps) return 'koffi cannot be loaded';
-    if (this.#holder === undefined) await this.#changes.run(() => this.#hold([]));
+    if (this.#holder === undefined) {
+      const obstacle = await this.#tryNamespace();
+      if (obstacle !== undefined) return obstacle;
+      const [network, user] = this.#keptPaths;
+      await this.#changes.run(() => this.#hold(network === undefined ? [] : enterNetwork(network, user)));
+    }
     const { linkObstacle } = await fabric.capabilities();
     if (linkObstacle !== null) return linkObstacle;
     const runAs = await findRunAs(settings);
@@ -169,13 +212,17 @@ export class LinkNamespace {
     return code === 0 ? undefined : `emulators cannot open /dev/net/tun: ${reason}`;
   }
 
+  async #tryNamespace(): Promise<string | undefined> {
+    if (!isRoot && !this.#parts.settings.Qemu.sandbox) return 'a server that is not root needs the sandbox of [Qemu]';
+    return tryLinkNamespace();
+  }
+
   /** Starts a holder, in a network of its own or behind `words` in an existing one. @throws with the reason */
   async #hold(words: readonly string[]): Promise<void> {
     if (this.#isClosed) return;
     const { runtimeDirectory } = this.#parts.settings;
-    const own = words.length === 0 ? ['--net'] : [];
     const script = ['sh', '-e', '-c', holderScript];
-    const [program = '', ...args] = [...words, 'unshare', ...own, '--mount', '--propagation', 'slave', ...script];
+    const [program = '', ...args] = [...words, ...unshareWords(words.length === 0 ? ['--net'] : []), ...script];
     const child = await spawnChild({
       ...{ program, args, cwd: '/', logFile: this.#logFile, runDirectory: runtimeDirectory },
     });
@@ -194,19 +241,24 @@ export class LinkNamespace {
     await this.#use(child);
   }
 
-  /** Another holder of a network that is still there. */
-  async #holdAgain(path: string | undefined): Promise<void> {
-    if (path === undefined) return;
-    await this.#changes.run(() => this.#hold(['nsenter', `--net=${path}`]));
+  /** Another holder of a network that is still there. `paths`: of the network namespace, and of the user namespace unless this is root. */
+  async #holdAgain([network, user]: readonly string[]): Promise<void> {
+    if (network === undefined) return;
+    await this.#changes.run(() => this.#hold(enterNetwork(network, user)));
+  }
+
+  async #keep(paths: readonly string[]): Promise<void> {
+    const before = this.#kept;
+    this.#kept = await Promise.all(paths.map((path) => open(path, 'r')));
+    for (const file of before) await file.close();
   }
 
   async #use(child: Child): Promise<void> {
-    const path = `/proc/${child.pid}/ns/net`;
-    const network = await open(path, 'r');
-    await this.#network?.close();
-    this.#network = network;
+    const paths = namespacesOf(child.pid);
+    await this.#keep(paths);
     this.#holder = child;
-    const record: HolderRecord = { pid: child.pid, startTime: child.startTime, network: await readlink(path) };
+    const [network = '', user] = await Promise.all(paths.map((path) => readlink(path)));
+    const record: HolderRecord = { pid: child.pid, startTime: child.startTime, network, ...(user !== undefined && { user }) };
     await writeFile(this.#recordFile, JSON.stringify(record), { mode: 0o600 });
     void child.outcome.then(() => this.#lost(child));
     await this.#parts.fabric.useNamespace(child.pid);
@@ -215,26 +267,52 @@ export class LinkNamespace {
   async #lost(child: Child): Promise<void> {
     if (this.#isClosed || this.#holder !== child) return;
     this.#parts.log('warning', 'the holder of the link namespace has ended and is started again');
-    const path = `/proc/${process.pid}/fd/${this.#network?.fd}`;
-    await this.#holdAgain(path).catch((error: Error) => this.#parts.log('error', `the link namespace: ${error.message}`));
+    await this.#holdAgain(this.#keptPaths).catch((error: Error) => {
+      this.#parts.log('error', `the link namespace: ${error.message}`);
+      if (this.#holder !== child) return;
+      // The next machine that starts has another one made.
+      this.#holder = undefined;
+      this.#trial = undefined;
+    });
+  }
+
+  /** Paths of the namespaces that this server keeps. */
+  get #keptPaths(): string[] {
+    return this.#kept.map(({ fd }) => `/proc/${process.pid}/fd/${fd}`);
   }
 
   async #readRecord(): Promise<HolderRecord | undefined> {
     try {
-      const { pid, startTime, network } = JSON.parse(await readFile(this.#recordFile, 'utf8')) as Partial<HolderRecord>;
+      const { pid, startTime, network, user } = JSON.parse(await readFile(this.#recordFile, 'utf8')) as Partial<HolderRecord>;
       if (!Number.isInteger(pid) || typeof startTime !== 'number' || typeof network !== 'string') return undefined;
-      return { pid: pid as number, startTime, network };
+      return { pid: pid as number, startTime, network, ...(typeof user === 'string' && { user }) };
     } catch {
       return undefined;
     }
   }
 }
 
-/** A path to the network namespace of this name, of a process that is in it; undefined when there is none. */
-async function pathOf(network: string): Promise<string | undefined> {
-  for (const name of await readdir('/proc')) {
-    const path = `/proc/${name}/ns/net`;
-    if (/^\d+$/.test(name) && (await readlink(path).catch(() => '')) === network) return path;
+/** Paths of a process's network namespace, and of its user namespace unless this is root. */
+function namespacesOf(pid: number | string): string[] {
+  return ['net', ...(isRoot ? [] : ['user'])].map((kind) => `/proc/${pid}/ns/${kind}`);
+}
+
+/** Finds paths to the recorded namespaces: of a process in them, or of one that keeps the network open, as the fabric does. Empty when there is none. */
+async function findNamespaces({ network, user }: HolderRecord): Promise<string[]> {
+  for (const pid of await readdir('/proc')) {
+    const paths = /^\d+$/.test(pid) ? namespacesOf(pid) : [];
+    const names = await Promise.all(paths.map((path) => readlink(path).catch(() => '')));
+    if (names[0] === network && names[1] === user) return paths;
+    const kept = isRoot && paths.length > 0 ? await findDescriptor(`/proc/${pid}/fd`, network) : undefined;
+    if (kept !== undefined) return [kept];
+  }
+  return [];
+}
+
+async function findDescriptor(folder: string, target: string): Promise<string | undefined> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = `${folder}/${name}`;
+    if ((await readlink(path).catch(() => '')) === target) return path;
   }
   return undefined;
 }

@@ -32,7 +32,7 @@ test('each node has a user of its own, always the same, which owns nothing else'
   assert.equal(first, again);
   assert.equal(new Set([first, second, tools]).size, 3);
   for (const uid of [first, second, tools]) assert.ok(isEmulators(Number(uid), { uid: '5' }), uid);
-  for (const uid of [0, 1000, 65_534, 61_101]) assert.ok(!isEmulators(uid, { uid: '5' }), String(uid));
+  for (const uid of [0, 1000, 65_534, 61_101, 2_147_352_576]) assert.ok(!isEmulators(uid, { uid: '5' }), String(uid));
   const named = { ...settings, Server: { ...settings.Server, run_as: 'nobody' } };
   assert.equal((await findRunAs(named, one))?.user, 'nobody');
 });

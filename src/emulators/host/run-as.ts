@@ -13,7 +13,7 @@ import type { Settings } from '../../schema/settings.ts';
 import type { NodeView } from '../driver.ts';
 
 export interface RunAs {
-  /** For people: a name, or the number of a user without one. */
+  /** User for messages: a name, or the number of a user without one. */
   readonly user: string;
   readonly uid: string;
   readonly gid: string;
@@ -42,9 +42,9 @@ const ownId = '61100';
 
 /**
  * Users of nodes, one for each, after the hash of its id: no machine owns what another one does. Numbers that systemd (Users, Groups, UIDs and
- * GIDs on systemd Systems) leaves unused.
+ * GIDs on systemd Systems) leaves unused, up to those of foreign images (2147352576 and more).
  */
-const [firstNodeId, nodeIds] = [1_879_048_192, 2 ** 28];
+const [firstNodeId, nodeIds] = [1_879_048_192, 2 ** 28 - 2 ** 17];
 
 /**
  * The user of a node's emulators; without `nodeId` that of tools. Undefined when the server is not root and so cannot choose, or is to run them

@@ -1,10 +1,10 @@
-/** While an IOS image runs, its configuration is written to text files whenever it has saved it, and its log is kept short. */
+/** Writes the configuration of a running IOS image to text files whenever the image has saved it, and keeps its log short. */
 import { lstat } from 'node:fs/promises';
 import type { NodeView } from '../driver.ts';
 import { exportConfigs, nvramFile } from './configs.ts';
 import { shortenLog } from './node-files.ts';
 
-/** How often the NVRAM and the size of the log are looked at. */
+/** Interval at which the NVRAM and the size of the log are checked. */
 const watchMs = 2000;
 /** Bytes: an image that repeats a message for days must not fill the disk. */
 const logSize = { most: 8 * 2 ** 20, keep: 2 ** 20 };

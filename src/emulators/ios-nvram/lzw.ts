@@ -10,7 +10,7 @@ const widthMask = 0x1f;
 const blockMode = 0x80;
 const firstWidth = 9;
 const lastWidth = 16;
-/** In block mode: forget all codes. */
+/** Code that clears all codes in block mode. */
 const clear = 256;
 
 export class LzwError extends Error {}

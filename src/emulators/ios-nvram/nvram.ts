@@ -28,7 +28,7 @@ const baseAddress = 0x10000000;
 const defaultVersion = 0x0f04;
 const fileMagic = 0xdcba;
 const fileBytes = 1024;
-/** From this size on, 4 bytes more lie between the configurations when the first one is padded. */
+/** Size of an NVRAM from which 4 bytes more lie between the configurations when the first one is padded. */
 const extraPaddingFrom = 128 * 1024;
 
 /** Far more than IOS can have. Guests write it, and unpacking so much takes 60 ms at worst. */

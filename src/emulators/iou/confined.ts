@@ -109,7 +109,7 @@ function launchScript({ image, args, license, ramMiB }: ConfinedIou, socat: stri
     'stopping=; trap stopping=1 HUP TERM',
     `${quoteWords(terminal)} &`,
     `${quoteWords(server)} 2>/dev/null &`,
-    // Without the socket, what people type as soon as the image runs would be lost.
+    // The image waits for the socket, or what people type as soon as it runs would be lost.
     ...untilTrue('test -e tty -a -S console'),
     'exec 3<>tty && stty raw -echo <&3 || exit',
     `${variables.join(' ')} ${quoteWords([...limits, '--', ...program])} ${descriptors} & image=$!`,

@@ -7,6 +7,7 @@ import { removeTree } from '../../lib/remove-tree.ts';
 import { adoptChild, type Child, spawnChild } from '../../process/child.ts';
 import type { Driver, Emulator, NodeView, StartOptions } from '../driver.ts';
 import type { Host } from '../host/host.ts';
+import { imageFolders, makeReadable } from '../host/readable-images.ts';
 import { findRunAs, own, type RunAs } from '../host/run-as.ts';
 import { saveAfterEnd } from '../ios-nvram/config-watch.ts';
 import { importConfigs, mostNvram } from '../ios-nvram/configs.ts';
@@ -58,6 +59,7 @@ async function startIou(host: Host, node: NodeView, options: StartOptions): Prom
   refuseContradictions(properties);
   const path = await host.images.of(iouImages).resolve(properties.path, node.projectDirectory);
   const runAs = await findRunAs(settings, node.nodeId);
+  if (runAs) await makeReadable(runAs, [path], { folders: [...imageFolders(settings), node.projectDirectory], need: 0o5 });
   const image = await checkImage(path, runAs);
   const license = await findLicense(settings, directory, options);
   warnAboutMemory(node, properties);

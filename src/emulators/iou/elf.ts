@@ -162,7 +162,7 @@ function textOf(bytes: Buffer): string | undefined {
   return end < 0 ? undefined : bytes.toString('utf8', 0, end);
 }
 
-/** At most so many bytes; fewer where the file ends. */
+/** Reads at most so many bytes; fewer where the file ends. */
 async function readAt(file: FileHandle, at: bigint, bytes: number): Promise<Buffer> {
   if (at > BigInt(Number.MAX_SAFE_INTEGER)) return Buffer.alloc(0);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, Number(at));

@@ -22,7 +22,7 @@ export interface IouRecord extends Record<string, unknown> {
 /** Log of the image's console output and of its launcher's messages. */
 export const logName = 'console.log';
 
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const stopGraceMs = 2000;
 
 export function makeEmulator(node: NodeView, child: Child, record: IouRecord): Emulator {

@@ -7,7 +7,7 @@ import { frameHeader, iouArguments, netmap, peerOf } from './command.ts';
 import { licenseProblem } from './license.ts';
 import type { IouProperties } from './properties.ts';
 
-/** What `compress` (ncompress 5.0) makes of the squares of 0 to 239, one a line: the width of its codes grows. */
+/** Output of `compress` (ncompress 5.0) for the squares of 0 to 239, one a line: the width of its codes grows. */
 const packed =
   'H52QMBTEUEBDQQ6BNhTIqKFgRkIaB20UxDEwBoyAMWRUpFEwho2DMXIklLFQYY2ROA7OkFHQ4UAaFwnSeImjYA0ZB2vcSGijpI2dCm7gDFpTQc' +
   '2BOWKKrAiDpUAYKQXGOCmQJMOMIgU6BMmx482KNmJ6pChwZ8eaIHM4VNiUoUaPCmXAOChjBoyCLGEMXBhTRti9N+4qxDFXYQ64dkvOiLF2JcSG' +
@@ -109,7 +109,7 @@ test('the command line, the NETMAP and the header of frames', () => {
   assert.deepEqual([lines.length, lines[0], lines[5]], [65, '513:0/0 7:0/0', '518:0/0 7:1/1']);
   assert.equal(new Set(lines.map((line) => line.split(' ')[0])).size, 65);
   assert.equal(peerOf(15, 3), 576);
-  // To 7 from 518, port 1/1 (bay 1, unit 1: 17) from 0/0.
+  // Header of a frame to 7 from 518, port 1/1 (bay 1, unit 1: 17) from 0/0.
   assert.equal(frameHeader(7, 1, 1), '0007020611000100');
 });
 

@@ -18,7 +18,7 @@ export interface Launch {
   readonly args: readonly string[];
   /** The frames that it may be sent; undefined: all. */
   readonly admits?: BpfInstruction[];
-  /** Its leases are sent to everybody, which VPCS does not take. */
+  /** The fabric addresses each lease to its client, because this program broadcasts leases and VPCS does not take those. */
   readonly directsLeases?: boolean;
 }
 
@@ -39,7 +39,7 @@ interface NatEngine {
 /** An emulator that takes longer to list what it can is not usable. */
 const listLimitMs = 5000;
 
-/** In the order in which `auto` tries them. */
+/** Engines in the order in which `auto` tries them. */
 const engines: Readonly<Record<string, NatEngine>> = {
   qemu: {
     package: packageOf(hostPlatform()),
@@ -68,7 +68,7 @@ const engines: Readonly<Record<string, NatEngine>> = {
 };
 
 /**
- * How the engine that the settings name is started, or with `auto` the first that can serve.
+ * Chooses the engine that the settings name, or with `auto` the first that can serve.
  *
  * @throws `tool_missing` when no program is there, `nat_failed` when none of those that are there can serve
  */

@@ -11,7 +11,7 @@ export function userNetworkArguments(socket: string): string[] {
     ...sandbox,
     ...noMachine,
     ...['-netdev', `user,id=user,ipv6=off,net=${subnet}/${bits},host=${gateway},dns=${nameServer},dhcpstart=${firstGuest}`],
-    // In option strings a comma is doubled.
+    // A comma in an option string is doubled.
     ...['-netdev', `stream,id=fabric,server=on,addr.type=unix,addr.path=${socket.replaceAll(',', ',,')}`],
     ...['-netdev', 'hubport,id=port0,hubid=0,netdev=user'],
     ...['-netdev', 'hubport,id=port1,hubid=0,netdev=fabric'],

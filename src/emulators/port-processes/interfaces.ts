@@ -13,7 +13,10 @@ export interface HostInterface {
   readonly special: boolean;
 }
 
-/** In order of names, without those that servers made for their own use. `allowed`: comma-separated names that may be shown; empty shows all. */
+/**
+ * Lists interfaces in order of names, without those that servers made for their own use. `allowed`: comma-separated names that may be
+ * shown; empty shows all.
+ */
 export async function listInterfaces(allowed: string): Promise<HostInterface[]> {
   const addresses = networkInterfaces();
   const listed = await readdir('/sys/class/net').catch(() => []);

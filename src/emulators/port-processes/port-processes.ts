@@ -56,7 +56,7 @@ export interface PortHost {
   warn(message: string): void;
 }
 
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const stopGraceMs = 1000;
 const restartTimes = { firstMs: 250, longestMs: 30_000 };
 
@@ -186,7 +186,7 @@ export class PortProcesses<Facts> {
   }
 }
 
-/** How often a process is looked at that gives no sign of being ready, and for how long at most. */
+/** Interval and time limit of the checks of a process that gives no sign of being ready. */
 const lookMs = 10;
 const readyLimitMs = 10_000;
 

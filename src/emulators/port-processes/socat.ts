@@ -27,7 +27,7 @@ export interface SocatFacts {
   /** Bytes. */
   readonly mtu: number;
   readonly capability: 'CAP_NET_RAW' | 'CAP_NET_ADMIN';
-  /** Below the runtime folder: it is by this that a socat without an owner is found. */
+  /** Path of the log, below the runtime folder: a socat without an owner is found by it. */
   readonly logFile: string;
 }
 
@@ -110,7 +110,7 @@ export function ownTapName(nodeId: string, port: number): string {
 
 const ownNameCharacters = 12;
 
-/** For interfaces of one port: the same for the same port, and hardly ever for another one. */
+/** Part of the names of a port's interfaces: the same for the same port, and hardly ever for another one. */
 export function ownName(nodeId: string, port: number): string {
   const digest = createHash('sha256').update(`${nodeId}/${port}`).digest();
   return digest.readBigUInt64BE().toString(36).padStart(ownNameCharacters, '0').slice(0, ownNameCharacters);

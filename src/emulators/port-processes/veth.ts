@@ -41,13 +41,18 @@ export function vethNames(): VethNames {
   return { tap: `${ownTapPrefix}${own}`, hostEnd: `${hostEndPrefix}${own}` };
 }
 
+/** The programs of the link namespace. */
+export type InterfaceTools = Readonly<
+  Record<'ip' | 'tc', { run(commands: readonly string[]): Promise<{ readonly reason: string }> }>
+>;
+
 /**
- * Makes the interfaces, in place of what an earlier run left.
+ * Makes the interfaces in the link namespace, or on the host, there in place of what an earlier run left.
  *
  * @returns why frames cannot be redirected here, with nothing left behind
  * @throws tool_missing, capability_missing, interface_unavailable
  */
-export async function makeVeth(wanted: WantedVeth): Promise<string | undefined> {
+export async function makeVeth(wanted: WantedVeth, links?: InterfaceTools): Promise<string | undefined> {
   const { tap, hostEnd, inside, containerPid } = wanted;
   const [ip, tc, nsenter] = await Promise.all([
     requireProgram('ip', 'iproute2'),
@@ -55,17 +60,18 @@ export async function makeVeth(wanted: WantedVeth): Promise<string | undefined> 
     requireProgram('nsenter', 'util-linux'),
   ]);
   if (tc === undefined) return 'tc (package iproute2) is not installed';
-  await removeInterfaces([tap, hostEnd]);
+  const tools = links ?? { ip: batchOf(ip), tc: batchOf(tc) };
+  const remove = () => removeInterfaces([tap, hostEnd], links);
+  if (!links) await remove();
   try {
-    await configure(ip, interfaceCommands(wanted), inside);
-    await Promise.all([tap, hostEnd].map((name) => claim(name, wanted.owner)));
-    const rules = [takeRules(hostEnd), takeRules(tap), redirect(hostEnd, tap), redirect(tap, hostEnd)];
-    const { code, reason } = await runTool(tc, ['-batch', '-'], { timeoutMs: toolLimitMs, input: lines(rules) });
-    if (code !== 0) {
-      await removeInterfaces([tap, hostEnd]);
+    await configure(tools, interfaceCommands(wanted), inside);
+    if (!links) await Promise.all([tap, hostEnd].map((name) => claim(name, wanted.owner)));
+    const { reason } = await tools.tc.run([takeRules(hostEnd), takeRules(tap), redirect(hostEnd, tap), redirect(tap, hostEnd)]);
+    if (reason !== '') {
+      await remove();
       return reason;
     }
-    await configure(ip, [`link set dev ${tap} up`, `link set dev ${hostEnd} up`], inside);
+    await configure(tools, [`link set dev ${tap} up`, `link set dev ${hostEnd} up`], inside);
     const up = ['link', 'set', 'dev', inside, 'up'];
     const { reason: problem } = await runTool(nsenter, [`--net=/proc/${containerPid}/ns/net`, ip, ...up], {
       timeoutMs: toolLimitMs,
@@ -73,10 +79,15 @@ export async function makeVeth(wanted: WantedVeth): Promise<string | undefined> 
     if (problem !== '') throw fault('interface_unavailable', { interface: inside, reason: problem });
     return undefined;
   } catch (error) {
-    await removeInterfaces([tap, hostEnd]);
+    await remove();
     throw error;
   }
 }
+
+/** Programs that run a group of commands in the host's network. */
+const batchOf = (program: string): InterfaceTools['ip'] => ({
+  run: (commands) => runTool(program, ['-batch', '-'], { timeoutMs: toolLimitMs, input: lines(commands) }),
+});
 
 /** A persistent TAP interface of the host's own network, or of a bridge. @throws tool_missing, capability_missing, interface_unavailable */
 export async function makeTap(name: string, { owner, bridge }: { owner: string; bridge?: string }): Promise<void> {
@@ -84,7 +95,7 @@ export async function makeTap(name: string, { owner, bridge }: { owner: string; 
   await removeInterfaces([name]);
   try {
     const joined = bridge === undefined ? '' : `master ${bridge} addrgenmode none `;
-    await configure(ip, [`tuntap add dev ${name} mode tap`, `link set dev ${name} ${joined}up`], name);
+    await configure({ ip: batchOf(ip) }, [`tuntap add dev ${name} mode tap`, `link set dev ${name} ${joined}up`], name);
     await writeFile(`/sys/class/net/${name}/ifalias`, owner);
   } catch (error) {
     await removeInterfaces([name]);
@@ -103,9 +114,9 @@ function interfaceCommands({ tap, hostEnd, inside, mac, containerPid }: WantedVe
 }
 
 /** @throws capability_missing, interface_unavailable */
-async function configure(ip: string, commands: readonly string[], name: string): Promise<void> {
-  const { code, reason } = await runTool(ip, ['-batch', '-'], { timeoutMs: toolLimitMs, input: lines(commands) });
-  if (code === 0) return;
+async function configure({ ip }: Pick<InterfaceTools, 'ip'>, commands: readonly string[], name: string): Promise<void> {
+  const { reason } = await ip.run(commands);
+  if (reason === '') return;
   if (!/not permitted/i.test(reason)) throw fault('interface_unavailable', { interface: name, reason });
   throw fault('capability_missing', {
     what: `The interface "${name}"`,
@@ -121,8 +132,9 @@ async function claim(name: string, owner: string): Promise<void> {
   await writeFile(`/proc/sys/net/ipv6/conf/${name}/disable_ipv6`, '1').catch(() => undefined);
 }
 
-/** Removes the named interfaces that exist. Never rejects. */
-export async function removeInterfaces(names: readonly string[]): Promise<void> {
+/** Removes the named interfaces that exist, of the link namespace or of the host. Never rejects. */
+export async function removeInterfaces(names: readonly string[], links?: InterfaceTools): Promise<void> {
+  if (links) return void (await links.ip.run(names.map((name) => `link delete dev ${name}`)));
   const present = new Set(await readdir('/sys/class/net').catch(() => []));
   const commands = names.filter((name) => present.has(name)).map((name) => `link delete dev ${name}`);
   if (commands.length > 0) await runTool('ip', ['-force', '-batch', '-'], { timeoutMs: toolLimitMs, input: lines(commands) });

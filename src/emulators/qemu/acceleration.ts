@@ -17,7 +17,7 @@ import { hostPlatform } from './platforms.ts';
 
 export interface Verdict {
   readonly usable: boolean;
-  /** For people: what was found out, or decided by configuration. */
+  /** Explanation for people: what was found out, or decided by configuration. */
   readonly reason: string;
 }
 
@@ -113,7 +113,7 @@ export class Acceleration {
     if (kept !== undefined) return kept;
     const verdict = await this.#ask();
     if (bootId !== '') {
-      // Not kept only means that the next server asks again.
+      // A verdict that cannot be stored only means that the next server asks again.
       const file = this.#stateFile;
       await mkdir(dirname(file), { recursive: true }).catch(() => {});
       await writeFileAtomic(file, `${JSON.stringify({ boot_id: bootId, ...verdict })}\n`).catch(() => {});

@@ -50,7 +50,8 @@ async function tapPorts(
 ): Promise<AdapterPort[] | undefined> {
   if (properties.legacy_networking || findOtherOption(options) !== undefined) return undefined;
   if ((await linkNamespace.obstacle()) !== undefined) return undefined;
-  const uid = Number(runAs?.uid ?? process.getuid?.() ?? 0);
+  // A server that is not root is the root of the namespace.
+  const uid = Number(runAs?.uid ?? 0);
   const kernelPath = properties.kernel_path !== false;
   try {
     return await makeMachineTaps(linkNamespace, { count: properties.adapters, uid, kernelPath });

@@ -57,7 +57,7 @@ export function cardNames(infoNetwork: string): Map<string, string> {
 }
 
 export function adapterArguments(adapters: readonly Adapter[], pciDrives: number, version: Version, legacy: boolean): string[] {
-  // Without it QEMU adds a network card of its own.
+  // QEMU without this option adds a network card of its own.
   const args = ['-net', 'none'];
   if (legacy) return [...args, ...adapters.flatMap(legacyArguments)];
   const slots = pciSlots(adapters.length, pciDrives);

@@ -34,7 +34,7 @@ interface FoundProgram {
   readonly path: string;
   /** PATH, when it was looked for. */
   readonly searched: string;
-  /** When, on the monotonic clock, ms. */
+  /** Time of the search on the monotonic clock, ms. */
   readonly at: number;
 }
 
@@ -80,7 +80,7 @@ export class Binaries {
 
   async #findInPath(name: string): Promise<string | undefined> {
     const paths = this.directories().map((directory) => join(directory, name));
-    // At once: each look waits for a thread of the pool, and a node is created meanwhile.
+    // All paths are tried together: each look waits for a thread of the pool, and a node is created meanwhile.
     const found = await Promise.all(paths.map(isExecutable));
     return paths[found.indexOf(true)];
   }

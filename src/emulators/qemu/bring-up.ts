@@ -10,7 +10,7 @@ import { discardRestored, type SavedMemory } from './memory/restore.ts';
 import { Monitor } from './monitor.ts';
 import type { Throttle } from './throttle.ts';
 
-/** How long QEMU's last words are waited for. */
+/** Time that QEMU's last words are waited for. */
 const lastWordsMs = 300;
 
 interface Assembled {
@@ -42,7 +42,7 @@ export async function bringUp(node: NodeView, { emulator, throttle, plan, child,
       throw fault('qemu_failed', { reason: 'the processor limit could not be set' });
     }
   } catch (cause) {
-    // Its own words explain more than a connection that broke: a QEMU that is about to end may do so.
+    // QEMU's own words explain more than a connection that broke, which a QEMU that is about to end may do.
     await Promise.race([child.outcome, delay(lastWordsMs)]);
     const outcome = await child.stop({ graceMs: 0 });
     await emulator.ended;

@@ -1,6 +1,6 @@
 /**
- * From a machine's properties to QEMU's arguments. Pure: everything that has to be looked for, made or decided is decided before,
- * and given in `Plan`.
+ * Makes QEMU's arguments from a machine's properties. Pure: everything that has to be looked for, made or decided is decided before, and
+ * given in `Plan`.
  */
 
 import type { ConsoleType } from '../../schema/node.ts';

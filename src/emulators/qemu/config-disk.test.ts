@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -16,7 +16,7 @@ import { Binaries } from './binaries.ts';
 import { ConfigDisk } from './config-disk.ts';
 
 const run = promisify(execFile);
-/** Of the disks made here. */
+/** Offset of the partition of the disks made here. */
 const partition = 2 ** 20;
 
 let directory: string;
@@ -88,6 +88,21 @@ test('a new node takes a zip that was given, and a template without partitions',
   assert.equal((await stat(disk.file)).size, (await stat(template)).size);
 });
 
+test('a link to a file elsewhere in the place of the disk is neither attached nor read', async () => {
+  const elsewhere = join(directory, '..', `${basename(directory)}.img`);
+  await run('mformat', ['-C', '-f', '1440', '-i', elsewhere, '::']);
+  const secret = join(directory, 'secret');
+  await writeFile(secret, 'of the host');
+  await run('mcopy', ['-i', elsewhere, secret, '::secret']);
+  await rm(secret);
+  await symlink(elsewhere, disk.file);
+  assert.equal(await disk.prepare(undefined), false);
+  await disk.export();
+  assert.deepEqual(await readdir(directory), ['config.img']);
+  assert.match(warnings.join(), /symbolic link to a file outside of its folder/);
+  await rm(elsewhere);
+});
+
 test('a zip that points outside the disk, or is not a zip, is reported, and the machine starts without it', async () => {
   for (const content of ['no zip at all', await evilZip()]) {
     await writeFile(configZip(), content);
@@ -107,7 +122,7 @@ test('files of the folder `config` are on the disk, for cloud-init under its lab
   assert.equal(await mtype('/user-data'), '#cloud-config\nhostname: vm1\n');
   assert.match((await run('mlabel', ['-s', '-i', `${disk.file}@@${partition}`, '::'])).stdout, /CIDATA/);
   await assert.rejects(mtype('/link'));
-  // What a machine wrote stays, until a file is given that is newer.
+  // A file that a machine wrote stays, until a newer file is given.
   await disk.export();
   const [saved, later, latest] = [join(directory, 'saved'), new Date(Date.now() + 60_000), new Date(Date.now() + 120_000)];
   await writeFile(saved, 'by the machine');
@@ -151,7 +166,7 @@ test('a file that is deleted from the folder `config` goes from the disk and the
   await run('mcopy', ['-i', `${disk.file}@@${partition}`, saved, '::user-data']);
   await disk.export();
   await rm(join(directory, 'config', 'meta-data'));
-  // Without mtools the disk stays as it is: no template takes its place.
+  // The disk stays as it is without mtools: no template takes its place.
   const warn = (message: string) => void warnings.push(message);
   const bare = new ConfigDisk({ directory, name: 'R1', warn }, { inPath: async () => undefined }, {} as ConfinedTools);
   assert.equal(await bare.prepare(victim), true);
@@ -201,7 +216,7 @@ test('without the tools the disk stays as it is, whatever was deleted', async ()
     new ConfinedTools(() => contractHost(data, 31_945).settings),
   );
   assert.equal(await bare.prepare(template), true);
-  // Their difference would be megabytes of text.
+  // A difference would be shown as megabytes of text.
   assert.ok(before.equals(await readFile(disk.file)));
 });
 

@@ -9,6 +9,7 @@ import { constants, createWriteStream } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, mkdtemp, open, readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { isReallyBelow } from '../../lib/inside.ts';
 import { openedPath, openFolder } from '../../lib/open-folder.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
@@ -35,9 +36,9 @@ const seedLabel = 'CIDATA';
 const fatTypes = new Set([0x01, 0x04, 0x06, 0x0b, 0x0c, 0x0e]);
 
 interface WantedFiles {
-  /** With those of the zip. */
+  /** Files that are added to those of the zip, or replace them. */
   readonly given: readonly ConfigFile[];
-  /** Not these of the zip. */
+  /** Names of files of the zip that are left out. */
   readonly removed: readonly string[];
   /** Names of the files in the folder `config`; undefined: as before. */
   readonly names: readonly string[] | undefined;
@@ -65,6 +66,10 @@ export class ConfigDisk {
    * continues from memory stays as its guest knows it. False, with a warning, when there can be none.
    */
   async prepare(template: string | undefined, zip?: string): Promise<boolean> {
+    if (await this.#leadsAway()) {
+      this.#warn(`it starts without its config disk, as ${diskName} is a symbolic link to a file outside of its folder: delete it`);
+      return false;
+    }
     const hasTools = await this.#hasTools();
     const disk = await changedAt(this.file);
     const { manifest } = memoryFiles(join(this.#node.directory, savedMemoryName));
@@ -95,9 +100,9 @@ export class ConfigDisk {
     return true;
   }
 
-  /** After a run: writes what is on the disk into the zip. Never rejects. */
+  /** Writes the content of the disk into the zip after a run. Never rejects. */
   async export(): Promise<void> {
-    if ((await changedAt(this.file)) === undefined || !(await this.#hasTools())) return;
+    if ((await changedAt(this.file)) === undefined || (await this.#leadsAway()) || !(await this.#hasTools())) return;
     await this.#inScratch(async (folder, opened) => {
       const files = join(folder, 'files');
       await mkdir(files);
@@ -120,6 +125,11 @@ export class ConfigDisk {
     return true;
   }
 
+  /** An escaped machine can have put a link in the disk's place, to a file that its next run would read and write. */
+  async #leadsAway(): Promise<boolean> {
+    return !(await isReallyBelow(this.#node.directory, this.file));
+  }
+
   get #zip(): string {
     return join(this.#node.directory, zipName);
   }
@@ -134,7 +144,7 @@ export class ConfigDisk {
     }
   }
 
-  /** Without `files` it stays empty. */
+  /** Makes the disk anew from the template, or empty; without `files` nothing is added to it. */
   async #makeAnew(template: string | undefined, files: WantedFiles | undefined): Promise<void> {
     await this.#inScratch(async (folder, opened) => {
       const disk = join(folder, diskName);

@@ -255,6 +255,20 @@ test('what broke out of one machine signals no other and opens neither its disk 
   await victim.emulator.stop({ now: true });
 });
 
+test('an image that only its owner may read is made readable at the start', { skip: needsRoot }, async () => {
+  confined({ Server: { run_as: other } });
+  const images = bench.host.settings.Server.images_path;
+  await mkdir(images, { recursive: true });
+  for (const mode of [0o700, 0o600]) {
+    const image = join(images, `closed-${mode.toString(8)}.qcow2`);
+    await rename(String((await disk()).hda_disk_image), image);
+    await chmod(image, mode);
+    const { emulator } = await start({ hda_disk_image: image });
+    await emulator.stop({ now: true });
+    assert.equal((await stat(image)).mode & 0o777, mode | 0o444);
+  }
+});
+
 test('what that user cannot reach is named, and so is one that does not exist', { skip: needsRoot }, async () => {
   confined({ Server: { run_as: other } });
   const properties = await disk();

@@ -19,7 +19,7 @@ let tools: ConfinedTools;
 let root: string;
 let folder: string;
 let images: ImageFolder;
-/** Without mtools. */
+/** Programs without mtools. */
 const binaries = { inPath: async () => undefined };
 let rawDisks: RawDisks;
 let warnings: string[];

@@ -1,6 +1,7 @@
 /** The driver with the real QEMU: what every kind must keep, what is refused, and what is made of properties. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
@@ -150,6 +151,25 @@ test('what contradicts itself, is unsafe or lacks a tool is refused before anyth
     await assert.rejects(start(more), refused(code, words), JSON.stringify(more));
     await bench.assertNothingRuns();
   }
+});
+
+test('a folder or a link in the place of UEFI variables is moved aside, and nothing is written through it', {
+  skip: !existsSync('/usr/share/OVMF/OVMF_VARS_4M.fd') && 'ovmf is not installed',
+}, async () => {
+  const variables = join(bench.directory, 'OVMF_VARS_4M.fd');
+  const elsewhere = join(folder, 'elsewhere');
+  for (const replace of [() => mkdir(join(variables, 'folder'), { recursive: true }), () => symlink(elsewhere, variables)]) {
+    await mkdir(bench.directory, { recursive: true });
+    await replace();
+    const { emulator } = await start({ uefi: true });
+    await emulator.stop({ now: true });
+    assert.ok((await lstat(variables)).isFile());
+    await rm(variables);
+  }
+  assert.ok(!existsSync(elsewhere));
+  const aside = (await readdir(bench.directory)).filter((name) => name.startsWith('OVMF_VARS_4M.fd.damaged-'));
+  assert.equal(aside.length, 2, 'nothing is lost');
+  await bench.assertNothingRuns();
 });
 
 test('QEMU before 7.2: a pair of datagram ports for each adapter', async () => {

@@ -38,7 +38,7 @@ export interface QemuDriverOptions {
   readonly limits?: Partial<Limits>;
   /** Datagrams for adapters whatever the version of QEMU. For tests. */
   readonly datagrams?: boolean;
-  /** In place of Debian's. For tests. */
+  /** Folder of the firmware in place of Debian's. For tests. */
   readonly firmwareFolder?: string;
   readonly binaries?: Binaries;
 }

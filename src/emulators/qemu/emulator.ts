@@ -16,15 +16,15 @@ import { asQemu, type QemuProperties } from './properties.ts';
 import type { QemuRecord } from './record.ts';
 import type { Throttle } from './throttle.ts';
 
-/** How long each way of ending a machine may take. */
+/** Time limits of the ways to start and end a machine, ms. */
 export interface Limits {
-  /** From the start of the process to QEMU's first answer; restoring a saved state is part of it. */
+  /** Limit from the start of the process to QEMU's first answer; restoring a saved state is part of it. */
   readonly startMs: number;
-  /** For the guest to follow the power button. */
+  /** Limit for the guest to follow the power button. */
   readonly shutdownMs: number;
-  /** For a state to be saved. */
+  /** Limit for a state to be saved. */
   readonly saveMs: number;
-  /** For QEMU to end when asked to; after that it is killed. */
+  /** Limit for QEMU to end when asked to; after that it is killed. */
   readonly quitMs: number;
 }
 export const standardLimits: Limits = { startMs: 60_000, shutdownMs: 120_000, saveMs: 120_000, quitMs: 3000 };
@@ -49,7 +49,7 @@ export interface QemuEmulatorParts {
 
 /** A machine that continues from memory: until `runRestored` it is paused, and its memory is there. */
 interface RestoredMachine {
-  /** Also afterwards. */
+  /** The machine stays suspended after it was restored. */
   readonly suspended: boolean;
   /** Called before its guest runs. */
   readonly discard: () => Promise<void>;
@@ -110,7 +110,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
     return this.#state;
   }
 
-  /** To be called once, before anything is asked of it. `restored`: it continues from memory. */
+  /** Takes over the monitor. To be called once, before anything is asked of the machine. `restored`: it continues from memory. */
   async attach(monitor: Monitor, restored?: RestoredMachine): Promise<void> {
     this.#monitor = monitor;
     this.#awaitsLinks = restored !== undefined && !restored.suspended;
@@ -122,7 +122,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
     await this.#discardRestored();
     if (!this.#awaitsLinks) return;
     await connect?.();
-    // Its main loop accepts connections before it answers.
+    // QEMU's main loop accepts connections before it answers.
     await this.#monitor?.status();
     if (this.#awaitsLinks) await this.#changeState('started', (monitor) => monitor.execute('cont'));
   }
@@ -252,7 +252,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
     void this.#parts.child.stop({ graceMs: 1000 });
   }
 
-  /** From it the machine would continue again. */
+  /** Discards the memory from which the machine would continue again. */
   async #discardRestored(): Promise<void> {
     await this.#discardMemory?.();
     this.#discardMemory = undefined;
@@ -296,7 +296,7 @@ export class QemuEmulator implements Emulator, MonitorListener {
     }
   }
 
-  /** At once, but with the disks closed properly; by force when QEMU does not follow. */
+  /** Ends QEMU immediately, but with the disks closed properly; by force when it does not follow. */
   async #quit(): Promise<void> {
     const { child, limits } = this.#parts;
     const isTold = await this.#monitor?.execute('quit', {}, limits.quitMs).then(
@@ -351,7 +351,7 @@ function movingVerbs(departure: Departure): Omit<Departure, 'abort'> {
   };
 }
 
-/** For people: code or signal, and QEMU's last words. */
+/** Describes the end of QEMU for people: code or signal, and its last words. */
 export function describeOutcome({ how, code, signal, tail }: Outcome): string {
   const words = tail === '' ? 'it said nothing' : tail;
   if (how === 'failed-to-start') return `QEMU could not be started: ${words}`;

@@ -1,13 +1,16 @@
 /** The second step of a start: the files of a machine, found or made. */
+import { constants } from 'node:fs';
 import { copyFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { clearPlace } from '../../process/open-log.ts';
 import type { NodeView } from '../driver.ts';
 import type { ImageFolder } from '../host/images.ts';
 import type { Plan } from './command.ts';
 import { type Disk, prepareDisks, savedStateName } from './disks.ts';
 import type { QemuFacilities } from './facilities.ts';
 import { qemuImages } from './kind.ts';
+import { placesOf } from './places.ts';
 import type { QemuProperties } from './properties.ts';
 import { QemuImg } from './qemu-img.ts';
 
@@ -21,6 +24,7 @@ export async function findFiles(
   { properties }: { readonly properties: QemuProperties },
   facilities: QemuFacilities,
 ): Promise<MachineFiles> {
+  await clearPlace(placesOf(node).consoleLog);
   const images = facilities.host.images.of(qemuImages);
   const image = async (reference: string) => (reference === '' ? undefined : images.resolve(reference, node.projectDirectory));
   const cdrom = await image(properties.cdrom_image);
@@ -84,7 +88,11 @@ async function uefiFiles(
   };
   const code = await find(codeName);
   const variables = join(node.directory, variablesName);
-  if (!(await isFile(variables))) await copyFile(await find(variablesName), variables);
+  if (!(await isFile(variables))) {
+    // An emulator may have put a link in its place, through which root would write.
+    await clearPlace(variables);
+    await copyFile(await find(variablesName), variables, constants.COPYFILE_EXCL);
+  }
   return { code, variables };
 }
 

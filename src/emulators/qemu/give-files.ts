@@ -1,11 +1,11 @@
 /** The files of a machine for the user whom its processes run as. */
-import { isAbsolute } from 'node:path';
 import { isReallyBelow } from '../../lib/inside.ts';
 import type { NodeView } from '../driver.ts';
 import type { ConfinedTools } from '../host/confined-tools.ts';
 import { type Confinement, type ConfinementWish, confine, confinedCommand } from '../host/confinement/confine.ts';
 import { requireReach } from '../host/confinement/require-reach.ts';
 import type { Host } from '../host/host.ts';
+import { imageFolders, makeReadable } from '../host/readable-images.ts';
 import { giveFolders, type RunAs } from '../host/run-as.ts';
 import type { AdapterPort } from './adapters.ts';
 import type { CheckedMachine } from './check-machine.ts';
@@ -13,7 +13,7 @@ import type { QemuFacilities } from './facilities.ts';
 import type { MachineFiles } from './find-files.ts';
 import { areListed } from './options-check.ts';
 
-/** How the processes of a machine are confined. */
+/** Confinement of the processes of a machine. */
 export interface Identity extends Confinement {
   readonly runDirectory: string;
   /** Words before the command of a machine that runs in this folder; none where it stays in the host's network. */
@@ -29,7 +29,7 @@ interface ConfinedMachine extends Pick<ConfinementWish, 'program' | 'runAs' | 'r
 export async function identityOf(machine: ConfinedMachine, { settings, linkNamespace }: Host): Promise<Identity> {
   const { options, ports } = machine;
   const hasTaps = ports.some(({ type }) => type === 'tap');
-  const devices = hasTaps ? [...hostDevices, '/dev/net/tun', '/dev/vhost-net'] : hostDevices;
+  const devices = hasTaps ? [...hostDevices, ...linkDevices] : hostDevices;
   const runDirectory = settings.runtimeDirectory;
   // Options beyond the table, on a server that permits them, may name any file of the host.
   const wanted = { ...machine, devices, runDirectory, seesHost: !areListed(options), isOpen: !settings.Qemu.sandbox };
@@ -39,12 +39,13 @@ export async function identityOf(machine: ConfinedMachine, { settings, linkNames
 
 /** The command of a machine that runs in this folder. */
 export function commandOf({ enter, ...confinement }: Identity, program: string, args: readonly string[], workingFolder: string) {
-  const { filter, ...command } = confinedCommand(confinement, program, args, { workingFolder });
-  const [first = command.program, ...words] = [...enter(workingFolder), command.program, ...command.args];
-  return { program: first, args: words, filter };
+  const { program: confined, args: words, ...rest } = confinedCommand(confinement, program, args, { workingFolder });
+  const [first = confined, ...others] = [...enter(workingFolder), confined, ...words];
+  return { program: first, args: others, ...rest };
 }
 
-const hostDevices = ['/dev/kvm'];
+export const hostDevices = ['/dev/kvm'];
+export const linkDevices = ['/dev/net/tun', '/dev/vhost-net'];
 
 /** @throws run_as_failed with what of the machine's files its user cannot reach */
 export async function giveFiles(
@@ -54,16 +55,16 @@ export async function giveFiles(
   { ports, facilities: { host, tools } }: { readonly ports: readonly AdapterPort[]; readonly facilities: QemuFacilities },
 ): Promise<Identity> {
   const { directory, projectDirectory, runtimeDirectory } = node;
-  const { images_path, additional_images_path } = host.settings.Server;
-  const imageFolders = [images_path, ...additional_images_path.split(';').filter(isAbsolute)];
+  const images = imageFolders(host.settings);
   const written = disks.map(({ file }) => file);
   if (runAs) await giveFolders(runAs, node, host.settings.runtimeDirectory);
-  if (runAs) await giveDisks(runAs, tools, written, [...imageFolders, projectDirectory]);
+  if (runAs) await giveDisks(runAs, tools, written, [...images, projectDirectory]);
   const backing = disks.flatMap((disk) => disk.backing.map(({ file }) => file));
   const read = [program, cdrom, bios, kernel, initrd, uefi?.code, ...backing].filter((path) => path !== undefined);
+  if (runAs) await makeReadable(runAs, read, { folders: [...images, projectDirectory], need: 0o4 });
   const writes = [directory, runtimeDirectory, ...written];
   // The folders of images as a whole: another CD-ROM may be inserted while the machine runs.
-  const machine = { program, options, ports, runAs, writes, reads: [...imageFolders, ...read] };
+  const machine = { program, options, ports, runAs, writes, reads: [...images, ...read] };
   const identity = await identityOf(machine, host);
   if (runAs) await requireReach({ ...identity, runAs }, { written: writes, read });
   return identity;

@@ -65,7 +65,7 @@ test('a chain of known images is given whole, with their formats', async () => {
   await img('create', '-q', '-f', 'qcow2', 'base.qcow2', '4M');
   await img('create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', 'base.qcow2', 'middle.qcow2');
   await img('create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-b', join(images, 'middle.qcow2'), 'top.qcow2');
-  // Without the extension that says the format, as old versions of qemu-img made them.
+  // An image without the extension that says the format, as old versions of qemu-img made them.
   await patch('top.qcow2', 112, Buffer.from('00001234', 'hex'));
   const { backing } = await chain('top.qcow2');
   assert.deepEqual(backing, [
@@ -97,7 +97,7 @@ test('a backing file outside is refused in every spelling, and in the same words
       await assert.rejects(chain(name), refused(words), path);
     }
   }
-  // Behind a known image, too.
+  // An image behind a known image is refused, too.
   await img('create', '-q', '-f', 'qcow2', '-F', 'qcow2', '-u', '-b', '0-1.1', 'second', '4M');
   await assert.rejects(chain('second'), refused(words));
 });
@@ -203,7 +203,7 @@ test('a disk that a guest writes as it is stays raw, whatever the guest writes; 
   await img('create', '-q', '-f', 'qcow2', '-F', 'raw', '-u', '-b', canary, 'header', '4M');
   await patch('disk.img', 0, await readFile(join(images, 'header')));
   assert.deepEqual(await chain('disk.img'), { image: { file: disk, format: 'raw' }, backing: [] });
-  // After a start of the server, too; what is damaged counts as empty, and the image is looked at.
+  // The list of raw disks counts after a start of the server, too; a damaged list counts as empty, and the image is looked at.
   rawDisks = new RawDisks(join(folder, 'state', 'raw-disks.json'));
   assert.equal((await chain('disk.img')).image.format, 'raw');
   await writeFile(join(folder, 'state', 'raw-disks.json'), '{"broken');

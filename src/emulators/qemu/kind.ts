@@ -177,8 +177,12 @@ export const qemuKind: Kind = {
     configDisk: {
       property: 'create_config_disk',
       folder: 'config',
-      // The first three files are cloud-init's (NoCloud), the others those of Cisco and Juniper routers.
-      files: ['user-data', 'meta-data', 'network-config', 'ios_config.txt', 'iosxr_config.txt', 'nxos_config.txt', 'juniper.conf'],
+      // The first three files are cloud-init's (NoCloud), then come those of Cisco and Juniper routers, and those of imported labs.
+      files: [
+        ...['user-data', 'meta-data', 'network-config'],
+        ...['ios_config.txt', 'iosxe_config.txt', 'iosxr_config.txt', 'nxos_config.txt', 'day0-config', 'juniper.conf'],
+        ...['node.cfg', 'startup-config.cfg'],
+      ],
     },
     image: 'hda_disk_image',
     // GNS3's default, none, attaches no disk. IDE is known to every system that boots without drivers of its own.

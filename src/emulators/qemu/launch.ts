@@ -28,7 +28,7 @@ import { qemuSeries } from './version.ts';
 export interface LaunchWish {
   /** The machine continues from one on another compute, whose memory arrives here. */
   readonly arrival?: MachineArrival;
-  /** Its memory is to continue on a compute without TAP interfaces, too, unless its properties say otherwise. Default false. */
+  /** The machine's memory is to continue on a compute without TAP interfaces, too, unless its properties say otherwise. Default false. */
   readonly portable?: boolean;
 }
 
@@ -54,14 +54,14 @@ export async function launch(
   const now = { qemu: qemuSeries(checked.version), accelerator: wanted.accelerator };
   const saved = found && (await isSameMachine(found, node, { ...now, args: commandArguments(wanted) })) ? found : undefined;
   const plan = found && !saved ? await planWith(undefined) : wanted;
-  // Its config disk was left as the memory knows it.
+  // The config disk was left as the saved memory knows it; a machine that does not continue from it gets its disk made again.
   if (found && !saved) await findFiles(node, checked, facilities);
   if (arrival) await requireOffered(arrival.offer, { ...now, arguments: commandArguments(plan) }, { node, host });
   const identity = await giveFiles(node, checked, files, { ports, facilities });
   const tpm = checked.swtpm === undefined ? undefined : await startTpm(checked.swtpm, node, identity);
   taken.defer(async () => void (await tpm?.stop({ graceMs: 0 })));
   const { child, record } = await spawning.run(() => spawnMachine(node, checked.program, plan, identity));
-  // From here on the emulator owns what was taken, and gives it back when it ends.
+  // The emulator owns what was taken from now on, and releases it when it ends.
   taken.move();
   const complete = { ...record, ports, ...(tpm && { tpm: { pid: tpm.pid, startTime: tpm.startTime } }) };
   const { emulator, throttle } = assemble(node, launcher, { child, record: complete, tpm, cpulimit: checked.cpulimit });
@@ -70,7 +70,7 @@ export async function launch(
   return emulator;
 }
 
-/** How a machine that continues gets its memory. */
+/** Chooses the source of memory for a machine that continues. */
 function fillingFrom(
   node: NodeView,
   saved: SavedMemory | undefined,

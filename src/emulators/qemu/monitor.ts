@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../api/faults.ts';
+import { ask, Status } from './answers.ts';
 import { Qmp, type QmpEvent } from './qmp.ts';
 
 /** States of QEMU (`query-status`, RunState) in which the guest runs or is about to. */
@@ -26,6 +27,9 @@ export class Monitor {
   readonly #listener: MonitorListener;
   #qmp: Qmp | undefined;
   #isClosed = false;
+  /** An event has said that the state is another one. */
+  #isStale = false;
+  #isReporting = false;
 
   private constructor(path: string, listener: MonitorListener) {
     this.#path = path;
@@ -72,8 +76,7 @@ export class Monitor {
   }
 
   async status(): Promise<string> {
-    const answer = (await this.execute('query-status')) as { status?: string };
-    return answer.status ?? 'unknown';
+    return (await ask(this, 'query-status', Status)).status;
   }
 
   close(): void {
@@ -107,11 +110,21 @@ export class Monitor {
   #hear({ event, data }: QmpEvent): void {
     if (event === 'SHUTDOWN') this.#listener.shutdown();
     if (stateEvents.has(event) || (event === 'BLOCK_IO_ERROR' && data.action === 'stop')) {
-      void this.status().then(
-        (status) => this.#listener.status(status),
-        () => {},
-      );
+      void this.#reportStatus();
     }
+  }
+
+  /** Asks for the state, once at a time: after events that come meanwhile it is asked for once more. Never rejects. */
+  async #reportStatus(): Promise<void> {
+    this.#isStale = true;
+    if (this.#isReporting) return;
+    this.#isReporting = true;
+    while (this.#isStale) {
+      this.#isStale = false;
+      const status = await this.status().catch(() => undefined);
+      if (status !== undefined) this.#listener.status(status);
+    }
+    this.#isReporting = false;
   }
 }
 

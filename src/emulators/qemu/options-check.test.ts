@@ -145,7 +145,7 @@ const hostile = [
   '-fw_cfg name=etc/x,string=y',
 ];
 
-/** As users and appliance files have them. */
+/** Options that users and appliance files have. */
 const harmless = [
   '',
   '-nographic',

@@ -62,7 +62,7 @@ function guestCid({ consolePort, nodeId }: Placeholders): number {
   return 3 + (Number.parseInt(nodeId.slice(0, 8), 16) % 65_532);
 }
 
-/** In QEMU's option strings a comma inside a value is written twice. */
+/** Doubles each comma, as QEMU's option strings want it inside a value. */
 export function escapeCommas(value: string): string {
   return value.replaceAll(',', ',,');
 }

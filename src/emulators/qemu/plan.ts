@@ -75,7 +75,7 @@ function wantsOffloads({ offload }: QemuProperties, memory: ContinuedMachine | u
   return offload === 'full' || (offload !== 'portable' && !portable);
 }
 
-/** Under KVM the kernel moves frames itself where it can (vhost-net). */
+/** Strongest offload of the host: with KVM the kernel moves frames itself where it can (vhost-net). */
 async function strongestOffload(accelerator: 'kvm' | 'tcg' | undefined): Promise<Offload> {
   if (accelerator !== 'kvm') return 'on';
   return access('/dev/vhost-net', constants.R_OK | constants.W_OK).then(

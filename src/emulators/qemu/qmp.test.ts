@@ -88,7 +88,7 @@ test('the monitor of a machine that has ended leaves the one client of the next 
   await ended.promise;
   const next = await machine();
   t.after(() => next.end());
-  // What it tries every few milliseconds has been tried.
+  // The first monitor has made its attempts, one every few milliseconds, by then.
   await new Promise((resolve) => setTimeout(resolve, 100));
   const monitor = await Monitor.connect(path, listener, { limitMs: 30_000, ended: new Promise(() => undefined) });
   monitor.close();

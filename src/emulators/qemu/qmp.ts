@@ -4,7 +4,8 @@
  * QEMU serves one client at a time: a second connection hangs until the first has gone.
  * @see QEMU docs/interop/qmp-spec.txt
  */
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { connectSocket } from '../../process/unix-socket.ts';
 
 export interface QmpEvent {
   readonly event: string;
@@ -20,8 +21,10 @@ interface PendingCommand {
 /** An error that QEMU answered with, in its words. */
 export class QmpError extends Error {}
 
-/** Longest line taken: answers are small, and what is longer did not come from QEMU. */
-const maxLineBytes = 16 << 20;
+/** Longest line in characters: the largest answer that is asked for has some 100 KiB, and a line is parsed in one turn. */
+const longestLine = 1 << 20;
+/** Longest words of QEMU that are passed on. */
+const longestReason = 1000;
 
 export class Qmp {
   readonly #socket: Socket;
@@ -51,7 +54,7 @@ export class Qmp {
 
   /** Connects and agrees on capabilities. Rejects when no process listens, or nothing is answered within `limitMs`. */
   static async connect(path: string, onEvent: (event: QmpEvent) => void, limitMs: number): Promise<Qmp> {
-    const socket = connect(path);
+    const socket = connectSocket(path);
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve);
       socket.once('error', reject);
@@ -97,7 +100,7 @@ export class Qmp {
 
   #take(text: string): void {
     this.#rest += text;
-    if (this.#rest.length > maxLineBytes) this.#socket.destroy();
+    if (this.#rest.length > longestLine) return void this.#socket.destroy();
     for (let end = this.#rest.indexOf('\n'); end >= 0; end = this.#rest.indexOf('\n')) {
       const line = this.#rest.slice(0, end);
       this.#rest = this.#rest.slice(end + 1);
@@ -106,21 +109,36 @@ export class Qmp {
   }
 
   #takeLine(line: string): void {
-    let message: Record<string, unknown>;
-    try {
-      message = JSON.parse(line) as Record<string, unknown>;
-    } catch {
+    const message = objectOf(line);
+    if (message === undefined) {
       this.#socket.destroy();
       return;
     }
     if ('QMP' in message) this.#greeted.resolve();
     else if (typeof message.event === 'string') {
-      this.#onEvent({ event: message.event, data: (message.data ?? {}) as Record<string, unknown> });
+      this.#onEvent({ event: message.event, data: asObject(message.data) ?? {} });
     } else if (typeof message.id === 'number') {
       const waiting = this.#waiting.get(message.id);
-      const error = message.error as { desc?: string } | undefined;
-      if (error === undefined) waiting?.resolve(message.return);
-      else waiting?.reject(new QmpError(error.desc ?? 'QEMU reported an error'));
+      if (message.error === undefined) waiting?.resolve(message.return);
+      else waiting?.reject(new QmpError(reasonOf(message.error)));
     }
   }
+}
+
+/** Parses a line; undefined: it is no JSON object, and did not come from QEMU as it is distributed. */
+function objectOf(line: string): Record<string, unknown> | undefined {
+  try {
+    return asObject(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
+
+function asObject(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+}
+
+function reasonOf(error: unknown): string {
+  const desc = asObject(error)?.desc;
+  return typeof desc === 'string' ? desc.slice(0, longestReason) : 'QEMU reported an error';
 }

@@ -25,7 +25,7 @@ export class RawDisks {
     return id !== undefined && known.has(id);
   }
 
-  /** On disk when it resolves. @throws errors of the system */
+  /** Adds a disk, and has stored it when it resolves. @throws errors of the system */
   async add(disk: string): Promise<void> {
     const id = await identity(disk);
     const known = await this.#load();

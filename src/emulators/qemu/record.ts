@@ -16,7 +16,7 @@ export interface QemuRecord extends ProcessRecord {
   readonly logOffset: number;
   /** Where the fabric connects to, by adapter. */
   readonly ports: readonly AdapterPort[];
-  /** There is a disk that can hold a saved state. */
+  /** The machine has a disk that can hold a saved state. */
   readonly canSaveState: boolean;
   readonly hasSerialConsole: boolean;
   /** Absent in records of version 0.1, whose machines serve their screen at the console's TCP port. */

@@ -29,7 +29,7 @@ const program = await findProgram('qemu-system-x86_64');
 test('the QEMU of this host has each replacement, and none of what it replaces', {
   skip: program === undefined && 'qemu-system-x86_64 is not installed',
 }, async () => {
-  // It prints its version when it comes to that option, and has refused what it does not know before.
+  // QEMU prints its version when it comes to that option, and has refused options that it does not know before.
   const print = (words: readonly string[]) => runTool(program ?? '', [...words, '-version'], { timeoutMs: 30_000 });
   const version = parseVersion(versionWord((await print([])).stdout) ?? '');
   for (const [name, rows] of Object.entries(retiredOptions)) {

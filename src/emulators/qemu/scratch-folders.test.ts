@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-/** Once a tool of this name has done its work, a program of its user runs this script in the node's folder. */
+/** Tools of a node whose user runs this script in the node's folder once a tool of this name has done its work. */
 class DisturbedTools extends ConfinedTools {
   readonly #name: string;
   readonly #script: string;

@@ -75,7 +75,7 @@ function selectionOf(path: string): Selection {
   return { qemu_path: path, platform };
 }
 
-/** With what to install, and what there is. */
+/** Error for a QEMU that is missing, with the package to install and the programs that are installed. */
 export async function missing(path: string, binaries: Binaries): Promise<Error> {
   const known = (await binaries.list()).map((binary) => binary.path).join(', ');
   const platform = platformOfBinary(basename(path)) ?? hostPlatform();

@@ -23,7 +23,7 @@ const niceness: Readonly<Record<QemuProperties['process_priority'], number>> = {
 
 export interface Spawned {
   readonly child: Child;
-  /** Without what others have started and taken for the machine. */
+  /** Record without the ports and the TPM, which others have started and taken for the machine. */
   readonly record: Omit<QemuRecord, 'ports' | 'tpm'>;
 }
 

@@ -2,6 +2,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { isReallyBelow } from '../../lib/inside.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
 import { runTool } from '../../process/tool.ts';
 import type { NodeView } from '../driver.ts';
@@ -33,12 +34,18 @@ export async function startTpm(
   { runDirectory, runAs }: Identity,
 ): Promise<Child> {
   const state = join(node.directory, 'tpm');
+  // An escaped machine can have put a link there, to a folder that swtpm would write to.
+  if (!(await isReallyBelow(node.directory, state)))
+    throw fault('path_forbidden', {
+      path: state,
+      reason: 'it is a symbolic link to a place outside of the folder of the node: delete it',
+    });
   await mkdir(state, { recursive: true });
   if (runAs) await own(runAs, [state]);
   const socket = tpmSocket(node);
   // `--terminate` is older than the same word of `--ctrl`, which needs 0.8.
   const args = ['socket', '--tpm2', '--tpmstate', `dir=${state}`, '--ctrl', `type=unixio,path=${socket}`, '--terminate'];
-  // Not even the files of its machine.
+  // The TPM's process can reach no other files, not even those of its machine.
   const confinement = await confine({ program, runAs, writes: [state, node.runtimeDirectory], reads: [], runDirectory });
   const child = await spawnChild({
     ...confinedCommand(confinement, program, args, { workingFolder: state, hasOwnNetwork: true }),

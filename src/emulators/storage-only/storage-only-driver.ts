@@ -51,7 +51,7 @@ export interface NumberFacts {
 }
 
 export interface RefusedRoute {
-  /** Below `/v2/compute/` when it has no node, else below the node. */
+  /** Route below `/v2/compute/` when it has no node, else below the node. */
   readonly key: RouteKey;
   readonly summary: string;
   /** The refused action, as in "cannot {what}". */

@@ -8,7 +8,7 @@ import { waitFor } from '../../../test/support/wait-for.ts';
 import { isFault } from '../../api/faults.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import { vpcsKind } from './kind.ts';
-import { MacIds, macOf } from './mac-id.ts';
+import { MacIds, macOf, type NumberOptions } from './mac-id.ts';
 import type { PcRecord } from './pc-emulator.ts';
 import { renameScript, scriptName, writeScript } from './script.ts';
 
@@ -62,18 +62,33 @@ test('a fabric that was killed has its PCs again with their addresses, also when
   assert.equal(adopted && addressOf(adopted), '10.0.0.1');
 });
 
-test('its state is saved and continued from once; a damaged one is refused', async (context) => {
+test('its state is saved and continued from; a damaged one is refused', async (context) => {
   const bench = await PcBench.open(context);
   const emulator = await bench.start('one', 'ip 10.0.0.1/24\n');
   await hasAddress(emulator, '10.0.0.1');
-  const saved = join((await bench.view('other')).directory, savedMemoryName);
-  const saver = (await emulator.saveMemory?.(saved)) ?? assert.fail();
-  assert.ok(typeof saver === 'object');
-  await saver.settle();
-  await saver.transfer();
-  await saver.finish();
-  assert.ok(saver.ramBytes > 0);
-  await bench.driver.memory?.check(saved, 'other');
+  const state = JSON.parse(JSON.stringify(await emulator.saveState?.()));
+  bench.driver.memory?.checkState?.(state, 'other');
+  bench.saved.set('other', state);
+  const other = await bench.start('other', 'ip 10.0.0.99/24\n');
+  assert.equal(addressOf(other), '10.0.0.1');
+  await other.stop();
+  bench.saved.delete('other');
+  await hasAddress(await bench.start('other'), '10.0.0.99');
+  const damaged = { ...state, pc: { version: 99 } };
+  bench.saved.set('third', damaged);
+  const refused = (error: Error) => isFault(error, 'memory_refused');
+  await assert.rejects(bench.start('third'), refused);
+  assert.throws(() => bench.driver.memory?.checkState?.(damaged, 'third'), refused);
+});
+
+test('a PC continues once from the file that version 0.2 kept for each; a damaged one is refused', async (context) => {
+  const bench = await PcBench.open(context);
+  const emulator = await bench.start('one', 'ip 10.0.0.1/24\n');
+  await hasAddress(emulator, '10.0.0.1');
+  const folder = join((await bench.view('other')).directory, savedMemoryName);
+  await mkdir(folder);
+  await writeFile(join(folder, 'pc.json'), JSON.stringify(await emulator.saveState?.()));
+  await bench.driver.memory?.check(folder, 'other');
   const other = await bench.start('other', 'ip 10.0.0.99/24\n');
   assert.equal(addressOf(other), '10.0.0.1');
   await other.runRestored?.();
@@ -87,12 +102,12 @@ test('its state is saved and continued from once; a damaged one is refused', asy
   await assert.rejects(async () => bench.driver.memory?.check(third, 'third'), refused);
 });
 
-/** As the driver's, once the number is noted. */
+/** Ids like the driver's, once the number is noted. */
 function macIds() {
   const ids = new MacIds();
   return {
-    async of(directory: string, from?: number): Promise<number> {
-      const { id, noted } = await ids.of(directory, from);
+    async of(directory: string, options?: NumberOptions): Promise<number> {
+      const { id, noted } = await ids.of(directory, options);
       await noted;
       return id;
     },
@@ -114,7 +129,7 @@ test('MAC ids: unique in a project, kept, free again when the folder has gone; a
   const alone = await newFolder('copied-project', 'vpcs', 'new');
   await writeFile(join(alone, 'mac-id.json'), await readFile(join(copy, 'mac-id.json')));
   assert.equal(await ids.of(alone), 3);
-  // Of a node whose folder was lost.
+  // The note of a node whose folder was lost.
   const { name, from } = vpcsKind.carriedFile ?? assert.fail();
   const ofProgram = from('vpcs -p 2000 -m 7 -i 1 -F -s 10000 -c 10001 -t 127.0.0.1');
   await writeFile(join(alone, name), from('vpcs -m 300') ?? '');
@@ -125,7 +140,12 @@ test('MAC ids: unique in a project, kept, free again when the folder has gone; a
   assert.equal(await ids.of(alone), 0);
   await writeFile(join(alone, 'mac-id.json'), JSON.stringify({ node_id: 'new', mac_id: 9 }).padEnd(2000));
   assert.equal(await ids.of(alone), 0);
-  const far = (name: string, from: number) => newFolder('far', 'vpcs', name).then((directory) => ids.of(directory, from));
+  // The number of its last run, where the note was lost, unless another node has it.
+  await writeFile(join(alone, 'mac-id.json'), '');
+  assert.equal(await ids.of(alone, { last: 'vpcs -m 12' }), 12);
+  await writeFile(join(alone, 'mac-id.json'), '{');
+  assert.equal(await ids.of(alone, { last: 'vpcs -m 99999999' }), 0);
+  const far = (name: string, from: number) => newFolder('far', 'vpcs', name).then((directory) => ids.of(directory, { from }));
   assert.deepEqual([await far('one', 128), await far('two', 128)], [128, 129]);
 });
 

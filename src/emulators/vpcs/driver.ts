@@ -1,15 +1,16 @@
 /** The verbs of PCs. A PC is a small host inside the fabric: a start makes it there, and a server that starts again finds it there. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import type { PcSpec } from '../../fabric/protocol.ts';
+import { savedMemoryName } from '../../schema/folders.ts';
 import type { Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
-import { vpcsKind } from './kind.ts';
+import { macNoteName, vpcsKind } from './kind.ts';
 import { MacIds, macOf } from './mac-id.ts';
 import { endingOf, type PcRecord, pcEmulator, type RunningPc } from './pc-emulator.ts';
 import { probeRoute } from './probe-route.ts';
 import { adoptProgram, isProgram } from './program.ts';
-import { checkState, findState } from './saved-state.ts';
+import { checkedState, checkState, findState } from './saved-state.ts';
 import { readScript, renameScript, scriptName, writeScript } from './script.ts';
 
 /** The name in the prompt of a PC whose script sets no other one. */
@@ -22,9 +23,9 @@ export function vpcsDriver(host: Host): Driver {
     create: async () => ({}),
     update: async (current) => current,
     present: () => ({}),
-    start: (node) => startPc(host, node, macIds),
+    start: (node, _options, saved) => startPc(host, node, { macIds, saved }),
     adopt: (node, record) => (isProgram(record) ? adoptProgram(host, node, record) : adoptPc(host, node, record as PcRecord)),
-    memory: { check: checkState },
+    memory: { check: checkState, checkState: (state, name) => void checkedState(state, name) },
     routes: (nodes) => [probeRoute(host, nodes)],
     renamed: (directory, _from, to) => renameScript(directory, to),
     async populate(directory, input, name) {
@@ -33,28 +34,36 @@ export function vpcsDriver(host: Host): Driver {
   };
 }
 
-async function startPc(host: Host, node: NodeView, macIds: MacIds): Promise<Emulator> {
-  const { nodeId, directory, name, numberFrom, warn } = node;
-  await mkdir(directory, { recursive: true }).catch((cause: Error) => {
-    throw fault('storage_failed', { reason: cause.message }, { cause });
-  });
-  const [{ id: macId, noted }, script, state] = await Promise.all([
-    macIds.of(directory, numberFrom),
-    readScript(directory).catch((error: Error) => {
-      warn(`${name}: ${scriptName} is not run: ${error.message}`);
-      return undefined;
-    }),
-    findState(directory, name),
+async function startPc(host: Host, node: NodeView, { macIds, saved }: { macIds: MacIds; saved: unknown }): Promise<Emulator> {
+  const { nodeId, directory, name, numbers, warn } = node;
+  const names = await namesIn(directory);
+  const [{ id: macId, noted }, script, file] = await Promise.all([
+    macIds.of(directory, { from: numbers.from, last: numbers.lastCommandLine, isNew: !names.has(macNoteName) }),
+    names.has(scriptName) &&
+      readScript(directory).catch((error: Error) => {
+        warn(`${name}: ${scriptName} is not run: ${error.message}`);
+        return undefined;
+      }),
+    names.has(savedMemoryName) && findState(directory, name),
   ]);
-  const more = { ...(script !== undefined && { script }), ...(state !== undefined && { state }) };
-  // The note of its number is written meanwhile: one sync less that a start waits for.
+  const state = saved === undefined ? file : checkedState(saved, name);
+  const more = { ...(script && { script }), ...(state && { state }) };
   const { end, running } = await makePc(host, node, { macId, more });
-  if (end !== undefined) throw fault(state === undefined ? 'vpcs_failed' : 'memory_refused', { name, reason: end });
+  if (end !== undefined) throw fault(state ? 'memory_refused' : 'vpcs_failed', { name, reason: end });
   await noted.catch(async (cause: Error) => {
     await host.pcs.removePc(nodeId);
     throw fault('storage_failed', { reason: cause.message }, { cause });
   });
-  return pcEmulator(host, node, running, { isRestored: state !== undefined });
+  return pcEmulator(host, node, running, { isRestored: Boolean(file) });
+}
+
+/** Returns the names in the folder of a PC, which is made unless it exists. @throws storage_failed */
+async function namesIn(directory: string): Promise<ReadonlySet<string>> {
+  try {
+    return new Set(await readdir(directory).catch(() => mkdir(directory, { recursive: true }).then(() => readdir(directory))));
+  } catch (cause) {
+    throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
+  }
 }
 
 /** Undefined when it has ended while the server was away. */

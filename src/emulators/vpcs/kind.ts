@@ -15,16 +15,19 @@ const changeable = {
   console_type: Type.Optional(oneOf(consoleTypes)),
 };
 
-/** In a node's folder: the number that gives its MAC address (`mac-id.ts`). */
+/** File in a node's folder with the number that gives its MAC address (`mac-id.ts`). */
 export const macNoteName = 'mac-id.json';
 
-/**
- * Notes the number of a command line as a preference: another node of its compute may have the number. The command line is that of the
- * program vpcs, or of a PC.
- */
-function macNoteOf(commandLine: string): string | undefined {
+/** The number in a command line of the program vpcs, or of a PC. */
+export function macIdIn(commandLine: string): number | undefined {
   const number = /(?: -p \d+|^vpcs) -m (\d{1,8})(?: |$)/.exec(commandLine)?.[1];
-  return number === undefined ? undefined : `${JSON.stringify({ node_id: '', mac_id: Number(number) })}\n`;
+  return number === undefined ? undefined : Number(number);
+}
+
+/** Notes the number of a command line as a preference: another node of its compute may have the number. */
+function macNoteOf(commandLine: string): string | undefined {
+  const mac_id = macIdIn(commandLine);
+  return mac_id === undefined ? undefined : `${JSON.stringify({ node_id: '', mac_id })}\n`;
 }
 
 /** The file of the configs folder from which new nodes get their startup script. */

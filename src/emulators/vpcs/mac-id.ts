@@ -3,12 +3,11 @@
  * first start and noted in the node's folder, so that it comes back after a restart of the server, travels with the project, and
  * is free again when the folder has gone. A note copied from another node is only a wish.
  */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
-import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
-import { macNoteName } from './kind.ts';
+import { macIdIn, macNoteName } from './kind.ts';
 
 /** Left out, as in GNS3. */
 const leftOut = 255;
@@ -30,14 +29,23 @@ interface Note {
 interface Wish {
   readonly directory: string;
   readonly from: number;
-  /** Number that the note in the node's folder has. */
+  /** Number that the note in the node's folder has, or that its last run had. */
   readonly noted: number | undefined;
   readonly given: (id: Promise<MacId>) => void;
 }
 
+export interface NumberOptions {
+  /** A new number is not below it, if possible. */
+  readonly from?: number | undefined;
+  /** Command line of the node's last run, whose number it gets where its note was lost. */
+  readonly last?: string;
+  /** The folder has no note. */
+  readonly isNew?: boolean;
+}
+
 export interface MacId {
   readonly id: number;
-  /** Settles when the note of it is on disk. */
+  /** Settles when the note of it is written. */
   readonly noted: Promise<void>;
 }
 
@@ -56,11 +64,13 @@ export class MacIds {
   /** Waiting requests by the folder that holds the nodes of a project; a folder without a list is not being served. */
   readonly #wishes = new Map<string, Wish[]>();
 
-  /** The id of the node with this folder, whose name is the node's id; a new one is not below `from`, if possible. @throws `vpcs_failed` when all are taken */
-  async of(directory: string, from = 0): Promise<MacId> {
-    const note = await readNote(directory);
+  /** Gives the node with this folder, whose name is the node's id, its number. @throws `vpcs_failed` when all are taken */
+  async of(directory: string, { from = 0, last = '', isNew = false }: NumberOptions = {}): Promise<MacId> {
+    const note = isNew ? undefined : await readNote(directory);
     if (note?.node_id === basename(directory)) return { id: note.mac_id, noted: Promise.resolve() };
-    return new Promise((given) => this.#add({ directory, from, noted: note?.mac_id, given }));
+    const ofLast = macIdIn(last);
+    const noted = note?.mac_id ?? (ofLast !== undefined && ofLast <= lastMacId ? ofLast : undefined);
+    return new Promise((given) => this.#add({ directory, from, noted, given }));
   }
 
   #add(wish: Wish): void {
@@ -99,7 +109,7 @@ export class MacIds {
     }
   }
 
-  /** While folders only come and go, notes of those are read that have come. */
+  /** Numbers that nodes of the folder have. Only notes of folders that have come since the last call are read. */
   async #takenIn(folder: string): Promise<TakenIds> {
     const { ino: inode, mtimeNs } = await stat(folder, { bigint: true });
     const known = this.#taken.get(folder);
@@ -133,9 +143,18 @@ function choose({ noted, from }: Wish, taken: ReadonlySet<number>): number {
   return noted !== undefined && !taken.has(noted) ? noted : firstFree(taken, from);
 }
 
-function writeNote(directory: string, mac_id: number): Promise<void> {
-  const text = JSON.stringify({ node_id: basename(directory), mac_id } satisfies Note);
-  return writeFileAtomic(join(directory, macNoteName), `${text}\n`);
+/**
+ * Writes the note without a sync, which a start would wait for: the record of the run, which is synced, has the number as well. A note that
+ * was cut off is none. What is at its path is replaced, never written through.
+ */
+async function writeNote(directory: string, mac_id: number): Promise<void> {
+  const path = join(directory, macNoteName);
+  const text = `${JSON.stringify({ node_id: basename(directory), mac_id } satisfies Note)}\n`;
+  await writeFile(path, text, { flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    await rm(path, { recursive: true });
+    await writeFile(path, text, { flag: 'wx' });
+  });
 }
 
 function firstFree(taken: ReadonlySet<number>, from: number): number {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { consoleLine, type PcReport, type PcSettings } from '../../fabric/protocol.ts';
 import type { Emulator, Ending, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
-import { discardState, saverOf } from './saved-state.ts';
+import { discardState } from './saved-state.ts';
 
 /** The settings are those that the PC has now: a fabric that was killed has it again with them. */
 export interface PcRecord extends Record<string, unknown> {
@@ -16,7 +16,7 @@ export interface RunningPc {
   readonly report: PcReport;
 }
 
-/** `isRestored`: it continues from saved memory, which is removed once it does. */
+/** `isRestored`: it continues from a file in its folder, which is removed once it does. */
 export function pcEmulator(
   { pcs, log }: Host,
   { nodeId, name, directory }: NodeView,
@@ -60,7 +60,11 @@ export function pcEmulator(
     port: (_adapter, port) => (port === 0 ? { type: 'pc', pc: nodeId } : undefined),
     setCarrier: async () => {},
     console: () => ({ type: 'unix', path: pcs.socketPath, greeting: consoleLine(nodeId) }),
-    saveMemory: async (folder) => saverOf(pcs, nodeId, folder),
+    async saveState() {
+      const state = await pcs.pcState(nodeId);
+      if (state === null) throw new Error('the PC has ended');
+      return state;
+    },
     changed: async () => {},
     release: unwatch,
   };

@@ -39,9 +39,9 @@ export class Capture {
   #writing: Promise<void> | undefined;
   #frames = 0;
   #missed = 0;
-  /** Of the file, with what is still to be written. */
+  /** Length of the file once all pending records are written. */
   #bytes = fileHeaderBytes;
-  /** Of the file, whole records only. */
+  /** Bytes in the file now, complete records only. */
   #written = 0;
   #ended: string | undefined;
   #closing: Promise<void> | undefined;
@@ -149,7 +149,7 @@ export class Capture {
         await this.#handle.appendFile(block.bytes.subarray(0, block.used));
         this.#written += block.used;
         this.#full.shift();
-        // While frames keep coming the memory is used again; an idle capture holds none.
+        // The memory is used again while frames keep coming; an idle capture holds none.
         this.#spare = this.#filling || this.#full.length > 0 ? block.bytes : undefined;
       }
     } catch (error) {

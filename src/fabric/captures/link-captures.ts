@@ -84,7 +84,7 @@ export class OpenCaptures {
   }
 }
 
-/** Same key, same capture. */
+/** Key of a capture: specifications with the same key are the same capture. */
 function keyOf({ path, linkType, side, nanoseconds, maxBytes, until }: CaptureSpec): string {
   return JSON.stringify([path, linkType, side ?? 'after', nanoseconds ?? false, maxBytes ?? null, until ?? null]);
 }

@@ -9,7 +9,7 @@ const stepMs = 5;
 export class WallClock {
   #offsetMs = performance.timeOrigin;
 
-  /** Since 1970, UTC. */
+  /** Reads the time since 1970, UTC. */
   read(): { seconds: number; nanoseconds: number } {
     const elapsedMs = performance.now();
     const dayMs = Date.now();

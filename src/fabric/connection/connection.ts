@@ -1,4 +1,4 @@
-/** One connection of a client to the fabric's control socket: requests go out at once, answers are matched by id. */
+/** A client's connection to the fabric's control socket: requests are sent at once, answers are matched by id. */
 import { connect, type Socket } from 'node:net';
 import { fault } from '../../api/faults.ts';
 import { LineSplitter } from '../../lib/line-splitter.ts';
@@ -69,6 +69,9 @@ export class Connection {
           reject(error);
         },
       });
+      // Requests that are made one after the other leave in one write.
+      this.#socket.cork();
+      process.nextTick(() => this.#socket.uncork());
       this.#socket.write(`${JSON.stringify({ id, ...request })}\n`);
     });
   }

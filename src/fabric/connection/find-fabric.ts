@@ -9,7 +9,7 @@ import { type Hello, protocolVersion } from '../protocol.ts';
 import { Connection } from './connection.ts';
 
 export interface FabricPlace {
-  /** At most 99 bytes: Unix sockets allow 107, and the fabric adds its pid while it starts. */
+  /** Path of the control socket, at most 99 bytes: Unix sockets allow 107, and the fabric adds its pid while it starts. */
   readonly socketPath: string;
   /** Receives what the fabric has to say; appended to. Node keeps the fabric's compiled code beside it, in `code`. */
   readonly logPath: string;
@@ -22,13 +22,13 @@ export interface FabricPlace {
 export interface FoundFabric {
   readonly connection: Connection;
   readonly pid: number;
-  /** It was started now, and so has no links. */
+  /** The process was started by this call, and so has no links. */
   readonly isNew: boolean;
 }
 
 /**
- * From its start, or the connection to one that runs, to its first answer. It takes 0.1 s, on a machine that has nothing left to give many
- * seconds; one that ends is noticed at once.
+ * Time limit from the fabric's start, or the connection to a running one, to its first answer. A start takes 0.1 s, on an overloaded
+ * machine many seconds. A process that ends is noticed at once.
  */
 const startLimitMs = 30_000;
 const quitLimitMs = 3000;
@@ -45,9 +45,15 @@ export async function findFabric(place: FabricPlace): Promise<FoundFabric> {
   return startFabric(place);
 }
 
+/** Ends the fabric that answers at the place, if one does: a connection to it need not be open, as while it is sought. */
+export async function quitPresent({ socketPath }: FabricPlace): Promise<void> {
+  const present = await Connection.open(socketPath);
+  if (present) await quitFabric(present, (await greet(present)).pid);
+}
+
 /** Asks the fabric to end and settles when it has, at the latest by force. */
 export async function quitFabric(connection: Connection, pid: number): Promise<void> {
-  // It may be gone before its answer arrives.
+  // The process may end before its answer arrives.
   await connection.request({ op: 'quit' }, quitLimitMs).catch(() => undefined);
   connection.close();
   if (await goneWithin(pid, quitLimitMs)) return;
@@ -67,19 +73,28 @@ async function startFabric(place: FabricPlace): Promise<FoundFabric> {
     if (connection) {
       const { version, pid } = await greet(connection);
       if (version !== protocolVersion) break;
-      child.release();
-      // Another one, started at the same moment, is as good.
-      return { connection, pid, isNew: pid === child.pid };
+      if (pid === child.pid) {
+        child.release();
+        return { connection, pid, isNew: true };
+      }
+      // Another one, started at the same moment, is as good. Ours is still starting: it would take the other one's place when that ends.
+      await child.stop({ graceMs: 0 });
+      await removeStartingSocket(place, child);
+      return { connection, pid, isNew: false };
     }
     if (ended) {
-      // Until it listens, its socket is beside the path (`control.ts`).
-      await rm(`${place.socketPath}.${child.pid}`, { force: true });
+      await removeStartingSocket(place, child);
       throw fault('fabric_unavailable', { reason: `it ended at once: ${(await child.outcome).tail}` });
     }
     await sleep(pollMs);
   }
   const { tail } = await child.stop({ graceMs: 500 });
   throw fault('fabric_unavailable', { reason: `it was started and does not answer: ${tail}` });
+}
+
+/** Removes the socket of a fabric that ended before it listened: it has the pid behind its path (`control.ts`). */
+function removeStartingSocket({ socketPath }: FabricPlace, { pid }: Child): Promise<void> {
+  return rm(`${socketPath}.${pid}`, { force: true });
 }
 
 function spawnFabric(place: FabricPlace): Promise<Child> {

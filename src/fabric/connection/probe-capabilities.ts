@@ -1,12 +1,13 @@
-/** What a fabric could do on this host, tried by a process that ends at once. */
+/** Finds out which capabilities a fabric would have on this host, by a process that ends at once. `enter`: words before its command. */
 import { fileURLToPath } from 'node:url';
 import { runTool } from '../../process/tool.ts';
 import type { FabricCapabilities } from '../protocol.ts';
 
 const limitMs = 30_000;
 
-export async function probeCapabilities(): Promise<FabricCapabilities> {
+export async function probeCapabilities(enter: readonly string[] = []): Promise<FabricCapabilities> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-  const { code, stdout, reason } = await runTool(process.execPath, [main, '--capabilities'], { timeoutMs: limitMs });
+  const [program = '', ...args] = [...enter, process.execPath, main, '--capabilities'];
+  const { code, stdout, reason } = await runTool(program, args, { timeoutMs: limitMs });
   return code === 0 ? (JSON.parse(stdout) as FabricCapabilities) : { taps: false, kernelObstacle: reason, linkObstacle: reason };
 }

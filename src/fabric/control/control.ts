@@ -21,9 +21,9 @@ export interface ControlOptions {
   readonly onOrphaned: () => void;
 }
 
-/** How often to look whether the path is still ours. */
+/** Interval at which the fabric checks that the socket's path is still its own. */
 const lookMs = 2000;
-/** So much of a list is written before frames get their turn. */
+/** Entries of a list that are written before frames get their turn. */
 const entriesPerTurn = 32;
 
 const consoleWord = Buffer.from(consoleLine('').trimEnd().concat(' '));
@@ -238,7 +238,7 @@ async function carryOutPcs(pcs: Pcs, asked: PcRequest): Promise<unknown> {
   }
 }
 
-/** As JSON; a long list is written a piece at a time, and between the pieces frames have their turn. */
+/** Serialises a reply as JSON. A long list is written in pieces, and frames have their turn between them. */
 async function textOf(reply: ReplyLine): Promise<string> {
   if (!('result' in reply) || !Array.isArray(reply.result)) return JSON.stringify(reply);
   const pieces: string[] = [];

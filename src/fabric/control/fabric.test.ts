@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
+import { loadNative } from '../ports/native.ts';
 import { Fabric } from './fabric.ts';
 
 test('filters act on links between ports of PCs and switches, from when they are set', async (t) => {
-  const fabric = new Fabric({ native: undefined, runDirectory: tmpdir() });
+  const fabric = new Fabric({ native: await loadNative(), runDirectory: tmpdir() });
   t.after(() => fabric.close());
   const settings = (number: number) => ({
     ...{ name: `PC${number}`, mtu: 1500, dns: [] },

@@ -8,7 +8,6 @@ import { readFrames, writeFrames } from '../links/frames-file.ts';
 import { Holds } from '../links/holds.ts';
 import { type HostCounts, noCounts, readDropped } from '../links/host-counts.ts';
 import { FabricLink, type LinkTools } from '../links/link.ts';
-
 import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
 import { RateMeters, sampleEveryMs } from '../links/rate-meter.ts';
@@ -32,20 +31,19 @@ import { TrafficFlows } from '../traffic/traffic-flows.ts';
 import { checkShape } from './check-shape.ts';
 import { Load } from './load.ts';
 
-/** So many links are checked, changed, or reported, before frames get their turn. */
+/** Links that are checked, changed, or reported before frames get their turn. */
 const linksPerTurn = 32;
 
-/** What is being sent has left, or its receiver does not read it. */
+/** Longest wait for frames that are being written: the receiver of a frame that has not left by then does not read. */
 const drainMs = 50;
 const pollMs = 1;
-/** In each, sockets are read until they are empty; a frame passes a switch in one more. */
+/** Turns of the event loop for frames that were sent before: each reads the sockets until they are empty, and a switch adds a turn. */
 const readTurns = 12;
 
 const places = ['host', 'links'] as const satisfies readonly PlaceName[];
 
 export interface FabricOptions {
-  /** Undefined where TAP interfaces cannot be held. */
-  readonly native: Native | undefined;
+  readonly native: Native;
   /** The server's runtime folder: the mark of its interfaces. */
   readonly runDirectory: string;
 }
@@ -61,7 +59,7 @@ export class Fabric {
   readonly #links = new Map<string, FabricLink>();
   readonly #places: InterfacePlaces = { host: new InterfacePlace('host'), links: new InterfacePlace('links') };
   readonly #kernelPaths: Readonly<Record<PlaceName, KernelPaths>>;
-  readonly #native: Native | undefined;
+  readonly #native: Native;
   readonly #tools: LinkTools;
   readonly #holds = new Holds((id) => this.#links.get(id));
   readonly #pcHolds = new Holds((id) => this.pcs.find(id));
@@ -84,7 +82,7 @@ export class Fabric {
       pcs: this.pcs,
       mirrorTurns: new FlushTurns(),
       meters: new RateMeters(performance.now()),
-      taps: native && new InterfaceMemory(native, this.#places),
+      taps: new InterfaceMemory(native, this.#places),
       kernelPaths: this.#kernelPaths,
     };
   }
@@ -150,7 +148,7 @@ export class Fabric {
     this.#pcHolds.release(pcs);
   }
 
-  /** Those that exist and have an end that is not connected yet: frames that leave for it are lost. */
+  /** Ids of those links that exist and have an end that is not connected yet: frames that leave for it are lost. */
   unconnected(ids: readonly string[]): string[] {
     return ids.filter((id) => this.#links.get(id)?.isConnected === false);
   }
@@ -165,7 +163,7 @@ export class Fabric {
     return readFrames(path, this.#directions(places));
   }
 
-  /** Of each direction; none for a link that does not exist. */
+  /** Filter states of each direction; none for a link that does not exist. */
   filterStates(places: readonly DirectionPlace[]): FilterState[][] {
     return places.map(({ link, direction }) => this.#links.get(link)?.filterStates(direction) ?? []);
   }
@@ -181,13 +179,12 @@ export class Fabric {
 
   async capabilities(): Promise<FabricCapabilities> {
     const [host = null, links = null] = await Promise.all(places.map((place) => this.#kernelPaths[place].obstacle()));
-    return { taps: this.#native !== undefined, kernelObstacle: host, linkObstacle: links };
+    return { taps: process.geteuid?.() === 0, kernelObstacle: host, linkObstacle: links };
   }
 
   /** The process with this id holds the link namespace from now on. TAP interfaces that are open stay so. */
   useNamespace(holder: number): null {
     const { links } = this.#places;
-    if (!this.#native) throw new Error('koffi is not loaded');
     if (links.holder === holder) return null;
     links.use(holder, this.#native);
     this.#kernelPaths.links.placeChanged();
@@ -199,7 +196,7 @@ export class Fabric {
     this.traffic.close();
     this.pcs.close();
     await this.remove([...this.#links.keys()]);
-    await this.#tools.schedule.stop();
+    this.#tools.schedule.stop();
     await Promise.all(places.map((place) => this.#kernelPaths[place].close()));
   }
 
@@ -207,7 +204,7 @@ export class Fabric {
     return places.map(({ link, direction }) => this.#links.get(link)?.direction(direction));
   }
 
-  /** Those that these links need. */
+  /** Counters in this namespace that these links need. */
   async #hostCounts(place: PlaceName, ids: readonly string[]): Promise<HostCounts> {
     const links = ids.flatMap((id) => this.#links.get(id) ?? []);
     const [kernel, dropped] = await Promise.all([
@@ -238,7 +235,6 @@ export class Fabric {
     try {
       const link = this.#links.get(spec.id) ?? this.#make(spec.id);
       await link.update(spec, programs);
-      if (link.queues) await this.#tools.schedule.ready();
       if (link.problem !== undefined) failures.push({ id: spec.id, error: link.problem });
     } catch (error) {
       failures.push({ id: spec.id, error: messageOf(error) });

@@ -1,13 +1,13 @@
 /**
- * How busy the fabric's process is. How late its event loop is, which is how long a frame may have waited to be noticed, is only
- * measured while a client polls it: measuring wakes an idle process fifty times a second.
+ * Measures the load of the fabric's process. The delay of its event loop is the time that a frame may have waited to be noticed. It is only
+ * measured while a client polls it, because measuring wakes an idle process fifty times a second.
  */
 import { LateCounts } from '../delays/late-counts.ts';
 import type { FabricLoad, LateCount } from '../protocol.ts';
 
 /** Milliseconds between two measurements. */
 const everyMs = 20;
-/** After this long without a poll it is no longer measured. */
+/** Time without a poll after which the delay is no longer measured. */
 const forgetMs = 90_000;
 
 export class Load {

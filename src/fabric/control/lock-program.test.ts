@@ -8,8 +8,8 @@ const native = await loadNative();
 const lockedKibibytes = () => Number(/^VmLck:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
 const isRoot = process.getuid?.() === 0;
 
-test('the code of the program stays in memory', { skip: !native ? 'koffi is not installed' : !isRoot && 'needs root' }, () => {
+test('the code of the program stays in memory', { skip: !isRoot && 'needs root' }, () => {
   const before = lockedKibibytes();
-  if (native) lockProgram(native);
+  lockProgram(native);
   assert.ok(lockedKibibytes() - before > 10_000, `${lockedKibibytes()} KiB are locked`);
 });

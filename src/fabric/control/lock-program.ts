@@ -8,7 +8,10 @@ import type { MemoryCalls } from '../ports/native.ts';
 /** A line of /proc/PID/maps: addresses, permissions, offset, device, inode, path. @see proc_pid_maps(5) */
 const mapping = /^([0-9a-f]+)-([0-9a-f]+) r\S+ \S+ \S+ [1-9]\d* +\//;
 
-/** Of all files that are mapped now. Memory without a file stays as it is: V8 returns parts of it. Does without where it is not allowed. */
+/**
+ * Locks all files that are mapped now in memory. Memory without a file stays as it is, because V8 returns parts of it. Nothing is locked
+ * where that is not allowed.
+ */
 export function lockProgram(native: MemoryCalls): void {
   for (const line of readFileSync('/proc/self/maps', 'latin1').split('\n')) {
     const [, start = '', end = ''] = mapping.exec(line) ?? [];

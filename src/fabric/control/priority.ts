@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism, setPriority } from 'node:os';
+import { availableParallelism } from 'node:os';
+import { beNice } from '../../process/priority.ts';
 
 const niceness = -10;
 const realTimePriority = '1';
@@ -15,19 +15,13 @@ const realTimePriority = '1';
  * Without the privilege, or without chrt of util-linux, everything stays as it is.
  */
 export function raisePriority(): void {
-  for (const raise of [beNice, beRealTime]) {
+  for (const raise of [() => beNice(niceness), beRealTime]) {
     try {
       raise();
     } catch {
-      // Not allowed, or no such thing here.
+      // The file is missing on this system, or writing it is not allowed.
     }
   }
-}
-
-/** Where Linux groups processes by session (autogroup) the nice value counts within the session only: the session's is set as well. */
-function beNice(): void {
-  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), niceness);
-  writeFileSync('/proc/self/autogroup', String(niceness));
 }
 
 function beRealTime(): void {

@@ -76,7 +76,7 @@ export class DelayHeap implements HeldFrames {
     }
   }
 
-  /** In the order in which they leave; the frames are not copied. */
+  /** Frames in the order in which they leave; they are not copied. */
   *waiting(): Generator<WaitingFrame> {
     for (const { dueMs, frame } of [...this.#held.values()].sort(inOrder)) yield { dueMs, frame };
   }

@@ -1,5 +1,5 @@
 /**
- * How long frames really waited, over the last seconds, in constant memory: counts in buckets that grow by 2 % each.
+ * Counts the real delays of frames over the last seconds, in constant memory: in buckets that grow by 2 % each.
  *
  * Two windows of counts take turns. Figures are those of both, so they cover between one and two windows of time.
  */
@@ -14,13 +14,13 @@ const octaves = 24;
 const bucketCount = octaves * bucketsPerOctave;
 
 export class DelayHistogram {
-  /** How much later than due frames left. */
+  /** Lateness of frames, from due to sent. */
   readonly late = new LateCounts();
   #counts: Uint32Array | undefined;
   #before: Uint32Array | undefined;
   #since = 0;
 
-  /** So many frames that leave now waited for so long. Both times in ms. */
+  /** Counts frames that leave now after so long a wait. Times are in ms. */
   record(nowMs: number, waitedMs: number, frames: number): void {
     this.#turn(nowMs);
     this.#counts ??= new Uint32Array(bucketCount);

@@ -34,7 +34,7 @@ interface HeldRun {
   opensBlock: boolean;
 }
 
-/** With its length before it. */
+/** A waiting frame, with its length before it. */
 export interface WaitingFrame {
   readonly dueMs: number;
   readonly frame: Buffer;
@@ -47,10 +47,10 @@ export interface HeldFrames {
   readonly start: number;
   readonly end: number;
   readonly taken: number;
-  /** What waits. */
+  /** Frames that wait, and their bytes. */
   readonly frames: number;
   readonly bytes: number;
-  /** When the first frame is due; Infinity when none waits. */
+  /** Time at which the first frame is due; Infinity when none waits. */
   readonly nextDueMs: number;
   /** Copies the frame. False: there is no room. */
   push(frame: FrameAt, dueMs: number): boolean;
@@ -133,7 +133,7 @@ export class DelayLine implements HeldFrames {
     }
   }
 
-  /** In their order; the frames are not copied. Frames may come meanwhile, none may leave. */
+  /** Frames in their order; they are not copied. Frames may come meanwhile, none may leave. */
   *waiting(): Generator<WaitingFrame> {
     let [block, at] = [0, this.#readAt];
     let isFirst = true;

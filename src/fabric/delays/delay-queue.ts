@@ -12,7 +12,7 @@ import { DelayHeap } from './delay-heap.ts';
 import { DelayHistogram } from './delay-histogram.ts';
 import { type BlockPool, DelayLine, type HeldFrames, type WaitingFrame } from './delay-line.ts';
 
-/** What decides how long frames wait. */
+/** Filters that decide how long frames wait. */
 export interface Waits {
   readonly displacing: Filter | undefined;
   readonly holding: readonly { readonly type: string; readonly filter: Filter }[];
@@ -24,25 +24,25 @@ const asideMs = 100;
 /** Every frame counts down all of them. */
 const maxAside = 1024;
 
-/** Of two frames that are due at the same time, the one with less goes first. Milliseconds. */
+/** Lead of a restored frame over another that is due at the same time: the frame due earlier leaves first. Milliseconds. */
 const ahead = 0.001;
 
 interface AsideFrame extends FrameAt {
-  /** So many frames have still to overtake it. */
+  /** Number of frames that have still to overtake it. */
   toCome: number;
 }
 
 export class DelayQueue {
-  /** How long those that were taken had waited. */
+  /** Waiting times of the frames that have left. */
   readonly waited = new DelayHistogram();
   readonly #onLost: (cause: string) => void;
   readonly #line: DelayLine;
   readonly #heap: DelayHeap;
-  /** In the order in which they came. */
+  /** Frames that let others overtake them, in the order in which they came. */
   #aside: AsideFrame[] = [];
   #asideBytes = 0;
   #lastDueMs = 0;
-  /** From which the last run was taken. */
+  /** Container of the last run that was taken. */
   #from: HeldFrames;
 
   constructor(pool: BlockPool, onLost: (cause: string) => void) {
@@ -60,7 +60,7 @@ export class DelayQueue {
     return this.#line.bytes + this.#heap.bytes + this.#asideBytes;
   }
 
-  /** When something is to be done next; Infinity when nothing waits. */
+  /** Time at which something is to be done next; Infinity when nothing waits. */
   get nextDueMs(): number {
     const [first] = this.#aside;
     return Math.min(this.#line.nextDueMs, this.#heap.nextDueMs, first ? first.arrivedMs + asideMs : Number.POSITIVE_INFINITY);
@@ -113,7 +113,10 @@ export class DelayQueue {
     this.#lastDueMs += ms;
   }
 
-  /** Those that are due together in their order; the frames are not copied. A frame that lets others overtake it is due at once. */
+  /**
+   * All waiting frames. Frames that are due together keep their order; they are not copied. A frame that lets others overtake it is due at
+   * once.
+   */
   *waiting(): Generator<WaitingFrame> {
     yield* this.#line.waiting();
     yield* this.#heap.waiting();
@@ -126,7 +129,7 @@ export class DelayQueue {
     else if (dueMs > this.#lastDueMs) this.#lastDueMs = dueMs;
   }
 
-  /** Those that were overtaken, or waited for it long enough, leave. */
+  /** Releases the frames that were overtaken, or waited long enough for it. */
   #return(nowMs: number, waits: Waits): void {
     const isBack = ({ toCome, arrivedMs }: AsideFrame) => toCome <= 0 || arrivedMs + asideMs <= nowMs;
     if (!this.#aside.some(isBack)) return;
@@ -148,7 +151,7 @@ export class DelayQueue {
       }
     }
     if (!waits.overtakes && dueMs < this.#lastDueMs) dueMs = this.#lastDueMs;
-    // Behind what waits in the heap: nothing in the line came after it.
+    // A new frame joins the heap while frames wait there: frames in the line leave before all of them.
     const line = waits.overtakes || this.#heap.frames > 0 ? this.#heap : this.#line;
     if (!line.push(frame, dueMs)) this.#onLost('queue_full');
     else if (dueMs > this.#lastDueMs) this.#lastDueMs = dueMs;

@@ -1,38 +1,31 @@
 /**
- * Which direction of which link has frames due next, over the whole fabric: a binary heap and the clock that wakes it. The clock does so a
- * little early; for the rest the event loop turns without sleeping, so that frames that come meanwhile are read.
+ * A heap of the directions that have frames due, over all links, and the clock that wakes the fabric for the next one. The clock does so a
+ * little early; then the event loop turns without sleeping, so that frames that come meanwhile are read.
  */
 import { Heap, outside, type Placed } from '../../lib/heap.ts';
-import { DelayClock, type WakeClock } from './delay-clock.ts';
 import { type ClockCalls, TimerClock } from './timer-clock.ts';
 
 export interface ScheduledQueue extends Placed {
-  /** When `release` is to be called; written by the schedule alone. Ms of `performance.now()`. */
+  /** Time at which `release` is to be called; written by the schedule alone. Ms of `performance.now()`. */
   wakeMs: number;
   release(): void;
 }
 
 export class DelaySchedule {
   readonly #heap = new Heap<ScheduledQueue>((one, other) => one.wakeMs < other.wakeMs);
-  readonly #clock: WakeClock;
+  readonly #clock: TimerClock;
   readonly #onTurn = () => this.#endTurn();
   #isTurning = false;
   #isRunning = false;
 
-  /** Without `calls` a thread keeps the time. */
-  constructor(calls: ClockCalls | undefined) {
-    const onTime = () => this.run(performance.now());
-    this.#clock = (calls && TimerClock.open(calls, onTime)) ?? new DelayClock(onTime);
+  /** Opens the kernel's timer with `calls`. @throws Error when it has none left */
+  constructor(calls: ClockCalls) {
+    this.#clock = new TimerClock(calls, () => this.run(performance.now()));
   }
 
-  /** When something is to be released next; Infinity when nothing waits. */
+  /** Time of the next release; Infinity when nothing waits. */
   get nextMs(): number {
     return this.#heap.first?.wakeMs ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** Settles when delays are kept precisely. */
-  ready(): Promise<void> {
-    return this.#clock.ready();
   }
 
   /** Releases `waiting` at `timeMs`, or earlier when that was asked for before. */
@@ -61,7 +54,9 @@ export class DelaySchedule {
     }
   }
 
-  /** The same, for a caller that is awake anyway, be it because of what is released: the rest of that follows by itself. */
+  /**
+   * Releases the due directions for a caller that is awake anyway. A call during a release does nothing: `run` releases the others itself.
+   */
   runIfDue(nowMs: number): void {
     const { first } = this.#heap;
     if (!this.#isRunning && first && first.wakeMs <= nowMs) this.run(nowMs);
@@ -80,8 +75,8 @@ export class DelaySchedule {
     this.run(performance.now());
   }
 
-  stop(): Promise<void> {
+  stop(): void {
     this.#heap.clear();
-    return this.#clock.stop();
+    this.#clock.stop();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * How late something was, counted since the start in buckets that grow by a fifth: a reader subtracts what it read before, so several
- * readers do not disturb each other. Constant memory, none before the first count.
+ * Counts delays since the start, in buckets that grow by a fifth. A reader subtracts the counts of its last reading, so several readers do
+ * not disturb each other. Memory is constant, none before the first count.
  */
 import type { LateCount } from '../protocol.ts';
 
@@ -13,7 +13,7 @@ const bucketCount = octaves * bucketsPerOctave + 1;
 export class LateCounts {
   #counts: Float64Array | undefined;
 
-  /** So many were so late. */
+  /** Counts events that were late by `lateMs`. */
   record(lateMs: number, count: number): void {
     this.#counts ??= new Float64Array(bucketCount);
     const at = bucketOf(lateMs);

@@ -1,6 +1,8 @@
-/** A `WakeClock` by a timer of the kernel, which the event loop waits for as for a socket. */
-import { monotonicOffsetMs } from './deadline.ts';
-import type { WakeClock } from './delay-clock.ts';
+/**
+ * Wakes the event loop just before a given moment, by a timer of the kernel, which the loop waits for as for a socket; Node's own timers
+ * are 1 ms coarse.
+ */
+import { getSystemErrorName } from 'node:util';
 import { WakeLead } from './wake-lead.ts';
 
 /** The system calls for it, of `ports/native.ts`. */
@@ -13,35 +15,31 @@ export interface ClockCalls {
 
 const never = Number.POSITIVE_INFINITY;
 
-export class TimerClock implements WakeClock {
+export class TimerClock {
   readonly #onTime: () => void;
   readonly #calls: ClockCalls;
   readonly #descriptor: number;
   readonly #watch: { close(): void };
   readonly #offsetMs = monotonicOffsetMs();
   readonly #lead = new WakeLead();
-  /** What the timer is set to, of `performance.now()`. */
+  /** Time to which the timer is set, of `performance.now()`. */
   #wakeMs = never;
 
-  private constructor(calls: ClockCalls, descriptor: number, onTime: () => void) {
+  /** @throws Error when the kernel has no timer left */
+  constructor(calls: ClockCalls, onTime: () => void) {
     this.#calls = calls;
-    this.#descriptor = descriptor;
+    this.#descriptor = calls.openTimer();
+    if (this.#descriptor < 0) throw new Error(`a timer cannot be opened (${getSystemErrorName(this.#descriptor)})`);
     this.#onTime = onTime;
-    this.#watch = calls.watch(descriptor, () => this.#woken());
+    this.#watch = calls.watch(this.#descriptor, () => this.#woken());
   }
 
-  /** Undefined where the kernel has no timer for us. */
-  static open(calls: ClockCalls, onTime: () => void): TimerClock | undefined {
-    const descriptor = calls.openTimer();
-    return descriptor < 0 ? undefined : new TimerClock(calls, descriptor, onTime);
-  }
-
+  /** Lead of the event loop, if it is to be awake at a moment at all. */
   get leadMs(): number {
     return this.#lead.ms;
   }
 
-  async ready(): Promise<void> {}
-
+  /** Calls back at `dueMs` (of `performance.now()`) or a moment before or after, in place of what was asked for last. */
   wakeAt(dueMs: number, nowMs: number): void {
     const wakeMs = Math.max(nowMs, dueMs - this.#lead.ms);
     if (wakeMs === this.#wakeMs) return;
@@ -49,7 +47,7 @@ export class TimerClock implements WakeClock {
     this.#calls.setTimer(this.#descriptor, wakeMs + this.#offsetMs);
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     this.#watch.close();
     this.#calls.close(this.#descriptor);
   }
@@ -58,7 +56,16 @@ export class TimerClock implements WakeClock {
     this.#lead.note(performance.now() - this.#wakeMs);
     this.#wakeMs = never;
     this.#onTime();
-    // Else it stays readable.
+    // A timer that was not set again would stay readable.
     if (this.#wakeMs === never) this.#calls.setTimer(this.#descriptor, 0);
   }
+}
+
+/**
+ * Measures the offset of the monotonic clock to `performance.now()` of this thread. Time between the two readings only makes it smaller, by
+ * a third of a millisecond the first time: the largest of several readings is right.
+ */
+function monotonicOffsetMs(): number {
+  const one = () => Number(process.hrtime.bigint()) / 1e6 - performance.now();
+  return Math.max(...Array.from({ length: 10 }, one));
 }

@@ -1,6 +1,6 @@
 /**
- * How much before a moment a clock has to be set, so that the event loop is awake when it comes: the median of what waking has taken
- * lately. Steps follow it whatever the longest are.
+ * Estimates the lead of a clock over the moment at which the event loop must be awake: the median of recent wake-up times. It moves by
+ * constant steps, so extreme times have no more weight than others.
  */
 
 /** A process that is woken later than this waits for a processor: waking it earlier does not help. */

@@ -22,7 +22,7 @@ import { Random } from './random.ts';
 /** The filters of one direction by type, `latency` as the delay it is. */
 export type DirectedFilters = Readonly<Partial<Record<Exclude<FilterType, 'latency'>, FilterValues>>>;
 
-/** What stands in `filters` and says how another one acts. */
+/** Entries of `filters` that change how another filter acts. */
 type FilterSetting = 'latency' | 'jitter' | 'match' | 'seed';
 type ActingType = Exclude<FilterType, FilterSetting>;
 
@@ -43,7 +43,7 @@ const actingTypes = filterTypes.filter((type): type is ActingType => type in mak
 export interface ActiveFilter extends NamedFilter {
   readonly type: ActingType;
   readonly madeOf: FilterOrigin;
-  /** Those that the filter reads. */
+  /** Values that the filter reads. */
   readonly values: (number | string)[];
   readonly random: Random;
 }
@@ -51,7 +51,7 @@ export interface ActiveFilter extends NamedFilter {
 interface FilterOrigin {
   readonly seed: number;
   readonly isScheduled: boolean;
-  /** Of a delay: its jitter. */
+  /** Jitter of a delay; empty for other filters. */
   readonly jitter: FilterValues;
   readonly programs: readonly BpfProgram[];
 }
@@ -62,11 +62,11 @@ export const noChains: Chains = { ab: [], ba: [] };
 export interface ChainSpec {
   readonly filters: Filters;
   readonly seed: number;
-  /** Those of `bpf` in each direction; the same list while they are the same. */
+  /** Programs of the `bpf` filter in each direction; the same list while they are the same. */
   readonly programs: Readonly<Record<LinkDirection, readonly BpfProgram[]>>;
   /** A schedule gives the values: a filter keeps its state when they change. */
   readonly isScheduled: boolean;
-  /** In each direction: where filters continue that are made. */
+  /** States at which new filters of each direction continue. */
   readonly continued?: Readonly<Record<LinkDirection, readonly FilterState[]>>;
   readonly path: LinkPath;
 }
@@ -107,7 +107,7 @@ function buildChain(spec: ChainSpec, direction: LinkDirection, previous: readonl
   });
 }
 
-/** As the longest delay. */
+/** Longest queue time taken over from a filter's state: the longest delay that a filter can have. */
 const longestQueueMs = 3_600_000;
 
 export function stateOf({ type, filter, random }: ActiveFilter, nowMs: number): FilterState {
@@ -125,7 +125,7 @@ export function continueFilter({ type, filter, random }: ActiveFilter, states: r
   else if (nowMs !== undefined) filter.freeAtMs = nowMs + Math.min(longestQueueMs, Math.max(0, state.position));
 }
 
-/** Without any text that would have to be made: a ramp asks every millisecond. */
+/** Compares without making any text, because a ramp asks every millisecond. */
 function isMadeOf(
   { type, madeOf, values: present }: ActiveFilter,
   { spec, programs, values, jitter }: { spec: ChainSpec; values: FilterValues } & Pick<FilterOrigin, 'programs' | 'jitter'>,
@@ -142,7 +142,7 @@ function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean
 const keysIn = (direction: LinkDirection) => filterTypes.map((type) => [type, `${type}_${direction}`] as const);
 const keysOf = { ab: keysIn('ab'), ba: keysIn('ba') };
 
-/** What acts in a direction: what is given for it alone, else what is given for both. */
+/** Filters that act in a direction: one given for this direction takes the place of one given for both. */
 export function filtersOf(filters: Filters, direction: LinkDirection): DirectedFilters {
   const found: Partial<Record<FilterType, FilterValues>> = {};
   for (const [type, directed] of keysOf[direction]) {

@@ -29,7 +29,7 @@ function onlyOne(filters: Filters): Filter {
   return active.filter;
 }
 
-/** How many of `count` frames are lost. */
+/** Number of `count` frames that are lost. */
 function lossOf(filters: Filters, count: number): number {
   const filter = onlyOne(filters);
   const frame = Buffer.alloc(60);
@@ -45,7 +45,7 @@ function assertBinomial(hits: number, count: number, percent: number): void {
   assert.ok(Math.abs(hits - count * chance) <= bound, `${hits} of ${count} at ${percent} %, seed ${seed}`);
 }
 
-/** How long 50,000 frames are held. */
+/** Times for which 50,000 frames are held. */
 function holdsOf(filters: Filters): number[] {
   const filter = onlyOne(filters);
   return Array.from({ length: 50_000 }, () => filter.hold?.(0, 60) ?? Number.NaN);
@@ -123,7 +123,7 @@ describe('filters', () => {
     const filter = onlyOne({ burst_loss: [1, 20, 0.5, 80] });
     const fates = Array.from({ length: count }, () => filter.pass?.(Buffer.alloc(0), 0, 0) === false);
     const share = fates.filter((isLost) => isLost).length / count;
-    // In the long run 1 of 21 frames meets the bad state.
+    // A frame of 21 meets the bad state in the long run.
     const expected = (1 / 21) * 0.8 + (20 / 21) * 0.005;
     assert.ok(Math.abs(share / expected - 1) < 0.05, `${share} instead of ${expected}, seed ${seed}`);
     const pairs = fates.filter((isLost, index) => isLost && fates[index + 1]).length;

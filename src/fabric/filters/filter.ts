@@ -1,5 +1,6 @@
 /**
- * What a filter is to the fabric. Each direction of a link has its own filters, with their own state and their own random choices.
+ * The interface between a filter and its link. Each direction of a link has its own filters, with their own state and their own random
+ * choices.
  */
 import type { FilterValues } from '../../schema/filter.ts';
 import type { BpfProgram } from './bpf.ts';
@@ -10,19 +11,19 @@ export interface Filter {
   pass?(buffer: Buffer, start: number, end: number): boolean;
   /** Whether the frame is sent twice. */
   repeat?(): boolean;
-  /** How many later frames overtake it. */
+  /** Number of later frames that overtake this one. */
   displace?(): number;
-  /** When a frame of so many bytes that arrives at `atMs` is sent; `lost` when it is dropped. */
+  /** Time at which a frame of so many bytes that arrives at `atMs` is sent; `lost` when it is dropped. */
   hold?(atMs: number, bytes: number): number;
   /** Frames that are held may overtake others that are held. */
   readonly overtakes?: boolean;
-  /** What its next frame depends on besides random numbers and values. */
+  /** State besides random numbers and values on which the treatment of the next frame depends. */
   position?: number;
-  /** When the frames before are sent, milliseconds of `performance.now()`. */
+  /** Time at which the earlier frames are sent, milliseconds of `performance.now()`. */
   freeAtMs?: number;
 }
 
-/** Instead of a time: the frame is not held but lost. */
+/** Value in place of a time: the frame is not held but lost. */
 export const lost = -1;
 
 export interface FilterTools {
@@ -33,9 +34,9 @@ export interface FilterTools {
   readonly path: LinkPath;
 }
 
-/** What a link delays its frames by itself. */
+/** Delay of a link's own path. */
 export interface LinkPath {
-  /** From one end to the other, milliseconds; 0: both are on this compute, or it is not known. */
+  /** Delay from one end to the other, milliseconds; 0: both are on this compute, or it is not known. */
   readonly oneWayMs: number;
 }
 
@@ -44,7 +45,7 @@ export const noPath: LinkPath = { oneWayMs: 0 };
 /** Makes a filter of its stored values (`schema/filter.ts`), which a schedule changes while the filter acts. */
 export type FilterMaker = (values: FilterValues, tools: FilterTools) => Filter;
 
-/** What it loses is counted under `type`. */
+/** A filter, and the cause under which its lost frames are counted. */
 export interface NamedFilter {
   readonly type: string;
   readonly filter: Filter;

@@ -1,13 +1,13 @@
 /**
- * What the kernel counted of redirected frames. The counters belong to shared actions, which stay when a link leaves the kernel's
- * path. One command reads those of all links, and its answer serves all requests of the next moment.
+ * Reads the kernel's counters of redirected frames. The counters belong to shared actions, which stay when a link leaves the kernel's path.
+ * One command reads the counters of all links, and its answer serves all requests of the next moment.
  */
 import type { BatchTool } from '../../process/batch-tool.ts';
 import type { FrameRate, Rates } from '../protocol.ts';
 
 export interface KernelCount {
   readonly frames: number;
-  /** With the 14 bytes of the frames' headers, which the kernel leaves out. */
+  /** Bytes of the frames; `countOf` adds their 14-byte headers, which the kernel leaves out. */
   readonly bytes: number;
   /** Could not be given to the other interface. */
   readonly lost: number;
@@ -16,7 +16,7 @@ export type KernelCounts = ReadonlyMap<number, KernelCount>;
 
 export const noCount: KernelCount = Object.freeze({ frames: 0, bytes: 0, lost: 0 });
 
-/** What `tc -statistics -json actions list` prints of an action. */
+/** Output of `tc -statistics -json actions list` for an action. */
 interface PrintedAction {
   readonly index?: number;
   readonly stats?: { readonly bytes?: number; readonly packets?: number; readonly overlimits?: number };
@@ -24,28 +24,25 @@ interface PrintedAction {
 
 const keptMs = 200;
 const etherHeaderBytes = 14;
-/** What TCP sends of its stream in a frame of 1,500 bytes with timestamps. */
+/** TCP payload of a frame of 1,500 bytes with timestamps. */
 const segmentBytes = 1448;
 
 export class KernelCounters {
   readonly #tc: BatchTool;
-  readonly #ofMachines: boolean;
   #counts: Promise<KernelCounts> = Promise.resolve(new Map());
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** `ofMachines`: what is redirected comes from virtual machines. */
-  constructor(tc: BatchTool, { ofMachines = false } = {}) {
+  constructor(tc: BatchTool) {
     this.#tc = tc;
-    this.#ofMachines = ofMachines;
   }
 
-  /** Of all actions of the namespace, as they are now. */
+  /** Reads the counters of all actions of the namespace, as they are now. */
   readNow(): Promise<KernelCounts> {
     this.#readAt = Number.NEGATIVE_INFINITY;
     return this.read();
   }
 
-  /** Of all actions of the namespace, at most `keptMs` old. Rejects when they cannot be read: they are not 0 then. */
+  /** Counters of all actions of the namespace, at most `keptMs` old. Rejects when they cannot be read: they are not 0 then. */
   read(): Promise<KernelCounts> {
     const nowMs = performance.now();
     if (nowMs - this.#readAt < keptMs) return this.#counts;
@@ -59,22 +56,26 @@ export class KernelCounters {
     const command = 'actions list action mirred';
     const first = await this.#tc.show(command);
     const { output, reason } = first.isLost ? await this.#tc.show(command) : first;
-    if (reason === '') return parseCounts(output, this.#ofMachines);
+    if (reason === '') return parseCounts(output);
     this.#readAt = Number.NEGATIVE_INFINITY;
     throw new Error(`the kernel's counters cannot be read: ${reason}`);
   }
 }
 
 /**
- * The kernel counts no packets, only bytes, for a large packet of a machine: a TAP interface does not say of how many segments it is. So the
- * frames of machines are at least as many as segments of an MTU of 1,500 take.
+ * Frames as on a cable. The kernel counts one packet for a large packet of a machine, as a TAP interface does not say of how many segments it
+ * is: the frames of machines are at least as many as segments of an MTU of 1,500 take.
  */
-export function parseCounts(output: string, ofMachines = false): KernelCounts {
+export function countOf({ frames: packets, bytes, lost }: KernelCount, isMachine: boolean): KernelCount {
+  const frames = isMachine ? Math.max(packets, Math.floor(bytes / segmentBytes)) : packets;
+  return { frames, bytes: bytes + frames * etherHeaderBytes, lost };
+}
+
+export function parseCounts(output: string): KernelCounts {
   const counts = new Map<number, KernelCount>();
   for (const { actions = [] } of parseList(output)) {
     for (const { index, stats: { bytes = 0, packets = 0, overlimits = 0 } = {} } of actions) {
-      const frames = ofMachines ? Math.max(packets, Math.floor(bytes / segmentBytes)) : packets;
-      if (index !== undefined) counts.set(index, { frames, bytes: bytes + frames * etherHeaderBytes, lost: overlimits });
+      if (index !== undefined) counts.set(index, { frames: packets, bytes, lost: overlimits });
     }
   }
   return counts;
@@ -96,7 +97,7 @@ export class KernelRates {
   /** Notes what was counted, and answers the rates over the last second and the last minute, as far as was asked. */
   note(nowMs: number, { frames, bytes }: KernelCount): Rates {
     const last = this.#samples.at(-1);
-    // After a pause there is nothing to compare with: what was counted meanwhile did not pass in the last second.
+    // Samples from before a pause are dropped: frames counted meanwhile did not pass in the last second.
     if (last && nowMs - last.atMs > pauseMs) this.#samples = [];
     if (nowMs - (this.#samples.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY) >= shortestMs)
       this.#samples.push({ atMs: nowMs, frames, bytes });
@@ -104,7 +105,7 @@ export class KernelRates {
     return { second: this.#since(nowMs - secondMs), minute: this.#since(nowMs - minuteMs) };
   }
 
-  /** From the last sample that is at least as old, or the first one there is. */
+  /** Rate since the last sample that is at least as old, or since the first sample. */
   #since(atMs: number): FrameRate {
     const from = this.#samples.findLast((sample) => sample.atMs <= atMs) ?? this.#samples[0];
     const to = this.#samples.at(-1);

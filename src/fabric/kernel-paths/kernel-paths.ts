@@ -6,16 +6,16 @@
  * kernel's path is ahead of it, so adding and removing it switches the link without a gap. The rules outlive this process; the next fabric
  * finds them, removes those of links that are no longer asked for (`forget`), and keeps the others.
  */
+import { randomInt } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Retry, type RetryTimes } from '../../lib/retry.ts';
 import { BatchTool } from '../../process/batch-tool.ts';
 import { InterfacePlace } from '../ports/interface-place.ts';
 import type { Native } from '../ports/native.ts';
 import type { DirectionStats } from '../protocol.ts';
-import { actionOf, hostEndPrefix, removeAction, removeFast, shareAction, useAction } from '../redirection.ts';
-import { type KernelCount, KernelCounters, type KernelCounts, KernelRates, noCount } from './kernel-counters.ts';
+import { actionBase, actionNumbers, hostEndPrefix, keepAction, removeFast, removeKeeper, useAction } from '../redirection.ts';
+import { countOf, KernelCounters, type KernelCounts, KernelRates, noCount } from './kernel-counters.ts';
 import { PathProofs, type UnprovenPath } from './path-proofs.ts';
 import { testRedirection } from './self-test.ts';
 
@@ -27,32 +27,29 @@ export class KernelPaths {
   readonly counters: KernelCounters;
   readonly proofs: PathProofs;
   readonly place: InterfacePlace;
-  readonly #native: Native | undefined;
-  /** Of the host ends of this server; those of others are left alone. */
+  readonly #native: Native;
+  /** Owner of this server's host ends; those of other servers are left alone. */
   readonly #owner: string;
   /** Host ends whose rules are to be there. */
   readonly #wanted = new Set<string>();
-  /** Actions of links of this process. */
-  readonly #inUse = new Set<number>();
-  /** Actions that belong to no link. */
-  readonly #unused = new Set<number>();
-  #discarding: NodeJS.Timeout | undefined;
+  /** Number of the next action; counted from a random one, as other servers of this host count, too. */
+  #next = randomInt(actionNumbers);
   #test: Promise<string | undefined> | undefined;
   /** Links that could be carried if the trial succeeded. */
   readonly #waiting = new Map<KernelPath, () => void>();
   readonly #retry: Retry;
-  /** Of what failed. */
+  /** Times after which failed work is repeated. */
   readonly retryTimes: RetryTimes;
 
   /** `place`: where the ends are. `retryMs`: after so long what failed is repeated; each time after twice as long. */
   constructor(
-    native: Native | undefined,
+    native: Native,
     owner: string,
     { retryMs = firstRetryMs, place = new InterfacePlace('host') }: { retryMs?: number; place?: InterfacePlace } = {},
   ) {
     this.place = place;
     this.tc = new BatchTool(() => [...place.enter, 'tc']);
-    this.counters = new KernelCounters(this.tc, { ofMachines: place.name === 'links' });
+    this.counters = new KernelCounters(this.tc);
     this.proofs = new PathProofs(this.counters, place);
     this.#native = native;
     this.#owner = owner;
@@ -66,9 +63,7 @@ export class KernelPaths {
   /** Why there can be no such link here; undefined when there can. Tried once, and again later when it failed. */
   obstacle(): Promise<string | undefined> {
     if (!this.place.isKnown) return Promise.resolve('no link namespace has been made');
-    this.#test ??= this.#native
-      ? this.#try(this.#native)
-      : Promise.resolve('koffi cannot be loaded: it was not installed, has no binary for this system, or is switched off');
+    this.#test ??= this.#try();
     return this.#test;
   }
 
@@ -89,8 +84,8 @@ export class KernelPaths {
   }
 
   /** The reason may pass: a program that is installed later, a machine that was too busy. */
-  async #try(native: Native): Promise<string | undefined> {
-    const obstacle = await testRedirection(native, this.tc, this.place);
+  async #try(): Promise<string | undefined> {
+    const obstacle = await testRedirection(this.#native, this.tc, this.place);
     if (obstacle === undefined) {
       const waiting = [...this.#waiting.values()];
       this.#waiting.clear();
@@ -114,24 +109,30 @@ export class KernelPaths {
     if (!this.place.isKnown) return;
     const names = await readdir(this.place.interfaces).catch(() => []);
     const stale: string[] = [];
-    const actions: number[] = [];
     for (const name of names.filter((each) => each.startsWith(hostEndPrefix))) {
-      const index = this.indexOf(name);
       // Only this server has a link namespace; the host's own has interfaces of others, too.
       const isOurs = this.place.name === 'links' || (await this.#readAlias(name)) === this.#owner;
-      if (!isOurs || index === undefined || this.#wanted.has(name)) continue;
-      stale.push(name);
-      if (!this.#inUse.has(actionOf(index))) actions.push(actionOf(index));
+      if (isOurs && !this.#wanted.has(name)) stale.push(name);
     }
-    if (stale.length === 0) return;
-    await this.tc.run(stale.map(removeFast));
-    this.discard(actions);
+    if (stale.length > 0) await this.tc.run(stale.flatMap((name) => [removeFast(name), removeKeeper(name)]));
   }
 
-  /** Undefined: there is no such interface. */
-  indexOf(name: string): number | undefined {
-    const index = this.place.readFigure(name, 'ifindex') ?? 0;
-    return Number.isInteger(index) && index > 0 ? index : undefined;
+  /** The number of an action that no rule of the namespace has. Rejects when the kernel does not say which ones do. */
+  async freeAction(): Promise<number> {
+    const used = await this.counters.read();
+    for (;;) {
+      this.#next = (this.#next + 1) % actionNumbers;
+      if (!used.has(actionBase + this.#next)) return actionBase + this.#next;
+    }
+  }
+
+  has(name: string): boolean {
+    return (this.place.readFigure(name, 'ifindex') ?? 0) > 0;
+  }
+
+  /** Whether the interface is a TAP interface, as machines have; containers have an end of a veth pair. */
+  isTap(name: string): boolean {
+    return this.place.readFigure(name, 'tun_flags') !== undefined;
   }
 
   /** The alias of an interface: whose it is. */
@@ -139,65 +140,33 @@ export class KernelPaths {
     return (await readFile(join(this.place.interfaces, name, 'ifalias'), 'utf8').catch(() => '')).trim();
   }
 
-  /** These actions are in use from now on. */
-  keep(actions: readonly number[]): void {
-    for (const action of actions) {
-      this.#unused.delete(action);
-      this.#inUse.add(action);
-    }
-  }
-
-  /** Removes actions a little later: the kernel lets go of a rule's action some time after the rule. */
-  discard(actions: readonly number[]): void {
-    for (const action of actions) {
-      this.#inUse.delete(action);
-      this.#unused.add(action);
-    }
-    this.#discarding ??= setTimeout(() => void this.#discard(), discardMs).unref();
-  }
-
-  async close(): Promise<void> {
-    clearTimeout(this.#discarding);
+  close(): void {
     this.#retry.stop();
     this.proofs.close();
-    for (let attempt = 0; attempt < lastAttempts && this.#unused.size > 0; attempt += 1) {
-      if (attempt > 0) await sleep(lastPauseMs);
-      await this.#discard();
-    }
     this.tc.close();
-  }
-
-  /** Those that a rule still has stay for the next time; those that are missing are as good as removed. */
-  async #discard(): Promise<void> {
-    this.#discarding = undefined;
-    await Promise.all(
-      [...this.#unused].map(async (action) => {
-        const { reason } = await this.tc.run([removeAction(action)]);
-        if (reason === '' || /not found/i.test(reason)) this.#unused.delete(action);
-      }),
-    );
   }
 }
 
 const firstRetryMs = 15_000;
 const longestRetryMs = 600_000;
-const discardMs = 500;
-/** At the end of the process. */
-const lastAttempts = 5;
-const lastPauseMs = 20;
 
-/** One link's path through the kernel, which it takes and leaves as often as its rules change. */
+/** The path of a link through the kernel. A link takes and leaves it as often as its rules change. */
 export class KernelPath {
   readonly #paths: KernelPaths;
   #ends: HostEnds | undefined;
-  #actions: readonly [ab: number, ba: number] | undefined;
-  /** What the actions had counted before this link was made in this process. */
-  #base: KernelCounts = new Map();
+  /** Actions between two ends; their counters stay when the path is left. */
+  #actions:
+    | {
+        readonly ends: HostEnds;
+        readonly numbers: readonly [ab: number, ba: number];
+        readonly areMachines: readonly [a: boolean, b: boolean];
+      }
+    | undefined;
   readonly #rates = { ab: new KernelRates(), ba: new KernelRates() };
   /** Why the kernel does not carry the link between these ends, although it could. */
   #refused: { readonly ends: string; readonly reason: string } | undefined;
   #proof: UnprovenPath | undefined;
-  /** Of rules that tc did not accept. */
+  /** Repeats rules that tc did not accept. */
   readonly #retry: Retry;
   #takeAgain: (() => void) | undefined;
   /** Changes are made one after the other. */
@@ -213,7 +182,7 @@ export class KernelPath {
     return this.#ends !== undefined;
   }
 
-  /** Its actions have counters. */
+  /** The path's actions have counters. */
   get hasCounts(): boolean {
     return this.#actions !== undefined;
   }
@@ -236,25 +205,16 @@ export class KernelPath {
       if (this.#isRefused(ends)) return this.#paths.note(ends, false);
       const obstacle = await this.#paths.obstacle();
       if (obstacle !== undefined) this.#waitFor(obstacle, ends, isWanted);
-      const isPossible = isWanted() && obstacle === undefined;
-      const [a, b] = isPossible ? ends.map((end) => this.#paths.indexOf(end)) : [];
-      if (a === undefined || b === undefined || !isWanted()) return this.#removeRules(ends);
-      const actions = [actionOf(a), actionOf(b)] as const;
-      if (this.#actions?.join() !== actions.join()) await this.#begin(actions);
+      if (obstacle !== undefined || !isWanted() || !ends.every((end) => this.#paths.has(end))) return this.#removeRules(ends);
       this.#paths.note(ends, true);
       // A fabric that ran before may have left them; frames take the other rule meanwhile.
       await this.#paths.tc.run(ends.map(removeFast));
-      const { reason } = await this.#paths.tc.run([
-        shareAction(actions[0], ends[1]),
-        shareAction(actions[1], ends[0]),
-        useAction(ends[0], actions[0]),
-        useAction(ends[1], actions[1]),
-      ]);
+      const reason = (await this.#begin(ends)) || (await this.#useActions(ends));
       this.#ends = ends;
       this.#refused = undefined;
       if (reason !== '') return this.#tryLater(ends, reason, isWanted);
       this.#retry.succeeded();
-      this.#prove(ends, actions);
+      this.#prove(ends);
     });
   }
 
@@ -262,6 +222,7 @@ export class KernelPath {
   async #tryLater(ends: HostEnds, reason: string, isWanted: () => boolean): Promise<void> {
     await this.#refuse(ends, reason);
     this.#refused = { ends: '', reason };
+    this.#actions = undefined;
     this.#takeAgain = () => {
       if (isWanted()) void this.take(ends, isWanted);
     };
@@ -281,9 +242,10 @@ export class KernelPath {
     });
   }
 
-  #prove(ends: HostEnds, actions: readonly [number, number]): void {
+  #prove(ends: HostEnds): void {
+    if (!this.#actions) return;
     const failed = (reason: string) => void this.#then(() => this.#refuse(ends, reason));
-    this.#proof = { ends, actions, failed };
+    this.#proof = { ends, actions: this.#actions.numbers, failed };
     this.#paths.proofs.begin(this.#proof);
   }
 
@@ -300,22 +262,23 @@ export class KernelPath {
     return this.#then(() => this.#remove());
   }
 
-  /** It is not coming back: its counters go, too. */
+  /** Ends the path for good: its counters are removed, too. */
   end(): Promise<void> {
     this.#retry.stop();
     return this.#then(async () => {
       await this.#remove();
       this.#paths.giveUp(this);
-      const actions = this.#actions;
+      const { ends } = this.#actions ?? {};
       this.#actions = undefined;
-      if (actions) this.#paths.discard(actions);
+      if (ends) await this.#paths.tc.run(ends.map(removeKeeper));
     });
   }
 
   /** Adds to a direction's counters what the kernel carried of it. */
   add(direction: 'ab' | 'ba', counts: KernelCounts, stats: DirectionStats): DirectionStats {
     if (!this.#actions) return stats;
-    const count = this.#countOf(this.#actions[direction === 'ab' ? 0 : 1], counts);
+    const side = direction === 'ab' ? 0 : 1;
+    const count = countOf(counts.get(this.#actions.numbers[side]) ?? noCount, this.#actions.areMachines[side]);
     const { second, minute } = this.#rates[direction].note(performance.now(), count);
     const sum = (one: typeof second, other: typeof second) => ({
       framesPerSecond: one.framesPerSecond + other.framesPerSecond,
@@ -332,19 +295,23 @@ export class KernelPath {
     };
   }
 
-  #countOf(action: number, counts: KernelCounts): KernelCount {
-    const { frames, bytes, lost } = counts.get(action) ?? noCount;
-    const before = this.#base.get(action) ?? noCount;
-    const atLeast0 = (value: number) => Math.max(0, value);
-    return { frames: atLeast0(frames - before.frames), bytes: atLeast0(bytes - before.bytes), lost: atLeast0(lost - before.lost) };
+  /** Makes actions between these ends, in place of those that a fabric that ran before has left. Answers why it could not, or an empty text. */
+  async #begin(ends: HostEnds): Promise<string> {
+    if (this.#actions?.ends.join() === ends.join()) return '';
+    const [a, b] = ends;
+    await this.#paths.tc.run(ends.map(removeKeeper));
+    try {
+      const numbers = [await this.#paths.freeAction(), await this.#paths.freeAction()] as const;
+      this.#actions = { ends, numbers, areMachines: [this.#paths.isTap(a), this.#paths.isTap(b)] };
+      return (await this.#paths.tc.run([keepAction(a, b, numbers[0]), keepAction(b, a, numbers[1])])).reason;
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
-  /** Actions of a fabric that ran before have counted already. */
-  async #begin(actions: readonly [number, number]): Promise<void> {
-    if (this.#actions) this.#paths.discard(this.#actions);
-    this.#paths.keep(actions);
-    this.#base = await this.#paths.counters.read();
-    this.#actions = actions;
+  async #useActions(ends: HostEnds): Promise<string> {
+    const rules = this.#actions?.numbers.map((number, side) => useAction(ends[side] as string, number)) ?? [];
+    return (await this.#paths.tc.run(rules)).reason;
   }
 
   async #remove(): Promise<void> {
@@ -354,7 +321,7 @@ export class KernelPath {
     if (ends) await this.#removeRules(ends);
   }
 
-  /** Also those that a fabric that ran before has left. */
+  /** Removes the rules of the ends, also those that an earlier fabric has left. */
   async #removeRules(ends: HostEnds): Promise<void> {
     this.#paths.note(ends, false);
     // An end that is gone took its rules along, so only a tc that was lost is a failure: frames would pass the fabric by.

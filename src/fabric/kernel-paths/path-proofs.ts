@@ -9,7 +9,7 @@
 import type { InterfacePlace } from '../ports/interface-place.ts';
 import type { KernelCounters, KernelCounts } from './kernel-counters.ts';
 
-/** Since the last link was taken, ms. */
+/** Times of the readings since the last link was taken, ms. */
 const roundsAtMs: readonly number[] = [250, 1000, 4000, 15_000, 60_000, 240_000];
 /** Columns of sent frames, and of those that were dropped instead, behind the name. @see proc_net_dev(5) */
 const sentColumn = 9;
@@ -25,13 +25,13 @@ export interface UnprovenPath {
 
 interface PathProgress {
   readonly path: UnprovenPath;
-  /** By the end at which frames come in: before the last reading of `redirected`. */
+  /** Unproven directions, by the end at which their frames come in: figures of the last reading, `sent` read before `redirected`. */
   readonly open: Map<0 | 1, { redirected: number; sent: number; carrier: CarrierState } | undefined>;
 }
 
 interface CarrierState {
   readonly isUp: boolean;
-  /** How often it went or came since the interface was made. */
+  /** Number of changes since the interface was made. */
   readonly changes: number;
 }
 
@@ -90,7 +90,7 @@ export class PathProofs {
       const to = path.ends[side === 0 ? 1 : 0];
       const redirected = figures.redirected.get(path.actions[side])?.frames;
       const [before, after] = [figures.before.get(to), figures.after.get(to)];
-      // What could not be read shows nothing.
+      // A figure that could not be read proves nothing.
       if (redirected === undefined || before === undefined || after === undefined) continue;
       const now = { redirected, sent: before };
       if (last === undefined) open.set(side, { ...now, carrier: readCarrier(this.#place, to) });
@@ -114,7 +114,7 @@ export class PathProofs {
 }
 
 interface PathFigures {
-  /** By the name of an interface. */
+  /** Sent and dropped frames by interface name, before and after `redirected` was read. */
   readonly before: ReadonlyMap<string, number>;
   readonly after: ReadonlyMap<string, number>;
   readonly redirected: KernelCounts;

@@ -25,7 +25,7 @@ const etherType = 0x88b5;
 export async function testRedirection(native: Native, tc: BatchTool, place: InterfacePlace): Promise<string | undefined> {
   const id = randomBytes(4).toString('hex');
   const names = [`${testPrefix}${id}a`, `${testPrefix}${id}b`] as const;
-  const opened = names.map((name) => native.openTap(name, { isTemporary: true, namespace: place.namespace }));
+  const opened = await Promise.all(names.map((name) => place.openTap(native, name, { isTemporary: true })));
   try {
     const [from = -1, to = -1] = opened;
     const failed = opened.find((descriptor) => descriptor < 0);
@@ -46,7 +46,7 @@ export async function testRedirection(native: Native, tc: BatchTool, place: Inte
 /** The second interface also has frames of the host itself. */
 async function sendFrame(native: Native, from: number, to: number): Promise<string | undefined> {
   const frame = Buffer.alloc(frameBytes, randomBytes(frameBytes));
-  // From and to addresses that are locally administered, and no group's.
+  // Addresses of sender and receiver are locally administered, and not group addresses.
   frame[0] = 0x02;
   frame[macBytes] = 0x02;
   frame.writeUInt16BE(etherType, 2 * macBytes);

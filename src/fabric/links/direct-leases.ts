@@ -12,7 +12,7 @@ const udp = 17;
 const udpHeaderBytes = 8;
 const serverPort = 67;
 const clientPort = 68;
-/** In the answer: how the client is addressed, and its address. Source: RFC 951 §3. */
+/** Fields of the DHCP answer: the client's kind of address, and its address. Source: RFC 951 §3. */
 const ethernet = 0x0106;
 const addressTypeAt = 1;
 const clientAddressAt = 28;

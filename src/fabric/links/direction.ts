@@ -1,5 +1,5 @@
 /**
- * One direction of a link: what is read at the source passes the filters and goes to the sink, at once or after a delay.
+ * A direction of a link: frames read at the source pass the filters and are sent to the sink, at once or after a delay.
  *
  * Theory of operation: without filters a run of frames is written from the memory into which it was read. Filters that lose frames
  * close the gaps in that memory, so the rest still is one run. Frames that are held, or sent twice, are copied into the queue, and while
@@ -19,10 +19,10 @@ import type { DirectionStats } from '../protocol.ts';
 import { type Counted, RateMeter, type RateMeters } from './rate-meter.ts';
 import { type DirectionFilters, noStages, type Stages, stagesOf } from './stages.ts';
 
-/** What a link does to its frames at present; the same object for both directions. */
+/** Rules of a link for its frames at present; the same object for both directions. */
 export interface Rules extends Taps {
   suspend: boolean;
-  /** Until when they hold: from then on `advance` makes them what they are, and sets the filters. Milliseconds of `performance.now()`. */
+  /** End of their validity: from then on `advance` replaces them and sets the filters. Milliseconds of `performance.now()`. */
   untilMs: number;
   readonly advance: (nowMs: number) => void;
 }
@@ -33,7 +33,7 @@ export interface DirectionTools {
   readonly meters: RateMeters;
 }
 
-/** With frames this much overdue the sink is the bottleneck, and the source is made to wait. */
+/** Overdue time of frames at which the sink is the bottleneck, and the source has to wait. */
 const overdueMs = 20;
 
 export class Direction implements ScheduledQueue, Counted {
@@ -52,7 +52,7 @@ export class Direction implements ScheduledQueue, Counted {
   #dropped: Record<string, number> | undefined;
   #received = 0;
   #receivedBytes = 0;
-  /** Since when time stands still: frames that come are queued, and none leaves. */
+  /** Begin of the hold, during which frames that come are queued and none leaves. */
   #heldMs: number | undefined;
   #busy = false;
   #sourceWaits = false;
@@ -64,7 +64,7 @@ export class Direction implements ScheduledQueue, Counted {
     this.#rates = new RateMeter(tools.meters, this);
   }
 
-  /** What waits already stays as it is. */
+  /** Sets the filters for frames to come; frames that wait keep their departure time. */
   setFilters(filters: DirectionFilters): void {
     this.#stages = stagesOf(filters);
   }
@@ -79,7 +79,7 @@ export class Direction implements ScheduledQueue, Counted {
     return this.#waits === 0 && !this.#busy;
   }
 
-  /** As `PortOwner.received`. */
+  /** Takes frames of the source, as `PortOwner.received`. */
   receive(buffer: Buffer, start: number, end: number, frames: number): boolean {
     const rules = this.#rules;
     this.#received += frames;
@@ -96,7 +96,7 @@ export class Direction implements ScheduledQueue, Counted {
     return this.#filter(buffer, start, end);
   }
 
-  /** As `PortOwner.drained`, for the sink. */
+  /** Continues after the sink has written its frames, as `PortOwner.drained`. */
   drained(): void {
     this.#busy = false;
     this.#queue?.settle();
@@ -121,12 +121,12 @@ export class Direction implements ScheduledQueue, Counted {
     this.release();
   }
 
-  /** For its frames: that at which it was held, while it is. */
+  /** Time for the frames of this direction; it stands still during a hold. */
   get nowMs(): number {
     return this.#heldMs ?? performance.now();
   }
 
-  /** Of a direction that is held: frames, and milliseconds until they leave. Ends with the hold. */
+  /** Frames that wait in a held direction, and the milliseconds until they leave. Ends with the hold. */
   *waiting(): Generator<{ remainingMs: number; frame: Buffer }> {
     const heldMs = this.#heldMs;
     const nowMs = heldMs ?? performance.now();
@@ -143,7 +143,7 @@ export class Direction implements ScheduledQueue, Counted {
     this.#wake();
   }
 
-  /** What was sent has left for good. */
+  /** The sink still writes frames that were sent to it. */
   get isWriting(): boolean {
     return this.#busy;
   }
@@ -152,7 +152,7 @@ export class Direction implements ScheduledQueue, Counted {
     const queue = this.#queue;
     if (!queue || this.#closed || this.#heldMs !== undefined) return;
     this.#advance();
-    // By the clock each time: what became due while others were written goes with them.
+    // The clock is read for each run: frames that became due while others were written leave with them.
     while (!this.#busy && queue.take(performance.now(), this.#stages)) {
       const { block, start, end, taken } = queue.run;
       if (this.#rules.suspend) this.#drop('suspend', taken);
@@ -192,7 +192,7 @@ export class Direction implements ScheduledQueue, Counted {
     if (nowMs >= untilMs) this.#rules.advance(nowMs);
   }
 
-  /** How many frames wait. */
+  /** Number of frames that wait. */
   get #waits(): number {
     return this.#queue?.frames ?? 0;
   }

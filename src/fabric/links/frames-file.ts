@@ -11,9 +11,9 @@ import type { Direction } from './direction.ts';
 /** A whole number of 32 bits, a floating-point number of 64 bits. */
 const recordBytes = 12;
 const largestRecord = recordBytes + headerBytes + maxFrameBytes;
-/** What is written at once: some milliseconds of small frames. */
+/** Bytes written at once: some milliseconds of small frames. */
 const blockBytes = 256 * 1024;
-/** What more there is, TCP sends again. */
+/** Largest file. Frames beyond it are lost, and TCP sends them again. */
 export const maxFileBytes = 256 * 1024 * 1024;
 
 /** Returns how many. The directions are held; what comes meanwhile may be among them. @throws errors of the system */

@@ -1,6 +1,6 @@
 /**
- * Which links, or PCs, time stands still for, and until when. The fabric outlives the server, so each hold is a lease: a server that dies
- * releases all of them by its silence. Those that are made while they are held begin so.
+ * Leases of links or PCs for which time stands still. The fabric outlives the server, so each hold is a lease: a server that dies releases
+ * all of them by its silence. Links and PCs that are made during their hold begin held.
  */
 interface Holdable {
   hold(nowMs: number): Promise<void> | void;
@@ -9,7 +9,7 @@ interface Holdable {
 
 export class Holds {
   readonly #find: (id: string) => Holdable | undefined;
-  /** By id: when its lease ends, ms of `performance.now()`. */
+  /** Ends of the leases by id, ms of `performance.now()`. */
   readonly #leases = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 

@@ -4,7 +4,7 @@ import type { InterfacePlace, PlaceName } from '../ports/interface-place.ts';
 import type { FabricPort } from '../ports/port.ts';
 import type { DirectionStats, MirrorStats } from '../protocol.ts';
 
-/** Of one namespace. */
+/** Counters of the kernel in a namespace. */
 export interface HostCounts {
   readonly kernel: KernelCounts;
   /** Frames that each interface dropped instead of transmitting them. */
@@ -16,7 +16,7 @@ export const noCounts: HostCounts = Object.freeze({ kernel: new Map(), dropped: 
 /** Column of "drop" among those of transmitted frames, behind the name. @see proc_net_dev(5) */
 const transmitDropColumn = 11;
 
-/** One reading for all interfaces. Rejects when they cannot be read. */
+/** Reads the drop counters of all interfaces at once. Rejects when they cannot be read. */
 export async function readDropped(place: InterfacePlace): Promise<Map<string, number>> {
   const text = await place.readCounters();
   return new Map(
@@ -27,7 +27,7 @@ export async function readDropped(place: InterfacePlace): Promise<Map<string, nu
   );
 }
 
-/** What came in at `source` was lost in its queue, or is refused by `sink`. */
+/** Adds two losses at TAP interfaces to the counters: frames lost in the queue of `source`, and frames that `sink` refused. */
 export function withTapLosses(
   stats: DirectionStats,
   { source, sink }: { source: FabricPort | undefined; sink: FabricPort | undefined },
@@ -41,7 +41,7 @@ export function withTapLosses(
   return { ...counted, received: counted.received + lost, dropped: { ...counted.dropped, queue_full } };
 }
 
-/** A port took them, and could not send them. */
+/** Counts frames that the port took and could not send. */
 export function withRefused<T extends MirrorStats | DirectionStats>(stats: T, port: FabricPort | undefined): T {
   const refused = Object.entries(port?.refused ?? {}).filter(([, frames]) => frames > 0);
   if (refused.length === 0) return stats;

@@ -5,6 +5,7 @@ import type { LinkSchedule } from '../../schema/schedule.ts';
 import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { lost as dropped } from '../filters/filter.ts';
+import { loadNative } from '../ports/native.ts';
 import type { LinkSpec } from '../protocol.ts';
 import { Direction } from './direction.ts';
 import { Impairments } from './impairments.ts';
@@ -12,7 +13,7 @@ import { RateMeters } from './rate-meter.ts';
 import { noFilters } from './stages.ts';
 
 const port = { type: 'stream', path: '/nowhere' } as const;
-// By the first byte of a frame.
+// A program that selects by the first byte of a frame.
 const firstIs = (byte: number) => (frame: Uint8Array) => (frame[0] === byte ? 1 : 0);
 const programs = new Map([7, 8].map((byte) => [`first ${byte}`, [firstIs(byte)]]));
 
@@ -25,7 +26,7 @@ function impaired(filters: Filters, schedule?: Pick<LinkSchedule, 'steps'>) {
   return { impairments, spec, startMs: performance.now() };
 }
 
-/** Which of so many frames from a to b are lost. */
+/** Whether each of so many frames from a to b is lost. */
 function lost({ chains }: Impairments, count: number): boolean[] {
   const frame = Buffer.alloc(60);
   return Array.from({ length: count }, () => chains.ab.some(({ filter }) => filter.pass?.(frame, 0, 60) === false));
@@ -69,8 +70,8 @@ describe('impairments of a link', () => {
     assert.deepEqual(lost(scheduled.impairments, 100), next);
   });
 
-  it('continue the queue of a rate limit in another link, also when time stood still', () => {
-    // One byte a millisecond.
+  it('continue the queue of a rate limit in another link, also when time stood still', async (context) => {
+    // A rate of one byte a millisecond.
     const filters: Filters = { bandwidth: [8, 1_000] };
     const { impairments } = impaired(filters);
     const sentAt = (from: Impairments, atMs: number) => from.chains.ab.map(({ filter }) => filter.hold?.(atMs, 400));
@@ -79,7 +80,9 @@ describe('impairments of a link', () => {
     const other = impaired(filters).impairments;
     other.continueFilters('ab', states, 70_000);
     assert.deepEqual(states, other.filterStates('ab', 70_000));
-    const tools = { schedule: new DelaySchedule(undefined), blocks: new BlockPool(), meters: new RateMeters(0) };
+    const schedule = new DelaySchedule(await loadNative());
+    context.after(() => schedule.stop());
+    const tools = { schedule, blocks: new BlockPool(), meters: new RateMeters(0) };
     const rules = { before: [], after: [], suspend: false, untilMs: Number.POSITIVE_INFINITY, advance: () => undefined };
     const direction = new Direction(rules, tools);
     direction.setFilters({ ...noFilters, chain: other.chains.ab });
@@ -109,7 +112,7 @@ describe('impairments of a link', () => {
       { at: 30_000, ramp: 10_000, filters: { bpf: [], packet_loss: [50], seed: [7] } },
     ];
     const { impairments, startMs } = impaired({ bpf: ['first 7'], seed: [1] }, { steps });
-    // As after a rewind: another seed ends it.
+    // Filters of another seed are continued, as after a rewind: the step with a seed ends that.
     const states = impaired({ packet_loss: [50], seed: [3] }).impairments.filterStates('ab', 0);
     impairments.continueFilters('ab', states, 0);
     const losses = (byte: number) => {

@@ -1,4 +1,4 @@
-/** What impairs the frames of a link now: its own filters, and what its schedule says in their place. */
+/** The present impairments of a link: its own filters, and the values of its schedule in their place. */
 import { randomInt } from 'node:crypto';
 import { type Filters, isActing, type LinkDirection, numbersFirst, textsFirst } from '../../schema/filter.ts';
 import type { BpfProgram } from '../filters/bpf.ts';
@@ -17,17 +17,17 @@ interface Scheduled {
   readonly timeline: Timeline;
   /** The link's own filters, their values in the order of the schedule's. */
   readonly own: Filters;
-  /** When it was started, milliseconds of `performance.now()`. */
+  /** Start of the schedule, milliseconds of `performance.now()`. */
   readonly startMs: number;
 }
 
 export class Impairments {
-  /** Of both directions, as they are now. */
+  /** Filters of both directions, as they are now. */
   chains: Chains = noChains;
   suspend = false;
   /** Frames that do not match are not impaired; undefined: all match. */
   match: Readonly<Record<LinkDirection, BpfProgram | undefined>> = allMatch;
-  /** Until when they hold, milliseconds of `performance.now()`. */
+  /** End of their validity, milliseconds of `performance.now()`. */
   untilMs = Number.POSITIVE_INFINITY;
   /** Where no seed is given. */
   #ownSeed: number | undefined;
@@ -38,7 +38,7 @@ export class Impairments {
   #scheduled: Scheduled | undefined;
   readonly #path: LinkPath;
   #text = '';
-  /** With a schedule: all filters since it was set. */
+  /** All filters since the schedule was set, which continue when the schedule switches them on again. */
   #known: Chains = noChains;
   #moment: Moment | undefined;
   /** Where filters continue that a schedule has not switched on yet. */
@@ -101,7 +101,7 @@ export class Impairments {
     for (const active of this.#all[direction]) continueFilter(active, states, nowMs);
   }
 
-  /** Also those that a schedule has switched off. */
+  /** All filters, also those that a schedule has switched off. */
   get #all(): Chains {
     return this.#scheduled ? this.#known : this.chains;
   }

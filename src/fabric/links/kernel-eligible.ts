@@ -1,4 +1,4 @@
-/** Which links the kernel may carry. */
+/** Decides which links the kernel may carry. */
 import type { HostEnds } from '../kernel-paths/kernel-paths.ts';
 import type { PlaceName } from '../ports/interface-place.ts';
 import type { LinkSpec, PortSpec } from '../protocol.ts';

@@ -104,7 +104,7 @@ export class LinkMirrors {
   }
 }
 
-/** Same key, same mirror. */
+/** Key of a mirror: specifications with the same key are the same mirror. */
 function keyOf({ id, port }: MirrorSpec): string {
   return JSON.stringify([id, port]);
 }

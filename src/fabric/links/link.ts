@@ -19,7 +19,7 @@ import type { DirectionFilters } from './stages.ts';
 
 type LinkSide = 'a' | 'b';
 
-/** What acts on frames besides the impairments. */
+/** Fixed filters of a link, which act on frames besides the impairments. */
 type Fixed = Readonly<Record<LinkDirection, Omit<DirectionFilters, 'chain' | 'match'>>>;
 
 /** An end of a link: its port, and what becomes of the frames that the port reads. */
@@ -64,7 +64,7 @@ const fixedOf = ({ a, b }: LinkSpec): Fixed => ({
   ba: { before: directLeases(b), after: admission(a) },
 });
 
-/** How often a link looks whether its delay queues are empty, before the kernel carries it again. */
+/** Interval at which a link checks whether its delay queues are empty, before the kernel carries it again. */
 const idlePollMs = 10;
 
 export class FabricLink {
@@ -83,7 +83,7 @@ export class FabricLink {
   #mirrors: LinkMirrors | undefined;
   readonly #ab: Direction;
   readonly #ba: Direction;
-  /** Of a link that the kernel may carry, or might before. */
+  /** The kernel's path of a link that the kernel may carry, or could carry before. */
   #kernel: KernelPath | undefined;
   #kernelPlace: PlaceName = 'host';
   #isHeld = false;
@@ -124,16 +124,11 @@ export class FabricLink {
     this.#captures?.apply(spec.captures ?? []);
     this.#plug('a', spec.a, this.#ab, this.#ba);
     this.#plug('b', spec.b, this.#ba, this.#ab);
-    // After what may throw: a rejection that nothing awaits would end the process.
+    // Mirrors come after the steps that may throw: a rejection that nothing awaits would end the process.
     if (spec.mirrors?.length) this.#mirrors ??= new LinkMirrors(this.#tools);
     const mirrored = this.#mirrors?.apply(spec.mirrors ?? []);
     this.#showFrames();
     await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, mirrored, this.#choosePath()]);
-  }
-
-  /** Frames may have to wait in it. */
-  get queues(): boolean {
-    return this.#ab.queues || this.#ba.queues || this.#rules.untilMs < Number.POSITIVE_INFINITY;
   }
 
   get problem(): string | undefined {
@@ -210,12 +205,12 @@ export class FabricLink {
     };
   }
 
-  /** Of the path to the other compute, as `LinkPath`. */
+  /** Delay of the path to the other compute, as `LinkPath`. */
   get oneWayMs(): number {
     return (this.#path?.rttMs ?? 0) / 2;
   }
 
-  /** To the other compute. */
+  /** The path to the other compute. */
   get #path(): PeerPath | undefined {
     return (this.#ends.a?.port.peer ?? this.#ends.b?.port.peer)?.path;
   }
@@ -299,7 +294,7 @@ export class FabricLink {
   }
 }
 
-/** Same key, same port. */
+/** Key of a port: specifications with the same key are the same port. */
 function portKey(spec: PortSpec): string {
   if (spec.type === 'stream') return JSON.stringify(['stream', spec.path]);
   if (spec.type === 'packet') return JSON.stringify(['packet', spec.interface]);

@@ -10,20 +10,19 @@ import type { PortSpec } from '../protocol.ts';
 import { openSwitchPort } from '../switches/port-switch.ts';
 import type { Switches } from '../switches/switches.ts';
 
-/** What ports need of the process. */
+/** Parts of the process that ports need. */
 export interface PortTools {
   readonly switches: Switches;
   readonly pcs: Pcs;
-  /** Undefined where TAP interfaces cannot be held. */
-  readonly taps: InterfaceMemory | undefined;
+  readonly taps: InterfaceMemory;
 }
 type Openers = {
   [T in PortSpec['type']]: (spec: Extract<PortSpec, { type: T }>, owner: PortOwner, tools: PortTools) => FabricPort;
 };
 const openers: Openers = {
-  stream: (spec, owner, { taps }) => openStream(spec, owner, taps?.native),
+  stream: (spec, owner, { taps }) => openStream(spec, owner, taps.native),
   udp: (spec, owner, { taps }) =>
-    spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner, taps?.native) : openUdp(spec, owner, taps?.native),
+    spec.stream ? openPeer({ ...spec, stream: spec.stream }, owner, taps.native) : openUdp(spec, owner, taps.native),
   datagrams: (spec, owner, { taps }) => openDatagrams(spec, owner, taps),
   tap: (spec, owner, { taps }) => openTap(spec, owner, taps),
   packet: ({ interface: name }, owner, { taps }) => openPacket(name, owner, taps),

@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Pacing } from './pacing.ts';
 
-/** So many turns of the event loop, `apartMs` from each other, in which runs of frames come in; returns the pauses, ms. */
+/** Runs turns of the event loop, `apartMs` from each other, in which runs of frames come in; returns the pauses, ms. */
 async function pausesOf(options: {
   turns: number;
-  /** Of a turn, after a pause of so many ms or none. */
+  /** Number of frames of a turn, after a pause of so many ms or none. */
   framesAfter: (pausedMs: number) => number;
   apartMs?: number;
   dueInMs?: number;
-  /** Also frames come that are delayed. */
+  /** Number of first turns in which delayed frames come, too. */
   timedTurns?: number;
 }): Promise<number[]> {
   const { turns, framesAfter, apartMs = 0.05, dueInMs = Number.POSITIVE_INFINITY, timedTurns = 0 } = options;

@@ -27,7 +27,7 @@ const fewestLeftOut = 8;
 const mostLeftOut = 4096;
 /** Shorter ones cost more than they bring. */
 const shortestMs = 0.03;
-/** In place of the longest pause and of `busyMs`, so long after a frame that is delayed. */
+/** Limits in place of the longest pause and of `busyMs` while frames are delayed, and how long after a delayed frame they hold. */
 const timedPauseMs = 0.08;
 const timedBusyMs = 0.035;
 const timedMs = 5;
@@ -52,9 +52,9 @@ export class Pacing {
   #hasTimed = false;
   #timedUntilMs = Number.NEGATIVE_INFINITY;
   #endedMs = Number.NEGATIVE_INFINITY;
-  /** How long it slept before this turn. */
+  /** Length of the sleep before this turn. */
   #pausedMs = 0;
-  /** What pauses bring: the last one, or the average where that is more. */
+  /** Benefit of a pause, frames per ms: of the last one, or the average where that is more. */
   #savedPerMs = 0;
   /** Pauses still to be left out, and how many were the last time. */
   #leaveOut = 0;
@@ -101,7 +101,7 @@ export class Pacing {
     return Math.max(triedMs, Math.min(longestMs, wantedFrames / this.#savedPerMs));
   }
 
-  /** For how long. */
+  /** Sleeps if a pause is worth it. Returns for how long. */
   #pause(nowMs: number, atMostMs: number): number {
     if (this.#leaveOut > 0) {
       this.#leaveOut -= 1;

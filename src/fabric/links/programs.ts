@@ -23,7 +23,7 @@ export function translatePrograms({ filters, schedule, expressions = [], ...spec
   return programs.size === 0 ? noPrograms : programs;
 }
 
-/** Of a filter in a direction; the same list while its text is the same. */
+/** Programs of a filter in each direction; the same list while its text is the same. */
 export function programsIn(
   programs: Programs,
   filters: Filters,

@@ -1,6 +1,6 @@
 /**
- * How much went by in the last second and the last minute. Counters are looked at once a second, so a frame costs nothing and a link
- * the same however busy it is; one that carried no frame for a minute costs nothing.
+ * Measures the traffic of the last second and the last minute. Counters are sampled once a second, so a frame costs nothing and a link the
+ * same however busy it is; a link that carried no frame for a minute costs nothing.
  */
 import type { Rates } from '../protocol.ts';
 
@@ -8,7 +8,7 @@ export const sampleEveryMs = 1000;
 const minuteSamples = 60;
 const ringSize = minuteSamples + 1;
 
-/** When the samples of all meters of a fabric were taken. */
+/** Times at which the samples of all meters of a fabric were taken. */
 class SampleTimes {
   readonly #atMs = new Float64Array(ringSize);
   #taken = 0;
@@ -36,7 +36,7 @@ class SampleTimes {
   }
 }
 
-/** What a meter counts: the frames and bytes of a direction so far. */
+/** Counters that a meter samples: frames and bytes of a direction so far. */
 export interface Counted {
   readonly sent: number;
   readonly sentBytes: number;

@@ -3,13 +3,13 @@ import type { Waits } from '../delays/delay-queue.ts';
 import type { BpfProgram } from '../filters/bpf.ts';
 import type { NamedFilter } from '../filters/filter.ts';
 
-/** What acts on the frames of a direction. */
+/** Filters that act on the frames of a direction. */
 export interface DirectionFilters {
-  /** In the order in which they act. */
+  /** Filters in the order in which they act. */
   readonly chain: readonly NamedFilter[];
   /** Frames that do not match are not the chain's matter; undefined: all match. */
   readonly match: BpfProgram | undefined;
-  /** They act on every frame, before the chain and behind it, and neither hold nor repeat one. */
+  /** Filters that act on every frame, before the chain and behind it, and neither hold nor repeat one. */
   readonly before: readonly NamedFilter[];
   readonly after: readonly NamedFilter[];
 }
@@ -17,7 +17,7 @@ export interface DirectionFilters {
 /** The filters of a direction by what they may do. */
 export interface Stages extends Waits {
   readonly match: BpfProgram | undefined;
-  /** In place of `passing`, for frames that do not match. */
+  /** Filters in place of `passing`, for frames that do not match. */
   readonly exempt: readonly NamedFilter[];
   /** Lose or change a frame. */
   readonly passing: readonly NamedFilter[];
@@ -45,7 +45,7 @@ export function stagesOf({ chain, match, before, after }: DirectionFilters): Sta
 }
 
 export const noFilters: DirectionFilters = { chain: [], match: undefined, before: [], after: [] };
-/** Of all directions that do nothing to their frames. */
+/** Stages of all directions that do nothing to their frames. */
 export const noStages: Stages = {
   match: undefined,
   exempt: [],

@@ -74,9 +74,11 @@ export function eui64(prefix: string, mac: string): string {
   return addressOf(Uint8Array.from([...bytesOf(prefix).subarray(0, 8), a ^ 2, b, c, 0xff, 0xfe, d, e, f]));
 }
 
-export const isLinkLocal = (address: string) => isIp6(address) && isInSubnet(address, 'fe80::', 10);
+/** RFC 4291, 2.5.6: fe80::/10. */
+export const isLinkLocal = (address: string) => /^fe[89ab][0-9a-f]:/.test(address);
 export const isLoopback = (address: string) => address === '::1' || (!isIp6(address) && address.startsWith('127.'));
-export const isMulticast = (address: string) => (isIp6(address) ? address.startsWith('ff') : isInSubnet(address, '224.0.0.0', 4));
+/** RFC 4291, 2.7: ff00::/8. RFC 5771: 224.0.0.0/4. */
+export const isMulticast = (address: string) => /^(?:ff[0-9a-f]{2}:|2(?:2[4-9]|3\d)\.)/.test(address);
 
 /** RFC 4291, 2.7.1. */
 export function solicitedNode(address: string): string {

@@ -57,7 +57,7 @@ const commands: Readonly<Record<string, PcCommand>> = {
   version: printed(version),
 };
 const names = Object.keys(commands);
-/** Their lines are not shown by `set echo on`. */
+/** Commands whose lines `set echo on` does not show. */
 const unechoed = /^\s*(echo\b|sleep\s+\S+\s+\S)/;
 
 /** Runs a line that is not empty. */

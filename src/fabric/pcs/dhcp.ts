@@ -8,7 +8,7 @@ const tries = 3;
 const pauseMs = 4300;
 /** RFC 2131, 4.4.5: between attempts to renew, at least. */
 const shortestRenewalMs = 60_000;
-/** What a timer of Node can wait. */
+/** Longest time that a timer of Node can wait. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export interface DhcpListener {
@@ -24,10 +24,10 @@ export class DhcpClient {
   id = 0;
   offered: string | undefined;
   server: string | undefined;
-  /** When the lease was obtained, by the clock. */
+  /** Time at which the lease was obtained, by the clock. */
   leasedAt = 0;
   listener: DhcpListener | undefined;
-  /** Of the acknowledgement that was not applied yet. */
+  /** Content of the acknowledgement that was not applied yet. */
   answer: DhcpAnswer | undefined;
 
   constructor(host: PcHost) {
@@ -169,7 +169,7 @@ export class DhcpClient {
     listener?.onEnd(end);
   }
 
-  /** To one server, from the own address; to all, from none unless it renews. */
+  /** Sends a message to a server, from the PC's address, or to all, from no address unless the lease is renewed. */
   #send(
     message: { type: number; server?: string | undefined; requested?: string | undefined; client?: string },
     to?: string,

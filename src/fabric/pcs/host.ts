@@ -51,6 +51,7 @@ export class PcHost {
   readonly mac: string;
   /** The 6 bytes of `mac`. */
   readonly macBytes: readonly number[];
+  readonly linkLocal: string;
   readonly timers: Timers;
   readonly arp = new Arp(this);
   readonly discovery = new Discovery(this);
@@ -72,6 +73,7 @@ export class PcHost {
   constructor(mac: string, settings: PcSettings, timers: Timers, options: Pick<PcOptions, 'send'>) {
     this.mac = mac;
     this.macBytes = [...macBytes(mac)];
+    this.linkLocal = eui64('fe80::', mac);
     this.settings = settings;
     this.timers = timers;
     this.#send = options;
@@ -120,10 +122,6 @@ export class PcHost {
   /** A neighbour does not answer. */
   onUnreachable(packets: readonly Packet[]): void {
     for (const packet of packets) for (const task of this.tasks) task.onUnreachable?.(packet);
-  }
-
-  get linkLocal(): string {
-    return eui64('fe80::', this.mac);
   }
 
   change(patch: { readonly [K in keyof PcSettings]?: PcSettings[K] | undefined }): void {

@@ -14,7 +14,7 @@ const maxFileBytes = 1_048_576;
 const restartedNotice = 'This PC has its addresses again: the process that ran it had ended. What it was doing is lost.\r\n';
 
 export interface PcWork {
-  /** It has its place in the queue. */
+  /** The PC has its place in the queue. */
   isWaiting: boolean;
   /** Does one piece of work; true: there is more. */
   work(): boolean;
@@ -40,7 +40,7 @@ export class HostedPc implements PcWork, PortHolder {
   #isHeld: boolean;
   #hasChanged = false;
 
-  /** It is held from its beginning at `heldAtMs`, where that is given. */
+  /** Begins the PC, or continues it from `state`. With `heldAtMs` it is held from its beginning at that time. */
   constructor({ state, script, ...spec }: PcSpec, tools: HostedPcTools, heldAtMs?: number) {
     this.#spec = spec;
     this.#tools = tools;
@@ -190,7 +190,7 @@ export class HostedPc implements PcWork, PortHolder {
   }
 }
 
-/** What the PC is given by its process. */
+/** The PC's access to its process: clock, port, console and files. */
 class PcBorder implements PcOptions {
   readonly #spec: Omit<PcSpec, 'state' | 'script'>;
   readonly #hosted: HostedPc;

@@ -43,7 +43,7 @@ export class LineEditor {
   line = '';
   cursor = 0;
   history: string[] = [];
-  /** In the history; its length: the new line. */
+  /** Place in the history of the line that is shown; the history's length stands for the new line. */
   #shown = 0;
   #escape: string | undefined;
   #wasReturn = false;

@@ -7,7 +7,7 @@ import { randomPort, udpPacket } from './udp.ts';
 const port = 53;
 const records = { ip4: 1, ip6: 28 };
 const pauseMs = 1000;
-/** At each server. */
+/** Attempts at each server. */
 const tries = 2;
 const mostRecords = 64;
 

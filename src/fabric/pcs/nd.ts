@@ -162,7 +162,7 @@ export class Discovery {
 
 interface NdOption {
   readonly type: number;
-  /** Without type and length. */
+  /** Content of the option without type and length. */
   readonly value: Uint8Array;
 }
 
@@ -183,7 +183,7 @@ function linkLayerOf(found: readonly NdOption[], option: number): string | undef
   return value && ((value[0] ?? 1) & 1) === 0 ? macOf(value) : undefined;
 }
 
-/** For addresses: 64 bits, autonomous, valid for some time and not link-local (RFC 4862, 5.5.3). */
+/** Checks that a prefix is for addresses: 64 bits, autonomous, valid for some time and not link-local (RFC 4862, 5.5.3). */
 function isUsablePrefix(value: Uint8Array): boolean {
   const isValid = value.length === 30 && value[0] === 64 && ((value[1] ?? 0) & 0x40) !== 0;
   const [valid, preferred] = [u32(value, 2), u32(value, 6)];

@@ -27,7 +27,7 @@ export interface Fragment {
 
 export interface ReceivedPacket extends Packet {
   readonly fragment?: Fragment;
-  /** With its header, for ICMP errors. */
+  /** The whole datagram with its header, for ICMP errors. */
   readonly datagram: Uint8Array;
 }
 

@@ -49,7 +49,7 @@ export class PcConsole {
     return this.#output.subarray(Math.max(this.#outputSize - historyBytes, 0), this.#outputSize);
   }
 
-  /** Of a PC that continues: nothing of it is written to connections. */
+  /** Sets the output of a PC that continues. Nothing of it is written to connections. */
   setHistory(bytes: Buffer): void {
     this.#output = bytes;
     this.#outputSize = bytes.length;

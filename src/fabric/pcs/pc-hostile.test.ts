@@ -74,7 +74,7 @@ test('frames with wrong fields and lengths do not end a PC, and it answers after
   assert.ok(JSON.stringify(one.pc.state()).length < 1_000_000);
 });
 
-/** So that the frame gets past the first check. */
+/** Sets the checksums so that the frame gets past the first check. */
 function fixChecksums(frame: Buffer): void {
   if (frame.length < 34 || frame.readUInt16BE(12) !== 0x0800) return;
   frame.writeUInt16BE(0, 24);

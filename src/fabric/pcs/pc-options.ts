@@ -32,7 +32,7 @@ export interface PcOptions {
   loadFile?(name: string): Promise<string | undefined>;
   /** Writes a file of the PC for `save`; resolves when it is on disk. */
   saveFile?(name: string, text: string): Promise<void>;
-  /** Of an earlier run of this PC. `name` is that of the node still, and theirs counts. */
+  /** Settings of an earlier run of this PC. Their name takes precedence over `name`, which is still the node's. */
   readonly settings?: PcSettings | undefined;
   /** The PC is held from its beginning, at this time of the clock. */
   readonly heldAtMs?: number | undefined;
@@ -42,7 +42,7 @@ export interface PcOptions {
 export type ProbeFailure = 'no_address' | 'no_gateway' | 'unreachable' | 'unresolved' | 'ended' | 'busy';
 
 export interface PingReply {
-  /** From 1. */
+  /** Number of the echo request, from 1. */
   readonly sequence: number;
   /** Undefined: no answer in time. */
   readonly ms?: number;
@@ -62,7 +62,7 @@ export interface TraceHop {
 export interface ArpEntry {
   readonly address: string;
   readonly mac: string;
-  /** Until it expires. */
+  /** Time until the entry expires. */
   readonly remainingMs: number;
 }
 

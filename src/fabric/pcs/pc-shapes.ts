@@ -1,4 +1,4 @@
-/** What a PC keeps and is asked, as shapes of JSON: its settings, its whole state, and requests to its probes. */
+/** Shapes of a PC's settings, of its whole state, and of requests to its probes, in JSON. */
 import { isIPv4, isIPv6 } from 'node:net';
 import {
   finite,
@@ -60,7 +60,7 @@ export const pcSettings = object({
   ip6: optional(ipSetting),
   /** The router that advertises itself on the link. `mac` may be empty. */
   router6: optional(object({ address, mac: shortText })),
-  /** Of IPv6, advertised by the router. */
+  /** MTU of IPv6 that the router advertises. */
   mtu6: optional(whole(1280, 65_535)),
   dns: boundedList(address, 4),
   dns6: optional(boundedList(address, 4)),

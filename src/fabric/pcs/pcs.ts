@@ -11,7 +11,7 @@ import { HostedPc, type HostedPcTools, type PcWork } from './hosted-pc.ts';
 import type { HostedState } from './pc-shapes.ts';
 import { PcPort } from './port-pc.ts';
 
-/** So many are made, or asked, before frames get their turn. */
+/** PCs that are made, or asked, before frames get their turn. */
 const pcsPerTurn = 8;
 /** PCs take so long of a turn of the loop, and one piece of work more. */
 const sliceMs = 1;
@@ -56,7 +56,7 @@ class PcTurns {
       this.#schedule.runIfDue(nowMs);
       if (nowMs >= limitMs) break;
     }
-    // What is done leaves the queue when it is the larger part: constant work for each.
+    // PCs that are done leave the queue when they are the larger part of it: constant work for each.
     if (this.#head * 2 >= this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#head);
       this.#head = 0;

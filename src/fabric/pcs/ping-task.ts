@@ -35,14 +35,14 @@ export type PingEvent =
   | { readonly kind: 'error'; readonly sequence: number; readonly ms: number; readonly error: IcmpError }
   | { readonly kind: 'timeout' | 'reset'; readonly sequence: number; readonly stage?: TcpStage };
 
-/** What is kept of a running ping. */
+/** State of a running ping that is kept. */
 export interface PingPosition {
   readonly to: string;
   readonly sequence: number;
   readonly answered: number;
   readonly id: number;
   readonly sport: number;
-  /** Of the last segment with flags. */
+  /** Source port of the last segment with flags. */
   readonly lastPort: number;
   readonly sentAgoMs: number;
   readonly stage: TcpStage;

@@ -8,7 +8,7 @@ import { type PingEvent, type PingSpec, PingTask } from './ping-task.ts';
 import type { TargetEvent } from './target-task.ts';
 import { TraceTask } from './trace-task.ts';
 
-/** At the same time. */
+/** Most probes at the same time. */
 const mostProbes = 64;
 const usualTimeoutMs = 1000;
 const usual: Omit<PingSpec, 'to'> = {
@@ -69,7 +69,7 @@ export class Probes {
     const task = new PingTask({ host: this.#host, key, spec }, (event) => {
       if (isPingEvent(event)) events.push(event);
       else if (event.kind !== 'resolved') answer(failureOf(event));
-      // Only whether it connects is asked.
+      // The probe asks only whether the target connects.
       if (request.type === 'tcp' && event.kind === 'reply') task.finish({ kind: 'end' });
     });
     onEnd(() => {

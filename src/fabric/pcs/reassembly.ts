@@ -46,7 +46,7 @@ export class Reassembly {
     if (!fragment.more) datagram.total = end;
     const isPast = datagram.total !== undefined && Math.max(end, datagram.parts.at(-1)?.offset ?? 0) > datagram.total;
     if (isWrong || overlaps || isPast || datagram.parts.length === limits.fragments) {
-      // It stays until its time has passed, so that the rest is not taken for another one.
+      // The datagram stays until its time has passed, so that later fragments are not taken for another one.
       datagram.parts.length = 0;
       datagram.bytes = Number.NaN;
       return undefined;

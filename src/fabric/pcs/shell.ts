@@ -8,7 +8,7 @@ import type { PcOptions } from './pc-options.ts';
 import type { JobState, ShellState } from './pc-shapes.ts';
 
 const ctrlC = 3;
-/** In one event. */
+/** Most steps of one event, bytes typed ahead, characters of a script, and scripts within scripts. */
 const limits = { steps: 32, typedBytes: 64 * 1024, scriptCharacters: 1024 * 1024, scripts: 8 };
 /** Name of the timer that continues, and of the task of a job. */
 export const shellTimer = 'shell';
@@ -20,7 +20,7 @@ export interface PcJob {
   /** Takes a byte that was typed. Without it, bytes wait for the prompt. */
   onKey?(byte: number): void;
   readonly takesCtrlC?: boolean;
-  /** What is needed to continue it in a restored PC. */
+  /** State with which a restored PC continues the job. */
   state(): JobState;
 }
 

@@ -19,7 +19,7 @@ export const show: PcCommand = (shell, words) => {
     ipv6: showIp6,
     version: showVersion,
   };
-  // Of names that begin so, vpcs takes the last.
+  // vpcs takes the last of the names that begin so.
   const name = first === 'ip' ? first : Object.keys(topics).findLast((each) => first !== undefined && each.startsWith(first));
   if (words.length > 2 || (second !== undefined && second !== 'all' && !/^\d$/.test(second))) shell.print(helpTexts.show ?? '');
   else if (first === undefined) showAll(shell);

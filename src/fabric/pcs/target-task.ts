@@ -5,7 +5,7 @@ import type { IcmpError } from './icmp.ts';
 import { Lookup } from './lookup.ts';
 import type { Packet } from './packet.ts';
 
-/** What happens on the way to the target and ends the task, but for `resolved`. */
+/** Events on the way to the target. All but `resolved` end the task. */
 export type TargetEvent =
   | { readonly kind: 'resolved'; readonly name: string; readonly address: string }
   | { readonly kind: 'unresolved' | 'unreachable' | 'end' }
@@ -13,7 +13,7 @@ export type TargetEvent =
 
 export abstract class TargetTask<Event> implements PcTask {
   readonly host: PcHost;
-  /** Of the host's tasks and of its timers. */
+  /** Key of the task and of its timers at the host. */
   readonly key: string;
   readonly report: (event: Event | TargetEvent) => void;
   /** Address of the target; empty until it is known. */

@@ -31,16 +31,16 @@ export interface TcpConnection {
   readonly remote: { readonly address: string; readonly port: number };
   readonly ttl: number;
   phase: 'connecting' | 'accepting' | 'open';
-  /** Of the first byte that is not acknowledged. */
+  /** Sequence number of the first byte that is not acknowledged. */
   sendNext: number;
   receiveNext: number;
-  /** Not acknowledged yet; `inFlight` of it are sent. */
+  /** Bytes that are not acknowledged yet; `inFlight` of them are sent. */
   buffer: Uint8Array;
   inFlight: number;
-  /** Of the own FIN. */
+  /** State of this end's FIN. */
   fin: 'none' | 'wanted' | 'sent' | 'acked';
   hasPeerEnded: boolean;
-  /** What the other side takes: bytes ahead of its acknowledgement, and in a segment. */
+  /** Limits of the other side: bytes ahead of its acknowledgement, and bytes of a segment. */
   readonly peer: { window: number; mss: number };
   tries: number;
 }
@@ -191,7 +191,7 @@ export class Tcp {
       return;
     }
     if (flags & tcpFlags.syn) {
-      // Its answer was lost (RFC 9293, 3.10.7.4 otherwise: a challenge).
+      // The answer to this SYN was lost (RFC 9293, 3.10.7.4 otherwise: a challenge).
       this.#write(connection, connection.phase === 'accepting' ? tcpFlags.syn | tcpFlags.ack : tcpFlags.ack);
       return;
     }
@@ -273,7 +273,7 @@ export class Tcp {
       this.#write(connection, tcpFlags.syn | (connection.phase === 'accepting' ? tcpFlags.ack : 0));
       return;
     }
-    // One byte asks whether a closed window has opened (RFC 9293, 3.8.6.1).
+    // A single byte asks whether a closed window has opened (RFC 9293, 3.8.6.1).
     connection.inFlight ||= Math.min(connection.buffer.length, connection.peer.mss, connection.peer.window || 1);
     const bytes = connection.buffer.subarray(0, Math.min(connection.inFlight, connection.peer.mss));
     connection.inFlight = bytes.length;
@@ -290,7 +290,7 @@ export class Tcp {
   #write(connection: TcpConnection, flags: number, data: Uint8Array = new Uint8Array()): void {
     const { local, remote, ttl } = connection;
     const isSyn = (flags & tcpFlags.syn) !== 0;
-    // What follows an unacknowledged segment has the number after it.
+    // A segment that follows an unacknowledged one has the number after it.
     const ahead = isSyn || data.length > 0 || flags & tcpFlags.fin ? 0 : connection.inFlight + (connection.fin === 'sent' ? 1 : 0);
     const window = Math.max(limits.window - connection.buffer.length, 0);
     const numbers = { sequence: plus(connection.sendNext, ahead), acknowledged: flags & tcpFlags.ack ? connection.receiveNext : 0 };

@@ -1,4 +1,6 @@
-/** What a PC says of itself and of its commands. Names, options and their order are those of vpcs 0.5b2; the sentences are ours. */
+/**
+ * Texts in which a PC describes itself and its commands. Names, options and their order are those of vpcs 0.5b2; the sentences are ours.
+ */
 
 const bold = (text: string) => `\x1b[1m${text}\x1b[0m`;
 /** A head in bold, and indented lines. */
@@ -33,7 +35,7 @@ export const commandList = `\n${list.map(([name, text]) => `${name.padEnd(25)}${
 
 const targetNotes = ['', 'Names are looked up at the DNS server of "ip dns". Ctrl+C stops the command.'];
 
-/** By command, and by command and first argument. */
+/** Help pages by command, and by command and first argument. */
 export const helpTexts: Readonly<Record<string, string>> = {
   arp: page('show arp [<digit>|all]', 'Show the ARP table'),
   clear: page('clear [ip|ipv6|arp|neighbor|hist]', 'Clear IPv4/IPv6 addresses, ARP/neighbor table, command history'),
@@ -101,7 +103,7 @@ export const helpTexts: Readonly<Record<string, string>> = {
     'set [pcname|echo|dump|mtu]',
     'pcname <name>   name of the PC, shown in its prompt',
     'echo [on|off]   show the commands of scripts as they run',
-    'dump [options]  show frames: any of detail, mac, raw; all adds those for others; off ends it',
+    'dump [options]  show frames with any of detail, mac, raw; all: also frames for other hosts; off: stop',
     'mtu <value>     same as "ip mtu"',
   ),
   'set dump': page(
@@ -109,8 +111,8 @@ export const helpTexts: Readonly<Record<string, string>> = {
     'detail  protocols',
     'mac     Ethernet addresses',
     'raw     bytes of the packet',
-    'all     also frames that are not for this PC; needs one of the others',
-    'off     end it',
+    'all     also frames for other hosts; needs detail, mac or raw',
+    'off     stop showing frames',
   ),
   'set echo': page('set echo [on|off]', 'Show the commands of scripts as they run'),
   show: page(

@@ -5,7 +5,7 @@
 import type { PcClock } from './pc-options.ts';
 
 interface PendingTimer {
-  /** By the clock of the PC. */
+  /** Due time by the clock of the PC. */
   readonly at: number;
   handle: { cancel(): void } | undefined;
 }
@@ -74,7 +74,7 @@ export class Timers {
 
   #arm(name: string, timer: PendingTimer): void {
     timer.handle = this.#clock.after(Math.max(timer.at - this.now(), 0), () => {
-      // It may have been cleared, set again or held after it was due.
+      // The timer may have been cleared, set again or held after it was due.
       if (this.#heldAt !== undefined || this.#pending?.get(name) !== timer) return;
       this.clear(name);
       this.#owner.onTimer(name);

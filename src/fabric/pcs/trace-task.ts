@@ -45,7 +45,7 @@ export class TraceTask extends TargetTask<TraceEvent> {
   /** Whether the current packet has its outcome. */
   #isAnswered = false;
   #hasArrived = false;
-  /** Of the last answer of this hop. */
+  /** Address of this hop's last answer. */
   #from: string | undefined;
   /** Source port, or identifier of echo requests. */
   #port = randomPort();

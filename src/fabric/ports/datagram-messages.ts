@@ -4,9 +4,11 @@
  *
  * @see sendmmsg(2), recvmmsg(2), ip(7)
  */
+import { isIPv4 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { type AddressIn, type Pieces, Vectors, vectorBytes } from './io-vectors.ts';
 
-/** In one call. */
+/** Most datagrams of a call. */
 export const maxDatagrams = 64;
 /** `struct msghdr`, 56 bytes, then the length of what was received and padding. */
 const messageBytes = 64;
@@ -14,24 +16,42 @@ const nameLengthAt = 8;
 const piecesAt = 16;
 const pieceCountAt = 24;
 const lengthAt = 56;
-/** `struct sockaddr_in`: family, port and address (big-endian), 8 bytes of padding. */
-const nameBytes = 16;
-const usedNameBytes = 8;
+/**
+ * `struct sockaddr_in6`: family, port (big-endian), flow, address, scope. `struct sockaddr_in` has its address in place of the flow, and
+ * may be followed by other bytes.
+ */
+const nameBytes = 28;
+const scopeAt = 24;
 export const ipv4Family = 2;
+const ipv6Family = 10;
+/** Bytes that say who has sent a datagram: family, port, address. */
+const senderBytes = { [ipv4Family]: 8, [ipv6Family]: 24 } as const;
 /** More than the longest datagram. */
 const slotBytes = 65_536;
 
-export interface Ipv4Address {
+export interface UdpAddress {
+  readonly family: typeof ipv4Family | typeof ipv6Family;
   readonly bytes: Buffer;
 }
 
-/** `host` as four numbers with dots, which it must be. */
-export function ipv4Address(host: string, port: number): Ipv4Address {
+/** inet_pton(3): writes the bytes of an address; 1: it is one. */
+export type ReadAddress = (family: number, text: string, bytes: Buffer) => number;
+
+/** `host`: an address of IPv4 or IPv6, the latter perhaps with a scope (`fe80::1%eth0`). @throws Error when it is none */
+export function udpAddress(readAddress: ReadAddress, host: string, port: number): UdpAddress {
   const bytes = Buffer.alloc(nameBytes);
-  bytes.writeUInt16LE(ipv4Family);
+  const family = isIPv4(host) ? ipv4Family : ipv6Family;
+  bytes.writeUInt16LE(family);
   bytes.writeUInt16BE(port, 2);
-  bytes.set(host.split('.').map(Number), 4);
-  return { bytes };
+  const [address = '', scope] = host.split('%');
+  if (readAddress(family, address, bytes.subarray(family === ipv4Family ? 4 : 8)) !== 1) throw new Error(`${host} is no address`);
+  if (scope !== undefined) bytes.writeUInt32LE(scopeNumber(scope), scopeAt);
+  return { family, bytes };
+}
+
+/** Returns the number of a scope, which is the name or the number of an interface. 0: there is no such interface. */
+function scopeNumber(scope: string): number {
+  return networkInterfaces()[scope]?.find(({ scopeid }) => scopeid)?.scopeid ?? (/^\d{1,9}$/.test(scope) ? Number(scope) : 0);
 }
 
 /** `nameStep`: bytes between the addresses of two datagrams; 0 when they have one address. */
@@ -73,11 +93,11 @@ export class OutgoingDatagrams implements Pieces {
     return this.#vectors.add(buffer, start, end);
   }
 
-  addressTo({ bytes }: Ipv4Address): void {
+  addressTo({ bytes }: UdpAddress): void {
     bytes.copy(this.#to);
   }
 
-  /** In memory, of the datagram with this index. */
+  /** Address in memory of the message with this index. */
   addressFrom(index: number): number {
     return this.#address + index * messageBytes;
   }
@@ -99,13 +119,20 @@ export class IncomingDatagrams {
     this.address = addressIn(this.#messages);
   }
 
+  /** Gives the addresses of the datagrams that came last their whole room again, as the kernel noted how much of it they took. */
+  prepare(): void {
+    for (let index = 0; index < this.count; index += 1)
+      this.#messages.writeUInt32LE(nameBytes, index * messageBytes + nameLengthAt);
+  }
+
   length(index: number): number {
     return this.#messages.readUInt32LE(index * messageBytes + lengthAt);
   }
 
-  isFrom(index: number, { bytes }: Ipv4Address): boolean {
+  isFrom(index: number, { bytes, family }: UdpAddress): boolean {
     const at = index * nameBytes;
-    return bytes.compare(this.#senders, at, at + usedNameBytes, 0, usedNameBytes) === 0;
+    const used = senderBytes[family];
+    return bytes.compare(this.#senders, at, at + used, 0, used) === 0;
   }
 
   copy(index: number, target: Buffer, at: number): void {

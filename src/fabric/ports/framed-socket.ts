@@ -32,12 +32,12 @@ export interface DirectWrites {
 export class FramedSocket {
   readonly #owner: PortOwner;
   readonly #buffer = Buffer.allocUnsafeSlow(headroom + readBytes);
-  /** What a socket reads goes here, and then `took` gets its length. */
+  /** Memory into which a socket reads; then `took` gets the length. */
   readonly area = this.#buffer.subarray(headroom);
   readonly #onWritten = () => this.#written();
   #socket: Socket | undefined;
   #direct: DirectWrites | undefined;
-  /** What was read and not yet handed on, `#buffer[#tornStart, #tornEnd)`: the beginning of a frame, or more while held. */
+  /** Bytes that were read and not yet handed on, `#buffer[#tornStart, #tornEnd)`: the beginning of a frame, or more while held. */
   #tornStart = headroom;
   #tornEnd = headroom;
   #held = false;
@@ -64,7 +64,7 @@ export class FramedSocket {
     this.#forgetTorn();
   }
 
-  /** It is connected: read only if nothing is held. */
+  /** Pauses the newly connected socket if frames are held. */
   ready(): void {
     if (this.#held) this.#socket?.pause();
   }
@@ -76,7 +76,7 @@ export class FramedSocket {
     this.#walk(socket);
   }
 
-  /** As `Port.send`. */
+  /** Sends frames, as `FabricPort.send`. */
   send(buffer: Buffer, start: number, end: number): boolean {
     const socket = this.#socket as Socket;
     const from = start + this.#writeNow(socket, buffer, start, end);
@@ -90,7 +90,7 @@ export class FramedSocket {
     return false;
   }
 
-  /** How many bytes the kernel has taken. Errors are left to Node, which closes the socket. */
+  /** Writes to the descriptor itself. Returns how many bytes the kernel has taken. Errors are left to Node, which closes the socket. */
   #writeNow(socket: Socket, buffer: Buffer, start: number, end: number): number {
     const direct = this.#direct;
     // The descriptor of a socket that is destroyed may be another file's by now.
@@ -98,7 +98,7 @@ export class FramedSocket {
     return Math.max(0, direct.native.write(direct.descriptor, buffer, start, end));
   }
 
-  /** As `Port.resume`. */
+  /** Hands on frames again, as `FabricPort.resume`. */
   resume(): void {
     if (!this.#held) return;
     this.#held = false;

@@ -1,10 +1,10 @@
-/** How a port reads from and writes to an interface of this host. */
+/** Reads from and writes to an interface of this host, for a port. */
 import { headerBytes, maxFrameBytes } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import type { InterfacePlace } from './interface-place.ts';
 import { maxCutBytes } from './segment-cutter.ts';
 
-/** So much may one read bring. */
+/** Most bytes of one read. */
 export const roomBytes = Math.max(headerBytes + maxFrameBytes, maxCutBytes);
 
 /** Frames in memory, `buffer[start, end)`, each with its length in front. */
@@ -14,7 +14,7 @@ export interface FrameRange {
   readonly end: number;
 }
 
-/** What was done with the first frames of a range; the object is used again. */
+/** Result of writing the first frames of a range; the object is used again. */
 export interface Written {
   /** 0, or an errno, negative. */
   readonly result: number;
@@ -23,12 +23,12 @@ export interface Written {
   readonly next: number;
 }
 
-/** What one read brought; the object is used again. */
+/** Result of a read; the object is used again. */
 export interface Taken {
   /** 0, or an errno, negative. */
   readonly result: number;
   readonly frames: number;
-  /** Behind the last frame. */
+  /** End of the last frame. */
   readonly end: number;
 }
 
@@ -37,13 +37,13 @@ export interface InterfaceAccess {
   readonly place: InterfacePlace;
   /** The kernel counts frames that nothing has read. */
   readonly hasQueue: boolean;
-  /** A descriptor, or an errno, negative. */
-  open(): number;
-  /** One frame or several to `buffer` from `at` on, which must have room for `roomBytes`, each with its length in front. */
+  /** A descriptor, or an errno, negative. Never rejects. */
+  open(): number | Promise<number>;
+  /** Reads one frame or several into `buffer` at `at`, where `roomBytes` must be free, each with its length in front. */
   read(descriptor: number, buffer: Buffer, at: number): Taken;
   /** The first frame of a range that has one, or several. */
   write(descriptor: number, range: FrameRange): Written;
-  /** Before the descriptor is closed. */
+  /** Called before the descriptor is closed. */
   release?(descriptor: number): void;
   /** The specification says something else that does not make it another port. */
   change?(spec: PortSpec): void;

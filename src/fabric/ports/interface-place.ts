@@ -4,7 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Native } from './native.ts';
+import { enterWords } from '../../process/enter-namespaces.ts';
+import type { Native, TapOptions } from './native.ts';
+import { TunHelper } from './tun-helper.ts';
 
 export type PlaceName = 'host' | 'links';
 
@@ -14,6 +16,7 @@ export class InterfacePlace {
   #holder: number | undefined;
   /** Descriptor of the link namespace; it stays while this is open, also without a process in it. */
   #namespace: number | undefined;
+  #helper: TunHelper | undefined;
 
   constructor(name: PlaceName) {
     this.name = name;
@@ -28,9 +31,10 @@ export class InterfacePlace {
     return this.#holder;
   }
 
-  /** Descriptor for `setns`; undefined: this process is there already. */
-  get namespace(): number | undefined {
-    return this.#namespace;
+  /** The descriptor of a TAP interface there, or an errno, negative. */
+  openTap(native: Native, name: string, options: TapOptions): number | Promise<number> {
+    if (this.#helper === undefined) return native.openTap(name, { ...options, namespace: this.#namespace });
+    return this.#helper.open().then((device) => native.openTap(name, { ...options, device }));
   }
 
   /** Makes known who holds the link namespace now. Throws where there is no such process. */
@@ -40,12 +44,14 @@ export class InterfacePlace {
     if (this.#namespace !== undefined) native.close(this.#namespace);
     this.#namespace = namespace;
     this.#holder = holder;
+    this.#helper?.close();
+    if (process.getuid?.() !== 0) this.#helper = new TunHelper(() => this.enter, native);
   }
 
   /** Words that bring a command there, before its own. */
   get enter(): readonly string[] {
     const holder = this.#holder;
-    return holder === undefined ? [] : ['nsenter', `--net=/proc/${holder}/ns/net`, `--mount=/proc/${holder}/ns/mnt`];
+    return holder === undefined ? [] : enterWords(`/proc/${holder}/ns`);
   }
 
   /** Folder with an entry for each interface. @see sysfs-class-net of the kernel's ABI documents */
@@ -68,7 +74,7 @@ export class InterfacePlace {
   }
 }
 
-/** Both namespaces of a fabric. */
+/** The two namespaces in which a fabric has interfaces. */
 export interface InterfacePlaces {
   readonly host: InterfacePlace;
   readonly links: InterfacePlace;

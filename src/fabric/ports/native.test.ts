@@ -6,14 +6,14 @@ import { describe, it, type TestContext } from 'node:test';
 import { freeUdpPort } from '../../../test/support/frame-ends.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
 import { runTool } from '../../process/tool.ts';
-import { ipv4Address, maxDatagrams } from './datagram-messages.ts';
+import { maxDatagrams } from './datagram-messages.ts';
 import { loadNative, maxPieces, type Native } from './native.ts';
 import type { ReadableWatch } from './readable-watch.ts';
 
 const { EADDRINUSE, EAGAIN, EBADF, EINVAL, ENAMETOOLONG, ENODEV, ENOENT } = constants.errno;
-const native = await loadNative();
+const calls = await loadNative();
 const isRoot = process.geteuid?.() === 0;
-const skip = native === undefined ? 'koffi is not installed' : isRoot ? false : 'TAP interfaces need root';
+const skip = isRoot ? false : 'TAP interfaces need root';
 
 async function upTap(context: TestContext, calls: Native): Promise<{ name: string; descriptor: number }> {
   const name = `pbs${randomBytes(4).toString('hex')}`;
@@ -25,13 +25,11 @@ async function upTap(context: TestContext, calls: Native): Promise<{ name: strin
 }
 
 describe('native', { skip }, () => {
-  const calls = native as Native;
-
   it('opens no interface that does not exist, and none with an invalid name', async (context) => {
     assert.equal(calls.openTap('pbsnothing'), -ENODEV);
     for (const name of ['', 'sixteen-letters!', '\0']) assert.ok(calls.openTap(name) < 0, name);
     const { name } = await upTap(context, calls);
-    // It is not persistent: no second descriptor attaches to it.
+    // The interface is not persistent: no second descriptor attaches to it.
     assert.ok(calls.openTap(name) < 0);
   });
 
@@ -97,11 +95,10 @@ describe('native', { skip }, () => {
   });
 });
 
-describe('native sockets', { skip: native === undefined && 'koffi is not installed' }, () => {
-  const calls = native as Native;
+describe('native sockets', () => {
   it('send and receive as many datagrams of UDP in one call as there is room for', async (context) => {
     const port = await freeUdpPort();
-    const [one, other] = [ipv4Address('127.77.0.1', port), ipv4Address('127.77.0.2', port)];
+    const [one, other] = [calls.udpAddress('127.77.0.1', port), calls.udpAddress('127.77.0.2', port)];
     const bufferBytes = 1 << 20;
     const [near, far] = [calls.openUdp(one, { bufferBytes }), calls.openUdp(other, { bufferBytes, from: one })];
     let watch: ReadableWatch | undefined;
@@ -153,6 +150,14 @@ describe('native sockets', { skip: native === undefined && 'koffi is not install
     assert.equal(calls.receiveDatagrams(far), -EAGAIN, 'and nothing waits');
   });
 
+  it('read addresses of both families, and refuse what is none', () => {
+    const addressOf = (host: string) => calls.udpAddress(host, 7).bytes.toString('hex');
+    assert.equal(addressOf('127.77.0.1'), `02000007${'7f4d0001'}${'00'.repeat(20)}`);
+    assert.equal(addressOf('2001:db8::1%3'), `0a000007${'00'.repeat(4)}20010db8${'00'.repeat(11)}0103000000`);
+    for (const host of ['', 'localhost', '1.2.3', '1.2.3.4.5', '::g', '127.0.0.1\0'])
+      assert.throws(() => addressOf(host), /is no address/);
+  });
+
   it('connect to no stream that is not there', () => {
     assert.equal(calls.openStream('/nowhere/socket'), -ENOENT);
     assert.equal(calls.openStream(`/${'x'.repeat(107)}`), -ENAMETOOLONG);
@@ -161,8 +166,8 @@ describe('native sockets', { skip: native === undefined && 'koffi is not install
   it('receive UDP from one address and port only, if wanted', async (context) => {
     const [port, otherPort] = [await freeUdpPort(), await freeUdpPort()];
     const bufferBytes = 1 << 16;
-    const [wanted, target] = [ipv4Address('127.77.0.3', port), ipv4Address('127.77.0.4', port)];
-    const senders = [wanted, ipv4Address('127.77.0.3', otherPort), ipv4Address('127.77.0.5', port)];
+    const [wanted, target] = [calls.udpAddress('127.77.0.3', port), calls.udpAddress('127.77.0.4', port)];
+    const senders = [wanted, calls.udpAddress('127.77.0.3', otherPort), calls.udpAddress('127.77.0.5', port)];
     const descriptors = senders.map((address) => calls.openUdp(address, { bufferBytes }));
     const receiver = calls.openUdp(target, { bufferBytes, from: wanted });
     context.after(() => {

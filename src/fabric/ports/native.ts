@@ -8,32 +8,42 @@
  */
 import { constants as files } from 'node:fs';
 import { constants } from 'node:os';
-import { IncomingDatagrams, type Ipv4Address, ipv4Family, maxDatagrams, OutgoingDatagrams } from './datagram-messages.ts';
+import {
+  IncomingDatagrams,
+  ipv4Family,
+  maxDatagrams,
+  OutgoingDatagrams,
+  type ReadAddress,
+  type UdpAddress,
+  udpAddress,
+} from './datagram-messages.ts';
 import { type AddressIn, type Pieces, Vectors } from './io-vectors.ts';
-import { closeOnExec, openTap } from './open-tap.ts';
+import { closeOnExec, openTap, takeDescriptor } from './open-tap.ts';
 import { PacketMessage, packetAuxData } from './packet-message.ts';
 import { type ReadableWatch, watch } from './readable-watch.ts';
 import { attachFilter, senderFilter } from './sender-filter.ts';
 import { TimerValue } from './timer-value.ts';
 import { type SocketAddress, unixAddress, unixFamily } from './unix-address.ts';
 
-/** So many pieces fit. */
+/** Most pieces of a frame. */
 export const maxPieces = 72;
 
-/** Datagrams of UDP over IPv4, as many in one call as are waiting. All sockets share the memory: it holds until the next call. */
+/** Datagrams of UDP, as many in one call as are waiting. All sockets share the memory: it holds until the next call. */
 export interface UdpCalls {
-  /** What `sendDatagrams` sends. */
+  /** Datagrams that `sendDatagrams` sends. */
   readonly outgoing: OutgoingDatagrams;
-  /** What `receiveDatagrams` has brought. */
+  /** Datagrams that `receiveDatagrams` has brought. */
   readonly incoming: IncomingDatagrams;
+  /** An address of IPv4 or IPv6. @throws Error when it is none */
+  udpAddress(host: string, port: number): UdpAddress;
   /**
-   * Bound to an address, without blocking; the kernel grants at most so much memory as it allows. With `from`, a kernel that can filter
-   * drops what others send. The descriptor, or an errno, negative.
+   * Opens a socket that is bound to an address and does not block; the kernel grants at most so much memory as it allows. With `from`, a
+   * kernel that can filter drops datagrams of other senders over IPv4. The descriptor, or an errno, negative.
    */
-  openUdp(local: Ipv4Address, options: { bufferBytes: number; from?: Ipv4Address }): number;
-  /** Those of `outgoing` from this one on. How many were sent, or the errno of the first, negative. */
+  openUdp(local: UdpAddress, options: { bufferBytes: number; from?: UdpAddress }): number;
+  /** Sends the datagrams of `outgoing` from this index on. Answers how many were sent, or the errno of the first, negative. */
   sendDatagrams(descriptor: number, from: number): number;
-  /** How many there are in `incoming`, or an errno, negative. */
+  /** Receives datagrams into `incoming`. Answers how many, or an errno, negative. */
   receiveDatagrams(descriptor: number): number;
 }
 
@@ -66,6 +76,8 @@ export interface Native extends UdpCalls, MemoryCalls, UnixCalls, TimerCalls {
    * interface of that one. The descriptor, or an errno, negative.
    */
   openTap(name: string, options?: TapOptions): number;
+  /** Takes a descriptor out of another process of the same user, which no longer blocks then. The descriptor, or an errno, negative. */
+  takeDescriptor(pid: number, descriptor: number): number;
   /** A network namespace by its path. The descriptor, or an errno, negative. */
   openNamespace(path: string): number;
   /**
@@ -75,15 +87,15 @@ export interface Native extends UdpCalls, MemoryCalls, UnixCalls, TimerCalls {
   setOffloads(descriptor: number, areTaken: boolean): boolean;
   /** A packet socket with all frames of the interface with this index, each with an offload header before it. The descriptor, or an errno, negative. */
   openPacketSocket(interfaceIndex: number): number;
-  /** One frame to `buffer` from `at` on, which must have `room` bytes. Its length, or an errno, negative. */
+  /** Reads a frame into `buffer` at `at`, where `room` bytes must be free. Answers its length, or an errno, negative. */
   read(descriptor: number, target: { buffer: Buffer; at: number; room: number }): number;
   /**
-   * As `read`, with the first bytes to `header`, all of it. The length of the rest, or an errno, negative. With `tag`, 4 bytes, of a
-   * packet socket only: the VLAN tag that the kernel took out of the frame, as on the wire; zeros when there was none.
+   * Reads a frame as `read` does, its first bytes into `header`, which they fill. Answers the length of the rest, or an errno, negative.
+   * Fills `tag` (4 bytes, for packet sockets only) with the VLAN tag that the kernel took out of the frame, as on the wire, or with zeros.
    */
   readBehind(descriptor: number, header: Buffer, target: { buffer: Buffer; at: number; room: number; tag?: Buffer }): number;
   pieces(): Pieces;
-  /** Those that `pieces` of the same object has, as one frame. 0, or an errno, negative. */
+  /** Writes `pieces` of the same object as one frame. 0, or an errno, negative. */
   writePieces(descriptor: number, pieces: Pieces): number;
   /** The bytes `buffer[start, end)`, to an interface as one frame. How many were written, or an errno, negative. */
   write(descriptor: number, buffer: Buffer, start: number, end: number): number;
@@ -95,6 +107,8 @@ export interface TapOptions {
   readonly isTemporary?: boolean;
   readonly hasOffloadHeader?: boolean;
   readonly namespace?: number | undefined;
+  /** `/dev/net/tun`, opened in the namespace of the interface; an errno, negative, is the result. */
+  readonly device?: number;
 }
 
 /** @see linux/if_tun.h, and Documentation/networking/tuntap.rst of the kernel */
@@ -112,18 +126,20 @@ const onFirstUse = 1;
 export type SystemCalls = ReturnType<typeof bindCalls>;
 type Koffi = typeof import('koffi');
 
-/** Undefined where koffi has no binary for this system or was not installed; `PATCHBAY_NATIVE=off` does without it. */
-export async function loadNative(): Promise<Native | undefined> {
-  if (process.platform !== 'linux' || process.env.PATCHBAY_NATIVE === 'off') return undefined;
+/** @throws Error where koffi was not installed, or has no binary for this system */
+export async function loadNative(): Promise<Native> {
   try {
     const koffi: Koffi = await import('koffi');
     return nativeOf(koffi, bindCalls(koffi));
-  } catch {
-    return undefined;
+  } catch (error) {
+    throw new Error(
+      `koffi cannot be loaded (npm ci installs it; it has binaries for Linux with glibc and musl): ${(error as Error).message}`,
+      { cause: error },
+    );
   }
 }
 
-/** Without the name of a library: libc is part of the process, whichever it is. */
+/** Binds the calls without the name of a library: libc is part of the process, whichever it is. */
 function bindCalls(koffi: Koffi) {
   const libc = koffi.load(null);
   const open: (path: string, flags: number) => number = libc.func('int open(const char *path, int flags)');
@@ -169,7 +185,7 @@ function bindCalls(koffi: Koffi) {
     'int recvmmsg(int fd, uintptr_t messages, unsigned int count, int flags, void *limit)',
   );
   const calls = {
-    ...bindTimer(libc),
+    ...bindSeldom(libc),
     open,
     close,
     setns,
@@ -184,12 +200,17 @@ function bindCalls(koffi: Koffi) {
   return { ...calls, socket, setsockopt, bind, connect, recvmsg, sendto, sendmmsg, recvmmsg };
 }
 
-function bindTimer(libc: ReturnType<Koffi['load']>) {
+/** Binds calls that are made seldom. */
+function bindSeldom(libc: ReturnType<Koffi['load']>) {
   const timerfdCreate: (clock: number, flags: number) => number = libc.func('int timerfd_create(int clock, int flags)');
   const timerfdSettime: (descriptor: number, flags: number, value: number, before: null) => number = libc.func(
     'int timerfd_settime(int fd, int flags, uintptr_t value, void *before)',
   );
-  return { timerfdCreate, timerfdSettime };
+  const syscall: (number: number, ...values: [number, number, number]) => number = libc.func(
+    'intptr_t syscall(intptr_t number, intptr_t first, intptr_t second, intptr_t third)',
+  );
+  const readAddress: ReadAddress = libc.func('int inet_pton(int af, const char *src, _Out_ uint8_t *dst)');
+  return { timerfdCreate, timerfdSettime, syscall, readAddress };
 }
 
 type LockCall = (address: number, bytes: number, flags: number) => number;
@@ -212,8 +233,8 @@ function nativeOf(koffi: Koffi, calls: SystemCalls): Native {
   const ownNamespace = calls.open('/proc/thread-self/ns/net', closeOnExec);
   return {
     ...udpCalls(calls, addressIn, failure),
-    openTap: (name, { isTemporary = false, hasOffloadHeader = false, namespace } = {}) =>
-      openTap(calls, { name, isTemporary, hasOffloadHeader, namespace, ownNamespace }, failure),
+    openTap: (name, options) => openTap(calls, { name, ownNamespace, ...options }, failure),
+    takeDescriptor: (pid, descriptor) => takeDescriptor(calls, { pid, descriptor }, failure),
     openNamespace(path) {
       const descriptor = calls.open(path, closeOnExec);
       return descriptor < 0 ? failure() : descriptor;
@@ -327,7 +348,7 @@ function openUnix({ socket, close }: SystemCalls, { path, type, join }: WantedSo
 }
 
 function udpCalls(
-  { socket, setsockopt, bind, close, sendmmsg, recvmmsg }: SystemCalls,
+  { socket, setsockopt, bind, close, sendmmsg, recvmmsg, readAddress }: SystemCalls,
   addressIn: AddressIn,
   failure: () => number,
 ): UdpCalls {
@@ -336,11 +357,12 @@ function udpCalls(
   return {
     outgoing,
     incoming,
-    openUdp({ bytes }, { bufferBytes, from }) {
-      const descriptor = socket(ipv4Family, datagramNonBlocking, 0);
+    udpAddress: (host, port) => udpAddress(readAddress, host, port),
+    openUdp({ bytes, family }, { bufferBytes, from }) {
+      const descriptor = socket(family, datagramNonBlocking, 0);
       if (descriptor < 0) return failure();
-      const filter = from && senderFilter(from, addressIn);
-      // Before anything can arrive.
+      const filter = from?.family === ipv4Family ? senderFilter(from, addressIn) : undefined;
+      // The filter is set before anything can arrive.
       if (filter) setsockopt(descriptor, socketLevel, attachFilter, filter.program, filter.program.length);
       const size = Buffer.alloc(4);
       size.writeInt32LE(bufferBytes);
@@ -356,6 +378,7 @@ function udpCalls(
       return sent < 0 ? failure() : sent;
     },
     receiveDatagrams(descriptor) {
+      incoming.prepare();
       const received = recvmmsg(descriptor, incoming.address, maxDatagrams, 0, null);
       incoming.count = Math.max(0, received);
       return received < 0 ? failure() : received;

@@ -31,7 +31,7 @@ const etherBytes = 14;
 const tagAt = 12;
 const tagBytes = 4;
 const tcpProtocol = 6;
-/** In TCP's header. */
+/** Fields of TCP's header. */
 const flagsAt = 13;
 const checksumAt = 16;
 const pushFlag = 0x08;
@@ -54,18 +54,18 @@ class ViewOf {
   }
 }
 
-/** What is opened; its packets have headers about offloads. */
+/** The device that a port opens; its packets have offload headers. */
 export interface OffloadDevice {
   readonly name: string;
   readonly place: InterfacePlace;
   readonly hasQueue: boolean;
   /** Segments may be written as one packet. */
   readonly merges: boolean;
-  /** It is a packet socket: the kernel takes VLAN tags out of frames. */
+  /** The device is a packet socket: the kernel takes VLAN tags out of frames. */
   readonly losesTags?: boolean;
-  /** A descriptor, or an errno, negative. */
-  open(): number;
-  /** Before the descriptor is closed. */
+  /** A descriptor, or an errno, negative. Never rejects. */
+  open(): number | Promise<number>;
+  /** Called before the descriptor is closed. */
   release?(descriptor: number): void;
 }
 
@@ -77,14 +77,14 @@ export class OffloadFrames implements InterfaceAccess {
   readonly #native: Native;
   readonly #pieces: Pieces;
   readonly #plain = Buffer.alloc(offloadHeaderBytes);
-  /** What the kernel says about the packet that was read. */
+  /** Offload header of the packet that was read. */
   readonly #notes = Buffer.alloc(offloadHeaderBytes);
   readonly #cutter = new SegmentCutter();
   /** The VLAN tag that the kernel took out of the frame that was read. */
   readonly #tag = Buffer.alloc(tagBytes);
   readonly #target: { readonly buffer: Buffer; readonly at: number; readonly room: number; readonly tag?: Buffer };
   readonly #taken: Mutable<Taken> = { result: 0, frames: 0, end: 0 };
-  /** Of several segments: the header about offloads, and all headers of the packet. */
+  /** Headers of a packet of several segments: the offload header, and all headers of the packet. */
   readonly #head = Buffer.allocUnsafeSlow(offloadHeaderBytes + mostHeadersBytes);
   readonly #headView = new DataView(this.#head.buffer);
   readonly #run = new SegmentRun();
@@ -109,7 +109,7 @@ export class OffloadFrames implements InterfaceAccess {
     this.#pieces = native.pieces();
   }
 
-  open(): number {
+  open(): number | Promise<number> {
     return this.#device.open();
   }
 
@@ -205,7 +205,7 @@ export class OffloadFrames implements InterfaceAccess {
     this.#written.next = run.next;
   }
 
-  /** From the headers of the first segment, at `from`. */
+  /** Makes the headers of a packet of several segments from those of the first segment, at `from`. */
   #fillHead(buffer: Buffer, from: number): void {
     const { isIpv6, headersBytes, tcpAt, payloadBytes, totalPayloadBytes, isPushed } = this.#run;
     const [head, view] = [this.#head, this.#headView];
@@ -225,7 +225,7 @@ export class OffloadFrames implements InterfaceAccess {
       view.setUint16(ip + 10, 0xffff - onesSum(view, ip, tcp));
     }
     if (isPushed) view.setUint8(tcp + flagsAt, view.getUint8(tcp + flagsAt) | pushFlag);
-    // As far as it is known before the payload: the kernel adds the rest where a process needs it.
+    // The checksum covers the fields that are known before the payload: the kernel adds the rest where a process needs it.
     view.setUint16(tcp + checksumAt, onesSum(view, ip + (isIpv6 ? 8 : 12), tcp, tcpProtocol + tcpLength));
   }
 }

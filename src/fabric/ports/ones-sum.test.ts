@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { onesSum } from './ones-sum.ts';
 
-/** As RFC 1071 defines it: one word after the other, each carry added at once. */
+/** Sum as RFC 1071 defines it: one word after the other, each carry added at once. */
 function byWords(bytes: Uint8Array, initial: number): number {
   let sum = initial;
   for (let at = 0; at < bytes.length; at += 2) {

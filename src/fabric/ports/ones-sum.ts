@@ -1,8 +1,8 @@
 /** The sum of the internet's checksums (RFC 1071): of 16-bit words in ones' complement, big-endian. */
 
-/** Of `view[from, to)` and `initial`. With a right checksum within it is 0xffff. */
+/** Sum in ones' complement of `view[from, to)` and `initial`; 0xffff if a correct checksum is within. */
 export function onesSum(view: DataView, from: number, to: number, initial = 0): number {
-  // As little-endian words of 32 bits, since the order of bytes only swaps those of the sum. Floating-point sums have no carries
+  // Words of 32 bits are read as little-endian, since the order of bytes only swaps those of the sum. Floating-point sums have no carries
   // to look after and are exact up to 2^53; fractions keep them from becoming integers. This is where the time goes.
   let first = 0.5;
   let second = 0.5;

@@ -15,7 +15,7 @@ const controlBytes = 40;
 const controlHeaderBytes = 16;
 const packetLevel = 263;
 export const packetAuxData = 8;
-/** In `struct tpacket_auxdata`: status, the tag without its type, and its type. */
+/** Fields of `struct tpacket_auxdata`: status, the tag without its type, and its type. */
 const statusAt = controlHeaderBytes;
 const tagAt = controlHeaderBytes + 16;
 const tagTypeAt = controlHeaderBytes + 18;
@@ -36,7 +36,7 @@ export class PacketMessage {
     this.#message.writeBigUInt64LE(BigInt(addressIn(this.#control)), controlAt);
   }
 
-  /** Before each call, as the kernel changes it. */
+  /** Prepares the message for a call. Needed before each, as the kernel changes it. */
   prepare(pieceCount: number): void {
     this.#message.writeUInt32LE(pieceCount, pieceCountAt);
     this.#message.writeUInt32LE(controlBytes, controlLengthAt);

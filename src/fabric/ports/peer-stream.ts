@@ -25,7 +25,7 @@ export type PeerSpec = Extract<PortSpec, { type: 'udp' }> & { stream: StreamSpec
 const beatMs = 1000;
 /** A connection is dead when so many beats were missed. */
 const deadBeats = 5;
-/** So many who have proved nothing yet are listened to; the one who has been there longest makes room. */
+/** Most connections that have proved nothing yet; the one that has been there longest makes room. */
 const maxStrangers = 8;
 /**
  * A network can carry hellos and datagrams and lose whole segments, when it says nothing of its MTU: after a connection that fell
@@ -33,12 +33,12 @@ const maxStrangers = 8;
  */
 const firstRestMs = 2_000;
 const longestRestMs = 60_000;
-/** One that lived so long did not fall silent for that reason. */
+/** A connection that lived this long did not fall silent because of the MTU. */
 const soundMs = 30_000;
 
-/** Without a direct connection for so long, the ends meet at the relay. */
+/** Time without a direct connection after which the ends meet at the relay. */
 const relayAfterMs = 3_500;
-/** While frames go through the relay, the direct way is tried again, less and less often. */
+/** Times at which the direct way is tried again, less and less often, while frames go through the relay. */
 const directTimes = { firstMs: 4_000, longestMs: 30_000 };
 
 const emptyFrame = Buffer.alloc(headerBytes);
@@ -47,10 +47,10 @@ export class PeerStream {
   connected = false;
   readonly #frames: FramedSocket;
   readonly #trips = new RoundTrips();
-  /** Of the present connection. */
+  /** Way of the present connection. */
   #via: PeerPath['via'] = 'direct';
   readonly #closing = new AbortController();
-  /** It waits at the relay for the other end, or is about to. */
+  /** The end waits at the relay for the other one, or is about to. */
   #isAtRelay = false;
   #probeTimer: NodeJS.Timeout | undefined;
   #relayTimer: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export class PeerStream {
   #since = 0;
   #hasReceived = false;
   #missedBeats = 0;
-  /** After a connection that fell silent. */
+  /** Pauses after a connection that fell silent. */
   readonly #rest = new Retry({ firstMs: firstRestMs, longestMs: longestRestMs }, () => this.#begin());
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -73,7 +73,7 @@ export class PeerStream {
     const onMark = (mark: number) => {
       const answer = this.#trips.received(mark);
       if (!answer) this.#probeSoon();
-      // One that waits says nothing, and an end that does not read gets no more of them.
+      // A socket with unsent bytes gets no answer: answers would pile up for an end that does not read.
       else if (this.#socket?.writableLength === 0) this.#socket.write(answer);
     };
     this.#frames = spec.stream.probes ? new FramedSocket(owner, onMark) : new FramedSocket(owner);
@@ -96,7 +96,7 @@ export class PeerStream {
     if (!this.connected) this.#retry.nudge();
   }
 
-  /** As `Port.send`. */
+  /** Sends frames, as `FabricPort.send`. */
   send(buffer: Buffer, start: number, end: number): boolean {
     return this.#frames.send(buffer, start, end);
   }
@@ -151,7 +151,7 @@ export class PeerStream {
     this.#relayTimer = setTimeout(() => void this.#meetAtRelay(), relayAfterMs);
   }
 
-  /** Until there is a connection, this way or directly. */
+  /** Meets the other end at the relay, again and again until there is a connection, this way or directly. */
   async #meetAtRelay(): Promise<void> {
     const retry = new Retry({ firstMs: 200, longestMs: 5_000 });
     while (!this.connected && !this.#closed) {
@@ -248,7 +248,7 @@ export class PeerStream {
     socket.write(this.#spec.stream.probes ? this.#trips.probe() : emptyFrame);
   }
 
-  /** After an answer: until the round trip is known, the next probe does not wait for a beat. */
+  /** Sends the next probe without waiting for a beat until the round trip is known. Called after an answer. */
   #probeSoon(): void {
     const { nextMs } = this.#trips;
     const socket = this.#socket;

@@ -5,12 +5,12 @@
  * The folder of the sockets can belong to the other program. That program could put a symbolic link in place of its socket, so the fabric
  * opens the socket itself (`O_PATH`, no links followed) and sends to what it has opened.
  */
-import { chownSync, closeSync, constants as files, fstatSync, lstatSync, openSync, unlinkSync } from 'node:fs';
+import { chownSync, closeSync, lstatSync, unlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { getSystemErrorName } from 'node:util';
-import { fault } from '../../api/faults.ts';
 import { Retry } from '../../lib/retry.ts';
+import { openSocketFile } from '../../process/unix-socket.ts';
 import { countFrames, frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import { type FabricPort, type PortOwner, portRetry } from './port.ts';
@@ -20,22 +20,18 @@ import { type SocketAddress, unixAddress } from './unix-address.ts';
 
 type SocketSpec = Extract<PortSpec, { type: 'datagrams' }>;
 
-/** Of one turn, so that other ports have theirs. */
+/** Most frames of one turn, so that other ports have theirs. */
 const batchFrames = 128;
-/** O_PATH, which Node does not name. @see open(2), asm-generic/fcntl.h */
-const pathOnly = 0o10000000;
 /**
- * How often a peer is tried whose queue is full, and for how long, ms. The kernel's queue holds 11 datagrams by default
- * (net.unix.max_dgram_qlen), which a program that runs empties at once; one that hangs does not.
+ * Interval and limit of the attempts to reach a peer whose queue is full, ms. The kernel's queue holds 11 datagrams by default
+ * (net.unix.max_dgram_qlen), which a program that runs empties at once; a program that hangs does not.
  */
 const queueRetryMs = 1;
 const queueLimitMs = 200;
 
 const { EAGAIN, ENOBUFS, EMSGSIZE } = constants.errno;
 
-/** @throws link_failed where no such port can be */
-export function openDatagrams(spec: SocketSpec, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
-  if (!access) throw fault('link_failed', { reason: `this fabric cannot use the socket ${spec.peer}, as koffi is not loaded` });
+export function openDatagrams(spec: SocketSpec, owner: PortOwner, access: InterfaceMemory): FabricPort {
   return new DatagramPort(spec, owner, access);
 }
 
@@ -49,7 +45,7 @@ class DatagramPort implements FabricPort {
   readonly #owner: PortOwner;
   readonly #access: InterfaceMemory;
   readonly #header: Buffer;
-  /** One datagram, on its way in or out. */
+  /** A datagram on its way in or out. */
   readonly #datagram: Buffer;
   readonly #retry = new Retry(portRetry, () => this.#open());
   #descriptor = -1;
@@ -85,7 +81,7 @@ class DatagramPort implements FabricPort {
 
   resume(): void {
     if (!this.#held) return;
-    this.#access.giveBack(this.#held);
+    this.#access.release(this.#held);
     this.#held = undefined;
     this.#watch?.resume();
   }
@@ -137,7 +133,7 @@ class DatagramPort implements FabricPort {
       end += headerBytes + length;
       frames += 1;
     }
-    if (frames === 0 || this.#owner.received(buffer, 0, end, frames)) this.#access.giveBack(buffer);
+    if (frames === 0 || this.#owner.received(buffer, 0, end, frames)) this.#access.release(buffer);
     else this.#held = buffer;
     if (this.#held) this.#watch?.pause();
   }
@@ -165,7 +161,7 @@ class DatagramPort implements FabricPort {
     if (result === -EMSGSIZE) this.oversized += 1;
     else if (result === -ENOBUFS) this.refused.queue_full += 1;
     else if (result !== 0 && result !== -EAGAIN) {
-      // Its socket was closed; another one may stand at its path next time.
+      // The peer's socket was closed; another one may be at its path next time.
       this.refused.no_peer += 1;
       this.#dropPeer();
     }
@@ -203,11 +199,11 @@ class DatagramPort implements FabricPort {
 function openPeer(path: string): { descriptor: number; address: SocketAddress } | undefined {
   let descriptor: number;
   try {
-    descriptor = openSync(path, pathOnly | files.O_NOFOLLOW);
+    descriptor = openSocketFile(path);
   } catch {
     return undefined;
   }
-  const address = fstatSync(descriptor).isSocket() ? unixAddress(`/proc/self/fd/${descriptor}`) : undefined;
+  const address = unixAddress(`/proc/self/fd/${descriptor}`);
   if (address) return { descriptor, address };
   closeSync(descriptor);
   return undefined;
@@ -218,23 +214,23 @@ function removeSocket(path: string): void {
   try {
     if (lstatSync(path).isSocket()) unlinkSync(path);
   } catch {
-    // There is none.
+    // No socket is there to be removed.
   }
 }
 
 /**
- * To send to a socket is to write to it: the other program, which owns the folder, must be able to. It may also have put another file in
- * the socket's place, which is not given to it.
+ * Gives the socket to the owner of its folder. Sending to a socket is writing to it, and the other program, which owns the folder, must be
+ * able to. That program may also have put another file in the socket's place, which is not given to it.
  */
 function giveToFolderOwner(path: string): void {
   if (process.geteuid?.() !== 0) return;
   let descriptor: number | undefined;
   try {
     const { uid, gid } = lstatSync(dirname(path));
-    descriptor = openSync(path, pathOnly | files.O_NOFOLLOW);
-    if (fstatSync(descriptor).isSocket()) chownSync(`/proc/self/fd/${descriptor}`, uid, gid);
+    descriptor = openSocketFile(path);
+    chownSync(`/proc/self/fd/${descriptor}`, uid, gid);
   } catch {
-    // It was removed meanwhile.
+    // The socket was removed or replaced meanwhile.
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }

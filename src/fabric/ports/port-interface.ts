@@ -9,7 +9,6 @@
  */
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
-import { fault } from '../../api/faults.ts';
 import { Retry } from '../../lib/retry.ts';
 import { maxFrameBytes } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
@@ -22,17 +21,17 @@ import type { ReadableWatch } from './readable-watch.ts';
 
 const nothing: Buffer = Buffer.alloc(0);
 
-/** Of one turn, so that other ports have theirs. */
+/** Most frames and bytes of one turn, so that other ports have theirs. */
 const batchFrames = 128;
 const batchBytes = 256 * 1024;
 
 const { EAGAIN, ENOBUFS, EINVAL, EMSGSIZE, ENODEV, ENETDOWN } = constants.errno;
 
-/** What all ports on TAP interfaces share. */
+/** Memory that all ports on TAP interfaces share. */
 export class InterfaceMemory {
   readonly native: Native;
   readonly places: InterfacePlaces;
-  /** For the one packet that was just read. */
+  /** Memory for the one packet that was just read. */
   readonly packet = Buffer.allocUnsafeSlow(maxFrameBytes);
   #spare: Buffer | undefined;
 
@@ -41,35 +40,35 @@ export class InterfaceMemory {
     this.places = places;
   }
 
-  /** Memory for a batch; to be given back unless the link still uses it. */
+  /** Memory for a batch; to be released unless the link still uses it. */
   take(): Buffer {
     const buffer = this.#spare ?? Buffer.allocUnsafeSlow(batchBytes + roomBytes);
     this.#spare = undefined;
     return buffer;
   }
 
-  giveBack(buffer: Buffer): void {
+  release(buffer: Buffer): void {
     this.#spare ??= buffer;
   }
 }
 
 type TapSpec = Extract<PortSpec, { type: 'tap' }>;
 
-/** @throws link_failed where no such port can be */
-export function openTap(spec: TapSpec, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
-  const { name } = spec;
-  if (!access) throw fault('link_failed', { reason: `this fabric cannot hold the TAP interface ${name}, as koffi is not loaded` });
+export function openTap(spec: TapSpec, owner: PortOwner, access: InterfaceMemory): FabricPort {
   return new InterfacePort(new OffloadFrames(tapOf(spec, access), access.native, access.packet), owner, access);
 }
 
-/** @throws link_failed where no such port can be */
-export function openPacket(name: string, owner: PortOwner, access: InterfaceMemory | undefined): FabricPort {
-  if (!access) throw fault('link_failed', { reason: `this fabric cannot use the interface ${name}, as koffi is not loaded` });
+export function openPacket(name: string, owner: PortOwner, access: InterfaceMemory): FabricPort {
   return new InterfacePort(new OffloadFrames(packetsOf(name, access), access.native, access.packet), owner, access);
 }
 
 function tapOf({ name, merges = false, inLinkNamespace = false }: TapSpec, { native, places }: InterfaceMemory): OffloadDevice {
   const place = places[inLinkNamespace ? 'links' : 'host'];
+  const withOffloads = (descriptor: number) => {
+    // A kernel that refuses cuts and completes itself.
+    if (descriptor >= 0) native.setOffloads(descriptor, true);
+    return descriptor;
+  };
   return {
     name,
     place,
@@ -77,10 +76,8 @@ function tapOf({ name, merges = false, inLinkNamespace = false }: TapSpec, { nat
     hasQueue: true,
     open() {
       if (!place.isKnown) return -ENODEV;
-      const descriptor = native.openTap(name, { hasOffloadHeader: true, namespace: place.namespace });
-      // A kernel that refuses cuts and completes itself.
-      if (descriptor >= 0) native.setOffloads(descriptor, true);
-      return descriptor;
+      const opened = place.openTap(native, name, { hasOffloadHeader: true });
+      return typeof opened === 'number' ? withOffloads(opened) : opened.then(withOffloads);
     },
     // The interface outlives this process, and its next holder may not know of offloads.
     release: (descriptor) => void native.setOffloads(descriptor, false),
@@ -100,7 +97,7 @@ function packetsOf(name: string, { native, places: { host: place } }: InterfaceM
 const upFlag = 1;
 
 class InterfacePort implements FabricPort {
-  readonly opened = Promise.resolve();
+  readonly opened: Promise<void>;
   connected = false;
   oversized = 0;
   problem: string | undefined;
@@ -109,7 +106,7 @@ class InterfacePort implements FabricPort {
   readonly #interface: InterfaceAccess;
   readonly #owner: PortOwner;
   readonly #access: InterfaceMemory;
-  readonly #retry = new Retry(portRetry, () => this.#open());
+  readonly #retry = new Retry(portRetry, () => void this.#open());
   readonly #run = { buffer: nothing, start: 0, end: 0 };
   #descriptor = -1;
   #watch: ReadableWatch | undefined;
@@ -122,10 +119,10 @@ class InterfacePort implements FabricPort {
     this.#owner = owner;
     this.#access = access;
     const { name, place, hasQueue } = of;
-    // What cannot be read now is no base to count from.
+    // A counter that cannot be read now is no base to count from, so no losses are shown.
     const before = (hasQueue ? place.readFigure(name, 'statistics/tx_dropped') : undefined) ?? Number.POSITIVE_INFINITY;
     this.tap = { name, place: place.name, lost: (total) => Math.max(0, total - before) };
-    this.#open();
+    this.opened = this.#open() ?? Promise.resolve();
   }
 
   nudge(): void {
@@ -152,7 +149,7 @@ class InterfacePort implements FabricPort {
 
   resume(): void {
     if (!this.#held) return;
-    this.#access.giveBack(this.#held);
+    this.#access.release(this.#held);
     this.#held = undefined;
     this.#watch?.resume();
   }
@@ -163,10 +160,18 @@ class InterfacePort implements FabricPort {
     this.#drop();
   }
 
-  #open(): void {
-    if (this.#closed) return;
+  #open(): Promise<void> | undefined {
+    if (this.#closed) return undefined;
+    const opened = this.#interface.open();
+    if (typeof opened !== 'number') return opened.then((descriptor) => this.#use(descriptor));
+    this.#use(opened);
+    return undefined;
+  }
+
+  #use(descriptor: number): void {
     const { native } = this.#access;
-    const descriptor = this.#interface.open();
+    if (this.#closed && descriptor >= 0) native.close(descriptor);
+    if (this.#closed) return;
     if (descriptor < 0) {
       this.problem = `the interface ${this.#interface.name} cannot be opened (${getSystemErrorName(descriptor)})`;
       this.#retry.failed();
@@ -194,7 +199,7 @@ class InterfacePort implements FabricPort {
       end = taken.end;
       frames += taken.frames;
     }
-    if (frames === 0 || this.#owner.received(buffer, 0, end, frames)) this.#access.giveBack(buffer);
+    if (frames === 0 || this.#owner.received(buffer, 0, end, frames)) this.#access.release(buffer);
     else this.#held = buffer;
     if (this.#held) this.#watch?.pause();
     if (result !== 0 && result !== -EAGAIN) this.#lose();

@@ -15,7 +15,7 @@ function dropReceived(owner: PortOwner): PortOwner {
   return { received: () => true, drained: () => owner.drained() };
 }
 
-export function openPeer(spec: PeerSpec, owner: PortOwner, native: Native | undefined): FabricPort {
+export function openPeer(spec: PeerSpec, owner: PortOwner, native: Native): FabricPort {
   return new PeerPort(spec, owner, native);
 }
 
@@ -25,7 +25,7 @@ class PeerPort implements FabricPort {
   /** Only frames of the stream are taken and sent. */
   readonly #isPrivate: boolean;
 
-  constructor(spec: PeerSpec, owner: PortOwner, native: Native | undefined) {
+  constructor(spec: PeerSpec, owner: PortOwner, native: Native) {
     this.#isPrivate = spec.stream.encryption === 'required';
     this.#datagrams = openUdp(spec, this.#isPrivate ? dropReceived(owner) : owner, native);
     this.#stream = new PeerStream(spec, owner);

@@ -1,11 +1,13 @@
 /** A port on a Unix stream socket on which another process listens. */
-import { connect, type OnReadOpts, Socket } from 'node:net';
+import { closeSync } from 'node:fs';
+import { type OnReadOpts, Socket } from 'node:net';
 import { Retry } from '../../lib/retry.ts';
+import { openSocketFile } from '../../process/unix-socket.ts';
 import { FramedSocket } from './framed-socket.ts';
 import type { Native } from './native.ts';
 import { type FabricPort, type PortOwner, portRetry } from './port.ts';
 
-export function openStream(spec: { path: string }, owner: PortOwner, native: Native | undefined): FabricPort {
+export function openStream(spec: { path: string }, owner: PortOwner, native: Native): FabricPort {
   return new StreamPort(spec.path, owner, native);
 }
 
@@ -15,13 +17,13 @@ class StreamPort implements FabricPort {
   connected = false;
   oversized = 0;
   readonly #path: string;
-  readonly #native: Native | undefined;
+  readonly #native: Native;
   readonly #frames: FramedSocket;
   readonly #retry = new Retry(portRetry, () => this.#connect());
   #socket: Socket | undefined;
   #closed = false;
 
-  constructor(path: string, owner: PortOwner, native: Native | undefined) {
+  constructor(path: string, owner: PortOwner, native: Native) {
     this.#path = path;
     this.#native = native;
     this.#frames = new FramedSocket(owner);
@@ -50,20 +52,31 @@ class StreamPort implements FabricPort {
   #connect(): void {
     if (this.#closed) return;
     const onread: OnReadOpts = { buffer: this.#frames.area, callback: (length) => this.#read(socket, length) };
-    const descriptor = this.#native?.openStream(this.#path);
-    if (descriptor !== undefined && descriptor < 0) {
+    const descriptor = this.#open();
+    if (descriptor < 0) {
       this.#retry.failed();
       return;
     }
-    const socket: Socket =
-      descriptor === undefined ? connect({ path: this.#path, onread }) : new Socket({ fd: descriptor, onread });
+    const socket: Socket = new Socket({ fd: descriptor, onread });
     this.#socket = socket;
-    this.#frames.use(socket, this.#native && descriptor !== undefined ? { native: this.#native, descriptor } : undefined);
+    this.#frames.use(socket, { native: this.#native, descriptor });
     // The first cause is of no use here: whatever it was, the remedy is to connect again, which 'close' does.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#lost(socket));
-    if (socket.connecting) socket.once('connect', () => this.#ready());
-    else this.#ready();
+    this.#ready();
+  }
+
+  /** A descriptor that is connected; negative where no socket is there, or a link in its place. */
+  #open(): number {
+    let file: number;
+    try {
+      file = openSocketFile(this.#path);
+    } catch {
+      return -1;
+    }
+    const descriptor = this.#native.openStream(`/proc/self/fd/${file}`);
+    closeSync(file);
+    return descriptor;
   }
 
   #ready(): void {

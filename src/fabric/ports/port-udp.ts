@@ -2,12 +2,11 @@
  * A port that carries one frame per datagram. What arrives together is collected, length-prefixed, and handed on in one run at the end
  * of the event loop's turn. UDP knows no back-pressure: what the link cannot take is lost, and counted there.
  */
-import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { Retry } from '../../lib/retry.ts';
-import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
+import { headerBytes, putFrameLength } from '../frames.ts';
 import type { PortSpec } from '../protocol.ts';
 import type { Native } from './native.ts';
 import { type FabricPort, type PortOwner, portRetry } from './port.ts';
@@ -24,11 +23,12 @@ const maxDatagramBytes = 65_507;
 const etherBytes = 14;
 const vlanBytes = 4;
 const vlanType = 0x8100;
+/** Addresses that stand for every one of the host, and those of the loopback interface. */
+const everyAddress = { ipv4: { any: '0.0.0.0', loopback: '127.0.0.1' }, ipv6: { any: '::', loopback: '::1' } } as const;
 const { EMSGSIZE, ENOBUFS } = constants.errno;
 const nothing: Buffer = Buffer.alloc(0);
 
-/** Without `native`, and with IPv6, each datagram is a system call. */
-export function openUdp(spec: UdpSpec, owner: PortOwner, native: Native | undefined): FabricPort {
+export function openUdp(spec: UdpSpec, owner: PortOwner, native: Native): FabricPort {
   return new UdpPort(spec, owner, native);
 }
 
@@ -40,13 +40,11 @@ class UdpPort implements FabricPort {
   readonly refused = { no_peer: 0, queue_full: 0 };
   readonly #spec: UdpSpec;
   readonly #owner: PortOwner;
-  readonly #native: Native | undefined;
+  readonly #native: Native;
   readonly #retry = new Retry(portRetry, () => {
     this.opened = this.#open();
   });
-  readonly #onSent = () => this.#sent();
-  readonly #onTurn = () => this.#flush();
-  /** Of `#batched`. */
+  /** Callbacks of `#socket`. */
   readonly #calls: UdpOwner = {
     fits: (buffer, from, to) => this.#fits(buffer, from, to),
     failed: (error) => this.#failed(error),
@@ -55,9 +53,8 @@ class UdpPort implements FabricPort {
     received: () => this.#flush(),
   };
   readonly #placed = { buffer: nothing, at: 0 };
-  /** One of the two is open while the port is connected. */
-  #batched: BatchedUdp | undefined;
-  #socket: Socket | undefined;
+  /** Open while the port is connected. */
+  #socket: BatchedUdp | undefined;
   /** Made at the first datagram; replaced when the link holds it. */
   #batch: Buffer | undefined;
   #filled = 0;
@@ -65,7 +62,7 @@ class UdpPort implements FabricPort {
   #writing = false;
   #closed = false;
 
-  constructor(spec: UdpSpec, owner: PortOwner, native: Native | undefined) {
+  constructor(spec: UdpSpec, owner: PortOwner, native: Native) {
     this.#spec = spec;
     this.#owner = owner;
     this.#native = native;
@@ -77,7 +74,7 @@ class UdpPort implements FabricPort {
   }
 
   send(buffer: Buffer, start: number, end: number): boolean {
-    this.#writing = !(this.#batched ? this.#batched.send(buffer, start, end) : this.#sendEach(buffer, start, end));
+    this.#writing = this.#socket?.send(buffer, start, end) === false;
     return !this.#writing;
   }
 
@@ -90,30 +87,12 @@ class UdpPort implements FabricPort {
     this.#drop();
   }
 
-  #sendEach(buffer: Buffer, start: number, end: number): boolean {
-    const socket = this.#socket as Socket;
-    for (let at = start; at < end; ) {
-      const from = at + headerBytes;
-      at = from + frameLength(buffer, at);
-      if (this.#fits(buffer, from, at)) this.#post(socket, buffer.subarray(from, at), at === end);
-      else this.oversized += 1;
-    }
-    return socket.getSendQueueCount() === 0;
-  }
-
   #fits(buffer: Buffer, from: number, to: number): boolean {
     const { mtu } = this.#spec;
     const length = to - from;
     if (mtu === undefined) return length <= maxDatagramBytes;
     if (length < etherBytes || length > maxDatagramBytes) return false;
     return length <= mtu + etherBytes + (buffer.readUInt16BE(from + 12) === vlanType ? vlanBytes : 0);
-  }
-
-  /** A callback costs: only the last datagram of a run has one. Refusals and unreachable networks are the peer's absence. */
-  #post(socket: Socket, frame: Buffer, last: boolean): void {
-    const callback = last ? this.#onSent : undefined;
-    if (this.#spec.strict) socket.send(frame, callback);
-    else socket.send(frame, this.#spec.rport, this.#spec.rhost, callback);
   }
 
   /** A network that cannot be reached is the peer's absence. */
@@ -124,7 +103,7 @@ class UdpPort implements FabricPort {
   }
 
   #sent(): void {
-    if (!this.#writing || (this.#socket && this.#socket.getSendQueueCount() !== 0)) return;
+    if (!this.#writing) return;
     this.#writing = false;
     this.#owner.drained();
   }
@@ -134,8 +113,8 @@ class UdpPort implements FabricPort {
     try {
       const { address, family } = await resolve(this.#spec.rhost);
       if (this.#closed) return;
-      if (!this.#bindBatched(address)) await this.#bind(address, family === 6 ? 'udp6' : 'udp4');
-      this.connected = !this.#closed;
+      this.#bind(address, family === 6 ? everyAddress.ipv6 : everyAddress.ipv4);
+      this.connected = true;
       this.problem = undefined;
       this.#retry.succeeded();
     } catch (error) {
@@ -145,62 +124,22 @@ class UdpPort implements FabricPort {
     }
   }
 
-  /** False where Node's socket is needed. */
-  #bindBatched(address: string): boolean {
-    const { lport, rport, bind = '0.0.0.0', strict = false } = this.#spec;
-    if (!this.#native || !isIPv4(address) || !isIPv4(bind)) return false;
-    const [local, peer] = [
-      { host: bind, port: lport },
-      // What is sent to 0.0.0.0 comes to the loopback address, and is answered from there.
-      { host: address === '0.0.0.0' ? '127.0.0.1' : address, port: rport },
-    ];
-    this.#batched = new BatchedUdp(this.#native, this.#calls, { local, peer, isStrict: strict, bufferBytes: kernelBufferBytes });
-    return true;
-  }
-
-  async #bind(address: string, type: 'udp4' | 'udp6'): Promise<void> {
-    const { lport, rport, bind, strict } = this.#spec;
-    const socket = createSocket({
-      type,
-      recvBufferSize: kernelBufferBytes,
-      sendBufferSize: kernelBufferBytes,
-      // Answers at once with the address known since the beginning: sending stays synchronous.
-      lookup: (name, _options, callback) => callback(null, name === this.#spec.rhost ? address : name, type === 'udp6' ? 6 : 4),
-    });
-    this.#socket = socket;
-    await new Promise<void>((settle, refuse) => {
-      socket.once('error', refuse);
-      socket.bind({ port: lport, address: bind ?? (type === 'udp6' ? '::' : '0.0.0.0'), exclusive: true }, () => settle());
-    });
-    if (strict) await new Promise<void>((settle) => socket.connect(rport, address, () => settle()));
-    socket.removeAllListeners('error');
-    // ECONNREFUSED and the like: the peer is not there yet, or no more.
-    socket.on('error', () => undefined);
-    socket.on('message', (frame) => this.#arrived(socket, frame));
+  /** @throws Error when the port cannot be bound */
+  #bind(address: string, { any, loopback }: { any: string; loopback: string }): void {
+    const { lport, rport, bind = any, strict = false } = this.#spec;
+    const local = { host: bind, port: lport };
+    // Datagrams to every address come to the loopback address, and are answered from there.
+    const peer = { host: address === any ? loopback : address, port: rport };
+    this.#socket = new BatchedUdp(this.#native, this.#calls, { local, peer, isStrict: strict, bufferBytes: kernelBufferBytes });
   }
 
   #drop(): void {
     this.connected = false;
-    this.#batched?.close();
-    this.#batched = undefined;
-    const socket = this.#socket;
+    this.#socket?.close();
     this.#socket = undefined;
-    try {
-      socket?.close();
-    } catch {
-      // It never came to be open.
-    }
     if (!this.#writing) return;
     this.#writing = false;
     this.#owner.drained();
-  }
-
-  #arrived(socket: Socket, frame: Buffer): void {
-    const length = frame.length;
-    if (socket !== this.#socket || length === 0 || length > maxFrameBytes) return;
-    if (this.#frames === 0) setImmediate(this.#onTurn);
-    const { buffer, at } = this.#place(length);
-    frame.copy(buffer, at);
   }
 
   /** Makes room for a frame at the end of the batch. */

@@ -1,15 +1,15 @@
-/** What a port is to a link. */
+/** The interface between a link and its ports. */
 import type { RetryTimes } from '../../lib/retry.ts';
 import type { PeerCarrier, PeerPath, PortSpec } from '../protocol.ts';
 import type { PlaceName } from './interface-place.ts';
 
 /**
- * When a port tries again to connect. Each wait is a tenth of the time since the first failure: short while a guest boots, and a second
- * later on, as a thousand idle ports must cost next to nothing.
+ * Times at which a port tries again to connect. Each wait is a tenth of the time since the first failure: short while a guest boots, and a
+ * second later on, as a thousand idle ports must cost next to nothing.
  */
 export const portRetry: RetryTimes = { firstMs: 20, longestMs: 1000, growth: 1.1 };
 
-/** Who gets what a port reads. */
+/** Receiver of the frames that a port reads. */
 export interface PortOwner {
   /**
    * Takes `frames` whole frames, length-prefixed (`frames.ts`), in `buffer[start, end)`; may change them in place. False: the memory
@@ -24,7 +24,7 @@ export interface PortOwner {
 export interface TapLosses {
   readonly name: string;
   readonly place: PlaceName;
-  /** Of those that the kernel had counted as lost in the interface's queue, `total`: the ones since the port was made. */
+  /** Frames lost in the interface's queue since the port was made. `total`: all that the kernel has counted there. */
   lost(total: number): number;
 }
 
@@ -33,11 +33,11 @@ export interface FabricPort {
   readonly connected: boolean;
   /** Why the port cannot be used, where the client can fix it. */
   readonly problem: string | undefined;
-  /** How frames get to the other compute now, where the port leads to one of ours; `path`: of the stream, while there is one. */
+  /** Carrier of frames to the other compute, where the port leads to one of ours. `path`: that of the stream, while there is one. */
   readonly peer?: { readonly carrier: PeerCarrier; readonly path: PeerPath | undefined };
   /** Frames of those it was given to send that were lost at once, by cause, since the port was made. */
   readonly refused?: Readonly<Record<string, number>> | undefined;
-  /** Of a port on a TAP interface. */
+  /** Losses at the TAP interface of a port on one. */
   readonly tap?: TapLosses;
   /** Settles after the first attempt; never rejects. */
   readonly opened: Promise<void>;

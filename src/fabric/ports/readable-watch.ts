@@ -10,7 +10,7 @@ export type PollDescriptor = (
 export interface ReadableWatch {
   pause(): void;
   resume(): void;
-  /** To be called before the descriptor is closed. */
+  /** Ends the watch. To be called before the descriptor is closed. */
   close(): void;
 }
 

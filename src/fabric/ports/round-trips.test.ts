@@ -21,7 +21,7 @@ test('an answer belongs to its own probe, also when others were sent since', asy
   trips.received(Number(answers[7]));
   // A timer may be a millisecond early.
   assert.ok(Number(trips.shortestMs) >= 18, `${trips.shortestMs} ms`);
-  // The same answer again counts for nothing.
+  // A repeated answer counts for nothing.
   const before = trips.shortestMs;
   trips.received(Number(answers[7]));
   assert.equal(trips.shortestMs, before);

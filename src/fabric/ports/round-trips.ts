@@ -13,22 +13,22 @@ const firstAnswer = firstMark + numbers;
 const samples = 64;
 /** Answers before which no round trip is reported. */
 const fewest = 8;
-/** Between the first answers and the next probe, milliseconds. */
+/** Time between the first answers and the next probe, milliseconds. */
 const firstEveryMs = 100;
 
 export class RoundTrips {
   readonly #times: number[] = [];
   #shortestMs: number | undefined;
-  /** By number. */
+  /** Times at which probes were sent, by number. */
   readonly #sentAt = new Map<number, number>();
   #next = 0;
 
-  /** Of the last samples, milliseconds; undefined: none yet. */
+  /** Shortest round trip of the last samples, milliseconds; undefined: none yet. */
   get shortestMs(): number | undefined {
     return this.#shortestMs;
   }
 
-  /** When to send the next probe after an answer, milliseconds; undefined: it is not urgent. */
+  /** Time after an answer at which to send the next probe, milliseconds; undefined: it is not urgent. */
   get nextMs(): number | undefined {
     return this.#times.length < fewest ? firstEveryMs : undefined;
   }
@@ -41,7 +41,7 @@ export class RoundTrips {
     return markOf(firstMark + number);
   }
 
-  /** What has to be sent for a mark that was received; undefined: nothing, it is an answer. */
+  /** Takes a mark that was received. Returns the answer to be sent; undefined: the mark is an answer itself. */
   received(mark: number): Buffer | undefined {
     if (mark < firstAnswer) return markOf(mark + numbers);
     const number = mark - firstAnswer;

@@ -20,15 +20,15 @@ const extensionHeaders: readonly number[] = [0, 43, 60];
 const finFlag = 0x01;
 const pushFlag = 0x08;
 const reducedFlag = 0x80;
-/** So much of a packet is headers at most: Ethernet with tags, IP and its options or extensions, TCP. */
+/** Most bytes of a packet's headers: Ethernet with tags, IP and its options or extensions, TCP. */
 const mostHeadersBytes = 256;
-/** What the kernel allows as a segment's payload is more (`TCP_MIN_MSS`, less its options). */
+/** Lower bound of a segment's payload; the kernel's own bound is higher (`TCP_MIN_MSS`, less its options). */
 const leastPayloadBytes = 32;
 
-/** So many bytes have the segments of the longest packet that is read, with their lengths. */
+/** Most bytes of the segments of the longest packet that is read, with their lengths. */
 export const maxCutBytes = maxFrameBytes + Math.ceil(maxFrameBytes / leastPayloadBytes) * (headerBytes + mostHeadersBytes);
 
-/** What the kernel says about a packet. */
+/** Facts about a packet that the kernel gives. */
 export interface PacketNotes {
   /** Where TCP's header begins. */
   readonly tcp: number;
@@ -44,7 +44,7 @@ export interface SegmentsTarget {
 }
 
 export class SegmentCutter {
-  /** Of the last packet. */
+  /** Number of segments of the last packet. */
   frames = 0;
 
   /** Writes the segments of `packet`, each with its length in front. Where they end; 0 for what cannot be cut. */
@@ -90,7 +90,7 @@ export function completeChecksum(view: DataView, at: number, { from, end }: { fr
   view.setUint16(at, 0xffff - onesSum(view, from, end) || 0xffff);
 }
 
-/** What the checksums of all segments have in common: the sum of both addresses, and of IPv4's header without what changes in it. */
+/** Sums that the checksums of all segments share: of both addresses, and of IPv4's header without its length, number and checksum. */
 function sumsOf(packet: Buffer, ip: number, tcp: number): { addresses: number; version: number } {
   const view = new DataView(packet.buffer, packet.byteOffset, packet.length);
   if (packet.readUInt16BE(ip - 2) !== typeOfIpv4) return { addresses: onesSum(view, ip + 8, ip + ipv6Bytes), version: 0 };
@@ -106,7 +106,7 @@ function numberIpv4(view: DataView, ip: number, of: { length: number; number: nu
   view.setUint16(ip + 10, 0xffff - foldedSum(of.version + of.length + of.number));
 }
 
-/** Behind Ethernet's header and tags; 0 when there is none. */
+/** Position of the IP header, behind Ethernet's header and tags; 0 when there is none. */
 function ipHeaderOf(packet: Buffer): number {
   let at = etherBytes;
   while (at + ipv6Bytes <= packet.length && tagTypes.includes(packet.readUInt16BE(at - 2))) at += tagBytes;

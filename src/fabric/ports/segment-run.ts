@@ -12,7 +12,7 @@ import { onesSum } from './ones-sum.ts';
 const etherBytes = 14;
 const typeOfIpv4 = 0x0800;
 const typeOfIpv6 = 0x86dd;
-/** Without options. */
+/** Lengths of headers without options. */
 const ipv4Bytes = 20;
 const ipv6Bytes = 40;
 const tcpBytes = 20;
@@ -36,15 +36,15 @@ interface Segment {
 }
 
 export class SegmentRun {
-  /** How many frames it has; with one, nothing below it holds. */
+  /** Number of frames of the run; with one, nothing below it holds. */
   frames = 0;
-  /** Behind the last frame. */
+  /** End of the last frame. */
   next = 0;
   isIpv6 = false;
-  /** Of all headers together, Ethernet's included; where that of TCP begins. */
+  /** Length of all headers together, Ethernet's included; and where that of TCP begins. */
   headersBytes = 0;
   tcpAt = 0;
-  /** Of each segment but the last one, which may have less. */
+  /** Payload of each segment but the last one, which may have less. */
   payloadBytes = 0;
   totalPayloadBytes = 0;
   isPushed = false;
@@ -106,7 +106,7 @@ function readSegment(view: DataView, at: number, segment: Segment): boolean {
   );
 }
 
-/** Also no padding behind it. */
+/** Whether the header is that of TCP over IPv4 without options or fragments, with a right checksum, and no padding follows the packet. */
 function isPlainIpv4(view: DataView, ip: number, length: number): boolean {
   return (
     view.getUint8(ip) === 0x45 &&

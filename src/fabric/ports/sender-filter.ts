@@ -4,7 +4,7 @@
  *
  * @see socket(7) on SO_ATTACH_FILTER, linux/filter.h, Documentation/networking/filter.rst of the kernel
  */
-import type { Ipv4Address } from './datagram-messages.ts';
+import type { UdpAddress } from './datagram-messages.ts';
 import type { AddressIn } from './io-vectors.ts';
 
 export const attachFilter = 26;
@@ -25,7 +25,7 @@ const instructionBytes = 8;
 const programBytes = 16;
 
 /** The value for `attachFilter`, and the memory that it points to, which must be there when it is used. */
-export function senderFilter({ bytes }: Ipv4Address, addressIn: AddressIn): { program: Buffer; instructions: Buffer } {
+export function senderFilter({ bytes }: UdpAddress, addressIn: AddressIn): { program: Buffer; instructions: Buffer } {
   const all: readonly Instruction[] = [
     [loadWord, 0, 0, networkHeader + senderAddressAt],
     [jumpIfEqual, 0, 3, bytes.readUInt32BE(4)],

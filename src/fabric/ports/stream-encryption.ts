@@ -20,7 +20,7 @@ export async function encrypt(socket: Socket, { role, secret }: StreamSpec, sign
   const secured = role === 'accept' ? accept(socket, psk) : dial(socket, psk);
   secured.on('error', () => undefined);
   await once(secured, role === 'accept' ? 'secure' : 'secureConnect', { signal });
-  // Both ends have the key, or there is no session; a certificate in its place would be another host's.
+  // A reused session proves that both ends have the key; a certificate in its place would be another host's.
   if (secured.isSessionReused() && !secured.destroyed) return secured;
   secured.destroy();
   throw new Error('the other side did not use the key of the link');

@@ -1,7 +1,7 @@
 /**
- * How the two ends of a stream between computes know each other. Both were given a secret, and neither says it: the one that accepts
- * sends a number that is used once, the other answers with one of its own and a proof, and is given a proof in return. Every part has
- * a fixed length, and frames follow at once.
+ * The handshake by which the two ends of a stream between computes know each other. Both were given a secret, and neither says it: the one
+ * that accepts sends a number that is used once, the other answers with one of its own and a proof, and is given a proof in return. Every
+ * part has a fixed length, and frames follow at once.
  *
  * ```
  * accepts:  magic (8)  number (16)
@@ -22,7 +22,7 @@ import { encrypt } from './stream-encryption.ts';
 const magic = Buffer.from('pbframe1');
 const numberBytes = 16;
 const proofBytes = 32;
-/** From the attempt to connect to the last proof. */
+/** Time limit from the attempt to connect to the last proof. */
 export const helloLimitMs = 3_000;
 
 /** The socket from which the other side's frames can be read, when it has the secret, too; else undefined. Never rejects. */
@@ -64,7 +64,7 @@ const sides: Record<StreamSpec['role'], Side> = {
   },
 };
 
-/** So many bytes, or fewer when the other side ended. */
+/** Takes so many bytes from the socket, or fewer when the other side ended. */
 async function take(socket: Socket, bytes: number, signal: AbortSignal): Promise<Buffer> {
   for (;;) {
     const taken = socket.read(bytes) as Buffer | null;
@@ -77,7 +77,7 @@ function proof(secret: string, role: StreamSpec['role'], numbers: readonly Buffe
   return createHmac('sha256', secret).update(role).update(Buffer.concat(numbers)).digest();
 }
 
-/** In the same time wherever they differ. */
+/** Compares in the same time wherever the two differ. */
 function isSame(given: Buffer, wanted: Buffer): boolean {
   return given.length === wanted.length && timingSafeEqual(given, wanted);
 }

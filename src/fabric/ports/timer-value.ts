@@ -1,4 +1,4 @@
-/** When a timer of the kernel expires: a `struct itimerspec` of a 64-bit system. @see timerfd_settime(2) */
+/** The expiry of a timer of the kernel: a `struct itimerspec` of a 64-bit system. @see timerfd_settime(2) */
 import type { AddressIn } from './io-vectors.ts';
 
 /** Interval, then value; each of them seconds and nanoseconds of 8 bytes. */
@@ -16,7 +16,7 @@ export class TimerValue {
     this.address = addressIn(memory);
   }
 
-  /** Once, at this time; 0 for never. */
+  /** Sets a single expiry, at this time; 0 for never. */
   set(atMs: number): void {
     const seconds = Math.floor(atMs / 1000);
     this.#words[secondsAt] = seconds;

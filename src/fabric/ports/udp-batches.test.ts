@@ -1,4 +1,4 @@
-/** What becomes of datagrams that the kernel does not take at once, which it does not do when a test wants it. */
+/** Datagrams that the kernel does not take at once, which it does not do when a test wants it. */
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { describe, it } from 'node:test';
@@ -27,7 +27,7 @@ function kernelWith(answers: number[]) {
     return answer;
   };
   const watch = () => ({ pause: () => undefined, resume: () => undefined, close: () => undefined });
-  const native = { outgoing, sendDatagrams, watch, openUdp: () => 3, close: () => undefined };
+  const native = { outgoing, sendDatagrams, watch, openUdp: () => 3, udpAddress: () => ({}), close: () => undefined };
   return { native: native as unknown as Native, sent };
 }
 

@@ -1,8 +1,8 @@
-/** A socket of UDP over IPv4 that sends and receives many datagrams with each system call, by the calls of `native.ts`. */
+/** A socket of UDP that sends and receives many datagrams with each system call, by the calls of `native.ts`. */
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { frameLength, headerBytes } from '../frames.ts';
-import { type Ipv4Address, ipv4Address, maxDatagrams } from './datagram-messages.ts';
+import { maxDatagrams, type UdpAddress } from './datagram-messages.ts';
 import type { Native } from './native.ts';
 import type { ReadableWatch } from './readable-watch.ts';
 
@@ -23,7 +23,7 @@ export interface UdpOwner {
   fits(buffer: Buffer, from: number, to: number): boolean;
   /** A datagram was not sent: an errno, negative; `EMSGSIZE` for one that does not fit. */
   failed(error: number): void;
-  /** What `send` could not send at once has been sent. */
+  /** All frames of a `send` that answered false have been sent. */
   sent(): void;
   /** Makes room for a frame of this length, which is copied there at once. */
   place(length: number): FramePlace;
@@ -47,7 +47,7 @@ export interface BatchedUdpOptions {
 export class BatchedUdp {
   readonly #native: Native;
   readonly #owner: UdpOwner;
-  readonly #peer: Ipv4Address;
+  readonly #peer: UdpAddress;
   readonly #isStrict: boolean;
   readonly #descriptor: number;
   readonly #watch: ReadableWatch;
@@ -60,10 +60,10 @@ export class BatchedUdp {
     const { local, peer, isStrict, bufferBytes } = options;
     this.#native = native;
     this.#owner = owner;
-    this.#peer = ipv4Address(peer.host, peer.port);
+    this.#peer = native.udpAddress(peer.host, peer.port);
     this.#isStrict = isStrict;
     const from = isStrict ? { from: this.#peer } : {};
-    this.#descriptor = native.openUdp(ipv4Address(local.host, local.port), { bufferBytes, ...from });
+    this.#descriptor = native.openUdp(native.udpAddress(local.host, local.port), { bufferBytes, ...from });
     if (this.#descriptor < 0) throw new Error(`bind ${getSystemErrorName(this.#descriptor)} ${local.host}:${local.port}`);
     this.#watch = native.watch(this.#descriptor, () => this.#read());
   }
@@ -107,7 +107,7 @@ export class BatchedUdp {
     return outgoing.count < maxDatagrams && this.#owner.fits(buffer, from, to) && outgoing.add(buffer, from, to);
   }
 
-  /** How many of `outgoing` are done with. */
+  /** Sends the datagrams of `outgoing`. Returns how many are sent or given up. */
   #sendAll(): number {
     const { outgoing } = this.#native;
     let done = 0;

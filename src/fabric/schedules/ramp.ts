@@ -1,7 +1,7 @@
 /** Values of a filter between two steps. */
 import { type FilterKey, type Filters, type FilterValues, wholeValues } from '../../schema/filter.ts';
 
-/** Those of a link's own filter; empty when it has none. */
+/** Values of a link's own filter; empty when it has none. */
 export function valuesOf(filters: Filters, name: string): FilterValues {
   return filters[name as FilterKey] ?? [];
 }

@@ -7,7 +7,7 @@ import { Timeline } from './timeline.ts';
 
 const timelineOf = (input: LinkScheduleInput, own: Filters = {}) => new Timeline(scheduleOf({ started_at: 0, ...input }), own);
 
-/** At each time: filters, `down` or `up`, and until when. */
+/** State at each time: filters, `down` or `up`, and until when. */
 function walk(timeline: Timeline, times: readonly number[]) {
   return times.map((time) => {
     const { filters, suspend, until } = timeline.at(time);

@@ -1,6 +1,6 @@
 /**
- * What a schedule says at a moment: a pure function of the time since its start. Nothing runs while no frame comes: a link asks when a
- * frame arrives, and gets until when the answer holds.
+ * The values of a schedule at a moment: a pure function of the time since its start. Nothing runs while no frame comes: a link asks when a
+ * frame arrives, and the answer says until when it holds.
  */
 
 import type { Filters, FilterValues } from '../../schema/filter.ts';
@@ -8,9 +8,9 @@ import type { LinkSchedule, ScheduleStep, ScheduleTrace } from '../../schema/sch
 import { firstAfter, Outages, runAt } from '../../schema/schedule-outages.ts';
 import { between, valuesOf } from './ramp.ts';
 
-/** Of a link at a moment. */
+/** The state of a link at a moment, as its schedule says. */
 export interface Moment {
-  /** Those that take the place of the link's own; an empty list or a 0: off. */
+  /** Filters in place of the link's own; an empty list or a 0: off. */
   readonly filters: Readonly<Record<string, FilterValues>>;
   readonly suspend: boolean;
   /** The answer holds until this time since the start, milliseconds. */
@@ -29,7 +29,7 @@ interface ValueChange {
 
 export class Timeline {
   readonly #schedule: LinkSchedule;
-  /** By filter, in the order of their times. */
+  /** Changes by filter, in the order of their times. */
   readonly #changes: ReadonlyMap<string, readonly ValueChange[]>;
   readonly #outages: Outages;
 
@@ -79,7 +79,7 @@ function valuesAt(name: string, changes: readonly ValueChange[], time: number): 
   if (!change) return [undefined, until];
   const { at, ramp, from, to } = change;
   if (time >= at + ramp) return [to, until];
-  // While it ramps the values change every millisecond.
+  // Values change every millisecond of a ramp.
   return [between(name, [from, to], (time - at) / ramp), Math.min(until, Math.floor(time) + 1)];
 }
 

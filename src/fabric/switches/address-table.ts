@@ -1,5 +1,5 @@
 /**
- * Which address is behind which port of a switch: learned from the frames' senders, forgotten when an address was silent for long.
+ * Remembers behind which port of a switch an address is: learned from the frames' senders, forgotten when an address was silent for long.
  *
  * Theory of operation. Buckets with a few places each, in typed arrays: looking up looks at one bucket and allocates nothing. The table
  * begins with a few buckets and has twice as many when one is full, up to a limit: no flood of senders makes it grow further. Then a full
@@ -12,7 +12,7 @@ import type { AddressEntry } from '../protocol.ts';
 export const ageingMs = 300_000;
 const bucketBits = { first: 1, most: 10 };
 const places = 8;
-/** As small switches have it. */
+/** Most addresses of a table, as many as small switches have. */
 export const tableSize = places << bucketBits.most;
 const noPort = -1;
 

@@ -1,6 +1,6 @@
 /**
- * What a port of a switch has yet to send. Frames are copied in and leave together at the end of the event loop's turn; while what
- * left is still being written, they wait, and what no longer fits is lost at the tail and counted: a slow port delays no other.
+ * The frames that a port of a switch has yet to send. Frames are copied in and leave together at the end of the event loop's turn. They
+ * wait while earlier ones are still being written; frames that no longer fit are lost at the tail and counted: a slow port delays no other.
  */
 
 import { frameLength, headerBytes, maxFrameBytes, putFrameLength } from '../frames.ts';
@@ -9,12 +9,12 @@ import { FrameBuffers, largestBytes } from './frame-buffers.ts';
 
 /** Some reads' worth (`port-stream.ts`), for ports to which several others send at once. */
 export const queueBytes = largestBytes;
-/** Both MAC addresses, which stand before a tag. */
+/** Length of the two MAC addresses, which stand before a tag. */
 const addressBytes = 12;
 export const tagBytes = 4;
 const buffers = new FrameBuffers();
 
-/** As `PortOwner.received`. */
+/** Takes the frames of a queue, as `PortOwner.received`. */
 export type Deliver = (buffer: Buffer, start: number, end: number, frames: number) => boolean;
 
 export class EgressQueue {
@@ -22,7 +22,7 @@ export class EgressQueue {
   sentBytes = 0;
   droppedFull = 0;
   droppedOversized = 0;
-  /** It has its place in the next turn. */
+  /** The queue has its place in the next turn. */
   isWaiting = false;
   readonly #deliver: Deliver;
   readonly #turns: FlushTurns;
@@ -111,7 +111,7 @@ export class EgressQueue {
     const buffer = this.#filling;
     const [end, frames] = [this.#filled, this.#frames];
     if (!buffer || frames === 0 || this.#held || this.#closed) return;
-    // What is delivered may come back to this queue meanwhile, by a loop.
+    // Delivered frames may come back to this queue meanwhile, by a loop.
     this.#filling = undefined;
     this.#filled = 0;
     this.#frames = 0;
@@ -121,7 +121,7 @@ export class EgressQueue {
     else this.#held = buffer;
   }
 
-  /** What was delivered has been written. */
+  /** Continues after the delivered frames have been written. */
   resume(): void {
     const buffer = this.#held;
     if (!buffer) return;

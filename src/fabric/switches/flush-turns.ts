@@ -1,6 +1,6 @@
 /**
- * When the queues of switches are emptied: once in each turn of the event loop, never from within one another. However frames run in
- * a circle between switches, sockets and timers have their turn in between; a turn that takes long is broken off and continues in the next.
+ * Empties the queues of switches: once in each turn of the event loop, never from within one another. However frames run in a circle
+ * between switches, sockets and timers have their turn in between; a turn that takes long is broken off and continues in the next.
  */
 import type { EgressQueue } from './egress-queue.ts';
 

@@ -10,11 +10,11 @@ import type { SwitchPort } from './port-switch.ts';
 import type { Forwarding, SwitchPorts } from './switches.ts';
 import { type Arrival, asItIs, isTagType, keepOut, passage, retag, untag, vlanOf } from './vlan.ts';
 
-/** Both addresses and the type. */
+/** Length of both addresses and the type. */
 const etherBytes = 14;
-/** The same with a tag. */
+/** Length of both addresses, a tag and the type. */
 const taggedBytes = 18;
-/** In the first two bytes of an address: it is a group's. */
+/** Bit of a group address, in its first two bytes. */
 const group = 0x0100;
 
 /** Frames of one conversation. */

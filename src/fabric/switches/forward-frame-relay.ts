@@ -9,7 +9,7 @@ import { type CircuitState, StatusAnswers } from './frame-relay-status.ts';
 import type { SwitchPort } from './port-switch.ts';
 import type { Forwarding, SwitchPorts } from './switches.ts';
 
-/** Of the conversation with the switch itself. */
+/** DLCI of the conversation with the switch itself. */
 const statusDlci = 0;
 
 interface PortCircuits {
@@ -19,7 +19,7 @@ interface PortCircuits {
 
 export class FrameRelayForwarding implements Forwarding {
   readonly #ports: SwitchPorts;
-  /** By number of the port; its circuits by DLCI. */
+  /** Circuits of each port, by the port's number; its circuits by DLCI. */
   readonly #lines = new Map<number, PortCircuits>();
 
   constructor(ports: SwitchPorts) {

@@ -4,7 +4,7 @@
 const sizes = [4 * 1024, 64 * 1024, 512 * 1024] as const;
 /** Largest buffer. */
 export const largestBytes = sizes[2];
-/** At most so many free bytes are kept for the next queue; the rest is freed. */
+/** Most free bytes that are kept for the next queue; the rest is freed. */
 const keptBytes = 16 * 1024 * 1024;
 
 export class FrameBuffers {

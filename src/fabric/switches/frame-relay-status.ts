@@ -1,7 +1,7 @@
 /**
- * How a frame relay switch reports to its peer that the line is up and which circuits exist: the network's side of the
- * status procedure of PVCs. Routers take a line to be down that does not answer. Sources: ITU-T Q.933 Annex A, and ANSI T1.617 Annex D,
- * which has the same messages with other numbers behind a shift to codeset 5.
+ * Reports to the peer of a frame relay switch that the line is up and which circuits exist: the network's side of the status procedure of
+ * PVCs. Routers take a line to be down that does not answer. Sources: ITU-T Q.933 Annex A, and ANSI T1.617 Annex D, which has the same
+ * messages with other numbers behind a shift to codeset 5.
  */
 import { frameLength, headerBytes, putFrameLength } from '../frames.ts';
 
@@ -10,7 +10,7 @@ const head = [0x00, 0x01, 0x03, 0x08, 0x00];
 const statusEnquiry = 0x75;
 const status = 0x7d;
 const shiftToCodeset5 = 0x95;
-/** What distinguishes the two: octets before the elements, and the numbers of these. */
+/** Differences of the two dialects: octets before the elements, and the numbers of these. */
 const dialects = [
   { prefix: [shiftToCodeset5], report: 0x01, integrity: 0x03, circuit: 0x07 },
   { prefix: [], report: 0x51, integrity: 0x53, circuit: 0x57 },

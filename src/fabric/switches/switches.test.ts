@@ -1,4 +1,4 @@
-/** What a switch does with frames: in at one port, out at others, by counts and bytes. Sockets and links have no part in it. */
+/** Switches forward frames: in at one port, out at others, by counts and bytes. Sockets and links have no part in it. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';

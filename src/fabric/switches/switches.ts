@@ -13,7 +13,7 @@ import { FrameRelayForwarding } from './forward-frame-relay.ts';
 import { HubForwarding } from './forward-hub.ts';
 import { type ForwardingSwitch, SwitchPort, type SwitchPortSpec } from './port-switch.ts';
 
-/** What a kind of switch does with frames. */
+/** Forwards the frames of a kind of switch. */
 export interface Forwarding {
   /** @see ForwardingSwitch.forward */
   forward(from: SwitchPort, buffer: Buffer, start: number, end: number): number;
@@ -66,7 +66,7 @@ export class Switches {
     return switches.flatMap((one) => (one ? [one.stats()] : []));
   }
 
-  /** None for a switch that is not there, or learns none. */
+  /** Addresses that a switch has learned; none for a switch that does not exist, or learns none. */
   addresses(id: string): AddressEntry[] {
     const entries = this.#switches.get(id)?.forwarding.addresses?.() ?? [];
     return entries.filter(({ port }) => port < firstStationPort);
@@ -94,7 +94,7 @@ class Switch implements ForwardingSwitch, SwitchPorts {
     this.#onEmpty = onEmpty;
   }
 
-  /** One that is plugged where another is takes its place. */
+  /** Plugs a port, which takes the place of another at its number. */
   plug(spec: SwitchPortSpec, queue: EgressQueue): SwitchPort {
     const port = new SwitchPort(this, spec, queue);
     const before = this.#byNumber.get(port.number);

@@ -1,4 +1,4 @@
-/** Which frames pass from which port of a switch to which, and what becomes of their tags. */
+/** Frames pass from ports of a switch to others, and get, keep or lose tags. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { access, broadcast, counts, frame, SwitchBed, trunk, tunnel } from '../../../test/support/switch-plug.ts';

@@ -1,5 +1,5 @@
 /**
- * How frames of a VLAN pass from one port of a switch to another. IEEE 802.1Q with GNS3's names of the ports:
+ * Rules by which frames of a VLAN pass from one port of a switch to another. IEEE 802.1Q with GNS3's names of the ports:
  *
  * - access: one VLAN; what comes in is of that VLAN whatever it carries, what leaves has no tag of ours.
  * - dot1q: a trunk; a tag says the VLAN, none means the native VLAN, and frames of that one leave without.
@@ -20,14 +20,14 @@ export function isTagType(type: number): boolean {
 /** A frame as the port sees it through which it came in. */
 export interface Arrival {
   readonly vlan: number;
-  /** Its outermost tag is a priority tag, which does not count as a tag. */
+  /** The frame's outermost tag is a priority tag, which does not count as a tag. */
   readonly hasPriority: boolean;
-  /** Its outermost tag says the VLAN. */
+  /** The frame's outermost tag says the VLAN. */
   readonly isTagged: boolean;
   readonly from: EthernetSettings;
 }
 
-/** What becomes of the frame's outermost tag; every other number is a tag to be put in, type and VLAN. */
+/** Actions for the frame's outermost tag; every other number is a tag to be put in, type and VLAN. */
 export const keepOut = -1;
 export const asItIs = 0;
 export const untag = 1;

@@ -6,10 +6,12 @@ import { TrafficStation } from './traffic-station.ts';
 
 /** Datagrams that arrive later are lost. */
 const drainMs = 1500;
-/** For the answers of the next hops. */
+/** Time limit for the answers of the next hops. */
 const resolveMs = 10_000;
 const pollMs = 20;
-/** Of one turn of the event loop: frames of links have theirs, and the queue of a switch's port holds so many of any size. */
+/**
+ * Most datagrams of one turn of the event loop: frames of links have theirs, and the queue of a switch's port holds so many of any size.
+ */
 const batchDatagrams = 256;
 
 export class TrafficFlow {
@@ -25,7 +27,7 @@ export class TrafficFlow {
   #problem: string | undefined;
   #begin = performance.now();
   #sent = 0;
-  /** Of the next datagram, ms since `#begin`. */
+  /** Due time of the next datagram, ms since `#begin`. */
   #dueMs = 0;
   #received = 0;
   #duplicates = 0;
@@ -72,7 +74,10 @@ export class TrafficFlow {
     if (this.#state !== 'ended') this.#state = 'failed';
   }
 
-  /** Both stations ask: the routers on the way know them then, and no datagram waits for an answer to ARP. */
+  /**
+   * Waits until the two stations know their next hops. Both ask: the routers on the way know them then, and no datagram waits for an answer
+   * to ARP.
+   */
   #resolve(): void {
     if (this.#source.nextMac && this.#sink.nextMac) {
       this.#state = 'running';
@@ -94,7 +99,7 @@ export class TrafficFlow {
     this.#timer = setTimeout(() => this.#send(), Math.max(0, ms));
   }
 
-  /** What is due, as far as it fits into one turn. */
+  /** Sends the datagrams that are due, as far as they fit into one turn. */
   #send(): void {
     const { gapsUs } = this.#spec;
     const nowMs = performance.now() - this.#begin;
@@ -142,7 +147,7 @@ export class TrafficFlow {
   #end(state: 'ended' | 'failed'): void {
     clearTimeout(this.#timer);
     const lastSent = this.#sentAt[this.#sent - 1];
-    // What was lost at the end is a gap, too.
+    // Datagrams that were lost at the end are a gap, too.
     if (lastSent !== undefined && lastSent > this.#lastArrival) {
       this.#longestGapMs = Math.max(this.#longestGapMs, lastSent - this.#lastArrival);
     }

@@ -12,7 +12,7 @@ export const trafficPort = 9;
 /** Says that a datagram is one of ours. */
 const magic = 0x50544346;
 const markBytes = 12;
-/** Of Ethernet, without checksum. */
+/** Least length of an Ethernet frame, without checksum. */
 export const smallestFrame = 60;
 
 export interface StationAddress {
@@ -64,7 +64,7 @@ export interface DatagramSpec {
   /** Distinguishes flows between the same stations. */
   readonly flow: number;
   readonly sequence: number;
-  /** Of the frame, with its Ethernet header. */
+  /** Length of the frame, with its Ethernet header. */
   readonly size: number;
 }
 

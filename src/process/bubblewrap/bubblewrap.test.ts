@@ -1,4 +1,4 @@
-/** What a program reaches in bubblewrap, asked from inside, and its filter of system calls, tried by a program that makes them. */
+/** The reach of a program in bubblewrap, seen from inside, and its filter of system calls, tried by a program that makes them. */
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,6 +45,18 @@ describe('a program in bubblewrap', { skip }, () => {
   test('has no network but a loopback of its own where it is to have none', async () => {
     const count = 'tail -n +3 /proc/net/dev | wc -l';
     assert.equal((await sh(count, { hasOwnNetwork: true })).stdout.trim(), '1');
+  });
+
+  test('has no terminal of the server, and no variable of its environment that is not listed', async (t) => {
+    process.env.PATCHBAY_TEST_SECRET = 'of the server';
+    t.after(() => delete process.env.PATCHBAY_TEST_SECRET);
+    const { stdout } = await sh("env; sed 's/.*) . //; s/^/session /' /proc/$$/stat");
+    assert.doesNotMatch(stdout, /of the server/);
+    assert.match(stdout, /^PATH=/m);
+    // The parent, the process group, the session, the terminal.
+    const [, , session, terminal] = (/^session (.*)$/m.exec(stdout)?.[1] ?? '').split(' ');
+    assert.notEqual(session, '0', 'the session is one of its namespace');
+    assert.equal(terminal, '0');
   });
 
   test('cannot gain privileges, and is filtered', async () => {

@@ -42,18 +42,26 @@ const systemFiles = [
 export function bubblewrapWords({ root, workingFolder, ends, hasOwnNetwork = false }: BubblewrapSpec): string[] {
   return [
     'bwrap',
+    ...userWords(),
     '--unshare-pid',
     '--unshare-ipc',
     ...(hasOwnNetwork ? ['--unshare-net'] : []),
     ...('writes' in root ? mountWords(root) : root),
     ...['--seccomp', String(filterDescriptor)],
+    // A program without a session of its own could open the terminal of the server, and type there (TIOCSTI, ioctl_tty(2)).
+    ...(ends === 'parent' ? ['--die-with-parent', '--new-session'] : []),
     // The first process of a namespace gets only the signals that it handles.
-    ...(ends === 'parent' ? ['--die-with-parent'] : []),
     ...(ends === 'alone' ? ['--as-pid-1'] : []),
     ...(ends === 'parent' ? [] : ['--json-status-fd', String(statusDescriptor)]),
     ...['--chdir', workingFolder],
     '--',
   ];
+}
+
+/** The user namespace that bubblewrap makes for a user who is not root, also where that user is the root of one: a program has no privilege there. */
+function userWords(): string[] {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  return uid === 0 ? [] : ['--unshare-user', '--uid', String(uid), '--gid', String(gid)];
 }
 
 function mountWords({ writes, reads, devices = [], coversHost }: RootFolder): string[] {

@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { adoptChild, type Child, spawnChild } from '../child.ts';
+import { jobVariable } from '../../lib/job-variable.ts';
+import { adoptChild, type Child, type ChildSpec, spawnChild } from '../child.ts';
 import { endMarked, listMarked } from '../orphans.ts';
 import { processFacts } from '../proc.ts';
 import { bubblewrapWords } from './bubblewrap.ts';
@@ -28,13 +29,13 @@ describe('a confined child', { skip, timeout }, () => {
     assert.deepEqual(left, [], 'processes are left');
   });
 
-  async function start(script: string): Promise<Child> {
+  async function start(script: string, more: Pick<ChildSpec, 'niceness'> = {}): Promise<Child> {
     const root = { reads: [], writes: [folder] };
     const [program = '', ...args] = bubblewrapWords({ root, workingFolder: folder, ends: 'alone' });
     count += 1;
     const logFile = join(folder, `log${count}`);
     const command = { program, args: [...args, 'sh', '-c', script], filter: systemCallFilter() };
-    return spawnChild({ ...command, cwd: folder, logFile, runDirectory: folder });
+    return spawnChild({ ...command, ...more, cwd: folder, logFile, runDirectory: folder });
   }
   async function says(child: Child, word: string): Promise<void> {
     while (!(await child.tail()).includes(word)) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -51,6 +52,36 @@ describe('a confined child', { skip, timeout }, () => {
     assert.ok(pids.includes(child.pid));
     assert.equal((await child.stop({ graceMs: 0 })).how, 'killed');
     assert.deepEqual(await listMarked(folder), []);
+  });
+
+  test('carries the number of its Slurm job, by which the script of the job ends it when the server was killed', async (t) => {
+    process.env[jobVariable] = '17';
+    t.after(() => {
+      delete process.env[jobVariable];
+    });
+    const child = await start(polite);
+    await says(child, 'ready');
+    const environment = (await readFile(`/proc/${child.pid}/environ`, 'utf8')).split('\0');
+    assert.ok(environment.includes(`${jobVariable}=17`), environment.join(' '));
+    await child.stop({ graceMs: 0 });
+  });
+
+  test('has its nice value from its first thread and child on, also where this process is late', async (t) => {
+    // Holds the event loop, as full processors of a host do.
+    const late = setInterval(() => {
+      const until = performance.now() + 100;
+      while (performance.now() < until);
+    }, 0);
+    const child = await start('sleep 60 & echo ready; wait', { niceness: 7 }).finally(() => clearInterval(late));
+    t.after(() => child.stop({ graceMs: 0 }));
+    await says(child, 'ready');
+    const niceOf = async (pid: number) => {
+      const fields = (await readFile(`/proc/${pid}/stat`, 'latin1')).replace(/.*\) /, '').split(' ');
+      return Number(fields[16]);
+    };
+    const values = await Promise.all((await listMarked(folder)).map(({ pid }) => niceOf(pid)));
+    assert.ok(values.length > 1);
+    assert.deepEqual(new Set(values), new Set([7]));
   });
 
   test('is asked to end and takes its time, as one that is not confined', async () => {

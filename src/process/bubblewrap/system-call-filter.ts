@@ -21,9 +21,9 @@ const architectures: Readonly<Record<Architecture, { readonly audit: number; rea
 const ofHost: Readonly<Record<string, readonly Architecture[]>> = { x64: ['x86_64', 'i386'], ia32: ['i386'], arm64: ['aarch64'] };
 
 export interface FilterOptions {
-  /** For machines whose options an administrator let users choose: `aio=io_uring`. Default false. */
+  /** Allows io_uring, for machines whose options an administrator let users choose: `aio=io_uring`. Default false. */
   readonly allowsIoUring?: boolean;
-  /** For a program that makes a root folder and namespaces of its own once it has started (passt). Default false. */
+  /** Allows namespaces, for a program that makes a root folder and namespaces of its own once it has started (passt). Default false. */
   readonly isolatesItself?: boolean;
 }
 
@@ -55,7 +55,7 @@ type FilterStep = readonly [code: number, ifTrue: number, ifFalse: number, value
 function partOf(architecture: Architecture, names: readonly string[], deniedFlags: number): FilterStep[] {
   const { column } = architectures[architecture];
   const denied = names.map((name) => deniedCalls[name]?.[column] ?? none).filter((number) => number !== none);
-  /** Behind the tests: what `clone` asks, then the three answers. */
+  /** Steps behind the tests: a test of the flags of `clone`, then the three answers. */
   const tail: FilterStep[] = [
     [op.load, 0, 0, field.firstArgument],
     [op.jumpIfBits, 1, 0, deniedFlags],

@@ -5,7 +5,7 @@ import type { Bait } from './bait.ts';
 import { attackImage } from './images.ts';
 import { attackProjectFile, hostileText, machineId, pcId } from './project-files.ts';
 
-/** One archive, up to a few MiB; unpacked it is larger. */
+/** An archive of up to a few MiB; unpacked it is larger. */
 export function attackArchive(chance: Chance, bait: Bait): Buffer {
   const project: HandEntry = { name: 'project.gns3', content: attackProjectFile(chance, bait), method: 8 };
   const entries: HandEntry[] = chance.next() < 0.95 ? [project] : [];

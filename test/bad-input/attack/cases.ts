@@ -19,7 +19,7 @@ export interface Case {
   readonly bench: AttackBench;
   readonly chance: Chance;
   readonly tally: Tally;
-  /** One request at a time, so that the one that caused a defect is known. */
+  /** Whether requests are sent one at a time, so that the one that caused a defect is known. */
   readonly isAlone: boolean;
 }
 export interface Tally {
@@ -112,7 +112,7 @@ const imageProperties = [
   'initrd',
 ];
 
-/** In the image folder; the folder of the node is `playClone`. */
+/** Attacks with an image in the image folder; the folder of the node is `playClone`. */
 async function playImage(one: Case): Promise<string[]> {
   const { bench, chance, tally } = one;
   tally.files += 1;
@@ -147,7 +147,7 @@ async function playProjectFile(one: Case): Promise<string[]> {
   const { bench, chance } = one;
   const content = attackProjectFile(chance, bench.bait);
   if (chance.next() < 0.75) return playProject(one, zipByHand([{ name: 'project.gns3', content, method: 8 }]));
-  // Not through the API: written as far as file permissions allow.
+  // The file is not imported but written, as far as file permissions allow.
   one.tally.files += 1;
   const name = `own ${chance.between(0, 2 ** 31)}`;
   const { project_id } = await bench.client.post<{ project_id: string }>('/v2/projects', { name });

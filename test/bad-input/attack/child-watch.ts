@@ -4,7 +4,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 const everyMs = 15;
 /** Programs that a server starts: itself, emulators, the programs that confine them, tools that copy and convert. */
 const expected =
-  /\/(?:node|qemu-system-[\w-]+|qemu-img|bwrap|true|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|env|ip|mknod|nft|nsenter|sleep|tc|chrt|ld-linux[^/]*) /;
+  /\/(?:node|qemu-system-[\w-]+|qemu-img|bwrap|true|vpcs|cp|chown|passt|socat|tcpdump|cpulimit|setpriv|unshare|prlimit|mount|env|ip|mknod|nft|nice|nsenter|sleep|tc|chrt|ld-linux[^/]*) /;
 /** Shells with our own scripts. */
 const expectedShells =
   /\/(?:dash|bash|sh) (?:sh launch |sh -e -c mount -t sysfs |sh -c : <> \/dev\/net\/tun|sh -c (?:while :; do 'setpriv'|while \[ \$# -gt 0)|\/bin\/(?:ba)?sh \S*\/ldd )/;
@@ -23,7 +23,7 @@ export class ChildWatch {
     this.#timer.unref();
   }
 
-  /** How often a child was seen. */
+  /** Number of times that a child was seen. */
   get count(): number {
     return this.#count;
   }

@@ -70,7 +70,8 @@ test('nothing is sent on a connection that turns out to lead there', { skip: noN
   const neighbour = await Neighbour.make(`${open}/24`);
   try {
     const source = resolve(import.meta.dirname, '../../../src/controller/computes/remote-connections.ts');
-    // In a network namespace: a server at the address, and the controller's connections to it, with and without the permission.
+    // Runs in a network namespace: a server at the address, and the controller's connections to it, with and without the
+    // permission.
     const script = `
       import { createServer } from 'node:http';
       import { RemoteConnections } from '${source}';

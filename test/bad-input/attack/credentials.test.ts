@@ -99,7 +99,7 @@ test('guesses wait for each other, and hold up no other address', async () => {
   };
   const unanswered = () => guesses.filter(({ received }) => received === '').length;
   for (let count = 0; count < 20; count++) tryNext();
-  // While the maximum waits, even the right password from that address is refused; from another address it is accepted.
+  // The right password from that address is refused while the maximum waits; from another address it is accepted.
   const own = await waitFor(
     async () => {
       tryNext();
@@ -170,7 +170,7 @@ describe('a session', () => {
   });
 
   test('ends with the sign-out of all browsers, which needs credentials or a session of the same origin', async () => {
-    // The same credentials, to HTTP Basic.
+    // HTTP Basic has the same credentials for both sign-ins.
     const [mine, others] = [await signIn(), await signIn({ user: 'teacher:ri', password: 'ght' })];
     const path = 'POST /logout/everywhere';
     const status = async (headers: Record<string, string>) => (await client.send(path, { headers })).status;
@@ -247,7 +247,7 @@ describe('auth without a password or a user', () => {
         child.stderr.setEncoding('utf8').on('data', (text: string) => {
           output += text;
         });
-        // One that starts would stay.
+        // A server that starts would stay.
         child.stdout.once('data', () => child.kill('SIGKILL'));
         assert.equal(await new Promise((done) => child.once('close', done)), 2);
         assert.match(output, new RegExp(`auth is on and ${key} is empty`));

@@ -1,4 +1,4 @@
-/** What a client sends holds the server's event loop for 100 ms at most, in processor time of its thread. */
+/** Requests of a client hold the server's event loop for 100 ms at most, in processor time of its thread. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { access, mkdir, readdir, writeFile } from 'node:fs/promises';
@@ -152,7 +152,7 @@ describe('an open project', () => {
   test('3,000 hubs and 5,000 drawings in one request, with their notices, their lists, and the end of the project', async () => {
     const drawings = Array.from({ length: 5_000 }, (_, x) => ({ svg: '<svg></svg>', x }));
     const nodes = Array.from({ length: 3_000 }, (_, x) => ({ name: `Hub${x}`, node_type: 'ethernet_hub', compute_id: 'local', x }));
-    // What is listed once is kept as text: a new project for each try.
+    // A list that was answered once is kept as text: a new project for each try.
     await held(async () => {
       const { path } = await createProject(client);
       const listener = await listen(`${server.url}${path}/notifications/ws`);
@@ -180,7 +180,7 @@ describe('lab files', () => {
   test('that take long keep no other client from planning', async () => {
     const lab = Array.from({ length: 20_000 }, (_, at) => `k${at}: 1`).join('\n');
     let answered = 0;
-    // One client may have three plans at a time, all clients six.
+    // A client may have three plans at a time, all clients six.
     const slow = Array.from({ length: isLong ? 12 : 6 }, async () => {
       const connection = new BareConnection(server.port, { from: '127.0.0.9' });
       connection.write(requestText('POST /v2/labs/plan', { Host: 'localhost' }, { lab }));

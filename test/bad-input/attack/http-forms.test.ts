@@ -121,7 +121,7 @@ describe('requests that are sent by halves', () => {
     const connection = half(`POST ${image}`, 'Content-Length: 15\r\n\r\n');
     for (let sent = 0; sent < 15; sent++) {
       connection.write('x');
-      // In total longer than an upload may stall.
+      // The pauses are in total longer than an upload may stall.
       await new Promise((done) => setTimeout(done, 100));
     }
     assert.equal((await connection.reply()).status, 204);
@@ -130,7 +130,7 @@ describe('requests that are sent by halves', () => {
 });
 
 test('frames against the protocol end their WebSocket, and are no error in the log', async () => {
-  // Not masked; longer than any message may be; of an unknown kind.
+  // Frames that are not masked; longer than any message may be; of an unknown kind.
   for (const frame of ['8105aaaaaaaaaa', '81ff7fffffffffffffff00000000', '8780aaaaaaaa']) {
     const socket = new BareConnection(server.port);
     socket.write(requestText('GET /v2/notifications/ws', { Host: '127.0.0.1', ...upgrade }));

@@ -46,7 +46,7 @@ export interface HttpAttack {
   readonly expected: AttackOutcome;
 }
 
-/** What an attack is made from: `world` knows the ids of the server. */
+/** Material of an attack: `world` knows the ids of the server. */
 export interface AttackGround {
   readonly world: World;
   readonly operations: readonly Operation[];
@@ -97,7 +97,7 @@ export function httpAttack(ground: AttackGround, target: AttackTarget): HttpAtta
   return { ...attack, expected: expectedOf(attack, target, { isSocketRoute: isSocketRoute && method === 'GET' }) };
 }
 
-/** Of things that exist, mostly; a part of some is replaced by one that leads outside. */
+/** Makes a path of a route with ids that exist, mostly; in some a part is replaced by hostile text. */
 function pathOf({ world, bait }: AttackGround, { method, path }: Operation): string {
   if (world.chance.next() < 0.7) return world.fill(method, path);
   const hostile = () => encodeURIComponent(hostileText(world.chance, bait).toWellFormed().slice(0, 1_000));

@@ -5,7 +5,7 @@ import type { Bait } from './bait.ts';
 const clusterBytes = 65_536;
 const imageBytes = 8 * clusterBytes;
 
-/** One file, 4 bytes to 512 KiB. */
+/** An image file of 4 bytes to 512 KiB. */
 export function attackImage(chance: Chance, bait: Bait): Buffer {
   const makers = [qcow2, qcow2, qcow2, qcow2, vmdk, vmdk, descriptor, qcow1, otherFormat];
   const image = (chance.pick(makers) ?? qcow2)(chance, bait);

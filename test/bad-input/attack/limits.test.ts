@@ -1,4 +1,4 @@
-/** One greedy client: connections, requests, uploads, files, the disk. Other clients are served as before. */
+/** A greedy client takes connections, requests, uploads, files, the disk. Other clients are served as before. */
 import assert from 'node:assert/strict';
 import { readdir, statfs, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -126,7 +126,7 @@ describe('a disk that would fall below min_free_bytes', () => {
     const project = await createProject(client);
     for (const line of [`POST ${project.path}/snapshots`, `POST ${project.path}/duplicate`])
       expectFault(await client.send(line, { body: { name: 'copy' } }), 507, /min_free_bytes/);
-    // Its uploads do not come over HTTP.
+    // Uploads of a lab file do not come over HTTP.
     const lab = 'name: full\nnodes: {PC: {kind: vpcs, config: x}}';
     expectFault(await client.send('POST /v2/labs/apply', { body: { lab } }), 507, /min_free_bytes/);
   });
@@ -143,7 +143,7 @@ describe('a copy that would fall below min_free_bytes', async () => {
     const { snapshot_id } = await client.post<{ snapshot_id: string }>(`${project.path}/snapshots`, { name: 'one' });
     const folder = join(server.dataDir, 'projects', project.id, 'snapshots', 'one.gns3snapshot');
     if ((await sizeOfCopy(folder, folder)) === 0) return t.skip('this file system shares the blocks of copies');
-    // Without content: only a copy would have all of it.
+    // The file has no content: only a copy would have all of it.
     await writeFile(join(folder, 'disk.img'), '');
     await truncate(join(folder, 'disk.img'), Math.floor(freeBytes * 0.75));
     const path = `${project.path}/snapshots/${snapshot_id}`;

@@ -6,7 +6,7 @@ import { attackOptions } from './qemu-options.ts';
 
 type Item = Record<string, unknown>;
 
-/** Of the VPCS node and the machine that every file begins with: archives bring files for them. */
+/** Ids of the VPCS node and the machine that every file begins with: archives bring files for them. */
 export const pcId = 'aaaaaaaa-0000-4000-8000-000000000001';
 export const machineId = 'aaaaaaaa-0000-4000-8000-000000000002';
 

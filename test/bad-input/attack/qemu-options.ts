@@ -112,7 +112,7 @@ const harmless = [
 
 const base = '-nodefaults -machine accel=tcg,graphics=off';
 
-/** One line of options; about one in five is harmless, so that machines run, too. */
+/** A line of options; about one in five is harmless, so that machines run, too. */
 export function attackOptions(chance: Chance, bait: Bait): string {
   const parts = Array.from({ length: chance.between(0, 3) }, () => chance.pick(harmless) ?? '');
   if (chance.next() < 0.8) parts.splice(chance.between(0, parts.length), 0, hidden(chance, bait));
@@ -129,7 +129,7 @@ function hidden(chance: Chance, bait: Bait): string {
     () => `"-${name.slice(0, 1)}"${name.slice(1)} ${value}`,
     () => `-${name}\n${value}`,
     () => `-${name}=${value}`,
-    // As the value of an option that takes one, and as an extra argument.
+    // The value of an option that takes one, and an extra argument.
     () => `-name ${plain}`,
     () => `-nographic ${value} ${plain}`,
     () => `-name x,,${plain}`,

@@ -1,4 +1,4 @@
-/** One round of attacks on four servers at a time: requests and files, with credentials and without. */
+/** A round of attacks on four servers at a time: requests and files, with credentials and without. */
 import { type Chance, makeChance } from '../../durability/random.ts';
 import { harmlessPrograms } from '../fuzz/lab.ts';
 import { AttackBench } from './bench.ts';
@@ -96,7 +96,8 @@ async function playOn(
     const play = () =>
       cases[kind]({ bench, chance: makeChance(seed), tally, isAlone }).catch((error: Error) => [`ended: ${error.stack}`]);
     note(name, [...(await play()), ...(await bench.problems())]);
-    // On a machine that is shared, ten milliseconds of work cost sixty now and then: what an attack causes comes again with it.
+    // Work of ten milliseconds costs sixty now and then on a machine that is shared: a delay that an attack causes comes again with
+    // it.
     let held = await bench.wasHeld();
     for (let left = repeatsOfHold; countsHolds && left > 0 && held.length > 0; left--) {
       await play();

@@ -1,4 +1,4 @@
-/** What a web page can do in a browser on a machine that reaches this server. */
+/** Attacks of a web page in a browser on a machine that reaches this server. */
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { after, before, describe, test } from 'node:test';

@@ -4,14 +4,14 @@ import type { Schema } from './values.ts';
 export interface Operation {
   readonly method: string;
   readonly path: string;
-  /** Of the JSON body. */
+  /** Schema of the JSON body. */
   readonly body?: Schema;
   /** Bytes are sent. */
   readonly raw: boolean;
   readonly query: Readonly<Record<string, Schema>>;
   /** Statuses that are declared for success. */
   readonly successes: readonly number[];
-  /** How often it is requested, relative to others. */
+  /** Frequency of its requests, relative to others. */
   readonly weight: number;
 }
 
@@ -25,7 +25,9 @@ export interface OpenApi {
   readonly components: { schemas: Record<string, Schema> };
 }
 
-/** They end the server, take long, or (`close`) leave a folder to the project's controller, which does not exist here. */
+/**
+ * Operations that end the server, take long, or (`close`) leave a folder to the project's controller, which does not exist here.
+ */
 const leftOut = new Set([
   'post /v2/shutdown',
   'post /v2/demo_lab',

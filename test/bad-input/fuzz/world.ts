@@ -10,7 +10,7 @@ type Item = Readonly<Record<string, unknown>>;
 export interface Place {
   /** Empty for objects without a project. */
   readonly project: string;
-  /** Of a node: its type. */
+  /** Type of a node. */
   readonly type: string;
   readonly id: string;
 }

@@ -20,7 +20,7 @@ before(async () => {
 interface Pair {
   one: NodeBody;
   other: NodeBody;
-  /** Of the first node's port on the compute. */
+  /** Path of the first node's port on the compute. */
   port: string;
   linkPath: string;
 }
@@ -111,7 +111,7 @@ describe('a capture on a compute', () => {
     await startCapture(port, 'mine.pcap');
     const again = { body: { capture_file_name: 'mine.pcap' }, headers: { 'user-agent': 'Patchbay/2.2.60' } };
     expectFault(await bench.client.send(`POST ${second.port}/start_capture`, again), 409, /Another capture/);
-    // Of a client of GNS3 it is another file.
+    // A client of GNS3 gets another file.
     assert.equal(await startCapture(second.port, 'mine.pcap'), join(folder, 'mine-2.pcap'));
     await stopCapture(second.port);
     await stopCapture(port);

@@ -148,7 +148,7 @@ describe('routes of the compute', () => {
     const node = { ...path, node_id: String(made.node_id) };
     const nodes = `/projects/${project_id}/vpcs/nodes`;
     assert.equal((await call('POST', nodes, { name: 'PC2' })).status, 507);
-    // As its controller forwards requests of clients, which keep nothing.
+    // Requests of clients that the controller forwards wait until the node is stored: clients keep nothing.
     const forwarded = transport.raw('POST', `/v2/compute${nodes}`, Buffer.from('{"name": "PC3"}'));
     await assert.rejects(forwarded, (error) => isFault(error, 'storage_failed'));
     assert.equal((await call('POST', `${nodes}/${node.node_id}/start`)).status, 507);

@@ -10,7 +10,7 @@ export class MemoryFile {
   readonly kind = 'file';
   content: Buffer = Buffer.alloc(0);
   synced: Buffer = Buffer.alloc(0);
-  /** What was done since the last sync, in order: bytes at a place, or another length. */
+  /** Changes since the last sync, in order: bytes at a place, or another length. */
   changes: { readonly at: number; readonly bytes?: Buffer }[] = [];
   changedAt = 0;
   mode = 0o644;
@@ -112,7 +112,7 @@ export class Disk {
       try {
         run();
       } catch {
-        // There is no process that waits for it.
+        // No process waits for the operation.
       }
     }
   }

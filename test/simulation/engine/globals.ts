@@ -6,7 +6,7 @@ const epochMs = Date.UTC(2026, 0, 1);
 
 type Callback = (...args: unknown[]) => unknown;
 
-/** What `setTimeout` and the others return. */
+/** Timers that `setTimeout` and the others return. */
 export class VirtualTimer {
   #due: { isCancelled: boolean } | undefined;
   readonly #begin: () => { isCancelled: boolean };
@@ -81,7 +81,7 @@ export function randomBytes(size: number): Buffer {
   return Buffer.from(Array.from({ length: size }, () => chance.between(0, 255)));
 }
 
-/** For the rest of this process. What Node itself keeps to is not changed. */
+/** Replaces globals for the rest of this process. Time that Node itself keeps is not changed. */
 export function replaceGlobals(): void {
   const { now: realNow, parse, UTC } = Date;
   const RealDate = Date;

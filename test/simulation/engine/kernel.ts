@@ -8,7 +8,7 @@ import { type Chance, makeChance } from '../../durability/random.ts';
 export class Process {
   readonly name: string;
   isAlive = true;
-  /** It is stopped until then: what is due for it waits. Milliseconds. */
+  /** Time until which the process is stopped: work that is due for it waits. Milliseconds. */
   stoppedUntil = 0;
   readonly boot: Boot;
 
@@ -55,7 +55,7 @@ interface Queued extends Due {
 const settle = (process as unknown as { _tickCallback: () => void })._tickCallback;
 
 export class Kernel {
-  /** What is random in the world: one stream, from the seed. */
+  /** Random numbers of the world: one stream, from the seed. */
   readonly chance: Chance;
   /** The world itself: what is always there. */
   readonly world = new Process('world', new Boot('world'));
@@ -63,8 +63,8 @@ export class Kernel {
   now = 0;
   /** The process of the event that is happening. */
   current = this.world;
-  /** Called after each event; promises nothing. */
-  afterEach: () => void = () => undefined;
+  /** Called after each event with the process to which it happened; promises nothing. */
+  afterEach: (process: Process) => void = () => undefined;
   events = 0;
   #seq = 0;
   readonly #heap: Queued[] = [];
@@ -107,7 +107,7 @@ export class Kernel {
       next.run();
       settle();
       this.current = this.world;
-      this.afterEach();
+      this.afterEach(next.process);
     }
   }
 

@@ -43,7 +43,7 @@ export interface Simulation {
   readonly kernel: Kernel;
   readonly disk: Disk;
   readonly internet: Internet;
-  /** What `decide` was asked and has answered. */
+  /** Called with the arguments and the answer of `decide`. */
   readonly decided: (wanted: object, observed: object, decision: object) => void;
 }
 

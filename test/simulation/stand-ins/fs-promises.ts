@@ -176,7 +176,7 @@ export async function readdir(
   return found;
 }
 
-/** Its entries, one by one. */
+/** Opens a folder, to read its entries one by one. */
 export async function opendir(path: string) {
   const entries = await readdir(path, { withFileTypes: true });
   return {
@@ -249,7 +249,7 @@ export async function chmod(): Promise<void> {}
 
 export async function utimes(): Promise<void> {}
 
-/** There is always room. */
+/** Reports that there is always room. */
 export async function statfs() {
   return { bavail: 1e9, bfree: 1e9, blocks: 2e9, bsize: 4096, type: 0 };
 }

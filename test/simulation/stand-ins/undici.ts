@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
 import { type Connection, simulation, type Wire } from '../engine/simulation.ts';
 
-/** What the controller holds of a connection. */
+/** Socket of a connection, as far as the controller uses it. */
 class SimulatedSocket extends EventEmitter {
   readonly remoteAddress = '10.0.0.2';
   readonly connection: Connection;

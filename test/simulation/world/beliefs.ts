@@ -1,9 +1,9 @@
 /**
- * What clients may believe, from what they were answered: whether a project is open, and whether a node is wanted. A request that was answered
- * counts; of those that overlapped with it, or were never answered, either outcome is possible.
+ * Beliefs that clients may have from the answers they got: whether a project is open, and whether a node is wanted. A request that
+ * was answered counts; of those that overlapped with it, or were never answered, either outcome is possible.
  */
 
-/** One fact with few values. */
+/** A fact with few values. */
 export class Belief<V> {
   #possible: Set<V>;
   readonly #open = new Set<Claim<V>>();
@@ -27,12 +27,12 @@ export class Belief<V> {
     if (isDone) this.#possible = new Set([claim.value, ...claim.others]);
   }
 
-  /** It was refused: it is as before. */
+  /** Records that the request was refused, which leaves the value as before. */
   refuse(claim: Claim<V>): void {
     if (this.#open.delete(claim)) this.#possible = new Set([...claim.before, ...claim.others]);
   }
 
-  /** It may have become so by itself. */
+  /** Records that the value may have become so without a request. */
   mayBe(value: V): void {
     this.#possible.add(value);
     for (const claim of this.#open) claim.others.push(value);
@@ -49,7 +49,26 @@ export class Belief<V> {
 
 export interface Claim<V> {
   readonly value: V;
-  /** What was possible when it was begun. */
+  /** Values that were possible when the claim began. */
   readonly before: readonly V[];
   readonly others: V[];
+}
+
+/** Ends a claim: its request was done, refused before anything was done, or neither is known. */
+export type EndClaim = (outcome: 'done' | 'refused' | 'unknown') => void;
+
+/** Claims that the request will make it so. */
+export function claimOf<V>(belief: Belief<V>, value: V): () => EndClaim {
+  return () => {
+    const claim = belief.begin(value);
+    return (outcome) => (outcome === 'refused' ? belief.refuse(claim) : belief.end(claim, outcome === 'done'));
+  };
+}
+
+/** Claims that the request may make it so, or not. */
+export function maybeOf<V>(belief: Belief<V>, value: V): () => EndClaim {
+  return () => {
+    const claim = belief.begin(value);
+    return () => belief.end(claim, false);
+  };
 }

@@ -12,32 +12,10 @@ import { NodeFiles } from '../../../src/schema/node-copy.ts';
 import { ComputeNodeRun, type RunEnding } from '../../../src/schema/node-runs.ts';
 import { Type } from '../../../src/schema/type.ts';
 import { Boot, type Kernel, Process } from '../engine/kernel.ts';
-import type { Machines } from './machines.ts';
+import { capabilities, type Fields, factsOf, type KnownNode, present } from './compute-node.ts';
+import type { Behaviour, Machines } from './machines.ts';
 
-type Fields = Record<string, unknown>;
 type Params = Readonly<Record<string, string>>;
-
-interface KnownNode {
-  readonly node_id: string;
-  readonly project_id: string;
-  readonly node_type: 'qemu';
-  fields: Fields;
-  status: 'stopped' | 'started' | 'suspended';
-  generation: number | undefined;
-  ending: RunEnding | undefined;
-  /** When its last run ended. */
-  endedAt: number;
-  /** It runs, or ran when the compute ended: the boot of the host at its start. */
-  run: { readonly boot: number } | undefined;
-}
-
-/** How the machines of a node behave. */
-export interface Behaviour {
-  readonly bootMs: number;
-  readonly refuses: boolean;
-  /** The guest switches it off as soon as it has booted. */
-  readonly isShortLived: boolean;
-}
 
 export interface ComputeWorld {
   readonly kernel: Kernel;
@@ -45,13 +23,17 @@ export interface ComputeWorld {
   behaviourOf(nodeId: string): Behaviour;
   /** A request arrived here. */
   arrived(compute: SimulatedCompute, verb: string, nodeId: string): void;
-  /** It is started by the generation by which it ran when it ended by itself. */
+  /** Called when the node is started by the generation by which it ran when it ended by itself. */
   startedAgain(compute: SimulatedCompute, nodeId: string, endedAt: number): void;
   /** Something happened to a machine. */
   happened(compute: SimulatedCompute, nodeId: string, what: string): void;
 }
 
+/** Text of a start by another program. */
+export const startedByOther = 'started by another program';
 const consoleBase = 5_000;
+/** Validators are kept by their schema: those of a play are used by the next one. */
+const [projectList, runList, fileList] = [Type.Array(ComputeProject), Type.Array(ComputeNodeRun), Type.Array(FileEntry)];
 const routes = '/v2/compute/projects/{project_id}';
 const nodes = `${routes}/qemu/nodes` as const;
 const one = `${nodes}/{node_id}` as const;
@@ -70,8 +52,12 @@ export class SimulatedCompute {
   /** Undefined while it does not run. */
   process: Process | undefined;
   events = new EventStream<ComputeEvent>();
-  /** It says by which start nodes run, and how runs end. */
-  tellsRuns = true;
+  /** Time after which the guard of a slice ends its machines. */
+  deadline = Number.POSITIVE_INFINITY;
+  /** The lease is over: machines are paused, and nothing starts. */
+  #isHeld = false;
+  /** Ids of the nodes whose machines were paused by that. */
+  readonly #held = new Set<string>();
 
   constructor(id: string, world: ComputeWorld, host = id) {
     this.id = id;
@@ -84,12 +70,11 @@ export class SimulatedCompute {
     return this.#boot.number;
   }
 
-  /** A process on its host. */
   newProcess(): Process {
     return new Process(this.id, this.#boot);
   }
 
-  /** Its process starts: it finds what runs, and notes how the rest ended. */
+  /** Starts the compute's process: it finds the machines that run, and notes how the rest ended. */
   begin(process: Process): void {
     this.process = process;
     this.events = new EventStream();
@@ -97,27 +82,32 @@ export class SimulatedCompute {
     const ran = [...this.#nodes.values()].filter(({ run }) => run);
     for (const node of ran) {
       const machine = this.#world.machines.on(this.id, node.node_id);
-      node.status = machine ? (machine.isPaused ? 'suspended' : 'started') : 'stopped';
+      const isSuspended = machine?.isPaused === true && !this.#held.has(node.node_id);
+      node.status = machine ? (isSuspended ? 'suspended' : 'started') : 'stopped';
       if (machine) continue;
       node.ending = node.run?.boot === this.boot ? 'failed' : 'lost';
       node.run = undefined;
     }
-    // What a start that was cut off has left.
+    // Machines that an earlier process has paused are resumed; the next one pauses them again, should their lease be over.
+    this.unhold();
+    // Machines that a start left when it was cut off.
     for (const nodeId of this.#world.machines.nodeIds()) {
       if (this.#world.machines.on(this.id, nodeId) && !this.#nodes.get(nodeId)?.run) this.#world.machines.end(this.id, nodeId);
     }
   }
 
-  /** Its process was killed; its machines run on. */
+  /** Kills the compute's process; its machines run on. */
   kill(): void {
     if (this.process) this.process.isAlive = false;
     this.process = undefined;
   }
 
-  /** Its host was booted again: nothing runs, and its process has to be started. */
+  /** Boots the host again: nothing runs, and the compute's process has to be started. */
   reboot(): void {
     this.kill();
     this.#boot = this.#boot.next(this.#world.kernel.now);
+    this.#isHeld = false;
+    this.#held.clear();
     this.#world.machines.endAll(this.id);
   }
 
@@ -137,16 +127,75 @@ export class SimulatedCompute {
     return true;
   }
 
+  /** Ids of the nodes that it keeps, of any project. */
+  get nodeIds(): string[] {
+    return [...this.#nodes.keys()];
+  }
+
+  /** Another program starts a node that is stopped. @returns whether it is here */
+  startByOther(nodeId: string): boolean {
+    const { process } = this;
+    const node = this.#nodes.get(nodeId);
+    if (!process || !node || node.run) return false;
+    const start = async () => {
+      if (node.run || this.#nodes.get(nodeId) !== node) return;
+      Object.assign(node, { generation: undefined, ending: undefined });
+      await this.#boots(node, startedByOther).catch(() => undefined);
+    };
+    this.#world.kernel.begin(process, () => void this.#locks.run(nodeId, start));
+    return true;
+  }
+
+  /** Pauses the machines, as the lease is over. */
+  hold(): void {
+    this.#isHeld = true;
+    for (const { node_id, status } of this.#nodes.values()) {
+      const machine = this.#world.machines.on(this.id, node_id);
+      if (!machine || machine.isPaused || status === 'suspended') continue;
+      machine.isPaused = true;
+      this.#held.add(node_id);
+      this.#world.happened(this, node_id, 'held');
+    }
+  }
+
+  unhold(): void {
+    this.#isHeld = false;
+    for (const nodeId of this.#held) {
+      const machine = this.#world.machines.on(this.id, nodeId);
+      if (!machine) continue;
+      machine.isPaused = false;
+      this.#world.machines.check(nodeId);
+      this.#world.happened(this, nodeId, 'not held');
+    }
+    this.#held.clear();
+  }
+
+  /** Ends all machines with the lease; nothing starts until the lease is renewed. */
+  endAll(): void {
+    this.#isHeld = true;
+    this.endMachines();
+  }
+
+  /** Ends all machines, as the guard of a slice does; a process that is not there finds them so when it starts. */
+  endMachines(): void {
+    this.#held.clear();
+    for (const node of this.#nodes.values()) {
+      if (this.#world.machines.end(this.id, node.node_id)) this.#world.happened(this, node.node_id, 'ended with its lease');
+      if (!node.run) continue;
+      if (this.process) this.#stopped(node, 'lost');
+      else node.run = { boot: 0 };
+    }
+  }
+
   routes(): Route[] {
     return [
-      this.#route('GET /v2/compute/capabilities', undefined, () => this.#capabilities()),
-      this.#route('GET /v2/compute/projects', Type.Array(ComputeProject), () => [...this.#projects.values()]),
+      this.#route('GET /v2/compute/capabilities', undefined, () => capabilities()),
+      this.#route('GET /v2/compute/projects', projectList, () => [...this.#projects.values()]),
       this.#route('POST /v2/compute/projects', ComputeProject, (_path, body) => this.#openProject(body)),
       this.#route(`PUT ${routes}`, ComputeProject, (path) => this.#project(path)),
       this.#route(`POST ${routes}/close`, undefined, (path) => this.#closeProject(path)),
-      this.#route(`POST ${routes}/links/hold`, undefined, () => undefined),
-      this.#route(`POST ${routes}/links/release`, undefined, () => undefined),
-      this.#route(`GET ${routes}/nodes`, Type.Array(ComputeNodeRun), (path) => this.#list(path)),
+      ...(['hold', 'release'] as const).map((verb) => this.#route(`POST ${routes}/links/${verb}`, undefined, () => undefined)),
+      this.#route(`GET ${routes}/nodes`, runList, (path) => this.#list(path)),
       this.#route(`POST ${routes}/ports/udp`, UdpPort, () => ({ udp_port: this.#udpPort++ })),
       this.#route(`POST ${nodes}`, ComputeNode, (path, body) => this.#create(path, body)),
       this.#route(`GET ${one}`, ComputeNode, (path) => present(this.#node(path))),
@@ -156,10 +205,10 @@ export class SimulatedCompute {
       this.#route(`POST ${one}/stop`, undefined, (path) => this.#stop(path)),
       this.#route(`POST ${one}/suspend`, undefined, (path) => this.#suspend(path)),
       this.#route(`POST ${one}/resume`, undefined, (path) => this.#resume(path)),
-      this.#route(`POST ${one}/reload`, undefined, (path) => this.#reload(path)),
+      this.#route(`POST ${one}/reload`, undefined, (path) => this.#with(path, (node) => this.#unsuspend(node))),
       this.#route(`POST ${one}/duplicate`, undefined, (path) => void this.#node(path)),
-      // Its nodes have no files.
-      this.#route(`GET ${routes}/files`, Type.Array(FileEntry), () => []),
+      // Nodes of a simulated compute have no files.
+      this.#route(`GET ${routes}/files`, fileList, () => []),
       this.#route(`POST ${routes}/node_copies/{node_type}/{node_id}`, NodeFiles, () => ({ files: [] })),
     ];
   }
@@ -170,20 +219,10 @@ export class SimulatedCompute {
       const { node_id } = path as Params;
       if (node_id !== undefined)
         this.#world.arrived(this, key.slice(key.lastIndexOf('/') + 1).replace('{node_id}', key.slice(0, 3)), node_id);
-      // Its own work takes a moment, too.
+      // The compute's own work takes a moment, too.
       await this.#pause(this.#world.kernel.chance.next() * 3);
       return handle(path as Params, (body ?? {}) as Fields);
     });
-  }
-
-  #capabilities(): Fields {
-    return {
-      version: '2.2.60',
-      node_types: ['qemu'],
-      platform: 'linux',
-      link_features: [],
-      ...(this.tellsRuns && { node_runs: true }),
-    };
   }
 
   #openProject({ project_id, name, variables = null }: Fields): Fields {
@@ -242,7 +281,7 @@ export class SimulatedCompute {
     return node;
   }
 
-  /** While nothing else happens to the node. */
+  /** Runs `fn` while nothing else happens to the node. */
   #with<T>(path: Params, fn: (node: KnownNode) => Promise<T> | T): Promise<T> {
     this.#node(path);
     return this.#locks.run(String(path.node_id), () => fn(this.#node(path)));
@@ -275,7 +314,7 @@ export class SimulatedCompute {
       const machine = this.#world.machines.on(this.id, node.node_id);
       if (node.run && machine) {
         machine.generation = node.generation;
-        if (node.status === 'suspended') this.#setPaused(node, false);
+        this.#unsuspend(node);
         return present(node);
       }
       await this.#boots(node);
@@ -283,13 +322,14 @@ export class SimulatedCompute {
     });
   }
 
-  async #boots(node: KnownNode): Promise<void> {
+  async #boots(node: KnownNode, what = 'started'): Promise<void> {
     const { bootMs, refuses, isShortLived } = this.#world.behaviourOf(node.node_id);
     if (refuses) throw fault('node_failed', { name: String(node.fields.name), reason: 'refused on purpose' });
     await this.#pause(bootMs / 2);
+    if (this.#isHeld || this.#world.kernel.now >= this.deadline) throw fault('lease_expired', { name: String(node.fields.name) });
     this.#world.machines.begin(this.id, { nodeId: node.node_id, generation: node.generation, isPaused: false });
     node.run = { boot: this.boot };
-    this.#world.happened(this, node.node_id, 'started');
+    this.#world.happened(this, node.node_id, what);
     await this.#pause(bootMs / 2);
     if (!this.#world.machines.on(this.id, node.node_id)) {
       this.#stopped(node, 'failed');
@@ -323,19 +363,19 @@ export class SimulatedCompute {
   #resume(path: Params): Promise<void> {
     return this.#with(path, (node) => {
       if (!node.run) throw fault('node_not_started', { name: String(node.fields.name) });
-      if (node.status === 'suspended') this.#setPaused(node, false);
+      this.#unsuspend(node);
     });
   }
 
-  #reload(path: Params): Promise<void> {
-    return this.#with(path, (node) => {
-      if (node.status === 'suspended') this.#setPaused(node, false);
-    });
+  #unsuspend(node: KnownNode): void {
+    if (node.status === 'suspended') this.#setPaused(node, false);
   }
 
   #setPaused(node: KnownNode, isPaused: boolean): void {
     const machine = this.#world.machines.on(this.id, node.node_id);
-    if (machine) machine.isPaused = isPaused;
+    if (machine) machine.isPaused = isPaused || this.#isHeld;
+    if (!isPaused && this.#isHeld) this.#held.add(node.node_id);
+    else this.#held.delete(node.node_id);
     this.#world.machines.check(node.node_id);
     node.status = isPaused ? 'suspended' : 'started';
     this.#world.happened(this, node.node_id, node.status);
@@ -351,19 +391,10 @@ export class SimulatedCompute {
   }
 
   #emit(node: KnownNode): void {
-    const run = this.tellsRuns && { run: factsOf(node) };
-    this.events.emit({ action: 'node.updated', event: present(node), project_id: node.project_id, ...run });
+    this.events.emit({ action: 'node.updated', event: present(node), project_id: node.project_id, run: factsOf(node) });
   }
 
   #pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => void this.#world.kernel.after(delayMs, resolve));
   }
-}
-
-function present({ node_id, project_id, status, fields }: KnownNode): Fields {
-  return { command_line: 'qemu', node_directory: `/x/${node_id}`, ...fields, node_id, project_id, status };
-}
-
-function factsOf({ generation, status, ending }: KnownNode): { generation?: number; ending?: RunEnding } {
-  return { ...(generation !== undefined && { generation }), ...(status === 'stopped' && ending && { ending }) };
 }

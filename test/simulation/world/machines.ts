@@ -1,11 +1,19 @@
 /** The machines of all hosts, and what is checked of them whenever one begins to run. */
 
-/** How much a host has to do with a machine: it runs, or is paused. */
+/** State of a machine on its host: it runs, or is paused. */
 export interface Machine {
   readonly nodeId: string;
   /** The number that the controller gave with the start. */
   generation: number | undefined;
   isPaused: boolean;
+}
+
+/** Behaviour of the machines of a node. */
+export interface Behaviour {
+  readonly bootMs: number;
+  readonly refuses: boolean;
+  /** The guest switches it off as soon as it has booted. */
+  readonly isShortLived: boolean;
 }
 
 export class Machines {
@@ -40,6 +48,11 @@ export class Machines {
   /** Where a machine of the node is, by the ids of computes. */
   places(nodeId: string): string[] {
     return [...(this.#all.get(nodeId)?.keys() ?? [])];
+  }
+
+  /** Whether another program than the controller has started one of the node. */
+  isOfOther(nodeId: string): boolean {
+    return [...(this.#all.get(nodeId)?.values() ?? [])].some(({ generation }) => generation === undefined);
   }
 
   nodeIds(): string[] {

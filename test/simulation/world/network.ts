@@ -59,7 +59,7 @@ export class Network implements Internet {
     const { promise, resolve } = Promise.withResolvers<WireAnswer>();
     const answered = (answer: WireAnswer) =>
       this.#travel(host, () => {
-        // Its process may have been killed.
+        // The process that sent the request may have been killed.
         if (connection.isOpen) this.#kernel.after(0, () => resolve(answer), owner);
       });
     const arrived = () => {
@@ -101,15 +101,15 @@ export class Network implements Internet {
       this.#travel(host, () => {
         const { events, process } = host.compute;
         if (!process || !connection.isOpen) return this.#end(connection, owner, 'other side closed');
-        let last = 0;
+        /** Messages on the way: they arrive in order, also those that a pulled cable has held. */
+        const sent: string[] = [];
+        const arrive = () => {
+          const text = sent.shift();
+          if (connection.isOpen && text !== undefined) this.#kernel.after(0, () => wire.onMessage(text), owner);
+        };
         const send = (text: string) => {
-          const arrives = Math.max(last, this.#kernel.now + this.#latency());
-          last = arrives;
-          this.#travel(
-            host,
-            () => connection.isOpen && this.#kernel.after(0, () => wire.onMessage(text), owner),
-            arrives - this.#kernel.now,
-          );
+          sent.push(text);
+          this.#travel(host, arrive);
         };
         const unsubscribe = events.subscribe((event) =>
           connection.isOpen && owner.isAlive ? send(JSON.stringify(event)) : unsubscribe(),

@@ -1,6 +1,8 @@
-/** What goes wrong in a play, by its name in a schedule. */
+/** Troubles of a play, by their names in a schedule. */
+import type { Process } from '../engine/kernel.ts';
 import type { Step, Trouble } from '../schedule.ts';
-import type { Behaviour, SimulatedCompute } from './compute.ts';
+import type { SimulatedCompute } from './compute.ts';
+import type { Behaviour } from './machines.ts';
 import type { NodeFacts, World } from './world.ts';
 
 interface Place {
@@ -11,17 +13,20 @@ interface Place {
   readonly lasts: number;
 }
 
+/** A move that was cut off has left nothing behind after this time. */
+const movingMs = 120_000;
+
 const table: { readonly [T in Trouble]: (place: Place) => void } = {
   kill: (place) => end(place, { isPowerCut: false }),
   power_cut: (place) => end(place, { isPowerCut: true }),
   restart: ({ world }) => world.restartController(),
   freeze: ({ world, lasts }) => {
-    world.process.stoppedUntil = world.kernel.now + lasts;
+    stop(world.process, world.kernel.now + lasts);
   },
   compute_kill: (place) => endCompute(place, { isReboot: false }),
   compute_reboot: (place) => endCompute(place, { isReboot: true }),
   compute_freeze: ({ world, compute, lasts }) => {
-    if (compute?.process) compute.process.stoppedUntil = world.kernel.now + lasts;
+    if (compute?.process) stop(compute.process, world.kernel.now + lasts);
   },
   cut: (place) => {
     const { world, compute } = place;
@@ -36,6 +41,15 @@ const table: { readonly [T in Trouble]: (place: Place) => void } = {
   guest_crash: (place) => endMachine(place, 'failed'),
   refuse: (place) => behave(place, { refuses: true }),
   slow_boot: (place) => behave(place, { bootMs: place.lasts }),
+  other_start: ({ world, node }) => {
+    // A node that the controller is moving, or has moved from there, is started by no other program.
+    const live = world.controller?.projects.find(node?.projectId ?? '')?.liveNow;
+    const known = node && live?.nodes.find(node.id);
+    if (!node || known?.isMoving || world.kernel.now < (node.moved ?? Number.NEGATIVE_INFINITY) + movingMs) return;
+    const at = known?.entry.compute_id;
+    for (const compute of [world.local, ...world.remotes])
+      if ((at === undefined || at === compute.id) && compute.startByOther(node.id)) return;
+  },
   short_lived: (place) => behave(place, { isShortLived: true }),
 };
 
@@ -48,16 +62,21 @@ export function makeTrouble(what: Trouble, place: Place): void {
   table[what](place);
 }
 
-/** Everything works again. */
-export function endTrouble(world: World): void {
+/** Everything works again, as soon as the last process that is stopped runs on. @returns that time */
+export function endTrouble(world: World): number {
   world.behaviours.clear();
   for (const compute of world.remotes) {
-    if (compute.process) compute.process.stoppedUntil = 0;
-    else world.startCompute(compute);
+    if (!compute.process) world.startCompute(compute);
     world.internet.heal(compute.host);
   }
-  world.process.stoppedUntil = 0;
   if (!world.process.isAlive) world.startController();
+  const processes = [world.process, ...world.remotes.map(({ process }) => process)];
+  return Math.max(world.kernel.now, ...processes.map((process) => process?.stoppedUntil ?? 0));
+}
+
+/** Stops a process; one that is stopped already does not run on earlier. */
+function stop(process: Process, until: number): void {
+  process.stoppedUntil = Math.max(process.stoppedUntil, until);
 }
 
 function later({ world: { kernel }, lasts }: Place, run: () => void): void {

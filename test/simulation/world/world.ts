@@ -1,6 +1,5 @@
 /** The simulated world of one play: the controller and what it reaches, what clients were answered, and what must never be seen. */
 import { crc32 } from 'node:zlib';
-import { pino } from 'pino';
 import { isFault } from '../../../src/api/faults.ts';
 import { asRequester } from '../../../src/api/requester.ts';
 import type { Route, RouteKey } from '../../../src/api/route.ts';
@@ -9,14 +8,17 @@ import { Controller } from '../../../src/controller/controller.ts';
 import { computeRoutes } from '../../../src/controller/routes/computes.ts';
 import { nodeRoutes } from '../../../src/controller/routes/nodes.ts';
 import { projectRoutes } from '../../../src/controller/routes/projects.ts';
-import { defaultSettings, type Settings } from '../../../src/schema/settings.ts';
+import { sliceRoutes } from '../../../src/controller/routes/slices.ts';
 import { Disk } from '../engine/disk.ts';
 import { Boot, Kernel, Process } from '../engine/kernel.ts';
 import type { Simulation } from '../engine/simulation.ts';
-import type { Belief } from './beliefs.ts';
-import { type Behaviour, type ComputeWorld, SimulatedCompute } from './compute.ts';
-import { Machines } from './machines.ts';
+import type { Trouble } from '../schedule.ts';
+import type { Belief, EndClaim } from './beliefs.ts';
+import { type ComputeWorld, SimulatedCompute, startedByOther } from './compute.ts';
+import { type Behaviour, Machines } from './machines.ts';
 import { type ControllerAnswer, Network } from './network.ts';
+import { log, settings } from './settings.ts';
+import { SimulatedSlice, type SliceWorld } from './slice.ts';
 
 export interface TraceLine {
   readonly at: number;
@@ -26,17 +28,19 @@ export interface TraceLine {
   readonly what: string;
 }
 
-/** What is known of a node outside of the controller. */
+/** Facts about a node that are known outside of the controller. */
 export interface NodeFacts {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
   readonly run: Belief<'running' | 'stopped'>;
   readonly isThere: Belief<boolean>;
-  /** When the controller started or stopped it. */
+  /** Times at which the controller started or stopped the node. */
   readonly actions: number[];
-  /** When clients asked for something that may start or stop it. */
+  /** Times at which clients asked for something that may start or stop the node. */
   readonly asked: number[];
+  /** Time at which a client last asked for something that may move the node. */
+  moved?: number;
 }
 
 export interface ProjectFacts {
@@ -45,12 +49,9 @@ export interface ProjectFacts {
   hasAutoStart: Belief<boolean>;
 }
 
-/** Ends a claim: its request was done, refused before anything was done, or neither is known. */
-type EndClaim = (outcome: 'done' | 'refused' | 'unknown') => void;
-
 interface Ask {
   readonly body?: object;
-  /** What it claims, when it is answered with success. */
+  /** Claims of the request, when it is answered with success. */
   readonly claims?: readonly (() => EndClaim)[];
   readonly done?: (value: Record<string, unknown>) => void;
 }
@@ -61,13 +62,16 @@ interface OpenRequest {
   readonly end: EndClaim[];
 }
 
-const dataDirectory = '/sim/data';
+/** Kinds of trouble after which requests may arrive long after they were sent. */
+const late: readonly Trouble[] = ['cut', 'freeze', 'compute_freeze'];
+/** Kinds of trouble after which requests may arrive whose senders have given up. */
+const cutsOff: readonly Trouble[] = ['reset', 'compute_kill', 'kill', 'power_cut', 'restart'];
 /** No request of a client waits longer. */
 const longestRequestMs = 45 * 60_000;
 const mostActionsPerMinute = 12;
 const normal: Behaviour = { bootMs: 40, refuses: false, isShortLived: false };
 
-export class World implements ComputeWorld, Simulation {
+export class World implements ComputeWorld, SliceWorld, Simulation {
   readonly kernel: Kernel;
   readonly disk: Disk;
   readonly internet: Network;
@@ -75,6 +79,8 @@ export class World implements ComputeWorld, Simulation {
   readonly local: SimulatedCompute;
   /** Computes on other hosts, which are registered by hand. */
   readonly remotes: SimulatedCompute[] = [];
+  /** Slices, whose computes are among the remotes. */
+  readonly slices: SimulatedSlice[] = [];
   readonly log = log;
   #boot = new Boot('controller');
   readonly nodes = new Map<string, NodeFacts>();
@@ -90,18 +96,39 @@ export class World implements ComputeWorld, Simulation {
   /** All trouble is over and the nodes are as they are wanted: a further action is a defect. */
   isSettled = false;
   readonly #troubles = new Map<string, number>();
-  /** How often a decision followed a kind of trouble within a minute. The key is `DECISION\tTROUBLE`. */
+  /** Number of times that a decision followed a kind of trouble within a minute. The key is `DECISION\tTROUBLE`. */
   readonly decisions = new Map<string, number>();
   #routes = new Map<string, Route>();
   readonly #open = new Set<OpenRequest>();
 
-  constructor(seed: number, remotes: number) {
+  constructor(seed: number, remotes: number, slices = 0) {
     this.kernel = new Kernel(seed);
     this.disk = new Disk(this.kernel);
     this.internet = new Network(this.kernel);
     this.process = new Process('controller', this.#boot);
     this.local = new SimulatedCompute('local', this);
     for (let number = 1; number <= remotes; number++) this.startCompute(this.#addRemote(`c${number}`, `c${number}.lan`));
+    for (let number = 1; number <= slices; number++) {
+      const compute = this.#addRemote(`00000000-0000-4000-8000-00000000000${number}`, `s${number}.lan`);
+      this.slices.push(new SimulatedSlice(compute, this));
+    }
+  }
+
+  /** Starts a slice that joins with its token. */
+  startSlice(compute: SimulatedCompute, token: string): void {
+    const process = compute.newProcess();
+    compute.begin(process);
+    this.#sliceOf(compute)?.begin(process, token);
+  }
+
+  #sliceOf(compute: SimulatedCompute): SimulatedSlice | undefined {
+    return this.slices.find((slice) => slice.compute === compute);
+  }
+
+  toController(host: string, path: 'join' | 'lease', body: object, signal: AbortSignal): Promise<ControllerAnswer> {
+    const id = this.remotes.find((compute) => compute.host === host)?.id ?? '';
+    const key = path === 'join' ? 'POST /v2/slices/join' : 'POST /v2/slices/{compute_id}/lease';
+    return this.internet.toController(host, () => this.answer(key, path === 'join' ? {} : { compute_id: id }, body), signal);
   }
 
   #addRemote(id: string, host: string): SimulatedCompute {
@@ -113,8 +140,8 @@ export class World implements ComputeWorld, Simulation {
 
   startCompute(compute: SimulatedCompute): void {
     const process = compute.newProcess();
-    compute.process = process;
     compute.begin(process);
+    this.#sliceOf(compute)?.begin(process);
   }
 
   behaviourOf(nodeId: string): Behaviour {
@@ -128,6 +155,9 @@ export class World implements ComputeWorld, Simulation {
     const node = this.nodes.get(nodeId);
     if (!node) return;
     node.actions.push(this.kernel.now);
+    const project = this.projects.get(node.projectId);
+    if (verb === 'start' && project && !project.isOpen.allows(true) && !this.#isSince(this.kernel.now, [...late, ...cutsOff]))
+      this.violated(`${node.name} is started although its project is closed`);
     const since = this.kernel.now - 60_000;
     const count = (times: number[]) => times.filter((at) => at > since).length;
     if (count(node.actions) > mostActionsPerMinute + count(node.asked))
@@ -139,26 +169,25 @@ export class World implements ComputeWorld, Simulation {
     const node = this.nodes.get(nodeId);
     if (!node) return;
     if (what === 'guest' || what === 'failed') node.run.mayBe('stopped');
-    const project = this.projects.get(node.projectId);
-    if (what === 'started' && project && !project.isOpen.allows(true))
-      this.violated(`${node.name} was started although its project is closed`);
+    if (what === startedByOther) node.run.mayBe('running');
   }
 
   startedAgain(compute: SimulatedCompute, nodeId: string, endedAt: number): void {
     const node = this.nodes.get(nodeId);
     const isAsked = !node || node.asked.some((at) => at > endedAt - 5_000) || this.#open.size > 0;
-    // What was sent before it ended may arrive later.
-    const isLate = (['cut', 'freeze', 'compute_freeze'] as const).some(
-      (trouble) => (this.#troubles.get(trouble) ?? -1e9) > endedAt - 200_000,
-    );
-    if (!isAsked && !isLate && this.kernel.now > endedAt + 20_000)
+    if (!isAsked && !this.#isSince(endedAt, late) && this.kernel.now > endedAt + 20_000)
       this.violated(`${node.name} is started again on ${compute.host}, where it ended by itself`);
+  }
+
+  /** Whether there was trouble of one of the kinds shortly before that time, or after it. */
+  #isSince(at: number, kinds: readonly Trouble[]): boolean {
+    return kinds.some((trouble) => (this.#troubles.get(trouble) ?? -1e9) > at - 200_000);
   }
 
   decided(_wanted: object, observed: object, decision: object): void {
     const { reach } = observed as { reach: string };
-    const { do: does, by, until } = decision as { do: string; by?: string; until?: number };
-    const kind = does === 'wait' ? `wait ${until === undefined ? reach : 'failed'}` : does === 'want' ? `want ${by}` : does;
+    const { do: does, by, failed } = decision as { do: string; by?: string; failed?: object };
+    const kind = does === 'wait' ? `wait ${failed ? 'failed' : reach}` : does === 'want' ? `want ${by}` : does;
     if (this.isSettled && does !== 'nothing') this.violated(`decide answers "${kind}" after all is as it is wanted`);
     for (const [trouble, at] of this.#troubles) {
       if (at < this.kernel.now - 60_000) continue;
@@ -212,7 +241,12 @@ export class World implements ComputeWorld, Simulation {
         .then(async (controller) => {
           await controller.listening('http://127.0.0.1:3080');
           this.controller = controller;
-          const routes = [...projectRoutes(controller), ...nodeRoutes(controller), ...computeRoutes(controller)];
+          const routes = [
+            ...projectRoutes(controller),
+            ...nodeRoutes(controller),
+            ...computeRoutes(controller),
+            ...sliceRoutes(controller),
+          ];
           this.#routes = new Map(routes.map((route) => [route.key, route]));
           this.note('', 'controller answers');
         })
@@ -277,6 +311,8 @@ export class World implements ComputeWorld, Simulation {
     const ended = (outcome: Parameters<EndClaim>[0], how: string) => {
       if (!this.#open.delete(request)) return;
       for (const end of request.end) end(outcome);
+      // A machine that another program has started on a compute that is away is wanted when it is found.
+      for (const { id, run } of this.nodes.values()) if (this.machines.isOfOther(id)) run.mayBe('running');
       this.note(about, `client is answered: ${how}`);
     };
     this.kernel.begin(process, () => {
@@ -320,7 +356,7 @@ export class World implements ComputeWorld, Simulation {
     return this.#open.size;
   }
 
-  // What is checked after every event
+  // Checks after every event
 
   check(): void {
     const { controller } = this;
@@ -340,42 +376,3 @@ export class World implements ComputeWorld, Simulation {
     }
   }
 }
-
-export function claimOf<V>(belief: Belief<V>, value: V): () => EndClaim {
-  return () => {
-    const claim = belief.begin(value);
-    return (outcome) => (outcome === 'refused' ? belief.refuse(claim) : belief.end(claim, outcome === 'done'));
-  };
-}
-
-/** It may become so by the request, or not. */
-export function maybeOf<V>(belief: Belief<V>, value: V): () => EndClaim {
-  return () => {
-    const claim = belief.begin(value);
-    return () => belief.end(claim, false);
-  };
-}
-
-const log = pino({ level: process.env.PATCHBAY_SIMULATE_LOG ?? 'silent' });
-const { Server, Cluster, ...more } = defaultSettings();
-const settings = {
-  ...more,
-  Server: {
-    ...{
-      ...Server,
-      host: '127.0.0.1',
-      enable_builtin_templates: false,
-      clear_credentials: true,
-      install_builtin_appliances: false,
-      min_free_bytes: 0,
-    },
-    ...{
-      configs_path: `${dataDirectory}/configs`,
-      symbols_path: `${dataDirectory}/symbols`,
-      appliances_path: `${dataDirectory}/appliances`,
-    },
-    ...{ images_path: `${dataDirectory}/images`, projects_path: `${dataDirectory}/projects` },
-  },
-  Cluster,
-  ...{ dataDirectory, runtimeDirectory: '/sim/run' },
-} as Settings;

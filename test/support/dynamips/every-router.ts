@@ -2,7 +2,7 @@
 import { modules, wicModules } from '../../../src/emulators/dynamips/modules.ts';
 import { type PlatformName, platforms } from '../../../src/emulators/dynamips/platforms.ts';
 
-/** As few routers as have every platform, chassis, module and WIC of the schema. */
+/** Routers, as few as have every platform, chassis, module and WIC of the schema. */
 export function everyRouter(): Record<string, unknown>[] {
   return (Object.keys(platforms) as PlatformName[]).flatMap((platform) =>
     Object.entries(platforms[platform].chassis).flatMap(([chassis, { slots, boards, wics }]) => {

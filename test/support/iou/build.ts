@@ -5,7 +5,6 @@ import { hostname, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { findProgram } from '../../../src/emulators/host/find-program.ts';
-import { loadNative } from '../../../src/fabric/ports/native.ts';
 import { runTool } from '../../../src/process/tool.ts';
 
 const compileLimitMs = 120_000;
@@ -13,7 +12,7 @@ const compileLimitMs = 120_000;
 async function obstacle(): Promise<string | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'IOU images are for Linux on x86_64';
   for (const program of ['gcc', 'socat']) if ((await findProgram(program)) === undefined) return `${program} is not installed`;
-  return (await loadNative()) === undefined ? 'koffi is not installed' : undefined;
+  return undefined;
 }
 
 /** Why there can be no stand-in here; false when there can. */
@@ -54,7 +53,7 @@ export async function containerFiles(): Promise<Record<string, string>> {
 
 export const readStandIn = async () => readFile(await buildStandIn());
 
-/** As the stand-in wants it: the number of this host, twice. */
+/** License that the stand-in accepts: the number of this host, twice. */
 export function validLicense(): string {
   const id = execFileSync('hostid', { encoding: 'utf8' }).trim();
   return `[license]\n${hostname()} = ${id}${id};\n`;

@@ -32,7 +32,7 @@ describe('a TCP stream', () => {
       { from: 2, sequence: 499, syn: true, ack: true },
       { from: 1, sequence: 103, data: 'def' },
       { from: 1, sequence: 100, data: 'abc' },
-      { from: 1, sequence: 100, data: 'XXX' },
+      { from: 1, sequence: 100, data: 'ABC' },
       { from: 1, sequence: 104, data: 'efgh' },
       { from: 2, sequence: 500, data: 'answer' },
     ]);

@@ -114,7 +114,7 @@ class Assembly {
     const side = this.#sides[direction];
     side.next ??= sequence;
     if (data.length === 0) return;
-    // Between -2³¹ and 2³¹.
+    // The distance is between -2³¹ and 2³¹.
     const distance = (sequence - side.next) | 0;
     this.#kept += data.length;
     if (this.#kept > mostBytes) {

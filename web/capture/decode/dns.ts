@@ -19,6 +19,7 @@ const types: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 const withName: readonly number[] = [2, 5, 12];
+/** Response codes of RFC 1035, 4.1.1, in the words of Wireshark. */
 const codes = ['', 'format error', 'server failure', 'no such name', 'not implemented', 'refused'] as const;
 /** More pointers than any name has labels: a loop. */
 const mostPointers = 64;
@@ -58,7 +59,7 @@ export const decodeDns: Decoder = (view, at, out) => {
   }
 };
 
-/** Over TCP a length precedes the message. Of a message in several segments only the first one is decoded. */
+/** Decodes DNS over TCP, where a length precedes the message. Of a message in several segments only the first one is decoded. */
 export const decodeDnsOverTcp: Decoder = (view, at, out) => decodeDns(view.until(at + 2 + view.u16(at)), at + 2, out);
 
 interface RecordPlace {

@@ -95,7 +95,7 @@ function tree(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places
 
 interface Body extends SimulationNodeDatum {
   readonly id: string;
-  /** With the room around it. */
+  /** Radius of the node with the room around it. */
   readonly radius: number;
 }
 
@@ -119,8 +119,8 @@ function force(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Place
 }
 
 /**
- * In the order of a walk along the links, so that neighbours in the ring are usually linked. Wherever two of them stand, the
- * diagonal of their boxes with names is between their centres, so that no name lies on a neighbour.
+ * Places nodes on a ring in the order of a walk along the links, so that neighbours in the ring are usually linked. Wherever two of them
+ * stand, the diagonal of their boxes with names is between their centres, so that no name lies on a neighbour.
  */
 function ring(nodes: readonly LayoutNode[], links: LayoutGraph['links']): Places {
   const order = [...depths(nodes, links, 'deep').keys()];

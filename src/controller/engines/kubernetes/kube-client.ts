@@ -20,7 +20,7 @@ const tokenAgeMs = 60_000;
 /** The API server refused. `status` is that of HTTP; 0: it did not answer. */
 export class KubeError extends EngineError {
   readonly status: number;
-  /** Its word for machines, such as `AlreadyExists`. */
+  /** Reason of the server for machines, such as `AlreadyExists`. */
   readonly word: string;
 
   constructor(

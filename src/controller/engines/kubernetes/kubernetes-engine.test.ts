@@ -1,4 +1,7 @@
-/** What an API server seldom does, by a stand-in on a Unix socket: real ones cannot be made to do it at will (test/integration/kubernetes-engine has one). */
+/**
+ * Answers that an API server seldom gives, by a stand-in on a Unix socket: real ones cannot be made to do it at will
+ * (test/integration/kubernetes-engine has one).
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -206,7 +209,7 @@ describe('the state of a pod', () => {
       'ended',
       'Evicted: The node was low on memory.',
     ]);
-    // By the control plane, as the node is silent: 1.26 and later.
+    // The control plane ended the pod, as the node is silent: 1.26 and later.
     assert.equal(stateOf({ phase: 'Failed', containerStatuses: [{ state: { running: {} } }] })[0], 'lost');
     assert.equal(stateOf({ ...running, conditions: [{ type: 'Ready', status: 'False' }] })[0], 'lost');
     assert.equal(stateOf(running, { deletionTimestamp: '2026-11-22T11:59:00Z' })[0], 'lost');

@@ -40,6 +40,7 @@ class ListAgain extends EngineError {}
 
 export class KubernetesEngine implements Engine {
   readonly name = 'kubernetes';
+  readonly canBeAsked = false;
   readonly #client: KubeClient;
   readonly #settings: KubernetesSettings;
   #ownerUid: Promise<string | undefined> | undefined;
@@ -260,7 +261,7 @@ class SlicePods {
     if (!report) this.#reported.delete(id);
   }
 
-  /** Once they are listed. */
+  /** Announces the reports that time alone has changed. Called once the pods are listed. */
   announceLate(): void {
     for (const id of this.#reported.keys()) {
       const report = this.#reportOf(id);

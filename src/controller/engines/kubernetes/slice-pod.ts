@@ -134,7 +134,7 @@ export function reportOfPod(pod: KubePod, now: number): SliceReport {
   }
   if (phase === 'Unknown' || reason === 'NodeLost') return report('lost', message ?? `Node ${host} does not answer.`);
   const isRunning = pod.status?.containerStatuses?.some(({ state }) => state?.running) ?? false;
-  // There is no readiness probe: a container that runs is ready unless its node is silent.
+  // The pod has no readiness probe: a container that runs is ready unless its node is silent.
   if (isRunning && conditionOf(pod, 'Ready')?.status === 'False') return report('lost', `Node ${host} does not answer.`);
   if (deleted) {
     if (host !== null && now > deleted.getTime() + lateSeconds * 1000)

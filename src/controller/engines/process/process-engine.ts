@@ -38,6 +38,7 @@ interface Mark {
 
 export class ProcessEngine implements Engine {
   readonly name = 'process';
+  readonly canBeAsked = true;
   readonly #folder: string;
 
   /** `folder`: of the slices. */
@@ -102,7 +103,7 @@ export class ProcessEngine implements Engine {
     const child = spawn(process.execPath, [program, ...line], {
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...process.env, [joinVariable]: order.token },
+      env: { ...process.env, [joinVariable]: order.token, PATCHBAY_PLACED_BY: 'process' },
     });
     await new Promise<void>((done, failed) => child.once('spawn', done).once('error', failed));
     child.unref();

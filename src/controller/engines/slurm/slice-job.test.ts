@@ -12,7 +12,7 @@ import { processesNamed } from '../../../../test/support/leftovers.ts';
 import { waitFor } from '../../../../test/support/wait-for.ts';
 import { defaultSettings } from '../../../schema/settings.ts';
 import { reportOf, submissionOf } from './slice-job.ts';
-import { isHopeless } from './slurm-commands.ts';
+import { isHopeless } from './slurm-client.ts';
 
 const run = promisify(execFile);
 const id = '00000000-0000-4000-8000-000000000001';
@@ -26,7 +26,10 @@ describe('the script of a job', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** In a folder of temporary files with what `prepare` puts at the place of its own; the arguments of its slice, or why it ended. */
+  /**
+   * Runs a job in a folder of temporary files where `prepare` puts something at the place of the job's own folder; returns the
+   * arguments of its slice, or `refused`.
+   */
   const start = async (prepare: (place: string) => Promise<unknown>, more = ''): Promise<string> => {
     const temporary = await mkdtemp(join(folder, 'tmp-'));
     const output = join(temporary, 'output');
@@ -55,6 +58,14 @@ describe('the script of a job', () => {
     assert.deepEqual(processesNamed(left), []);
   });
 
+  it('asks the guard of a killed server to end containers, before it ends the guard', async () => {
+    const [guard, ready, asked] = ['guard', 'ready', 'asked'].map((name) => join(folder, name));
+    await writeFile(guard ?? '', `trap 'touch ${asked}; exit' USR2; touch ${ready}; while :; do sleep 0.05; done`);
+    const begun = `setsid sh '${guard}' slice/guard.ts </dev/null >/dev/null 2>&1 & while [ ! -e '${ready}' ]; do sleep 0.05; done`;
+    assert.equal(await start(async () => undefined, `${begun}; kill -KILL $$`), 'refused');
+    assert.ok((await readdir(folder)).includes('asked'));
+  });
+
   it('waits until it is cancelled where Slurm starts the same job a second time', async () => {
     const data = await mkdtemp(join(folder, 'data-'));
     const began = join(data, 'began');
@@ -63,7 +74,7 @@ describe('the script of a job', () => {
     await writeFile(path, submissionOf(order, settings).script);
     const limit = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
     const startJob = (job: string) => run('sh', [path], { env: { PATH: process.env.PATH, SLURM_JOB_ID: job }, ...limit });
-    /** It has its traps by then: a signal that comes before is lost. */
+    /** Starts a job again and waits until it has its traps: a signal that comes before is lost. */
     const startAgain = async (job: string) => {
       const started = startJob(job);
       await once(started.child.stderr ?? assert.fail(), 'data');

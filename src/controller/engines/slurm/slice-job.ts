@@ -1,11 +1,12 @@
 /** A slice as a batch job: its script, its submission to Slurm, and the slice's state derived from the job's. */
 
+import { jobVariable } from '../../../lib/job-variable.ts';
 import type { Settings } from '../../../schema/settings.ts';
 import { joinVariable, type SliceOrder, type SliceReport, type SliceState, sliceArguments } from '../engine.ts';
 import type { SlurmJob, SlurmNode, SlurmSubmission } from './slurm-client.ts';
 
 /** Section `[Slurm]`, with its command in words. */
-export type SlurmSettings = Omit<Settings['Slurm'], 'command' | 'socket'> & { readonly command: readonly string[] };
+export type SlurmSettings = Omit<Settings['Slurm'], 'command'> & { readonly command: readonly string[] };
 
 /** Jobs of one controller have one name, by which `squeue` selects them. */
 export function jobName(owner: string): string {
@@ -48,7 +49,8 @@ export function submissionOf(order: SliceOrder, settings: SlurmSettings): SlurmS
 /**
  * Writes the script of a slice's job. It ends the processes that a killed server leaves running before the job ends: the slice is
  * placed on another host as soon as Slurm calls the job ended. Where Slurm follows processes by their parents
- * (`proctrack/linuxproc`), it no longer knows the machines.
+ * (`proctrack/linuxproc`), it no longer knows the machines. The guard is asked first, and has ten seconds: it ends containers as well,
+ * which are processes of their engine.
  *
  * WINCH and TERM end the slice, URG removes its folder as well. A temporary folder is removed in any case. A job that Slurm puts
  * back into its queue does nothing: its first process may still run on a node that only seems to be down, and the controller places
@@ -84,7 +86,15 @@ slice=$!
 wait "$slice"; code=$?
 # A trap interrupts it: the slice is waited for again.
 while kill -0 "$slice" 2>/dev/null; do wait "$slice"; code=$?; done
-while left=$(grep -slzx "${jobVariable}=$SLURM_JOB_ID" /proc/[0-9]*/environ); [ -n "$left" ]; do
+left() { grep -slzx "${jobVariable}=$SLURM_JOB_ID" /proc/[0-9]*/environ; }
+for process in $(left); do
+  process=\${process%/environ}
+  grep -qsz 'slice/guard' "$process/cmdline" || continue
+  kill -USR2 "\${process#/proc/}" 2>/dev/null
+  looks=0
+  while [ -e "$process" ] && [ $looks -lt 100 ]; do sleep 0.1; looks=$((looks + 1)); done
+done
+while left=$(left); [ -n "$left" ]; do
   for process in $left; do process=\${process%/environ}; kill -KILL "\${process#/proc/}" 2>/dev/null; done
   sleep 0.1
 done
@@ -92,9 +102,6 @@ done
 exit "$code"
 `;
 }
-
-/** Environment variable of all processes of a slice, by which they are found in `/proc`. */
-const jobVariable = 'PATCHBAY_SLURM_JOB';
 
 function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
@@ -114,7 +121,7 @@ const states: Readonly<Record<string, SliceState>> = {
   SIGNALING: 'running',
   SUSPENDED: 'suspended',
   STOPPED: 'suspended',
-  // Its processes are being ended, or have ended: there is nothing to evict, and no other job is submitted yet.
+  // The job's processes are being ended, or have ended: nothing can be evicted, and no other job is submitted yet.
   STAGE_OUT: 'running',
   COMPLETING: 'running',
   // Slurm calls a job so whose node does not answer; it may run there.

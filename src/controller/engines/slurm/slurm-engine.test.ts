@@ -1,4 +1,4 @@
-/** Which of the jobs of a slice counts, with lists of Slurm that come late. */
+/** Jobs of a slice, one of which counts, with lists of Slurm that come late. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitFor } from '../../../../test/support/wait-for.ts';
@@ -27,8 +27,7 @@ async function queue(t: { after(fn: () => Promise<void>): void }) {
     nodes: async () => [] as SlurmNode[],
     cancel: async (job: number) => set(job, { state: 'CANCELLED' }),
     signal: async () => undefined,
-    close: async () => undefined,
-  } satisfies SlurmClient;
+  } satisfies Pick<SlurmClient, keyof SlurmClient>;
   const add = (word: string) => {
     const comment = `${tagOf(owner, id)} ${jobName(owner)}`;
     jobs.push({ id: jobs.length + 1, state: word, reason: '', host: null, endsAt: null, restarts: 0, comment });

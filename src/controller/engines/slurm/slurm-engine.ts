@@ -18,7 +18,7 @@ import { jobName, reportOf, type SlurmSettings, sliceOf, submissionOf, tagOf } f
 import type { ScriptSignal, SlurmClient, SlurmJob, SlurmNode, SlurmSubmission } from './slurm-client.ts';
 
 export interface SlurmEngineOptions {
-  readonly client: SlurmClient;
+  readonly client: Pick<SlurmClient, keyof SlurmClient>;
   readonly settings: SlurmSettings;
   /** Default 2,000 ms: what Slurm's own documents ask of programs that poll. */
   readonly pollMs?: number;
@@ -34,13 +34,14 @@ type ReportedJobs = ReadonlyMap<string, ReportedJob>;
 /** States of nodes on which nothing can be placed. */
 const unusable =
   /^(DOWN|DRAIN|DRAINED|DRAINING|FAIL|FAILING|MAINT|RESERVED|NOT_RESPONDING|NO_RESPOND|POWER_DOWN|POWERED_DOWN|UNKNOWN)$/;
-/** Between two signals to a slice that is to end. */
+/** Time between two signals to a slice that is to end. */
 const pressMs = 1_000;
 const retryTimes = { firstMs: 500, longestMs: 15_000 };
 
 export class SlurmEngine implements Engine {
   readonly name = 'slurm';
-  readonly #client: SlurmClient;
+  readonly canBeAsked = true;
+  readonly #client: SlurmEngineOptions['client'];
   readonly #settings: SlurmSettings;
   readonly #pollMs: number;
   /** `poll`: look now. */
@@ -117,7 +118,7 @@ export class SlurmEngine implements Engine {
         const found = await this.#jobsBySlice(owner);
         if (signal.aborted) return;
         retry.succeeded();
-        // For slices that were placed meanwhile, this list still describes their earlier jobs.
+        // Slices that were placed meanwhile have their earlier jobs in this list.
         const old = new Set([...this.#submitted].filter(([, at]) => at >= poll).map(([id]) => id));
         if (known) {
           const jobs = withKnown(found, known, old);
@@ -160,7 +161,6 @@ export class SlurmEngine implements Engine {
   /** Jobs keep running. */
   async close(): Promise<void> {
     for (const timer of this.#enforcements.values()) clearTimeout(timer);
-    await this.#client.close();
   }
 
   /**

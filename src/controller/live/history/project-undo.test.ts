@@ -15,7 +15,7 @@ import type { NodeObject } from '../../model/node.ts';
 
 const bench = withController();
 
-/** As a request would: all that is done for it is one step. */
+/** Runs `fn` as a request would: all that is done for it is one step. */
 const request = <T>(fn: () => Promise<T>, by = 'requester') => asRequester({ by }, fn);
 const undo = (body = {}) => request(() => bench.inProject<Undone>('POST /undo', body), 'undoer');
 const redo = (body = {}) => request(() => bench.inProject<Undone>('POST /redo', body));
@@ -111,7 +111,7 @@ describe('undo and redo', () => {
       last.map(({ action }) => action),
       ['node.created', 'link.created'],
     );
-    // As a crash leaves it: the file from before, and a log whose last line is torn.
+    // A crash leaves the file from before, and a log whose last line is torn.
     await bench.restart(async () => {
       await rm(folder, { recursive: true });
       await rename(`${folder}-whole`, folder);
@@ -364,7 +364,7 @@ describe('undo and redo of a long step', () => {
     await change('POST /bulk', { nodes });
     const made = await content();
     for (let round = 0; round < 3; round++) {
-      // What is in the log moves to the history.
+      // Changes in the log move to the history.
       await bench.restart();
       await bench.inProject('GET /nodes');
       await undo();

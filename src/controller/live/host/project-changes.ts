@@ -1,5 +1,5 @@
 /**
- * How changes of an open project get into its log and then take effect: each by itself, or several together.
+ * Writes changes of an open project to its log, and then lets them take effect: each by itself, or several together.
  *
  * Together, changes take effect one after the other, as each builds on those before, and become durable as one line of the log:
  * whole or absent when the server dies. No other change is made meanwhile, and listeners are notified when the line is on disk.

@@ -69,7 +69,7 @@ function number(address: string): number {
   return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 }
 
-/** From where this machine sends to an address behind routers. Nothing is sent to find it out. */
+/** Finds the address from which this machine sends to one behind routers. Nothing is sent for it. */
 async function ownAddressTowards(address: string): Promise<string | undefined> {
   const socket = createSocket('udp4');
   try {

@@ -59,7 +59,7 @@ export class LinkMoves {
     const nodes: Two<OpenNode> = end === 0 ? [arriving, bound.nodes[1]] : [bound.nodes[0], arriving];
     const route = await wiring.plan(entry, nodes);
     await wiring.bindEnd(entry, nodes, route, end).catch((error: unknown) => {
-      for (const each of [0, 1] as const) wiring.giveBack(route, nodes, each);
+      for (const each of [0, 1] as const) wiring.keepUnused(route, nodes, each);
       throw error;
     });
     return [{ linkId, end, nodes, route, bound, isSwitched: false, held: null }];
@@ -110,7 +110,7 @@ export class NodeLinks {
     const { links, wiring } = this.#parts;
     for (const { linkId, isSwitched, route, nodes, end } of this.#moving) {
       const other = end === 0 ? 1 : 0;
-      if (!isSwitched) wiring.giveBack(route, nodes, other);
+      if (!isSwitched) wiring.keepUnused(route, nodes, other);
       else
         await links
           .ifPresent(linkId, async (link) => {

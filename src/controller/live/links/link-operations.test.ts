@@ -75,7 +75,7 @@ describe('links', () => {
     };
     await (await move()).revert();
     assert.deepEqual(nios(), before);
-    // As a server finds it that was killed in the switch.
+    // A server that was killed in the switch finds this state.
     await move();
     await live.linkRecovery.rejoin(one.node_id);
     assert.deepEqual(nios(), before);
@@ -129,7 +129,7 @@ describe('links', () => {
     await bench.inProject('POST /open');
     const before = structuredClone([...bench.compute.nios]);
     const file = join(bench.project.path, bench.project.filename);
-    // As it is on disk while the project is open, which is what is found after SIGKILL.
+    // Files as they are on disk while the project is open, and after SIGKILL.
     const kept = [await readFile(file), await readFile(`${file}.log`)] as const;
     await bench.restart(async () => {
       await writeFile(file, kept[0]);

@@ -8,7 +8,7 @@ import { checkFilters } from '../../../api/filters.ts';
 import type { Filters } from '../../../schema/filter.ts';
 import type { LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
 import type { LinkSchedule, ScheduleOfLink } from '../../../schema/schedule.ts';
-import type { ProjectChange } from '../../log/records.ts';
+import type { ProjectChange, UdpPorts } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import { type LinkEntry, type LinkExtras, withoutExtras } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
@@ -16,6 +16,7 @@ import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import type { ProjectNodes } from '../nodes/project-nodes.ts';
 import { deleteLink, type LinkParts } from './delete-links.ts';
+import { desktopFilters, ofDesktop, withUnseen } from './filter-forms.ts';
 import {
   filteringEnd,
   type LinkObject,
@@ -74,16 +75,9 @@ export class LinkOperations {
     requireFilter(entry, nodes);
     if (mirror) requireMirror(entry, nodes, { mirror, node: this.#nodes.get(mirror.node_id) });
     this.#links.ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
-    const udpPorts = await this.#wiring.connect(entry, nodes).catch((error: unknown) => {
-      this.#links.ports.free(entry);
-      throw error;
-    });
-    await this.#wiring.mirror(entry, nodes, udpPorts).catch(async (error: unknown) => {
-      this.#links.ports.free(entry);
-      await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
-      throw error;
-    });
-    const parts = { entry, nodes, udpPorts };
+    // A node that its compute does not have is connected when it is made there.
+    const udpPorts = nodes.every(({ isPresent }) => isPresent) ? await this.#wire(entry, nodes) : undefined;
+    const parts = { entry, nodes, ...(udpPorts && { udpPorts }) };
     const link: OpenLink = {
       ...parts,
       object: linkObject({ ...parts, linkType: port.link_type, projectId: this.#context.projectId }),
@@ -94,23 +88,39 @@ export class LinkOperations {
     };
     const revert = async () => {
       this.#links.ports.free(entry);
+      if (!udpPorts) return;
       await this.#wiring.unmirror(entry, nodes, udpPorts).catch(() => undefined);
       await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
     };
     const event = { ...link.object, ...(entry.schedule && { schedule: entry.schedule }), ...(mirror && { mirror }) };
-    const change: ProjectChange = { action: 'link.created', event, was: null, udpPorts, undoable: true };
+    const change: ProjectChange = { action: 'link.created', event, was: null, ...(udpPorts && { udpPorts }), undoable: true };
     return { commit: { change, apply }, revert, result: () => link.object };
   }
 
+  /** Joins the ports of a new link and mirrors it; the ports are free again when that fails. */
+  async #wire(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
+    let udpPorts: UdpPorts | undefined;
+    try {
+      udpPorts = await this.#wiring.connect(entry, nodes);
+      await this.#wiring.mirror(entry, nodes, udpPorts);
+      return udpPorts;
+    } catch (error) {
+      this.#links.ports.free(entry);
+      if (udpPorts) await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
+      throw error;
+    }
+  }
+
   /**
-   * Changes filters, style, suspension, labels of the ends, and Patchbay's own fields; other keys are ignored. @throws
-   * `schedule_unsupported`
+   * Changes filters, style, suspension, labels of the ends, and Patchbay's own fields; other keys are ignored. Filters of the
+   * desktop (`isDesktop`) are in the form that it is shown. @throws `schedule_unsupported`
    */
-  async update(linkId: string, body: LinkInput & LinkExtras): Promise<LinkObject> {
+  async update(linkId: string, body: LinkInput & LinkExtras, isDesktop = false): Promise<LinkObject> {
     if (body.mirror !== undefined) return this.setMirror(linkId, body.mirror);
-    const filters = body.filters && checkFilters(body.filters);
     return this.#links.exclusively(linkId, async (link) => {
       const before = link.entry;
+      const given = body.filters && withUnseen(body.filters, isDesktop ? desktopFilters(before.filters) : before.filters);
+      const filters = given && checkFilters(isDesktop ? ofDesktop(given, before.filters) : given);
       if (body.schedule) requireSchedules(link);
       const { schedule: _schedule, ...rest } = before;
       const plain = withoutExtras(before);

@@ -71,8 +71,8 @@ export class LinkRecovery {
     return !Array.from(this.#links.all()).some(isLeft);
   }
 
-  async #reconnectAll(isMeant: (link: OpenLink) => boolean): Promise<void> {
-    const ids = Array.from(this.#links.all()).flatMap((link) => (isMeant(link) ? link.entry.link_id : []));
+  async #reconnectAll(isWanted: (link: OpenLink) => boolean): Promise<void> {
+    const ids = Array.from(this.#links.all()).flatMap((link) => (isWanted(link) ? link.entry.link_id : []));
     await forEachBounded(ids, concurrency, (linkId) =>
       this.#links.exclusively(linkId, async (link) => {
         if (!areUsable(link)) return;

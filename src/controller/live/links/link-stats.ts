@@ -83,7 +83,7 @@ export class LinkStatsReader {
       link_id: entry.link_id,
       running,
       reason: running ? null : whyNot(link, failures),
-      // While the ends do not agree some frames go as datagrams.
+      // Some frames go as datagrams while the ends do not agree.
       carrier: [one?.carrier, other?.carrier].includes('udp') ? 'udp' : (one?.carrier ?? other?.carrier ?? null),
       since: [one?.since, other?.since].flatMap((since) => since ?? []).sort()[1] ?? one?.since ?? other?.since ?? null,
       directions: [

@@ -18,7 +18,7 @@ export interface WiredProject {
   /** Whether guests are to see that the node at the other end of a link does not run. */
   readonly replicates: () => boolean;
   readonly findNode: (nodeId: string) => OpenNode | undefined;
-  /** For links between remote computes. */
+  /** Relay of links between remote computes. */
   readonly relay: LinkRelay;
 }
 
@@ -86,8 +86,8 @@ export class LinkWiring {
     if (canFilter(nodes[end])) await nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
   }
 
-  /** A port of a plan that no NIO came to use. */
-  giveBack({ ports }: LinkRoute, nodes: Two<OpenNode>, end: 0 | 1): void {
+  /** Keeps a reserved port without a NIO for another link. */
+  keepUnused({ ports }: LinkRoute, nodes: Two<OpenNode>, end: 0 | 1): void {
     this.#ports.keep(computesOf(nodes)[end], ports[end]);
   }
 

@@ -1,6 +1,14 @@
 /** A link's data and rules: what may be joined, which end filters, what the two computes are sent. Nothing here does I/O. */
 import { fault } from '../../../api/faults.ts';
-import { type Filters, offeredFilters, reversed, textsFirst } from '../../../schema/filter.ts';
+import {
+  beyondGns3,
+  type FilterOffer,
+  type Filters,
+  gns3Offers,
+  offeredFilters,
+  reversed,
+  textsFirst,
+} from '../../../schema/filter.ts';
 import type { Link, LinkEnd } from '../../../schema/link.ts';
 import type { NioStream, NioUdp } from '../../../schema/nio.ts';
 import type { Label, Port } from '../../../schema/node.ts';
@@ -77,17 +85,27 @@ function isSwitch(node: OpenNode): boolean {
   return findKind(node.entry.node_type)?.inFabric === 'switch';
 }
 
-/** Position of the end that filters, rather not a switch; undefined when none can. */
+/** Position of the end that filters, rather one of a compute that has all filters, and rather not a switch; undefined: none can. */
 export function filteringEnd(nodes: Two<OpenNode>): 0 | 1 | undefined {
-  const ends = ([0, 1] as const).filter((end) => canFilter(nodes[end]));
+  const able = ([0, 1] as const).filter((end) => canFilter(nodes[end]));
+  const own = able.filter((end) => !nodes[end].compute?.isStock);
+  const ends = own.length > 0 ? own : able;
   return ends.find((end) => !isSwitch(nodes[end])) ?? ends[0];
 }
 
-/** @throws `link_unfiltered` when the link's traffic is to be changed, and neither end can do so */
+/**
+ * @throws `link_unfiltered` when the link's traffic is to be changed, and neither end can do so; `filter_invalid` when a stock GNS3
+ * compute would have to do what it cannot
+ */
 export function requireFilter({ filters, suspend }: LinkEntry, nodes: Two<OpenNode>): void {
   if (!suspend && Object.keys(filters).length === 0) return;
   const [one, other] = nodes.map(({ entry }) => entry.name);
-  if (filteringEnd(nodes) === undefined) throw fault('link_unfiltered', { one: String(one), other: String(other) });
+  const end = filteringEnd(nodes);
+  if (end === undefined) throw fault('link_unfiltered', { one: String(one), other: String(other) });
+  const beyond = nodes[end].compute?.isStock ? beyondGns3(filters) : undefined;
+  if (!beyond) return;
+  const known = gns3Offers().map(({ type }) => type);
+  throw fault('filter_invalid', { ...beyond, known: known.join(', ') });
 }
 
 /** Route of a link's frames. */
@@ -138,14 +156,16 @@ function scheduleFor({ schedule }: LinkEntry, { compute }: OpenNode, end: 0 | 1)
   return { schedule: (end === 0 ? schedule : reversedSchedule(schedule)) as NonNullable<NioUdp['schedule']> };
 }
 
-/** Towards a compute `ab` is what leaves the node, whichever end of the link it is. */
+/** Filters of a node's end as its compute knows them: `ab` is what leaves the node, whichever end of the link it is. */
 function effectiveFilters(entry: LinkEntry, node: OpenNode, end: 0 | 1): Filters {
   if (entry.suspend && !node.compute?.isLocal) return { frequency_drop: [-1] };
   return textsFirst(end === 0 ? entry.filters : reversed(entry.filters));
 }
 
-export function availableFilters({ entry, nodes }: OpenLink): readonly object[] {
-  if (filteringEnd(nodes) === undefined) return [];
+export function availableFilters({ entry, nodes }: OpenLink): readonly FilterOffer[] {
+  const end = filteringEnd(nodes);
+  if (end === undefined) return [];
+  if (nodes[end].compute?.isStock) return gns3Offers();
   return offeredFilters(entry.filters, [nodes[0].entry.name, nodes[1].entry.name]);
 }
 

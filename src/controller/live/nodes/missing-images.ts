@@ -2,9 +2,11 @@
  * Retries a request that a compute refused for lack of an image, once this server has sent its copy of the image there. A compute gets only
  * images that the node names: its answers are not trusted to choose among those of this server.
  */
-import { isFault } from '../../../api/faults.ts';
-import { findKind } from '../../model/node.ts';
+import { type Fault, isFault } from '../../../api/faults.ts';
+import { canonical } from '../../model/canonical.ts';
+import { findKind, kindOf } from '../../model/node.ts';
 import { imageProperties, namesImage } from '../../model/node-images.ts';
+import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from './open-node.ts';
 
@@ -37,6 +39,30 @@ export async function withImages<T>(
       if (!(await host.computes.images.send(wanted, (action, event) => host.notify(action, event)))) throw error;
     }
   }
+}
+
+/**
+ * Returns whether a compute refused a node for something that its users can bring later: an image, a program, an engine. Such a node can be part of
+ * a project all the same; its start says what to bring.
+ */
+export function isLack(error: unknown): error is Fault {
+  if (isFault(error, 'docker_failed')) return typeof error.extra.image === 'string';
+  return lacks.some((code) => isFault(error, code));
+}
+
+const lacks = ['image_missing', 'qemu_binary_missing', 'docker_engine_missing', 'tool_missing', 'capability_missing'] as const;
+
+/** Throws an error again, unless it says what a node lacks. */
+export function unlessLacking(error: unknown): void {
+  if (!isLack(error)) throw error;
+}
+
+/** Completes a node that its compute does not have yet: its properties have the values that a compute would choose. */
+export function lacking(node: OpenNode, { message }: Error): void {
+  const { entry } = node;
+  const { nodeDefaults = {} } = kindOf(entry.node_type);
+  node.setEntry(canonical<NodeEntry>({ ...entry, console: null, properties: { ...nodeDefaults, ...entry.properties } }));
+  node.problem = message;
 }
 
 /** Returns the checksum that the project has for the image: another image of the same name has another one. */

@@ -1,12 +1,19 @@
 /** Nodes that are about to be made: what is stored of them, and how they come to be on their compute. */
+import { cp } from 'node:fs/promises';
+import { join, normalize } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { fault } from '../../../api/faults.ts';
+import type { RawAnswer } from '../../../api/transport.ts';
+import { checkValue } from '../../../api/validate.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import type { NodeCreate, NodeDuplicate } from '../../../schema/node.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import { canonical } from '../../model/canonical.ts';
-import { type ComputeNodeObject, createBody, escapeHtml, kindOf, newNodeEntry } from '../../model/node.ts';
+import { type ComputeNodeObject, createBody, escapeHtml, findKind, kindOf, newNodeEntry } from '../../model/node.ts';
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
+import { isLack } from './missing-images.ts';
 import { readNamedFiles } from './named-files.ts';
 import { OpenNode } from './open-node.ts';
 
@@ -16,12 +23,12 @@ export interface NodePlan {
   readonly create: () => Promise<ComputeNodeObject>;
 }
 
-/** A new node as a client requests it. */
+/** A new node as a client requests it; `fill` gives it files. */
 export async function planNode(
   { projectId, nodeInputs, symbols }: ProjectContext,
   compute: RegisteredCompute,
   body: NodeCreate & { node_id: string },
-  name: string,
+  { name, fill }: { readonly name: string; readonly fill: Fill | undefined },
 ): Promise<NodePlan> {
   const size = await symbols.sizeOfNode(symbolOf(body.symbol));
   const { properties, contents } = await readNamedFiles(
@@ -30,14 +37,15 @@ export async function planNode(
     kindOf(body.node_type).baseFiles,
   );
   const node = new OpenNode(projectId, compute, newNodeEntry({ ...body, properties }, name, size));
-  return { node, create: () => node.createOnCompute(createBody(node.entry, contents)) };
+  const plan = { node, create: () => node.createOnCompute(createBody(node.entry, contents)) };
+  return fill ? filledBy(plan, fill) : plan;
 }
 
 /** Gives a node files. */
 export type Fill = (node: OpenNode) => Promise<void>;
 
 /** The node with files that it gets when its compute has made it. */
-export function filledBy({ node, create }: NodePlan, fill: Fill): NodePlan {
+function filledBy({ node, create }: NodePlan, fill: Fill): NodePlan {
   const createFilled = async () => {
     const made = await create();
     await fill(node);
@@ -46,16 +54,92 @@ export function filledBy({ node, create }: NodePlan, fill: Fill): NodePlan {
   return { node, create: createFilled };
 }
 
-/** A copy of a node at another place: first it is made, then it gets the files. */
-export function planCopy(source: OpenNode, place: NodeDuplicate, name: string): NodePlan {
-  const node = new OpenNode(source.projectId, source.compute, copiedEntry(source.entry, name, place));
+interface CopyWanted {
+  readonly node_id: string;
+  readonly place: NodeDuplicate;
+  readonly name: string;
+  /** Folder of the project. */
+  readonly folder: string;
+}
+
+/**
+ * A copy of a node at another place: first it is made, then it gets the files. A node that lacks an image or a program does not exist on
+ * its compute, which has its files only: they are copied first, and the copy may lack the same.
+ */
+export function planCopy(source: OpenNode, { node_id, place, name, folder }: CopyWanted): NodePlan {
+  const node = new OpenNode(source.projectId, source.compute, { ...copiedEntry(source.entry, name, place), node_id });
+  const folderOf = ({ id, entry }: OpenNode) => join(folder, 'project-files', kindOf(entry.node_type).folder, id);
   const create = async () => {
+    if (!source.isPresent) {
+      if (source.requireCompute().isLocal) return createBehind(node, copyOfFolder(node, folderOf(source), folderOf(node)));
+      return createBehind(node, await copyThere(source, node));
+    }
     await node.createOnCompute(createBody(node.entry));
     await source.copyFilesTo(node);
-    // Its files may have changed how the compute shows it.
+    // The node is read again, because its files may have changed how the compute shows it.
     return node.read();
   };
   return { node, create };
+}
+
+/** Copies files of a node, and removes them again. */
+interface FilesBehind {
+  copy(): Promise<void>;
+  revert(): Promise<unknown>;
+}
+
+/** Makes a node after the copy of its files, which go again when the node's compute refuses for another reason than what the node lacks. */
+async function createBehind(node: OpenNode, files: FilesBehind): Promise<ComputeNodeObject> {
+  try {
+    await files.copy();
+    return await node.createOnCompute(createBody(node.entry));
+  } catch (error) {
+    if (!isLack(error)) await files.revert().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Copies the folder of a node of this computer. */
+function copyOfFolder({ entry: { name } }: OpenNode, from: string, to: string): FilesBehind {
+  const failed = (error: NodeJS.ErrnoException) => {
+    // A node without files has no folder.
+    if (error.code === 'ENOENT') return;
+    throw fault('node_failed', { name, reason: `its files could not be copied: ${error.message}` }, { cause: error });
+  };
+  return {
+    copy: () => cp(from, to, { recursive: true, verbatimSymlinks: true }).catch(failed),
+    revert: () => removeTree(to),
+  };
+}
+
+/** Copies the files of a node on a remote compute, by way of this server and never held in memory. */
+async function copyThere(source: OpenNode, { id: copyId }: OpenNode): Promise<FilesBehind> {
+  const { projectId, id, entry } = source;
+  const { transport } = source.requireCompute();
+  const ofProject = `/v2/compute/projects/${projectId}/files/`;
+  const folder = `project-files/${kindOf(entry.node_type).folder}`;
+  const listed = await transport.call('GET /v2/compute/projects/{project_id}/files', {
+    path: { project_id: projectId },
+    timeoutMs: 0,
+  });
+  const own = `${folder}/${id}/`;
+  const names = listed.flatMap(({ path }) => (path.startsWith(own) && normalize(path) === path ? path.slice(own.length) : []));
+  return {
+    async copy() {
+      for (const name of names) {
+        const { body } = await transport.raw('GET', `${ofProject}${own}${name}`);
+        await drained(transport.raw('POST', `${ofProject}${folder}/${copyId}/${name}`, body));
+      }
+    },
+    revert: () =>
+      Promise.allSettled(names.map((name) => drained(transport.raw('DELETE', `${ofProject}${folder}/${copyId}/${name}`)))),
+  };
+}
+
+/** Reads an answer to its end: unread, it holds its connection. */
+async function drained(answer: Promise<RawAnswer>): Promise<void> {
+  const { body } = await answer;
+  if (!(body instanceof Uint8Array)) await buffer(body);
 }
 
 /** A node that was deleted, as it was, with its files where its compute still has them. */
@@ -72,6 +156,15 @@ export function planReturn({ projectId }: ProjectContext, compute: RegisteredCom
 /** Properties that no two nodes share: the compute gives the copy its own. */
 const ownProperties: ReadonlySet<string> = new Set(['application_id', 'dynamips_id', 'mac_addr', 'mac_address']);
 
+/**
+ * Checks a change of a node that its compute does not have, as computes of this program would; stock GNS3 computes have rules of their
+ * own. @throws invalid_request
+ */
+export async function checkAbsent({ entry, compute }: OpenNode, body: Record<string, unknown>): Promise<void> {
+  const kind = findKind(entry.node_type);
+  if (kind && !compute?.isStock) await checkValue(kind.update, body);
+}
+
 /** @throws node_type_unavailable, node_not_duplicable, node_running */
 export function checkDuplicable({ entry, live }: OpenNode): void {
   const kind = kindOf(entry.node_type);
@@ -84,5 +177,5 @@ export function checkDuplicable({ entry, live }: OpenNode): void {
 function copiedEntry(entry: NodeEntry, name: string, { x, y, z = 0 }: NodeDuplicate): NodeEntry {
   const properties = Object.fromEntries(Object.entries(entry.properties).filter(([key]) => !ownProperties.has(key)));
   const label = { ...entry.label, text: escapeHtml(name) };
-  return canonical({ ...entry, x, y, z, label, locked: false, name, node_id: crypto.randomUUID(), properties });
+  return canonical({ ...entry, x, y, z, label, locked: false, name, properties });
 }

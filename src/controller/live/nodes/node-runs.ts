@@ -11,16 +11,21 @@ import type { RegisteredCompute } from '../../computes/compute.ts';
 import { findKind, type NodeObject } from '../../model/node.ts';
 import { type WantedRun, wantedNext } from '../../model/wanted.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
-import { checkVerb, type NodeVerb, requestVerb } from './node-verbs.ts';
+import { checkVerb, mayBeDone, type NodeVerb, requestVerb } from './node-verbs.ts';
 import type { OpenNode } from './open-node.ts';
 import type { ProjectNodes } from './project-nodes.ts';
 
-/** Faults after which a request may still have been carried out, if the compute was connected before. */
-const unknownOutcomes = ['compute_unreachable', 'compute_timeout'] as const;
+interface ListUnderWay {
+  /** Never rejects. */
+  readonly ended: Promise<unknown>;
+  /** The list that begins then. */
+  next: Promise<void> | undefined;
+}
 
 export class NodeRuns {
   readonly #context: ProjectContext;
   readonly #nodes: ProjectNodes;
+  readonly #lists = new Map<RegisteredCompute, ListUnderWay>();
 
   constructor(context: ProjectContext, nodes: ProjectNodes) {
     this.#context = context;
@@ -37,16 +42,15 @@ export class NodeRuns {
       try {
         await this.#request(node, verb, body);
       } catch (error) {
-        const isUnknown = wasConnected && unknownOutcomes.some((code) => isFault(error, code));
+        const isUnknown = wasConnected && mayBeDone(error);
         // Where that cannot be written, it is tried again, although its user was informed that it failed.
         if (node.wanted !== before && verb === 'start' && !isUnknown)
           await this.want([node], before.run, 'refused').catch(() => undefined);
         throw error;
       } finally {
-        // Also of a stop that was answered: that it failed is not an error of the request.
+        // The node is looked at in any case: a stop that was answered may have failed, which is no error of the request.
         this.#nodes.changes.emit(node);
       }
-      if (node.failedStart) this.#nodes.setProblem(node, { failedStart: undefined });
       return node.object;
     });
   }
@@ -77,7 +81,6 @@ export class NodeRuns {
   halt(nodeId: string, from?: RegisteredCompute): Promise<void> {
     return this.#nodes.withNode(nodeId, async (node) => {
       if (node.live.status === 'stopped' || (from && node.compute !== from)) return;
-      if (from && node.wanted.run !== 'running') await this.want([node], 'running', 'adopted');
       await this.#request(node, 'stop', {});
     });
   }
@@ -87,9 +90,29 @@ export class NodeRuns {
     return this.#request(node, verb, {});
   }
 
-  /** Reads which starts the nodes of a compute run by, and how they ended. @throws what it answers */
-  async list(compute: RegisteredCompute): Promise<void> {
-    if (!compute.hasNodeRuns) return;
+  /**
+   * Reads which starts the nodes of a compute run by, and how they ended. Callers who ask while a list is under way share the next one.
+   * @throws what the compute answers
+   */
+  list(compute: RegisteredCompute): Promise<void> {
+    if (!compute.hasNodeRuns) return Promise.resolve();
+    const underWay = this.#lists.get(compute);
+    if (!underWay) return this.#beginList(compute);
+    underWay.next ??= underWay.ended.then(() => this.#beginList(compute));
+    return underWay.next;
+  }
+
+  #beginList(compute: RegisteredCompute): Promise<void> {
+    const listing = this.#readList(compute);
+    const list: ListUnderWay = { ended: listing.catch(() => undefined), next: undefined };
+    this.#lists.set(compute, list);
+    void list.ended.then(() => {
+      if (list.next === undefined) this.#lists.delete(compute);
+    });
+    return listing;
+  }
+
+  async #readList(compute: RegisteredCompute): Promise<void> {
     const of = [...this.#nodes.all()].filter((node) => node.compute === compute);
     const before = new Map(of.map((node) => [node, [node.live, node.run] as const]));
     const path = { project_id: this.#context.projectId };

@@ -64,7 +64,7 @@ export class NodeSet {
     return false;
   }
 
-  /** Its name is taken already. */
+  /** Adds a node, whose name is taken already. */
   protected put(node: OpenNode): void {
     const before = this.#nodes.get(node.id);
     if (before) this.loads.remove(before.entry);
@@ -73,7 +73,7 @@ export class NodeSet {
     this.#list = undefined;
   }
 
-  /** Its name is free again. */
+  /** Removes a node and frees its name. */
   protected remove(node: OpenNode): void {
     this.#nodes.delete(node.id);
     this.loads.remove(node.entry);

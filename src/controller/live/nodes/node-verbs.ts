@@ -1,11 +1,16 @@
 /** Has a node that exists on its compute started, stopped, … there. */
-import { fault } from '../../../api/faults.ts';
+import { fault, isFault } from '../../../api/faults.ts';
 import { type ComputeNodeObject, kindOf } from '../../model/node.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import { withImages } from './missing-images.ts';
 import type { OpenNode } from './open-node.ts';
 
 export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
+
+/** Whether the request may have been carried out all the same, if the compute was connected before. */
+export function mayBeDone(error: unknown): boolean {
+  return isFault(error, 'compute_unreachable') || isFault(error, 'compute_timeout');
+}
 
 /** @throws `compute_route_missing` for kinds without that verb */
 export function checkVerb({ id, entry }: OpenNode, verb: NodeVerb): void {

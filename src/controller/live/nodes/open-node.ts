@@ -22,13 +22,22 @@ import {
 import { withNamedImages } from '../../model/node-images.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import { notWanted, type WantedRun } from '../../model/wanted.ts';
+import {
+  type FailedMove,
+  type FailedStart,
+  type NodeWait,
+  type SeenRunning,
+  sayWaiting,
+  type WaitCause,
+  waitingFor,
+} from './waiting.ts';
 
 /** Booting, and shutting down politely, may take this long. Milliseconds. */
 export const actionTimeoutMs = 240_000;
 /** Making a node may copy images. Milliseconds. */
 const createTimeoutMs = 1_200_000;
 
-/** At the state of a node that changes all the time. */
+/** Most readings of a node whose state changes all the time. */
 const mostLooks = 5;
 
 /** Fields of a node that its ports depend on. */
@@ -38,28 +47,6 @@ export interface NodePort {
   readonly adapter: number;
   readonly port: number;
 }
-
-/** The last attempt to have it run as it is wanted, when it failed. */
-export interface FailedStart {
-  /** The generation of what was wanted. With another one, or another compute or lease, a start is tried at once. */
-  readonly generation: number;
-  readonly compute: RegisteredCompute | undefined;
-  readonly epoch: number | null | undefined;
-  /** Number of consecutive failures. */
-  readonly count: number;
-  /** The node is fine: its compute is busy, or cannot be reached. */
-  readonly isOfCompute: boolean;
-  /** Ms of `performance.now`. */
-  readonly notBefore: number;
-  /** For people. */
-  readonly reason: string;
-}
-
-/** The last attempt to move it away from its compute, when it failed. */
-export type FailedMove = Pick<FailedStart, 'compute' | 'epoch' | 'count' | 'notBefore' | 'reason'>;
-
-/** A compute that does not say how runs end is known by what was seen of it. */
-export type SeenRunning = Pick<FailedStart, 'generation' | 'compute' | 'epoch'>;
 
 export class OpenNode {
   readonly projectId: string;
@@ -81,9 +68,11 @@ export class OpenNode {
   isLeaving = false;
   /** The node is moving to another compute, which may take minutes: the project's gate cannot be held until the node has arrived. */
   isMoving = false;
+  failedStart: FailedStart | undefined;
   failedMove: FailedMove | undefined;
   #problem: string | undefined;
-  #failedStart: FailedStart | undefined;
+  #waitCause: WaitCause | undefined;
+  #waiting: NodeWait | undefined;
 
   constructor(projectId: string, compute: RegisteredCompute | undefined, entry: NodeEntry, live: NodeLive = unknownLive) {
     this.projectId = projectId;
@@ -105,30 +94,41 @@ export class OpenNode {
     return this.#live;
   }
 
-  /** Why it cannot be used, for people; undefined when it can. Clients see it where its command line would be. */
+  /** Why the node cannot be used on its compute; undefined when it can. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
   set problem(problem: string | undefined) {
-    if (problem === this.#problem) return;
     this.#problem = problem;
+    this.#wait();
+  }
+
+  /** Why the node does not run as it is wanted, or stays on a compute that it has to leave. */
+  get waitCause(): WaitCause | undefined {
+    return this.#waitCause;
+  }
+
+  set waitCause(cause: WaitCause | undefined) {
+    this.#waitCause = cause;
+    this.#wait();
+  }
+
+  /** Why the node cannot be used, does not run, or has to leave; undefined: none of these. */
+  get waiting(): NodeWait | undefined {
+    return this.#waiting;
+  }
+
+  #wait(): void {
+    const problem = this.#problem === undefined ? undefined : { reason: this.#problem, attempts: 0 };
+    this.#waiting = waitingFor(this.#waitCause ?? problem, this.#waiting);
     this.#object = undefined;
   }
 
-  /** The last start, when it failed and is tried again. Clients see its reason as they see a problem. */
-  get failedStart(): FailedStart | undefined {
-    return this.#failedStart;
-  }
-
-  set failedStart(failed: FailedStart | undefined) {
-    this.#failedStart = failed;
-    this.#object = undefined;
-  }
-
-  /** For people: why it cannot be used, or does not run although it is to; undefined when neither is so. */
+  /** Explanation for people: why the node cannot be used, or does not run although it is to; undefined when neither is so. */
   get shownProblem(): string | undefined {
-    return this.#problem ?? (this.#failedStart && `${this.#failedStart.reason}. It is tried again`);
+    const isShown = this.#problem !== undefined || this.#live.status === 'stopped';
+    return isShown && this.#waiting ? sayWaiting(this.#waiting) : undefined;
   }
 
   get object(): NodeObject {
@@ -288,12 +288,12 @@ export class OpenNode {
     await this.#transport().send(`DELETE ${this.#node()}/traffic/{traffic_id}`, { path: { ...path, traffic_id } });
   }
 
-  /** Its console, as the compute offers it. @throws why the compute refuses; `compute_route_missing` for kinds without a console */
+  /** Opens the node's console. @throws why the compute refuses; `compute_route_missing` for kinds without a console */
   console(signal: AbortSignal): Promise<Join> {
     return this.#transport().socket(`${this.#address()}/console/ws`, signal);
   }
 
-  /** Its auxiliary console. @throws why the compute refuses */
+  /** Opens the node's auxiliary console. @throws why the compute refuses */
   auxiliary(signal: AbortSignal): Promise<Join> {
     return this.#transport().socket(`${this.#address()}/aux/ws`, signal);
   }
@@ -382,7 +382,7 @@ export class OpenNode {
   }
 }
 
-function unlessMissing(error: unknown): void {
+export function unlessMissing(error: unknown): void {
   if (!isFault(error) || error.status !== 404) throw error;
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { waitFor } from '../../../../test/support/wait-for.ts';
 import { refusal, withController } from '../../../../test/support/with-controller.ts';
 import type { NodeObject } from '../../model/node.ts';
 
@@ -43,26 +44,18 @@ describe('nodes', () => {
 
   it('whose start failed say why, until it is tried again with success or their user has stopped them', async () => {
     const { node_id } = await bench.addNode('PC1');
-    const { nodes } = await bench.controller.projects.get(bench.project.project_id).live();
-    const failedStart = {
-      compute: undefined,
-      generation: 1,
-      isOfCompute: false,
-      epoch: 1,
-      count: 1,
-      notBefore: 0,
-      reason: 'no memory',
-    };
+    const node = () => bench.inProject<NodeObject>(`GET /nodes/${node_id}`);
     for (const verb of ['start', 'stop']) {
-      nodes.setProblem(nodes.get(node_id), { failedStart });
-      const shown = await bench.inProject<NodeObject>(`GET /nodes/${node_id}`);
-      assert.equal(shown.command_line, 'Not started: no memory. It is tried again');
+      await bench.inProject(`POST /nodes/${node_id}/start`);
+      bench.compute.refused.add('/start');
+      bench.compute.tell(node_id, { status: 'stopped', interrupted: true });
+      const isShown = async () => /^Not started: .* \(since .* UTC, tried once\)$/.test((await node()).command_line ?? '');
+      await waitFor(isShown, { what: 'the reason', everyMs: 20 });
       const [problem] = await bench.inProject<{ id: string; message: string }[]>('GET /problems');
-      assert.deepEqual([problem?.id, problem?.message], [node_id, 'no memory. It is tried again']);
-      assert.doesNotMatch(
-        String((await bench.inProject<NodeObject>(`POST /nodes/${node_id}/${verb}`)).command_line),
-        /Not started/,
-      );
+      assert.deepEqual([problem?.id, `Not started: ${problem?.message}`], [node_id, (await node()).command_line]);
+      bench.compute.refused.clear();
+      await bench.inProject(`POST /nodes/${node_id}/${verb}`);
+      assert.doesNotMatch(String((await node()).command_line), /Not started/);
       assert.deepEqual(await bench.inProject('GET /problems'), []);
     }
   });

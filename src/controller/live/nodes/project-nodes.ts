@@ -27,9 +27,10 @@ import type { NodeEntry } from '../../model/topology.ts';
 import { notWanted, type WantedRun } from '../../model/wanted.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
-import { withImages } from './missing-images.ts';
-import { checkDuplicable, type Fill, filledBy, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
+import { isLack, lacking, unlessLacking, withImages } from './missing-images.ts';
+import { checkAbsent, checkDuplicable, type Fill, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
+import { mayBeDone } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
 
@@ -45,6 +46,12 @@ export interface LinksOfNodes {
   readonly deleteOn: (nodeId: string) => Promise<void>;
   /** The node exists on its compute now: its links that do not are connected. */
   readonly connectOn: (nodeId: string) => Promise<void>;
+}
+
+/** Choices of the request that makes a node. */
+export interface Lenience {
+  /** A node whose image or program its compute does not have becomes part of the project all the same, and is made there at its start. */
+  readonly mayLack?: boolean;
 }
 
 function placeOn({ id }: RegisteredCompute): Pick<NodeEntry, 'compute_id' | 'console'> {
@@ -66,38 +73,44 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Makes a node; one that has this id already is returned as it is. `fill`: gives it files, before it is stored and announced. */
-  async create(body: NodeCreate, fill?: Fill): Promise<NodeObject> {
+  async create(body: NodeCreate, fill?: Fill, { mayLack = false }: Lenience = {}): Promise<NodeObject> {
     const compute = this.#context.computes.resolve(body);
     const nodeId = body.node_id ?? crypto.randomUUID();
     return this.locks.run(nodeId, async () => {
       const existing = this.find(nodeId);
       if (existing) return existing.object;
       kindOf(body.node_type);
-      return this.#make(compute, body.name, async (name) => {
-        const plan = await planNode(this.#context, compute, { ...body, compute_id: compute.id, node_id: nodeId }, name);
-        return fill ? filledBy(plan, fill) : plan;
-      });
+      const name = this.names.allocate(body.name);
+      const wanted = { ...body, compute_id: compute.id, node_id: nodeId };
+      const plan = () => planNode(this.#context, compute, wanted, { name, fill });
+      return this.#makeNamed(compute, name, plan, { mayLack: mayLack && fill === undefined });
     });
   }
 
   /** Makes a new node on its compute; its lock is held. `fill` as for `create`. @throws `node_id_taken` and why it cannot be made */
-  async prepare({ ref: _ref, warm_template: _warm, ...body }: BulkNode & { node_id: string }, fill?: Fill): Promise<PreparedNode> {
+  async prepare(
+    { ref: _ref, warm_template: _warm, ...body }: BulkNode & { node_id: string },
+    fill?: Fill,
+    { mayLack = false }: Lenience = {},
+  ): Promise<PreparedNode> {
     const compute = this.#context.computes.resolve(body);
     if (this.find(body.node_id)) throw fault('node_id_taken', { node_id: body.node_id });
     kindOf(body.node_type);
     const name = this.names.allocate(body.name);
-    return this.#prepare(compute, name, async () => {
-      const plan = await planNode(this.#context, compute, { ...body, compute_id: compute.id }, name);
-      return fill ? filledBy(plan, fill) : plan;
-    });
+    const plan = () => planNode(this.#context, compute, { ...body, compute_id: compute.id }, { name, fill });
+    return this.#prepare(compute, name, plan, { mayLack: mayLack && fill === undefined });
   }
 
-  /** Makes a copy of a node that does not run, files included and links not. */
+  /** Makes a copy of a node that does not run, files included and links not. Where the node lacks something, the copy lacks it, too. */
   duplicate(nodeId: string, place: NodeDuplicate): Promise<NodeObject> {
     return this.withNode(nodeId, async (source) => {
       checkDuplicable(source);
-      if (!source.isPresent) await this.place(source);
-      return this.#make(source.requireCompute(), source.entry.name, (name) => planCopy(source, place, name));
+      const compute = source.requireCompute();
+      if (!source.isPresent) await this.place(source).catch(unlessLacking);
+      const name = this.names.allocate(source.entry.name);
+      const node_id = crypto.randomUUID();
+      const plan = () => planCopy(source, { node_id, place, name, folder: this.#context.folder });
+      return this.locks.run(node_id, () => this.#makeNamed(compute, name, plan, { mayLack: !source.isPresent }));
     });
   }
 
@@ -204,8 +217,8 @@ export class ProjectNodes extends NodeSet {
     if (node.live.status !== 'stopped' && node.setLive({ ...node.live, status: 'stopped' })) this.#announce(node);
   }
 
-  /** Why it cannot be used, or could not be started; undefined: that is over. */
-  setProblem(node: OpenNode, problem: Partial<Pick<OpenNode, 'problem' | 'failedStart'>>, action = 'node.updated'): void {
+  /** Shows why it cannot be used, or waits; undefined: that is over. */
+  setProblem(node: OpenNode, problem: Partial<Pick<OpenNode, 'problem' | 'waitCause'>>, action = 'node.updated'): void {
     Object.assign(node, problem);
     this.#announce(node, action);
   }
@@ -213,11 +226,16 @@ export class ProjectNodes extends NodeSet {
   /** Puts a node onto another compute, where `open` makes it. Nothing else is done with it from the begin of `prepare` on. */
   move(nodeId: string, compute: RegisteredCompute, prepare: (node: OpenNode) => Promise<void>): Promise<void> {
     return this.withNode(nodeId, async (node) => {
-      await prepare(node);
-      await this.#commitUpdated(node, canonical<NodeEntry>({ ...node.entry, ...placeOn(compute) }));
-      node.compute = compute;
-      node.run = undefined;
-      node.isPresent = false;
+      node.isMoving = true;
+      try {
+        await prepare(node);
+        await this.#commitUpdated(node, canonical<NodeEntry>({ ...node.entry, ...placeOn(compute) }));
+        node.compute = compute;
+        node.run = undefined;
+        node.isPresent = false;
+      } finally {
+        node.isMoving = false;
+      }
     });
   }
 
@@ -258,31 +276,40 @@ export class ProjectNodes extends NodeSet {
     this.locks.run(node.id, reconcile).catch(() => undefined);
   }
 
-  /** Makes a node on its compute under a name of its own; what fails on the way is reverted. */
-  #make(compute: RegisteredCompute, base: string, plan: (name: string) => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
-    const name = this.names.allocate(base);
-    return this.#makeNamed(compute, name, () => plan(name));
-  }
-
-  /** The name is reserved already. */
-  async #makeNamed(compute: RegisteredCompute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<NodeObject> {
-    const prepared = await this.#prepare(compute, name, plan);
+  /** Makes a node on its compute; its name is reserved already. What fails on the way is reverted. */
+  async #makeNamed(
+    compute: RegisteredCompute,
+    name: string,
+    plan: () => NodePlan | Promise<NodePlan>,
+    lenience?: Lenience,
+  ): Promise<NodeObject> {
+    const prepared = await this.#prepare(compute, name, plan, lenience);
     await commitPrepared(this.#context, [prepared]);
     return prepared.result();
   }
 
-  async #prepare(compute: RegisteredCompute, name: string, plan: () => NodePlan | Promise<NodePlan>): Promise<PreparedNode> {
+  async #prepare(
+    compute: RegisteredCompute,
+    name: string,
+    plan: () => NodePlan | Promise<NodePlan>,
+    { mayLack = false }: Lenience = {},
+  ): Promise<PreparedNode> {
     let node: OpenNode | undefined;
-    const revert = async () => {
+    const revert = async (error?: unknown) => {
       this.names.release(name);
-      if (node?.isPresent) await node.deleteOnCompute().catch(() => undefined);
+      if (node?.isPresent || (mayBeDone(error) && compute.transport.state.connected))
+        await node?.deleteOnCompute().catch(() => undefined);
     };
     try {
       const { node: made, create } = await plan();
       node = made;
       made.isPresent = false;
       await this.#context.announceTo(compute);
-      this.#take(made, await withImages(this.#context, made, create));
+      const answer = await withImages(this.#context, made, create).catch((error: unknown) => {
+        if (!mayLack || !isLack(error)) throw error;
+        lacking(made, error);
+      });
+      if (answer) this.#take(made, answer);
       const apply = () => {
         this.put(made);
         return made.object;
@@ -290,7 +317,7 @@ export class ProjectNodes extends NodeSet {
       const change: ProjectChange = { action: 'node.created', event: made.entry, was: null, undoable: true };
       return { node: made, commit: { change, apply }, revert, result: () => made.object };
     } catch (error) {
-      await revert();
+      await revert(error);
       throw error;
     }
   }
@@ -301,7 +328,7 @@ export class ProjectNodes extends NodeSet {
     return this.locks.run(nodeId, () => fn(this.get(nodeId)));
   }
 
-  /** Makes a node of the file on its compute, or finds it there. Until its problem is gone, what is shown of it may be old. */
+  /** Creates the node on its compute, or adopts it there. The status shown is stale while `problem` is set. */
   async place(node: OpenNode, action = 'node.updated'): Promise<void> {
     if (this.#context.nodeInputs.lacksFiles(node.id))
       throw fault('node_failed', { name: node.entry.name, reason: 'its compute has not been given the copy of its files yet' });
@@ -325,7 +352,9 @@ export class ProjectNodes extends NodeSet {
     const before = node.entry;
     const completed = canonical<NodeEntry>({ ...wanted, properties: { ...wanted.properties, ...properties } });
     checkPortsStay(node, completed, this.#links.endsOn(node.id));
-    const sent = node.isPresent ? updateBody(before, wanted, properties) : undefined;
+    const body = updateBody(before, wanted, properties);
+    if (body && !node.isPresent) await checkAbsent(node, body);
+    const sent = node.isPresent ? body : undefined;
     const after = sent ? await this.#updateOnCompute(node, wanted, sent) : completed;
     if (isDeepStrictEqual(after, before)) return;
     await this.#commitUpdated(node, after, { undoable: true }).catch(async (error: unknown) => {

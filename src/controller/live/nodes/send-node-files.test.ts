@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { beginMove } from '../../projects/pending-moves.ts';
 import type { OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
 
@@ -18,19 +17,19 @@ test('files of a node are sent to its compute once, but never those of a move th
   const id = crypto.randomUUID();
   const compute = { isLocal: false, transport: { raw } };
   const node = {
+    wanted: { move: { from: 'far', to: 'local' } } as object,
     id,
     projectId: crypto.randomUUID(),
     entry: { node_type: 'qemu' },
     requireCompute: () => compute,
-  } as unknown as OpenNode;
+  };
   const own = join(folder, 'project-files', 'qemu', id);
   await mkdir(own, { recursive: true });
   await writeFile(join(own, 'hda_disk.qcow2'), 'half');
-  const { file } = await beginMove(folder, { node_id: id, node_type: 'qemu', from: 'far', to: 'local' });
-  await sendNodeFiles(folder, node);
+  await sendNodeFiles(folder, node as unknown as OpenNode);
   assert.deepEqual([sent, await readdir(own)], [[], ['hda_disk.qcow2']]);
-  await rm(join(folder, file));
-  await sendNodeFiles(folder, node);
+  node.wanted = {};
+  await sendNodeFiles(folder, node as unknown as OpenNode);
   assert.deepEqual(sent, ['hda_disk.qcow2 half']);
   await assert.rejects(readdir(own), { code: 'ENOENT' });
 });

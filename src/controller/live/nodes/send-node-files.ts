@@ -4,7 +4,6 @@ import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { findKind } from '../../model/node.ts';
-import { moveFiles } from './move-files.ts';
 import type { OpenNode } from './open-node.ts';
 
 /**
@@ -18,7 +17,7 @@ export async function sendNodeFiles(projectFolder: string, node: OpenNode): Prom
   if (compute.isLocal || folder === undefined) return;
   const own = join(projectFolder, 'project-files', folder, node.id);
   const files = await readdir(own, { recursive: true, withFileTypes: true }).catch(() => undefined);
-  if (files === undefined || (await moveFiles(projectFolder, node.id)).length > 0) return;
+  if (files === undefined || node.wanted.move) return;
   for (const file of files) {
     if (!file.isFile()) continue;
     const path = join(file.parentPath, file.name);

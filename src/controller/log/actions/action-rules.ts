@@ -15,6 +15,8 @@ export interface StoredState {
   readonly links: Map<string, LinkEntry>;
   readonly drawings: Map<string, DrawingEntry>;
   readonly computes: readonly ComputeEntry[];
+  /** Ids of all computes that had a node of the project, and may still have files of it. */
+  readonly pastComputes: Set<string>;
   readonly udpPorts: Map<string, UdpPorts>;
   readonly wanted: Map<string, WantedRun>;
   /** Number of the change with which the project was last rewound; 0: never. */

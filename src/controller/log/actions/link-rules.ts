@@ -53,7 +53,7 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
         : 'the link was changed since';
     },
     invert: ({ linkOperations }, { event, was }) => linkOperations.update(event.link_id, inputOf(differing(was, event))),
-    // With ports: its frames go elsewhere, which listeners are not sent.
+    // A change with ports moves the link's frames to other addresses, which listeners are not sent.
     notice: (_source, { event, udp_ports }) => (udp_ports ? undefined : objectOf(event)),
   },
   'link.deleted': {

@@ -6,8 +6,9 @@ import { type ActionRules, differing, isAsLeft, type NoticeView, type StoredStat
 
 type NodeRecordAction = 'node.created' | 'node.updated' | 'node.deleted';
 
-const put = ({ nodes }: StoredState, { event }: { event: NodeEntry }): void => {
+const put = ({ nodes, pastComputes }: StoredState, { event }: { event: NodeEntry }): void => {
   nodes.set(event.node_id, toNodeEntry(event));
+  pastComputes.add(event.compute_id);
 };
 const notice = (source: NoticeView, { event }: { event: NodeEntry }) => source.nodeObject(event);
 const missing = ({ name }: NodeEntry) => `node ${name} does not exist any more`;

@@ -4,39 +4,55 @@
  */
 import { createHash } from 'node:crypto';
 import { isUuid } from '../../../schema/common.ts';
+import { ForeignMap } from '../../../schema/foreign-map.ts';
+import { drawingKeys, fileKeys, linkKeys, nodeKeys, serverKeys, topologyKeys } from '../../../schema/project-1x.ts';
 import { drawingsOf } from './drawings-1x.ts';
-import { convertNode, type OldNode } from './nodes-1x.ts';
-import { integerOr, object, objects, type Raw, textOr } from './raw.ts';
+import { convertNode, type OldNode, type OldNodeMap } from './nodes-1x.ts';
+import { integerOr, type Raw, textOr } from './raw.ts';
+
+export interface UpgradedProject {
+  readonly raw: Raw;
+  /** Parts of the file without a counterpart: keys, nodes' ports and links. */
+  readonly lost: readonly string[];
+}
 
 /** @throws Error whose message names what cannot be read */
-export function upgradeFrom1x(file: Raw): Raw {
-  const seed = createHash('sha1').update(JSON.stringify(file)).digest('hex');
+export function upgradeFrom1x(given: Raw): UpgradedProject {
+  const seed = createHash('sha1').update(JSON.stringify(given)).digest('hex');
   const makeId = (what: string) => uuidOf(`${seed} ${what}`);
-  const old = object(file.topology);
-  const computes = computesOf(objects(old.servers), makeId);
-  const nodes = objects(old.nodes).map((node, index) => {
-    const given = textOr(node.vm_id, '');
-    const identity = {
-      node_id: isUuid(given) ? given : makeId(`node ${index}`),
-      compute_id: computes.get(node.server_id)?.compute_id ?? 'local',
-    };
-    return convertNode(node, identity);
+  const file = new ForeignMap(given, fileKeys);
+  const old = file.map('topology', topologyKeys);
+  const lost: string[] = [];
+  const computes = computesOf(old.maps('servers', serverKeys), makeId);
+  const nodes = old.maps('nodes', nodeKeys).map((node, index) => {
+    const id = textOr(node.raw('vm_id'), '');
+    const compute_id = computes.get(node.raw('server_id'))?.compute_id ?? 'local';
+    return { map: node, ...convertNode(node, { node_id: isUuid(id) ? id : makeId(`node ${index}`), compute_id }) };
   });
-  const projectId = textOr(file.project_id, '');
-  return {
-    name: textOr(file.name, 'Untitled'),
+  const projectId = textOr(file.raw('project_id'), '');
+  const name = textOr(file.raw('name'), 'Untitled');
+  const drawings = (['ellipses', 'rectangles', 'notes', 'images'] as const).flatMap((list) =>
+    drawingsOf(list, old.maps(list, drawingKeys)),
+  );
+  const topology = {
+    nodes: nodes.map(({ node }) => node),
+    links: linksOf(old.maps('links', linkKeys), { nodes, makeId, lost }),
+    drawings: drawings.map((drawing, index) => ({ ...drawing, drawing_id: makeId(`drawing ${index}`) })),
+    computes: [...computes.values()].filter(({ compute_id }) => compute_id !== 'local' && compute_id !== 'vm'),
+  };
+  const raw = {
+    name,
     project_id: isUuid(projectId) ? projectId : makeId('project'),
-    auto_start: file.auto_start === true,
+    auto_start: file.raw('auto_start') === true,
     revision: 5,
     type: 'topology',
-    version: textOr(file.version, '1.0'),
-    topology: {
-      nodes: nodes.map(({ node }) => node),
-      links: linksOf(objects(old.links), nodes, makeId),
-      drawings: drawingsOf(old).map((drawing, index) => ({ ...drawing, drawing_id: makeId(`drawing ${index}`) })),
-      computes: [...computes.values()].filter(({ compute_id }) => compute_id !== 'local' && compute_id !== 'vm'),
-    },
+    version: textOr(file.raw('version'), '1.0'),
+    topology,
   };
+  for (const { node, map, lost: ofNode } of nodes)
+    lost.push(...[...map.unread(), ...ofNode].map((one) => `${String(node.name).slice(0, 100)}: ${one}`));
+  // Nodes have reported their own keys.
+  return { raw, lost: [...file.unread().filter((one) => !one.startsWith('topology.nodes[')), ...lost] };
 }
 
 interface OldCompute {
@@ -47,27 +63,36 @@ interface OldCompute {
   readonly protocol: string;
 }
 
-function computesOf(servers: readonly Raw[], makeId: (what: string) => string): Map<unknown, OldCompute> {
+function computesOf(
+  servers: readonly ForeignMap<keyof typeof serverKeys>[],
+  makeId: (what: string) => string,
+): Map<unknown, OldCompute> {
   return new Map(
     servers.map((server) => {
       const address = {
-        host: textOr(server.host, 'localhost'),
-        port: integerOr(server.port, 3080),
-        protocol: textOr(server.protocol, 'http'),
+        host: textOr(server.raw('host'), 'localhost'),
+        port: integerOr(server.raw('port'), 3080),
+        protocol: textOr(server.raw('protocol'), 'http'),
       };
-      const identity =
-        server.local === true
-          ? { compute_id: 'local', name: 'Local' }
-          : server.vm === true
-            ? { compute_id: 'vm', name: 'GNS3 VM' }
-            : { compute_id: makeId(`compute ${server.id}`), name: `Remote ${server.id}` };
-      return [server.id, { ...identity, ...address }];
+      const [id, isLocal, isVm] = [server.raw('id'), server.raw('local') === true, server.raw('vm') === true];
+      const identity = isLocal
+        ? { compute_id: 'local', name: 'Local' }
+        : isVm
+          ? { compute_id: 'vm', name: 'GNS3 VM' }
+          : { compute_id: makeId(`compute ${id}`), name: `Remote ${id}` };
+      return [id, { ...identity, ...address }];
     }),
   );
 }
 
-/** Converts links; those to missing nodes or ports are dropped. */
-function linksOf(links: readonly Raw[], nodes: readonly OldNode[], makeId: (what: string) => string): Raw[] {
+interface OldLinkParts {
+  readonly nodes: readonly (OldNode & { readonly map: OldNodeMap })[];
+  readonly makeId: (what: string) => string;
+  readonly lost: string[];
+}
+
+/** Converts links; those to missing nodes or ports are dropped and named. */
+function linksOf(links: readonly ForeignMap<keyof typeof linkKeys>[], { nodes, makeId, lost }: OldLinkParts): Raw[] {
   const byOldId = new Map(nodes.map((node) => [node.oldId, node]));
   const endOf = (nodeId: unknown, portId: unknown) => {
     const node = byOldId.get(nodeId);
@@ -75,8 +100,13 @@ function linksOf(links: readonly Raw[], nodes: readonly OldNode[], makeId: (what
     return node && port && { node_id: node.node.node_id, ...port };
   };
   return links.flatMap((link, index) => {
-    const ends = [endOf(link.source_node_id, link.source_port_id), endOf(link.destination_node_id, link.destination_port_id)];
-    return ends.includes(undefined) ? [] : [{ link_id: makeId(`link ${index}`), nodes: ends }];
+    const ends = [
+      endOf(link.raw('source_node_id'), link.raw('source_port_id')),
+      endOf(link.raw('destination_node_id'), link.raw('destination_port_id')),
+    ];
+    if (!ends.includes(undefined)) return [{ link_id: makeId(`link ${index}`), nodes: ends }];
+    lost.push(`links[${index}]: a node or port of it does not exist`);
+    return [];
   });
 }
 

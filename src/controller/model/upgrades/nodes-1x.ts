@@ -1,7 +1,12 @@
 /** Nodes of 1.x files. The kinds are named because each was written differently; nothing else may do so. Source: as `from-1x.ts`. */
 import { isIPv6 } from 'node:net';
+import type { ForeignMap } from '../../../schema/foreign-map.ts';
+import { labelKeys, type nodeKeys, portKeys, propertyKeys } from '../../../schema/project-1x.ts';
 import { labelStyle } from './drawings-1x.ts';
-import { integerOr, object, objects, type Raw, textOr } from './raw.ts';
+import { integerOr, object, type Raw, textOr } from './raw.ts';
+
+export type OldNodeMap = ForeignMap<keyof typeof nodeKeys>;
+type OldPortMap = ForeignMap<keyof typeof portKeys>;
 
 interface PortPlace {
   readonly adapter_number: number;
@@ -12,6 +17,8 @@ export interface OldNode {
   readonly node: Raw & { readonly node_id: string };
   /** Old id of a port to its place. */
   readonly ports: ReadonlyMap<unknown, PortPlace>;
+  /** Parts of it without a counterpart, beside unread keys. */
+  readonly lost: readonly string[];
 }
 
 /** Current equivalent of a node type of 1.x. */
@@ -21,14 +28,17 @@ interface Type {
   readonly hasNoConsole?: boolean;
   /** Ports counted from 1, and now from 0. */
   readonly countsFromOne?: boolean;
-  readonly properties?: (old: Raw, properties: Raw) => Raw;
+  readonly properties?: (old: OldNodeMap, properties: Raw, ports: readonly OldPortMap[]) => Raw;
   readonly defaults?: Raw;
 }
 
-const linkedClone = (old: Raw, properties: Raw): Raw => ({ ...properties, linked_clone: old.linked_clone === true });
-const hubPorts = (old: Raw): Raw[] =>
-  objects(old.ports).map((port) => {
-    const number = integerOr(port.port_number, 1) - 1;
+const linkedClone = (old: OldNodeMap, properties: Raw): Raw => ({
+  ...properties,
+  linked_clone: old.raw('linked_clone') === true,
+});
+const hubPorts = (ports: readonly OldPortMap[]): Raw[] =>
+  ports.map((port) => {
+    const number = integerOr(port.raw('port_number'), 1) - 1;
     return { name: `Ethernet${number}`, port_number: number };
   });
 const types: Readonly<Record<string, Type>> = {
@@ -42,19 +52,18 @@ const types: Readonly<Record<string, Type>> = {
     symbol: ':/symbols/hub.svg',
     hasNoConsole: true,
     countsFromOne: true,
-    properties: (old, properties) => ({ ...properties, ports_mapping: hubPorts(old) }),
+    properties: (_old, properties, ports) => ({ ...properties, ports_mapping: hubPorts(ports) }),
   },
   EthernetSwitch: {
     node_type: 'ethernet_switch',
     symbol: ':/symbols/ethernet_switch.svg',
     hasNoConsole: true,
     countsFromOne: true,
-    properties: (old, properties) => {
-      const ports = objects(old.ports);
-      const mapped = hubPorts(old).map((port, index) => ({
+    properties: (_old, properties, ports) => {
+      const mapped = hubPorts(ports).map((port, index) => ({
         ...port,
-        type: textOr(ports[index]?.type, 'access'),
-        vlan: integerOr(ports[index]?.vlan, 1),
+        type: textOr(ports[index]?.raw('type'), 'access'),
+        vlan: integerOr(ports[index]?.raw('vlan'), 1),
       }));
       return { ...properties, ports_mapping: mapped };
     },
@@ -84,36 +93,46 @@ const routers = ['C1700', 'C2600', 'C2691', 'C3600', 'C3620', 'C3640', 'C3660', 
 const internetSum = '8ebc5a6ec53a1c05b7aa101b5ceefe31';
 
 /** @throws Error whose message names what cannot be read */
-export function convertNode(old: Raw, identity: { node_id: string; compute_id: string }): OldNode {
-  const { console, name, console_type, console_host: _host, use_ubridge: _bridge, ...properties } = object(old.properties);
-  const title = textOr(old.type, textOr(properties.platform, '').toUpperCase());
+export function convertNode(old: OldNodeMap, identity: { node_id: string; compute_id: string }): OldNode {
+  // The kind knows its own properties: only the keys of the node among them are counted.
+  const given = old.map('properties', propertyKeys);
+  const [console, name, consoleType] = [given.raw('console'), given.raw('name'), given.raw('console_type')];
+  const properties = Object.fromEntries(
+    Object.entries(object(old.peek('properties'))).filter(([key]) => !Object.hasOwn(propertyKeys, key)),
+  );
+  given.takeAll();
+  const title = textOr(old.raw('type'), textOr(properties.platform, '').toUpperCase());
   const type = typeOf(title, properties);
-  const label = object(old.label);
-  const ports = new Map(objects(old.ports).map((port) => [port.id, placeOf(port, type)]));
-  const shownName = textOr(label.text, textOr(name, title));
+  const label = old.map('label', labelKeys);
+  const listed = old.maps('ports', portKeys);
+  const ports = new Map(listed.map((port) => [port.raw('id'), placeOf(port, type)]));
+  // The names of ports follow from the node, save those of clouds.
+  for (const port of listed) port.raw('name');
+  const shownName = textOr(label.raw('text'), textOr(name, title));
   const node: OldNode['node'] = {
     ...identity,
     node_type: type.node_type,
     name: shownName,
     label: {
       text: shownName,
-      rotation: 0,
-      style: labelStyle(label),
-      x: integerOr(label.x, 0),
-      y: integerOr(label.y, -25),
+      rotation: integerOr(label.raw('rotation'), 0),
+      style: labelStyle(label.raw('font'), label.raw('color')),
+      x: integerOr(label.raw('x'), 0),
+      y: integerOr(label.raw('y'), -25),
     },
     console: type.hasNoConsole || typeof console !== 'number' ? null : console,
-    console_type: type.hasNoConsole ? null : textOr(console_type, 'telnet'),
+    console_type: type.hasNoConsole ? null : textOr(consoleType, 'telnet'),
     symbol: symbolOf(old, type),
-    x: integerOr(old.x, 0),
-    y: integerOr(old.y, 0),
-    z: integerOr(old.z, 1),
-    port_name_format: textOr(old.port_name_format, textOr(type.defaults?.port_name_format, 'Ethernet{0}')),
-    port_segment_size: integerOr(old.port_segment_size, integerOr(type.defaults?.port_segment_size, 0)),
-    first_port_name: textOr(old.first_port_name, null),
-    properties: type.properties ? type.properties(old, properties) : properties,
+    x: integerOr(old.raw('x'), 0),
+    y: integerOr(old.raw('y'), 0),
+    z: integerOr(old.raw('z'), 1),
+    port_name_format: textOr(old.raw('port_name_format'), textOr(type.defaults?.port_name_format, 'Ethernet{0}')),
+    port_segment_size: integerOr(old.raw('port_segment_size'), integerOr(type.defaults?.port_segment_size, 0)),
+    first_port_name: textOr(old.raw('first_port_name'), null),
+    properties: type.properties ? type.properties(old, properties, listed) : properties,
   };
-  return type.node_type === 'cloud' ? asCloud({ oldId: old.id, node, ports }, old) : { oldId: old.id, node, ports };
+  const converted = { oldId: old.raw('id'), node, ports, lost: [] };
+  return type.node_type === 'cloud' ? asCloud(converted, listed) : converted;
 }
 
 function typeOf(title: string, properties: Raw): Type {
@@ -130,37 +149,42 @@ function typeOf(title: string, properties: Raw): Type {
     symbol: ':/symbols/router.svg',
     properties: (old, given) => {
       const platform = textOr(given.platform, guessed);
-      const id = old.dynamips_id ?? given.dynamips_id;
+      const id = old.raw('dynamips_id') ?? given.dynamips_id;
       return { ...given, platform, ram: given.ram ?? routerRam[platform] ?? 256, ...(id !== undefined && { dynamips_id: id }) };
     },
   };
 }
 
-function placeOf(port: Raw, { countsFromOne }: Type): PortPlace {
-  const number = integerOr(port.port_number, countsFromOne ? 1 : 0);
-  return { adapter_number: integerOr(port.adapter_number, 0), port_number: countsFromOne ? number - 1 : number };
+function placeOf(port: OldPortMap, { countsFromOne }: Type): PortPlace {
+  const number = integerOr(port.raw('port_number'), countsFromOne ? 1 : 0);
+  const adapter_number = integerOr(port.raw('adapter_number'), integerOr(port.raw('slot_number'), 0));
+  return { adapter_number, port_number: countsFromOne ? number - 1 : number };
 }
 
 /** `…normal.svg` and `…selected.svg` were two pictures of one symbol. */
-function symbolOf(old: Raw, type: Type): string {
+function symbolOf(old: OldNodeMap, type: Type): string {
   const fallback = type.symbol ?? ':/symbols/computer.svg';
-  return textOr(old.symbol, textOr(old.default_symbol, fallback).replace(/\.normal\.svg$/, '.svg'));
+  return textOr(old.raw('symbol'), textOr(old.raw('default_symbol'), fallback).replace(/\.normal\.svg$/, '.svg'));
 }
 
 /**
  * Converts a cloud of 1.x, whose ports were named after their NIOs. @throws Error for an unknown kind of NIO, or a UDP tunnel that
  * is not over IPv4
  */
-function asCloud({ oldId, node }: OldNode, old: Raw): OldNode {
+function asCloud({ oldId, node }: OldNode, ports: readonly OldPortMap[]): OldNode {
   const { nios: _nios, ...properties } = object(node.properties);
+  const lost: string[] = [];
   const mapped: Raw[] = [];
   const places = new Map<unknown, PortPlace>();
   let tunnels = 0;
-  for (const port of objects(old.ports)) {
-    const name = textOr(port.name, '');
+  for (const port of ports) {
+    const name = textOr(port.raw('name'), '');
     const [kind = '', ...rest] = name.split(':');
     const port_number = mapped.length + 1;
-    if (kind === 'nio_nat') continue;
+    if (kind === 'nio_nat') {
+      lost.push(`the port ${name}: add a NAT node`);
+      continue;
+    }
     if (kind === 'nio_gen_eth' || kind === 'nio_gen_linux' || kind === 'nio_tap') {
       const interfaceName = rest.join(':');
       mapped.push({ interface: interfaceName, name: interfaceName, port_number, type: kind === 'nio_tap' ? 'tap' : 'ethernet' });
@@ -171,7 +195,7 @@ function asCloud({ oldId, node }: OldNode, old: Raw): OldNode {
       tunnels += 1;
       mapped.push({ name: `UDP tunnel ${tunnels}`, port_number, type: 'udp', lport, rhost, rport });
     } else throw new Error(`the port "${name}" of a cloud is of no known kind`);
-    places.set(port.id, { adapter_number: 0, port_number });
+    places.set(port.raw('id'), { adapter_number: 0, port_number });
   }
-  return { oldId, node: { ...node, properties: { ...properties, interfaces: [], ports_mapping: mapped } }, ports: places };
+  return { oldId, node: { ...node, properties: { ...properties, interfaces: [], ports_mapping: mapped } }, ports: places, lost };
 }

@@ -18,7 +18,7 @@ const steps: readonly { readonly from: number; readonly apply: (project: Raw) =>
           : node.properties,
       })),
   },
-  // From 6 to 7 only files of one kind moved: `upgrades/files.ts`.
+  // The step from 6 to 7 only moved files of one kind: `upgrades/files.ts`.
   { from: 6, apply: (project) => project },
   {
     from: 7,

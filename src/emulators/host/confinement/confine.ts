@@ -5,6 +5,7 @@
  */
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { fault } from '../../../api/faults.ts';
 import { isBelow } from '../../../lib/inside.ts';
 import { type BubblewrapSpec, bubblewrapWords, type RootFolder } from '../../../process/bubblewrap/bubblewrap.ts';
 import { systemCallFilter } from '../../../process/bubblewrap/system-call-filter.ts';
@@ -19,7 +20,7 @@ export interface Confinement {
   /** Where bubblewrap is not used, only its covers are made. */
   readonly root: RootFolder;
   readonly usesBubblewrap: boolean;
-  /** In the server's runtime folder, which only root may change; empty outside of the namespaces. */
+  /** Staging folder in the server's runtime folder, which only root may change; empty outside of the namespaces. */
   readonly stage: string;
 }
 
@@ -28,6 +29,8 @@ export interface ConfinedCommand {
   readonly args: string[];
   /** Filter of system calls, for bubblewrap. */
   readonly filter: Buffer | undefined;
+  /** Absent: the variables that confined programs get. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 export interface ConfineOptions extends Pick<BubblewrapSpec, 'workingFolder' | 'hasOwnNetwork'> {
@@ -48,10 +51,14 @@ export function confinedCommand(
   const inner = commandAs(runAs, program, args, limits);
   if (!usesBubblewrap) return { ...withCovers(root, stage, inner), filter: undefined };
   const [first = '', ...words] = bubblewrapWords({ ...options, root, ends });
-  // Where an administrator lets users choose files of the host, they may choose io_uring.
-  const filter = systemCallFilter({ allowsIoUring: root.coversHost !== undefined, isolatesItself });
-  return { program: first, args: [...words, inner.program, ...inner.args], filter };
+  // Where an administrator lets users choose files of the host, they may choose io_uring, and windows of the server's session.
+  const seesHost = root.coversHost !== undefined;
+  const filter = systemCallFilter({ allowsIoUring: seesHost, isolatesItself });
+  return { program: first, args: [...words, inner.program, ...inner.args], filter, ...(seesHost && { env: process.env }) };
 }
+
+/** Folders beside `bin` that belong to what is installed there. */
+const installedFolders = ['lib', 'lib64', 'libexec', 'share'];
 
 export interface ConfinementWish extends Pick<RootFolder, 'reads' | 'writes' | 'devices'> {
   /** A name alone is found among the programs of the distribution. */
@@ -65,14 +72,19 @@ export interface ConfinementWish extends Pick<RootFolder, 'reads' | 'writes' | '
   readonly isOpen?: boolean;
 }
 
-/** A root folder with the program and those of the files that exist; where bubblewrap cannot be used, with all of the host. */
+/**
+ * A root folder with the program and those of the files that exist; where bubblewrap cannot be used, with all of the host.
+ * @throws path_forbidden for a path in a folder that the program writes, if a link there leads to a file that it was not given
+ */
 export async function confine(wanted: ConfinementWish): Promise<Confinement> {
   const { writes, reads, devices = [], program, runAs, runDirectory, seesHost = false, isOpen = false } = wanted;
   const usesBubblewrap = !isOpen && (await bubblewrapObstacle()) === undefined;
-  const written = await realPaths(writes);
-  const read = await realPaths([...reads, ...filesOfProgram(program)]);
+  const { inside, outside: written } = await realPaths(writes, writes);
+  const further = await realPaths([...reads, ...(await filesOfProgram(program))], writes);
+  const read = further.outside;
   const isIn = (folders: readonly RealPath[], { real }: RealPath) => folders.some((folder) => isBelow(folder.real, real));
   const all = [...written, ...read];
+  for (const one of [...inside, ...further.inside]) requireGiven(one, all);
   const root = {
     writes: written.filter((one) => !isIn(written, one)).flatMap((one) => placesOf(one, all)),
     reads: read.filter((one) => !isIn(all, one)).flatMap((one) => placesOf(one, all)),
@@ -84,12 +96,12 @@ export async function confine(wanted: ConfinementWish): Promise<Confinement> {
   return { runAs, root, usesBubblewrap, stage };
 }
 
-/** A program outside of the distribution brings what was installed with it. */
-function filesOfProgram(program: string): string[] {
+/** A program outside of the distribution brings what was installed with it, also where a link leads to it. */
+async function filesOfProgram(program: string): Promise<string[]> {
   if (!isAbsolute(program)) return [];
-  const folder = dirname(program);
-  const others = ['lib', 'lib64', 'libexec', 'share'].map((name) => join(dirname(folder), name));
-  return [program, ...(basename(folder) === 'bin' ? others : [])];
+  const real = await realpath(program).catch(() => program);
+  const folders = [program, real].map(dirname).filter((folder) => basename(folder) === 'bin');
+  return [program, ...folders.flatMap((folder) => installedFolders.map((name) => join(dirname(folder), name)))];
 }
 
 interface RealPath {
@@ -97,14 +109,27 @@ interface RealPath {
   readonly real: string;
 }
 
-/** Without those that do not exist, or are not absolute. */
-async function realPaths(paths: readonly string[]): Promise<RealPath[]> {
+/** Resolves paths: those strictly inside one of the folders, and the others; without those that do not exist, or are not absolute. */
+async function realPaths(
+  paths: readonly string[],
+  folders: readonly string[],
+): Promise<{ inside: RealPath[]; outside: RealPath[] }> {
   const absolute = [...new Set(paths)].filter((path) => isAbsolute(path));
   const found = await Promise.all(absolute.map(async (path) => ({ path, real: await realpath(path).catch(() => undefined) })));
-  return found.filter((one): one is RealPath => one.real !== undefined);
+  const existing = found.filter((one): one is RealPath => one.real !== undefined);
+  const isInside = ({ path }: RealPath) => folders.some((folder) => isBelow(folder, path));
+  return { inside: existing.filter(isInside), outside: existing.filter((one) => !isInside(one)) };
 }
 
-/** Where links lead, and the path that leads there; a link in a folder of the list is there with that folder. */
+/** An escaped program may have made the link: its target must not be mounted for the next one. */
+function requireGiven({ path, real }: RealPath, given: readonly RealPath[]): void {
+  if (given.some((one) => one.real === real || isBelow(one.real, real))) return;
+  const reason =
+    'it is a symbolic link that an emulator can have made, to a place outside of its folder: put the file in its place';
+  throw fault('path_forbidden', { path, reason });
+}
+
+/** Returns the target of a link, and its own path unless a folder of the list brings it along. */
 function placesOf({ path, real }: RealPath, all: readonly RealPath[]): string[] {
   const isThere = path === real || all.some((other) => isBelow(other.path, path));
   return isThere ? [real] : [real, path];

@@ -1,9 +1,10 @@
 /** Files below folders that are closed to the user of emulators, with bubblewrap and without. */
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { isFault } from '../../../api/faults.ts';
 import { bubblewrapObstacle } from '../../../process/bubblewrap/usable.ts';
 import { runTool } from '../../../process/tool.ts';
 import { type ConfinementWish, confine, confinedCommand } from './confine.ts';
@@ -79,6 +80,31 @@ for (const [name, kind] of Object.entries({
       assert.equal(await read(path, { ...kind, runDirectory, reads: [file, further] }), 'wanted', path);
   });
 }
+
+test('a link in a folder that the program writes does not bring its target along', async () => {
+  const [own, secret] = [await mkdtemp(join(folder, 'own-')), join(folder, 'secret-file')];
+  await writeFile(secret, 'of the host');
+  await symlink(secret, join(own, 'disk'));
+  for (const kind of ['reads', 'writes'] as const) {
+    const files = { reads: [], writes: [own], [kind]: [own, join(own, 'disk')] };
+    const wish = { program, runAs: undefined, runDirectory: folder, ...files, writes: [own, ...files.writes] };
+    await assert.rejects(
+      confine(wish),
+      (error: Error) => isFault(error, 'path_forbidden') && error.message.includes(join(own, 'disk')),
+    );
+    const { root } = await confine({ ...wish, reads: [secret] });
+    assert.deepEqual([root.reads.includes(secret), root.writes], [true, [own]], 'a target that it is given');
+  }
+});
+
+test('a program brings what was installed beside it, also where a link leads to it', async () => {
+  const top = await mkdtemp(join(folder, 'program-'));
+  for (const path of ['bin', 'share']) await mkdir(join(top, path));
+  await writeFile(join(top, 'bin', 'emulator'), '');
+  await symlink(join(top, 'bin', 'emulator'), join(top, 'link'));
+  const { root } = await confine({ program: join(top, 'link'), runAs: undefined, reads: [], writes: [], runDirectory: folder });
+  assert.ok(root.reads.includes(join(top, 'share')), root.reads.join(' '));
+});
 
 test('without bubblewrap a program whose files can be reached is started as it is', { skip: needsRoot }, async () => {
   await mkdir(join(folder, 'open'));

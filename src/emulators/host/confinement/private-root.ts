@@ -20,7 +20,7 @@ export interface PrivateRoot {
   readonly runAs: RunAs | undefined;
 }
 
-/** Where the writable folder is below the new root. */
+/** Path of the writable folder below the new root. */
 export const innerWork = '/work';
 /** Changes the user, then becomes the program. */
 const innerSetpriv = '/setpriv';
@@ -28,7 +28,7 @@ const innerSetpriv = '/setpriv';
 export interface PrivateRootWords {
   /** Arguments of bubblewrap. */
   readonly root: readonly string[];
-  /** Before the program. */
+  /** Words that stand before the program. */
   readonly identity: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import type { RunAs } from '../run-as.ts';
 import { type Confinement, confinedCommand } from './confine.ts';
 
 const toolLimitMs = 30_000;
-/** Its arguments are pairs of `-r` or `-w` and a path; prints the first path that cannot be read or written. */
+/** A script whose arguments are pairs of `-r` or `-w` and a path; prints the first path that cannot be read or written. */
 const tryFiles = 'while [ $# -gt 0 ]; do test "$1" "$2" || { printf %s "$2"; exit 1; }; shift 2; done';
 const [mayRead, mayWrite] = [0o4, 0o2];
 
@@ -22,7 +22,7 @@ export async function requireReach(
   { written, read }: WantedReach,
 ): Promise<void> {
   const { runAs, root } = confinement;
-  // In a root folder of its own no folder above is closed to it, and permissions say all but what access control lists add.
+  // A root folder of its own opens all folders above to the user, and permissions say all but what access control lists add.
   if (root.coversHost === undefined && (await allAllow(runAs, written, mayWrite)) && (await allAllow(runAs, read, mayRead))) return;
   const tests = [...written.flatMap((path) => ['-w', path]), ...read.flatMap((path) => ['-r', path])];
   const words = ['-c', tryFiles, 'sh', ...tests];

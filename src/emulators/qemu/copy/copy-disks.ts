@@ -15,8 +15,10 @@ import { fault } from '../../../api/faults.ts';
 import type { Backing } from '../../../lib/disk-image/image.ts';
 import { readDiskImage } from '../../../lib/disk-image/read.ts';
 import { diskCopyPrefix } from '../../../schema/folders.ts';
+import type { Static } from '../../../schema/type.ts';
 import type { NodeView } from '../../driver.ts';
 import { removeDiskCopies } from '../../host/disk-copies.ts';
+import { ask, BlockDevices, BlockNodes, Jobs } from '../answers.ts';
 import type { Monitor } from '../monitor.ts';
 import { slots } from '../properties.ts';
 
@@ -38,22 +40,9 @@ interface CopiedDisk {
   readonly bitmaps: readonly Bitmap[];
 }
 
-interface DriveState {
-  readonly device: string;
-  readonly inserted?: {
-    readonly drv: string;
-    readonly image: { readonly 'virtual-size': number };
-    readonly 'dirty-bitmaps'?: readonly Bitmap[];
-  };
-}
-
-interface CopyJob {
-  readonly id: string;
-  readonly status: string;
-  readonly error?: string;
-}
-
 const pollMs = 10;
+/** A job that is cancelled ends once its requests to the disk have. */
+const endLimitMs = 60_000;
 const jobPrefix = 'copy-';
 const bitmapPrefix = 'patchbay-';
 const unfinishedPrefix = `${bitmapPrefix}new-`;
@@ -79,7 +68,7 @@ export class DiskCopies {
   async without<T>(monitor: CopyMonitor, fn: () => Promise<T>): Promise<T> {
     this.#holds += 1;
     try {
-      // At least once, as a server that has died may have left one. QEMU before 3.0 has no such jobs.
+      // Copies are ended at least once, as a server that has died may have left one. QEMU before 3.0 has no such jobs.
       for (;;) {
         await endDiskCopies(monitor).catch(() => undefined);
         if (!this.#isCopying) break;
@@ -110,7 +99,7 @@ async function copyDisks(monitor: CopyMonitor, { directory }: Pick<NodeView, 'di
 }
 
 async function findDisks(monitor: CopyMonitor, directory: string): Promise<CopiedDisk[]> {
-  const devices = (await monitor.execute('query-block')) as DriveState[];
+  const devices = await ask(monitor, 'query-block', BlockDevices);
   const disks: CopiedDisk[] = [];
   for (const [index, slot] of slots.entries()) {
     const device = `drive${index}`;
@@ -248,22 +237,24 @@ async function ended(monitor: CopyMonitor, ids: readonly string[]): Promise<void
  * meanwhile. @throws qemu_failed
  */
 export async function endDiskCopies(monitor: CopyMonitor): Promise<void> {
+  const limit = performance.now() + endLimitMs;
   for (;;) {
     const jobs = await jobsOf(monitor);
     if (jobs.length === 0) break;
     for (const { id, status } of jobs) {
+      if (performance.now() > limit) throw fault('qemu_failed', { reason: 'its disk jobs do not end' });
       if (status === 'concluded') await monitor.execute('job-dismiss', { id }).catch(() => undefined);
       else await monitor.execute('job-cancel', { id }).catch(() => undefined);
     }
     await delay(pollMs);
   }
-  const nodes = (await monitor.execute('query-named-block-nodes', { flat: true })) as { 'node-name'?: string }[];
+  const nodes = await ask(monitor, 'query-named-block-nodes', BlockNodes, { flat: true });
   const left = nodes.flatMap(({ 'node-name': name = '' }) => (name.startsWith(jobPrefix) ? name : []));
   // A file is below its disk: that one goes first.
   // Where two calls meet, the other one has removed it; one that stays keeps the next copy from being made.
   for (const name of left.toSorted()) await monitor.execute('blockdev-del', { 'node-name': name }).catch(() => undefined);
 }
 
-async function jobsOf(monitor: CopyMonitor): Promise<CopyJob[]> {
-  return ((await monitor.execute('query-jobs')) as CopyJob[]).filter(({ id }) => id.startsWith(jobPrefix));
+async function jobsOf(monitor: CopyMonitor): Promise<Static<typeof Jobs>> {
+  return (await ask(monitor, 'query-jobs', Jobs)).filter(({ id }) => id.startsWith(jobPrefix));
 }

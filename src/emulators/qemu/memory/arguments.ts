@@ -3,7 +3,7 @@ import { escapeCommas } from '../options.ts';
 import { pieces } from '../options-rules.ts';
 import { type MachineFacts, moved } from './facts.ts';
 
-/** Behind the arguments of a machine: its memory is a file, and it waits for the state of its devices. */
+/** Arguments behind those of a machine whose memory is a file: it waits for the state of its devices. */
 export function memoryArguments(
   { machine, ramId, ramBytes }: Pick<MachineFacts, 'machine' | 'ramId' | 'ramBytes'>,
   file: { readonly path: string; readonly isShared: boolean },
@@ -16,7 +16,7 @@ export function memoryArguments(
   ];
 }
 
-/** Behind the arguments of a machine: it waits for its state, and is paused then. */
+/** Arguments behind those of a machine that waits for its state, and is paused then. */
 export function incomingArguments({ machine }: Pick<MachineFacts, 'machine'>): string[] {
   return ['-machine', machine, '-incoming', 'defer', '-S'];
 }
@@ -27,9 +27,9 @@ const keptFiles = new Set(['-bios', '-kernel', '-initrd']);
 export interface ShadowFolders {
   readonly directory: string;
   readonly runtimeDirectory: string;
-  /** For all its sockets and files. */
+  /** Folder of all sockets and files of the other process. */
   readonly shadow: string;
-  /** Its TAP interfaces, by adapter, where the machine has some. */
+  /** TAP interfaces of the other process, by adapter, where the machine has some. */
   readonly taps: readonly string[];
 }
 

@@ -41,9 +41,17 @@ export function comparableArguments(args: readonly string[], folders: MachineFol
   for (let at = 0; at < args.length; at++) {
     const word = args[at] ?? '';
     if (omitted.has(word)) at += 1;
-    else comparable.push(withoutFolders(word, folders).replace(/,logappend=(?:on|off)$/, ''));
+    else comparable.push(asStream(withoutFolders(word, folders).replace(/,logappend=(?:on|off)$/, '')));
   }
   return comparable;
+}
+
+/**
+ * Writes the backend of a card without offloads as the stream that it may continue on: versions that know no TAP interfaces compare
+ * backends, and take such a machine.
+ */
+function asStream(word: string): string {
+  return word.replace(/^tap,id=gns3-(\d+),.*,vnet_hdr=off$/, 'stream,id=gns3-$1,server=on,addr.type=unix,addr.path={run}/n$1');
 }
 
 /** Addresses of the cards, in their order, as `adapterArguments` writes them. */

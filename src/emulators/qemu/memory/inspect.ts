@@ -1,5 +1,6 @@
 /** Inspects a running machine: its facts, and whether its memory can be saved. */
 
+import { Acceleration, ask, BlockDevices, MachineTypes, MemorySize, QemuVersion, Text, Uuid } from '../answers.ts';
 import { hasFeature } from '../features.ts';
 import type { Monitor } from '../monitor.ts';
 import { hasOption } from '../options.ts';
@@ -42,17 +43,17 @@ export async function inspect(monitor: Monitor, record: QemuRecord, folders: Mac
   if (!/^(?:running|paused|postmigrate)$/.test(status)) return `QEMU reports the state ${status}`;
   const [blocked] = await blockedReasons(monitor);
   if (blocked !== undefined) return blocked;
-  const { qemu } = (await monitor.execute('query-version')) as { qemu: { major: number; minor: number } };
+  const { qemu } = await ask(monitor, 'query-version', QemuVersion);
   if (!hasFeature([qemu.major, qemu.minor], 'memoryFiles')) return 'that needs QEMU 7.2 or later';
-  const kind = await monitor.execute('qom-get', { path: '/machine', property: 'type' });
-  const machine = String(kind).replace(/-machine$/, '');
-  const types = (await monitor.execute('query-machines')) as { name: string; alias?: string; 'default-ram-id'?: string }[];
+  const kind = await ask(monitor, 'qom-get', Text, { path: '/machine', property: 'type' });
+  const machine = kind.replace(/-machine$/, '');
+  const types = await ask(monitor, 'query-machines', MachineTypes);
   const ramId = types.find(({ name }) => name === machine)?.['default-ram-id'];
   if (ramId === undefined) return `machines of type ${machine} have no memory that can be a file`;
-  const { enabled } = (await monitor.execute('query-kvm')) as { enabled: boolean };
+  const { enabled } = await ask(monitor, 'query-kvm', Acceleration);
   const accelerator = enabled ? 'kvm' : 'tcg';
-  const memory = (await monitor.execute('query-memory-size-summary')) as { 'base-memory': number };
-  const { UUID } = (await monitor.execute('query-uuid')) as { UUID: string };
+  const memory = await ask(monitor, 'query-memory-size-summary', MemorySize);
+  const { UUID } = await ask(monitor, 'query-uuid', Uuid);
   const facts: MachineFacts = {
     program: record.program ?? '',
     ...{ qemu: `${qemu.major}.${qemu.minor}`, accelerator, cpu: await hostCpu(accelerator), machine, ramId },
@@ -62,12 +63,7 @@ export async function inspect(monitor: Monitor, record: QemuRecord, folders: Mac
   return { facts, driveBytes: await driveSizes(monitor) };
 }
 
-interface BlockDevice {
-  readonly device: string;
-  readonly inserted?: { readonly image?: { readonly 'virtual-size'?: number } };
-}
-
 async function driveSizes(monitor: Monitor): Promise<Map<string, number>> {
-  const devices = (await monitor.execute('query-block')) as BlockDevice[];
-  return new Map(devices.map(({ device, inserted }) => [device, inserted?.image?.['virtual-size'] ?? 0]));
+  const devices = await ask(monitor, 'query-block', BlockDevices);
+  return new Map(devices.map(({ device, inserted }) => [device, inserted?.image['virtual-size'] ?? 0]));
 }

@@ -88,7 +88,7 @@ function damaged(path: string, name: string): Error {
   return fault('memory_refused', { name, reason: `${path} is damaged` });
 }
 
-/** From here on the memory cannot be restored again: the guest is about to write to its disks. */
+/** Removes the manifest, so that the memory cannot be restored again: the guest is about to write to its disks. */
 export async function consume(folder: string): Promise<void> {
   await rm(memoryFiles(folder).manifest, { force: true });
   await syncFolder(folder);

@@ -105,7 +105,7 @@ test('a machine runs on after its memory was saved, and another one continues fr
   await cold.emulator.stop();
   assert.deepEqual(bench.warnings, []);
 
-  // One flipped bit, of the state and of the RAM; another key; a file that is missing.
+  // A flipped bit, of the state and of the RAM; another key; a file that is missing.
   const files = memoryFiles(saved);
   for (const [path, offset] of [
     [files.state, 100],
@@ -211,7 +211,7 @@ test('the machine runs on when what receives its memory is killed, and so does o
   await second.dispose();
   await terminal.command('show word', /= kept/);
   terminal.socket.destroy();
-  // As another server finds it: its memory was taken, and it was not resumed.
+  // Another server finds the machine so: its memory was taken, and it was not resumed.
   await rm(saved, { recursive: true });
   const third = await saverOf(emulator, saved);
   await emulator.suspend();

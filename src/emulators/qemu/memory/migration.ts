@@ -1,6 +1,7 @@
 /** QEMU's migration as this server uses it: to and from Unix sockets, polled until it is over. @see QEMU docs/devel/migration.rst */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../../api/faults.ts';
+import { ask, Migration } from '../answers.ts';
 import type { Monitor } from '../monitor.ts';
 
 /** Bytes a second: the default of 128 MiB throttles, and nothing else uses the socket. */
@@ -8,14 +9,6 @@ const bandwidth = 2 ** 40;
 const pollMs = 4;
 /** A memory of 100 GiB takes minutes; what makes no progress at all must end some time. */
 const limitMs = 1_800_000;
-
-/** Answer of `query-migrate`. */
-export interface MigrationProgress {
-  readonly status?: string;
-  readonly 'error-desc'?: string;
-  readonly 'blocked-reasons'?: readonly string[];
-  readonly ram?: { readonly 'dirty-sync-count': number };
-}
 
 export function unthrottle(monitor: Monitor): Promise<unknown> {
   return monitor.execute('migrate-set-parameters', { 'max-bandwidth': bandwidth });
@@ -59,7 +52,10 @@ export async function settleMigration(monitor: Monitor): Promise<void> {
   await pauseBeforeSwitchover(monitor, false).catch(() => undefined);
 }
 
-/** Its thread ends after the transfer has: until then the state is `finish-migrate`, and QEMU refuses to resume. */
+/**
+ * Whether no migration is under way. QEMU's thread ends after the transfer has: until then the state is `finish-migrate`, and QEMU refuses
+ * to resume.
+ */
 async function isSettled(monitor: Monitor): Promise<boolean> {
   const { status = 'none' } = await query(monitor);
   return /^(none|completed|failed|cancelled)$/.test(status) && (await monitor.status()) !== 'finish-migrate';
@@ -69,6 +65,6 @@ export function pauseBeforeSwitchover(monitor: Monitor, state: boolean): Promise
   return monitor.execute('migrate-set-capabilities', { capabilities: [{ capability: 'pause-before-switchover', state }] });
 }
 
-async function query(monitor: Monitor): Promise<MigrationProgress> {
-  return (await monitor.execute('query-migrate')) as MigrationProgress;
+async function query(monitor: Monitor): Promise<Migration> {
+  return await ask(monitor, 'query-migrate', Migration);
 }

@@ -25,7 +25,7 @@ export interface ContinuedMachine {
 /** Characters of a template's name. */
 const largestSource = 1 << 16;
 
-/** From which a machine continues. */
+/** Saved memory from which a machine continues. */
 export interface SavedMemory extends ContinuedMachine {
   readonly folder: string;
   /** Name of the template that it comes from: then a node that cannot continue from it starts cold. */
@@ -106,7 +106,7 @@ export async function isSameMachine(
   return same === true;
 }
 
-/** Its own addresses are those of its next cold start. */
+/** Warns of a machine that continues with another node's addresses. Its own are those of its next cold start. */
 export function warnOfAddresses({ source, macs = [] }: SavedMemory, node: NodeView, own: readonly string[]): void {
   if (source === undefined || macs.every((mac, index) => mac === own[index])) return;
   const [kept, wanted] = [macs, own].map((all) => all.join(', '));
@@ -130,7 +130,7 @@ export async function restoreMemory(monitor: Monitor, saved: SavedMemory, runtim
 async function restoreFrom(monitor: Monitor, folder: string, runtimeDirectory: string): Promise<void> {
   const socket = join(runtimeDirectory, 'in');
   await ignoreShared(monitor, true);
-  // Its neighbours have not seen it move: otherwise each card broadcasts its address five times.
+  // Announcements are off, because the neighbours have not seen the machine move. By default each card broadcasts its address five times.
   await monitor.execute('migrate-set-parameters', { 'announce-rounds': 0 });
   await monitor.execute('migrate-incoming', { uri: `unix:${socket}` });
   await sendFile(memoryFiles(folder).state, socket);
@@ -138,8 +138,8 @@ async function restoreFrom(monitor: Monitor, folder: string, runtimeDirectory: s
 }
 
 /**
- * Before the guest runs, and after the compute has noted the machine: a server that dies before finds the memory or the machine. Its pages stay
- * mapped, and the space on the disk is free when the machine ends.
+ * Discards restored memory before the guest runs, and after the compute has noted the machine: a server that dies before finds the memory
+ * or the machine. Its pages stay mapped, and the space on the disk is free when the machine ends.
  */
 export async function discardRestored({ folder }: SavedMemory): Promise<void> {
   await consume(folder);

@@ -32,7 +32,7 @@ export interface SaveParts {
   readonly monitor: Monitor;
   /** Path of the TPM emulator. @throws qemu_failed */
   readonly findTpm: () => Promise<string>;
-  /** Its user has paused it. QEMU does not tell that from a pause of ours, for its links or for an earlier save. */
+  /** The user has paused the machine. QEMU does not tell that from a pause of ours, for its links or for an earlier save. */
   readonly suspended: boolean;
 }
 

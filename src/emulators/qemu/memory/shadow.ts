@@ -29,7 +29,7 @@ import { listenOnce } from './stream-socket.ts';
 /** The file is filled before QEMU answers: 100 GiB take a minute or two. */
 const startLimitMs = 300_000;
 const digLimitMs = 300_000;
-/** In the server's runtime folder. */
+/** Folder of shadows, in the server's runtime folder. */
 const shadowFolder = 'm';
 
 export interface ShadowParts {
@@ -57,7 +57,7 @@ export class Shadow {
   /** The machine sends its memory here. */
   readonly socket: string;
   readonly #parts: ShadowParts;
-  /** Its sockets, beside those of the machine: that one may be stopped before this has ended. */
+  /** Folder of the shadow's sockets, beside those of the machine: that one may be stopped before this has ended. */
   readonly #runtime: string;
   readonly #runAs: RunAs | undefined;
   readonly #taps: readonly string[];
@@ -96,7 +96,7 @@ export class Shadow {
     made.defer(async () => void (await tpm?.stop({ graceMs: 0 })));
     const taps = parts.record.ports.flatMap(({ type }, index) => (type === 'tap' ? [`pbw${name}${index}`] : []));
     made.defer(() => removeTaps(host, taps));
-    await makePlainTaps(host.linkNamespace, taps, Number(runAs?.uid ?? process.getuid?.() ?? 0));
+    await makePlainTaps(host.linkNamespace, taps, Number(runAs?.uid ?? 0));
     const child = await spawnShadow(parts, { runtime, taps }, identity);
     made.defer(async () => void (await child.stop({ graceMs: 0 })));
     const listener = { status: () => {}, shutdown: () => {} };

@@ -1,7 +1,8 @@
 /** Unix sockets over which QEMU sends or receives a stream once. */
-import { createReadStream } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { openRegular } from '../../../lib/regular-file.ts';
+import { connectSocket } from '../../../process/unix-socket.ts';
 
 /** Buffer of a socket of the server. QEMU sends a guest's memory faster than a process on a busy host gets scheduled. */
 export const bufferBytes = 4 * 2 ** 20;
@@ -37,9 +38,10 @@ export async function listenOnce(path: string): Promise<Receiving> {
 /** QEMU knows the end of its stream, and closes as soon as it has read that: before, in our eyes, all was sent. */
 const closedByReader = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'EPIPE', 'ECONNRESET']);
 
-/** Sends a file; whether the reader liked it, the reader must be asked. @throws errors of the file, and of the connection as it is made */
+/** Sends a file, which a symbolic link is not; whether the reader liked it, the reader must be asked. @throws errors of the file, and of the connection as it is made */
 export async function sendFile(path: string, socket: string): Promise<void> {
-  await pipeline(createReadStream(path), connect(socket)).catch((error: NodeJS.ErrnoException) => {
+  const { file } = await openRegular(path, { noFollow: true });
+  await pipeline(file.createReadStream(), connectSocket(socket)).catch((error: NodeJS.ErrnoException) => {
     if (!closedByReader.has(error.code ?? '')) throw error;
   });
 }

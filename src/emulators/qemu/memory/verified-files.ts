@@ -1,7 +1,7 @@
 /** Files whose checksums were right: while nothing changed them, they need not be read again. */
 import { lstat } from 'node:fs/promises';
 
-/** So many are remembered; the oldest are forgotten. */
+/** Most files that are remembered; the oldest are forgotten. */
 const most = 4096;
 
 export class VerifiedFiles {

@@ -13,7 +13,7 @@ class FakeQemu {
   state = 'running';
   migration = 'none';
   pausesBeforeSwitchover = false;
-  /** How often QEMU reads which pages were written after the guest resumed. */
+  /** Number of times that QEMU reads which pages were written after the guest resumed. */
   laterSyncs = 0;
   connects = false;
   readonly commands: string[] = [];

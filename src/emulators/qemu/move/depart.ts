@@ -2,12 +2,12 @@
  * A machine that continues elsewhere: its disks are mirrored, its memory is sent while it runs, then it is paused, and the rest is sent. It
  * can continue here at any time: until it is ended nothing else may run with its disks.
  */
-import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../../api/faults.ts';
+import { openRegular } from '../../../lib/regular-file.ts';
 import { consoleStream, type MoveOffer, memoryStream } from '../../../schema/move.ts';
 import type { Departure, MoveStream } from '../../driver.ts';
 import { own, type RunAs } from '../../host/run-as.ts';
@@ -138,7 +138,8 @@ export class QemuDeparture implements Departure {
     for (;;) {
       const isLast = this.#isPaused;
       try {
-        for await (const chunk of createReadStream(this.#parts.consoleLog, { start })) {
+        const { file } = await openRegular(this.#parts.consoleLog, { noFollow: true });
+        for await (const chunk of file.createReadStream({ start })) {
           start += (chunk as Buffer).length;
           yield chunk as Buffer;
         }

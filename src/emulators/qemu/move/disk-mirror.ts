@@ -2,16 +2,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../../api/faults.ts';
 import type { MoveOffer } from '../../../schema/move.ts';
+import type { Static } from '../../../schema/type.ts';
+import { ask, Jobs } from '../answers.ts';
 import type { Monitor } from '../monitor.ts';
 
 const pollMs = 4;
 const prefix = 'move-';
-
-interface Job {
-  readonly id: string;
-  readonly status: string;
-  readonly error?: string;
-}
 
 export class DiskMirror {
   readonly #monitor: Monitor;
@@ -52,7 +48,7 @@ export class DiskMirror {
   }
 
   /** @throws qemu_failed when one has failed, or ended before it should */
-  async #until(condition: (jobs: readonly Job[]) => boolean, last = 'ready'): Promise<void> {
+  async #until(condition: (jobs: Static<typeof Jobs>) => boolean, last = 'ready'): Promise<void> {
     for (;;) {
       const jobs = await mirrorsOf(this.#monitor);
       const failed = jobs.find(({ error, status }) => error !== undefined || (status === 'concluded' && last !== 'concluded'));
@@ -64,13 +60,14 @@ export class DiskMirror {
   }
 }
 
-/** Also those of a server that has died. Never rejects. */
+/** Cancels mirrors, also those of a server that has died. Never rejects. */
 export async function cancelMirrors(monitor: Monitor): Promise<void> {
   const limit = performance.now() + 10_000;
   while (performance.now() < limit) {
-    const jobs = await mirrorsOf(monitor).catch((): Job[] => []);
+    const jobs = await mirrorsOf(monitor).catch((): Static<typeof Jobs> => []);
     if (jobs.length === 0) return;
     for (const { id, status } of jobs) {
+      if (performance.now() > limit) return;
       if (status === 'concluded') await monitor.execute('job-dismiss', { id }).catch(() => undefined);
       else await monitor.execute('block-job-cancel', { device: id, force: true }).catch(() => undefined);
     }
@@ -78,7 +75,7 @@ export async function cancelMirrors(monitor: Monitor): Promise<void> {
   }
 }
 
-async function mirrorsOf(monitor: Monitor): Promise<Job[]> {
-  const jobs = (await monitor.execute('query-jobs')) as Job[];
+async function mirrorsOf(monitor: Monitor): Promise<Static<typeof Jobs>> {
+  const jobs = await ask(monitor, 'query-jobs', Jobs);
   return jobs.filter(({ id }) => id.startsWith(prefix));
 }

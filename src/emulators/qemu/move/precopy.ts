@@ -1,7 +1,8 @@
 /** Memory that is sent while the guest runs. @see QEMU docs/devel/migration.rst */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fault } from '../../../api/faults.ts';
-import { type MigrationProgress, pauseBeforeSwitchover, settleMigration } from '../memory/migration.ts';
+import { ask, Migration } from '../answers.ts';
+import { pauseBeforeSwitchover, settleMigration } from '../memory/migration.ts';
 import type { Monitor } from '../monitor.ts';
 
 const pollMs = 3;
@@ -59,8 +60,8 @@ async function isPaused(monitor: Monitor): Promise<boolean> {
   return status === 'pre-switchover';
 }
 
-/** How often QEMU has read which pages were written. */
-const syncsOf = ({ ram }: MigrationProgress): number => ram?.['dirty-sync-count'] ?? 0;
+/** Number of times that QEMU has read which pages were written. */
+const syncsOf = ({ ram }: Migration): number => ram?.['dirty-sync-count'] ?? 0;
 
 /** The guest gets more time, little by little, when it writes faster than its memory is sent. */
 async function untilLittleIsLeft(monitor: Monitor, socket: string): Promise<number> {
@@ -95,8 +96,8 @@ export async function continueHere(monitor: Monitor): Promise<void> {
 }
 
 /** @throws qemu_failed when it has failed, or has ended before it should */
-async function progressOf(monitor: Monitor): Promise<MigrationProgress> {
-  const progress = (await monitor.execute('query-migrate')) as MigrationProgress;
+async function progressOf(monitor: Monitor): Promise<Migration> {
+  const progress = await ask(monitor, 'query-migrate', Migration);
   const { status = 'none', 'error-desc': reason = status } = progress;
   if (/^(?:failed|cancelled|cancelling|none)$/.test(status))
     throw fault('qemu_failed', { reason: `the memory was not sent: ${reason}` });

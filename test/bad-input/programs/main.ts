@@ -1,0 +1,50 @@
+/** Draws programs and plays them: `node test/bad-input/programs/main.ts --help` says how. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { explain, Theatre } from './hunt.ts';
+import { makeProgram } from './program.ts';
+
+const usage = `Usage: npm run fuzz -- PROGRAMS state [--seed FIRST] [--as-is]
+Without --seed it continues where the last hunt ended. --as-is: a program that fails is not shortened.`;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { help: { type: 'boolean', default: false }, seed: { type: 'string' }, 'as-is': { type: 'boolean', default: false } },
+});
+const progress = resolve(import.meta.dirname, '../../../.cache/state-next-seed');
+
+process.exitCode = await hunt();
+
+async function hunt(): Promise<number> {
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const first = Number(values.seed ?? readSeed());
+  const count = Number(positionals[0] ?? '1');
+  await using theatre = new Theatre();
+  for (let seed = first; seed < first + count; seed++) {
+    const program = makeProgram(seed);
+    const began = performance.now();
+    const played = await theatre.play(program);
+    console.log(
+      `seed ${seed}: ${program.steps.length} steps, ${((performance.now() - began) / 1000).toFixed(1)} s, longest ${Math.round(theatre.longestMs)} ms${played.violation ? ' FAILED' : ''}`,
+    );
+    if (values.seed === undefined) keepSeed(seed + 1);
+    if (!played.violation) continue;
+    console.log(values['as-is'] ? `${played.lines.join('\n')}\n${played.violation}` : await explain(theatre, program, played));
+    return 1;
+  }
+  return 0;
+}
+function readSeed(): number {
+  try {
+    return Number(readFileSync(progress, 'utf8')) || 1;
+  } catch {
+    return 1;
+  }
+}
+function keepSeed(seed: number): void {
+  mkdirSync(resolve(progress, '..'), { recursive: true });
+  writeFileSync(progress, `${seed}\n`);
+}

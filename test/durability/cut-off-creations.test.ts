@@ -1,0 +1,47 @@
+/**
+ * Nodes and links that a compute has made and whose controller died before it recorded them: the compute's routes make them here, which
+ * leaves the compute as a controller that is killed between the answer and its own record does.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ComputeNodeRun } from '../../src/schema/node-runs.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { createNode, createProject, end, type NodeBody, withServer } from '../support/with-server.ts';
+
+describe('what was made at a compute and not recorded', { timeout: 120_000 }, async () => {
+  const { server, client } = await withServer();
+  const lab = await createProject(client, { auto_close: false });
+  const [one, other, third] = [await createNode(client, lab), await createNode(client, lab), await createNode(client, lab)];
+  await client.post(`${lab.path}/links`, { nodes: [end(one), end(other)] });
+  const kept = () => client.get<ComputeNodeRun[]>(`${lab.computePath}/nodes`);
+  const ports = async ({ node_id }: NodeBody) => (await kept()).find((run) => run.node_id === node_id)?.joined_ports?.length ?? 0;
+
+  it('is removed when the controller is there again: a node, and the ends of a link', async () => {
+    const stray = await client.post<NodeBody>(`${lab.computePath}/vpcs/nodes`, { name: 'STRAY' });
+    const hub = await client.post<NodeBody>(`${lab.computePath}/ethernet_hub/nodes`, { name: 'HUB' });
+    const { udp_port: lport } = await client.post<{ udp_port: number }>(`${lab.computePath}/ports/udp`);
+    const nio = { type: 'nio_udp', lport, rhost: '127.0.0.1', rport: lport + 1 };
+    await client.post(`${lab.computePath}/vpcs/nodes/${third.node_id}/adapters/0/ports/0/nio`, nio);
+    assert.equal((await kept()).length, 5);
+    assert.equal(await ports(third), 1);
+    await server.kill9();
+    await server.restart();
+    await waitFor(async () => (await kept()).length === 3, { what: 'the removal of the nodes' });
+    const ids = (await kept()).map(({ node_id }) => node_id);
+    assert.deepEqual([ids.includes(stray.node_id), ids.includes(hub.node_id)], [false, false]);
+    await waitFor(async () => (await ports(third)) === 0, { what: 'the removal of the end of a link' });
+    assert.deepEqual([await ports(one), await ports(other)], [1, 1], 'links of the project stay');
+    await client.post(`${lab.path}/links`, { nodes: [end(third), end(await createNode(client, lab))] });
+  });
+
+  it('is removed of a project that is closed, whose opening was cut off', async () => {
+    await client.post(`${lab.path}/close`, {}, 204);
+    await client.post('/v2/compute/projects', { name: 'lab', project_id: lab.id });
+    await client.post(`${lab.computePath}/ethernet_hub/nodes`, { name: 'HUB' });
+    await server.kill9();
+    await server.restart();
+    const isOpen = async () =>
+      (await client.get<{ project_id: string }[]>('/v2/compute/projects')).some(({ project_id }) => project_id === lab.id);
+    await waitFor(async () => !(await isOpen()), { what: 'its end' });
+  });
+});

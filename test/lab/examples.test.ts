@@ -1,0 +1,28 @@
+/** The files of `examples/` that need no package: as their users run them. Those for clients run with the tests of the clients. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { missingPrograms } from '../support/missing-programs.ts';
+import { withServer } from '../support/with-server.ts';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '../..');
+const { server } = await withServer();
+const env = { ...process.env, PATCHBAY_URL: server.url };
+const limits = { cwd: root, env, timeout: 120_000 };
+
+test('first-lab.sh', { skip: await missingPrograms(['curl', 'curl'], ['jq', 'jq']) }, async () => {
+  const { stdout } = await run('sh', ['examples/first-lab.sh'], limits);
+  assert.match(
+    stdout,
+    /^\{"latency":\[25\],"packet_loss":\[10\]\}\n\d+ of 20 pings were answered, the fastest after 5\d\.?\d* ms\n/,
+  );
+  assert.equal(stdout.match(/^telnet 127\.0\.0\.1 \d+ /gm)?.length, 2);
+});
+
+test('pair.yaml', async () => {
+  const { stdout, stderr } = await run(process.execPath, ['scripts/patchbay.mjs', 'test', 'examples/pair.yaml'], limits);
+  assert.match(stdout + stderr, /Verdict: passed\. 1 of 1 checks hold/);
+});
