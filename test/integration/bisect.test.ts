@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
+import { patientTest } from '../support/patient-fidelity.ts';
 import { serverProgram } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, withServer } from '../support/with-server.ts';
@@ -80,13 +81,8 @@ test('the last good and the first bad checkpoint are found by a command, with wh
 });
 
 test('checks of a lab file decide, too', async () => {
-  // The fidelity of emulation on a busy host is not the subject here.
-  const late = 'delay_error_p50: 1h, delay_error_p99: 1h, delay_error_worst: 1h, loop_late_p99: 1h, loop_late_worst: 1h';
   const shows = "{ name: usable, node: PC1, run: 'show ip', expect: { text: NAME } }";
-  await writeFile(
-    join(folder, 'lab.yaml'),
-    `name: ${name}\nnodes: { PC1: { kind: vpcs } }\nchecks: [${shows}]\ntest: { fidelity: { ${late}, steal: <= 100% } }\n`,
-  );
+  await writeFile(join(folder, 'lab.yaml'), `name: ${name}\nnodes: { PC1: { kind: vpcs } }\nchecks: [${shows}]\n${patientTest}`);
   const range = ['--good', String(taken[2]?.name), '--bad', String(taken[3]?.name)];
   const { code, out, err } = await run('--check', 'usable', ...range);
   assert.equal(code, 3, err);

@@ -13,6 +13,7 @@ import { testLab } from '../../lab/checks/test-lab.ts';
 import { filesOf } from '../../lab/file/lab-files.ts';
 import { loadLab } from '../../lab/file/load-lab.ts';
 import { cloudGuestRamMiB, makeCloudGuest } from '../support/cloud-guest.ts';
+import { patientFidelity } from '../support/patient-fidelity.ts';
 import { startServer } from '../support/server.ts';
 
 const skip = process.env.PATCHBAY_TEST_CLOUD_INIT === '1' ? undefined : 'npm run fuzz -- 1 cloud-init';
@@ -46,7 +47,7 @@ checks:
   - { node: VM1, ping: 10.0.0.2, eventually: 30s }
   - { node: VM1, run: cloud-init query ds.meta_data.instance_id, limit: 5m, expect: { match: "^VM1$" } }
 test:
-  fidelity: { loop_late_p99: 1m, loop_late_worst: 1m, steal: "<= 100%" }
+  fidelity: ${JSON.stringify(patientFidelity)}
   nodes: { VM1: { ready_within: 15m } }
 `;
 

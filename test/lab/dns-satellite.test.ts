@@ -21,6 +21,7 @@ import { planOn } from '../../lab/open-lab.ts';
 import { linesOf } from '../../lab/plan/lab-plan.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
+import { patientFidelity } from '../support/patient-fidelity.ts';
 import { assertSameVerdict, skipTwice } from '../support/same-verdict.ts';
 import { serverProgram } from '../support/server.ts';
 import { withServer } from '../support/with-server.ts';
@@ -36,15 +37,6 @@ after(() => engine?.stop());
 const { server } = await withServer({ config: { Docker: { socket_path: engine?.socket ?? '/nowhere/docker.sock' } } });
 const client = new ServerClient({ url: server.url });
 const images = { client_image: 'pb-client', server_image: 'pb-server' };
-/** This machine may be busy. */
-const patient = {
-  loop_late_p99: '1m',
-  loop_late_worst: '1m',
-  delay_error_p50: '1m',
-  delay_error_p99: '1m',
-  delay_error_worst: '1m',
-  steal: '<= 100%',
-};
 
 async function run(vars: Record<string, string>, { patience = '15s' } = {}): Promise<TestReport> {
   const text = await readFile(join(labs, 'dns-satellite.yaml'), 'utf8');
@@ -55,7 +47,7 @@ async function runText(text: string, vars: Record<string, string> = {}): Promise
   const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars });
   return testLab(
     checkApi(client),
-    { ...lab, test: { ...lab.test, fidelity: patient } },
+    { ...lab, test: { ...lab.test, fidelity: patientFidelity } },
     { seed: 7, base: labs, signal: AbortSignal.timeout(170_000), cleanup: client },
   );
 }

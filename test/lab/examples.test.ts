@@ -1,14 +1,19 @@
 /** The files of `examples/` that need no package: as their users run them. Those for clients run with the tests of the clients. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
-import { test } from 'node:test';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { missingPrograms } from '../support/missing-programs.ts';
+import { patientTest } from '../support/patient-fidelity.ts';
 import { withServer } from '../support/with-server.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
+const folder = await mkdtemp(join(tmpdir(), 'pb-examples-'));
+after(() => rm(folder, { recursive: true }));
 const { server } = await withServer();
 const env = { ...process.env, PATCHBAY_URL: server.url };
 const limits = { cwd: root, env, timeout: 120_000 };
@@ -23,6 +28,8 @@ test('first-lab.sh', { skip: await missingPrograms(['curl', 'curl'], ['jq', 'jq'
 });
 
 test('pair.yaml', async () => {
-  const { stdout, stderr } = await run(process.execPath, ['scripts/patchbay.mjs', 'test', 'examples/pair.yaml'], limits);
+  const file = join(folder, 'pair.yaml');
+  await writeFile(file, (await readFile(join(root, 'examples/pair.yaml'), 'utf8')) + patientTest);
+  const { stdout, stderr } = await run(process.execPath, ['scripts/patchbay.mjs', 'test', file], limits);
   assert.match(stdout + stderr, /Verdict: passed\. 1 of 1 checks hold/);
 });

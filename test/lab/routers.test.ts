@@ -17,6 +17,7 @@ import { testLab } from '../../lab/checks/test-lab.ts';
 import { filesOf } from '../../lab/file/lab-files.ts';
 import { loadLab } from '../../lab/file/load-lab.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
+import { patientFidelity } from '../support/patient-fidelity.ts';
 import { assertSameVerdict, skipTwice } from '../support/same-verdict.ts';
 import { withServer } from '../support/with-server.ts';
 
@@ -41,15 +42,6 @@ const engine = skip === undefined ? await DockerEngine.start() : undefined;
 after(() => engine?.stop());
 const { server } = await withServer({ config: { Docker: { socket_path: engine?.socket ?? '/nowhere/docker.sock' } } });
 const client = new ServerClient({ url: server.url });
-/** This machine may be busy. */
-const patient = {
-  loop_late_p99: '1m',
-  loop_late_worst: '1m',
-  delay_error_p50: '1m',
-  delay_error_p99: '1m',
-  delay_error_worst: '1m',
-  steal: '<= 100%',
-};
 
 interface Mistake {
   /** Makes it, and waits until it acts. */
@@ -76,7 +68,7 @@ async function runWith(file: string, mistakes: readonly Mistake[]): Promise<void
   const lab = await loadLab({ text, file, files: filesOf({}), vars: {} });
   const report = await testLab(
     checkApi(client),
-    { ...lab, test: { ...lab.test, fidelity: patient } },
+    { ...lab, test: { ...lab.test, fidelity: patientFidelity } },
     { seed: 7, base: labs, signal: AbortSignal.timeout(500_000), cleanup: client },
   );
   const wrong = report.steps.filter(({ name, outcome }) => outcome !== 'passed' && !name.startsWith('mistake'));
@@ -97,7 +89,7 @@ async function runText(text: string): Promise<TestReport> {
   const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars: {} });
   return testLab(
     checkApi(client),
-    { ...lab, test: { ...lab.test, fidelity: patient } },
+    { ...lab, test: { ...lab.test, fidelity: patientFidelity } },
     { seed: 7, base: labs, signal: AbortSignal.timeout(500_000), cleanup: client },
   );
 }

@@ -20,6 +20,7 @@ import { testLab } from '../../lab/checks/test-lab.ts';
 import { filesOf } from '../../lab/file/lab-files.ts';
 import { loadLab } from '../../lab/file/load-lab.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
+import { patientFidelity } from '../support/patient-fidelity.ts';
 import { sshdRecipe, sshPassword } from '../support/sshd.ts';
 import { withServer } from '../support/with-server.ts';
 
@@ -52,9 +53,6 @@ after(() => {
 
 const ways = { host: '10.9.0.2', via: 'A', user: 'root' };
 const limit = () => AbortSignal.timeout(60_000);
-const patient = Object.fromEntries(
-  ['loop_late_p99', 'loop_late_worst', 'delay_error_p50', 'delay_error_p99', 'delay_error_worst'].map((name) => [name, '1m']),
-);
 
 const inB = (command: string) => ({ node: 'B', by: 'container', run: command });
 const checks = [
@@ -77,7 +75,7 @@ async function labOf(ssh: object, steps: readonly object[]) {
     links: [['A', 'B']],
     checks: steps,
     test: {
-      fidelity: { ...patient, steal: '<= 100%' },
+      fidelity: patientFidelity,
       nodes: { A: { platform: 'frr', ready: 'started' }, B: { ssh, ready: { run: 'true', by: 'container' } } },
     },
   };

@@ -16,6 +16,7 @@ import { filesOf } from '../../lab/file/lab-files.ts';
 import { loadLab } from '../../lab/file/load-lab.ts';
 import { fileHeader } from '../../src/schema/pcap-file.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
+import { patientFidelity, patientTest } from '../support/patient-fidelity.ts';
 import { wholeFrames } from '../support/pcap.ts';
 import { assertSameVerdict } from '../support/same-verdict.ts';
 import { serverProgram } from '../support/server.ts';
@@ -27,15 +28,6 @@ after(() => rm(folder, { recursive: true, force: true }));
 const noPackets = await missingPrograms(['tcpdump', 'tcpdump']);
 const { server } = await withServer();
 const client = new ServerClient({ url: server.url });
-/** This machine may be busy: how late the fabric is does not matter to these labs. */
-const patient = {
-  loop_late_p99: '1m',
-  loop_late_worst: '1m',
-  delay_error_p50: '1m',
-  delay_error_p99: '1m',
-  delay_error_worst: '1m',
-  steal: '<= 100%',
-};
 
 interface RunOptions {
   readonly vars?: Record<string, string | number>;
@@ -58,7 +50,7 @@ function pcapFile(times: readonly number[], lengths: readonly number[]): Buffer 
 async function runLab(file: string, { vars = {}, onStep, base = join(root, 'labs') }: RunOptions = {}): Promise<TestReport> {
   const text = file.includes('\n') ? file : await readFile(join(root, 'labs', file), 'utf8');
   const lab = await loadLab({ text, file: 'lab.yaml', files: filesOf({}), vars });
-  const fidelity = { ...patient, ...lab.test.fidelity };
+  const fidelity = { ...patientFidelity, ...lab.test.fidelity };
   return testLab(
     checkApi(client),
     { ...lab, test: { ...lab.test, fidelity } },
@@ -287,10 +279,7 @@ describe('the program', () => {
 
   test('without a server it starts its own, and ends it', async () => {
     const file = join(folder, 'own.yaml');
-    await writeFile(
-      file,
-      `${pair}checks:\n  - { node: PC1, ping: 10.0.0.9 }\ntest: { fidelity: { loop_late_p99: 1m, loop_late_worst: 1m } }\n`,
-    );
+    await writeFile(file, `${pair}checks:\n  - { node: PC1, ping: 10.0.0.9 }\n${patientTest}`);
     const { code, output } = await patchbay(['test', file, '--isolated', '--junit', 'junit.xml']);
     assert.equal(code, 1, output);
     assert.match(
