@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import type { Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { countPackets } from '../../../lab/checks/run/capture-packets.ts';
@@ -10,12 +10,15 @@ import { ReplayError, trainOf } from '../../../lab/checks/run/read-replay.ts';
 import { LabError } from '../../../lab/file/lab-error.ts';
 import { filesOf } from '../../../lab/file/lab-files.ts';
 import { loadLab } from '../../../lab/file/load-lab.ts';
+import { foreignPrograms, importLab } from '../../../lab/import/import-lab.ts';
 import { isFault } from '../../../src/api/faults.ts';
 import { TelnetDecoder, towardsSizedClient } from '../../../src/compute/console/telnet-codec.ts';
 import { TelnetInput } from '../../../src/compute/console/web-requests.ts';
 import { parseTopology } from '../../../src/controller/model/read-topology.ts';
 import { extractHere } from '../../../src/controller/zip/extract-files.ts';
 import { readElf } from '../../../src/emulators/iou/elf.ts';
+import { ask, BlockDevices } from '../../../src/emulators/qemu/answers.ts';
+import { Monitor } from '../../../src/emulators/qemu/monitor.ts';
 import { translateBpf } from '../../../src/fabric/filters/bpf.ts';
 import { FramedSocket } from '../../../src/fabric/ports/framed-socket.ts';
 import type { BpfInstruction } from '../../../src/fabric/protocol.ts';
@@ -23,9 +26,11 @@ import { DiskImageError } from '../../../src/lib/disk-image/image.ts';
 import { readImage } from '../../../src/lib/disk-image/read.ts';
 import { referenceOf } from '../../../src/lib/disk-image/references.ts';
 import type { Chance } from '../../durability/random.ts';
+import { generators, LabMaker } from '../../support/generated-labs.ts';
 import { attackArchive } from '../attack/archives.ts';
 import { attackImage } from '../attack/images.ts';
 import { attackProjectFile } from '../attack/project-files.ts';
+import { frameTargets } from './frame-targets.ts';
 
 export interface Target {
   readonly name: string;
@@ -211,4 +216,68 @@ const bpf: Target = {
   refuses: isFault,
 };
 
-export const targets: readonly Target[] = [diskImages, elf, projectFiles, archives, labs, captures, telnet, frames, bpf];
+const foreignLabs: Target = {
+  name: 'labs of other programs',
+  seeds: async () => {
+    const folder = join(root, 'test/support/netlab');
+    const files = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name))));
+    const generated = Object.values(generators).flatMap((make) => [1, 2, 3].map((seed) => Buffer.from(make(new LabMaker(seed)))));
+    return [...files, ...generated];
+  },
+  take: async (bytes) => {
+    for (const program of foreignPrograms) {
+      try {
+        importLab(bytes.toString(), 'lab', program);
+      } catch (error) {
+        if (!(error instanceof LabError)) throw error;
+      }
+    }
+  },
+  refuses: never,
+};
+
+/** Bytes in place of an answer of QEMU's monitor. */
+let answer: Buffer = Buffer.alloc(0);
+let monitors: Promise<string> | undefined;
+
+function startMonitors(): Promise<string> {
+  const path = join(folder, 'qmp');
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write('{"QMP": {}}\n');
+    socket.on('data', (text) => {
+      const { execute, id } = JSON.parse(text.toString()) as { execute: string; id: number };
+      if (execute === 'qmp_capabilities') socket.write(`${JSON.stringify({ return: {}, id })}\n`);
+      else socket.end(answer);
+    });
+  });
+  server.unref();
+  return new Promise((done) => server.listen(path, () => done(path)));
+}
+
+const monitorAnswers: Target = {
+  name: 'answers of the monitor',
+  seeds: async () =>
+    [
+      '{"return": [{"device": "d", "inserted": {"drv": "qcow2", "image": {"virtual-size": 1}, "dirty-bitmaps": [{"count": 1}]}}], "id": 2}\n',
+      '{"event": "STOP", "data": {}}\n{"event": "BLOCK_IO_ERROR", "data": {"action": "stop"}}\n{"error": {"desc": "no"}, "id": 2}\n',
+    ].map((text) => Buffer.from(text)),
+  take: async (bytes) => {
+    monitors ??= startMonitors();
+    answer = bytes;
+    const listener = { status: () => undefined, shutdown: () => undefined };
+    const monitor = await Monitor.connect(await monitors, listener, { limitMs: 10_000, ended: new Promise(() => undefined) });
+    try {
+      const devices = await ask(monitor, 'query-block', BlockDevices);
+      assert.ok(devices.length <= 1000);
+    } finally {
+      monitor.close();
+    }
+  },
+  refuses: (error) => isFault(error) && error.code === 'qemu_failed' && error.message.length < 4000,
+};
+
+export const targets: readonly Target[] = [
+  ...[diskImages, elf, projectFiles, archives, labs, foreignLabs, captures, telnet, frames, bpf, monitorAnswers],
+  ...frameTargets,
+];

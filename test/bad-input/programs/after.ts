@@ -1,9 +1,13 @@
 /** Checks a server after a program: history, the end of all projects, and what is left of them. */
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { History } from '../../../src/schema/history.ts';
 import type { Project } from '../../../src/schema/project.ts';
 import { pcsOfFabric } from '../../support/pcs-of-fabric.ts';
 import { RawClient } from '../../support/raw-http.ts';
+import type { RunningServer } from '../../support/server.ts';
 import { topologyOf } from '../../support/undo-walk.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { type Footprint, footprintOf, leaksOf } from '../attack/footprint.ts';
@@ -75,6 +79,22 @@ async function walkHistory(client: RawClient, path: string, isFresh: boolean): P
   if (again !== first) throw new Violation(`undo of everything differs the second time: ${differenceOf(first, again)}`);
 }
 
+const run = promisify(execFile);
+
+/** Interfaces in the link namespace of a server, and what `tc` has there. */
+async function interfacesOf({ runtimeDirectory }: RunningServer): Promise<string[]> {
+  const record = join(runtimeDirectory, 'link-namespace.json');
+  const { pid } = JSON.parse(await readFile(record, 'utf8').catch(() => '{}')) as { pid?: number };
+  if (pid === undefined) return [];
+  const list = async (...words: string[]) =>
+    JSON.parse((await run('nsenter', [`--net=/proc/${pid}/ns/net`, ...words])).stdout || '[]') as Record<string, unknown>[];
+  const [interfaces, queues] = await Promise.all([list('ip', '-json', 'link'), list('tc', '-json', 'qdisc', 'show')]);
+  return [
+    ...interfaces.filter(({ ifname }) => ifname !== 'lo').map(({ ifname }) => `interface ${ifname}`),
+    ...queues.filter(({ kind }) => kind !== 'noqueue').map(({ kind, dev }) => `queue ${kind} of ${dev}`),
+  ];
+}
+
 function withSlack({ descriptors, files }: Footprint): Footprint {
   const kept = [...descriptors].map(([key, count]): [string, number] => [
     key,
@@ -104,7 +124,7 @@ export async function checkNothingLeft(stage: Stage, before: Baseline): Promise<
       );
       found.push(...console_ports.map((port) => `console port ${port}`), ...udp_ports.map((port) => `UDP port ${port}`));
       found.push(...machinesOf(server).map((line) => `process ${line.slice(0, 200)}`));
-      found.push(...(await pcsOfFabric(server)).map((id) => `PC ${id}`));
+      found.push(...(await pcsOfFabric(server)).map((id) => `PC ${id}`), ...(await interfacesOf(server)));
       each.close();
       found.push(...leaksOf(withSlack(footprint), await footprintOf(server, stage.temporary)));
     }
