@@ -10,5 +10,5 @@ export const patientFidelity = {
   steal: '<= 100%',
 };
 
-/** The same as the end of a lab file. */
+/** End of a lab file that sets it. */
 export const patientTest = `test: { fidelity: ${JSON.stringify(patientFidelity)} }\n`;

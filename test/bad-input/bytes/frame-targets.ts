@@ -183,7 +183,7 @@ const decoders: Target = {
     await countProtocols(packets, ethernetLink);
     if (packets[0]) await followStream(packets, packets[0]);
   },
-  refuses: never,
+  refuses: (error) => error instanceof Error && /capture|pcap file/.test(error.message) && error.message.length < 200,
 };
 
 export const frameTargets: readonly Target[] = [offloads, merging, pcs, switches, decoders];
