@@ -59,7 +59,7 @@ export class Cluster {
     const engineSlices = await EngineSlices.open({ stateDirectory, slices, engines, log });
     const silent = new SilentSlices({ engineSlices, leaseMs, waitMs: lostAfter * leaseMs, log });
     const cluster = new Cluster(options, { slices, engineSlices, fences });
-    fences.subscribe(({ compute, entry }) => engineSlices.replace(compute.id, entry));
+    fences.subscribe(({ compute }) => engineSlices.onFenced(compute.id));
     return cluster;
   }
 

@@ -71,9 +71,7 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   // The slice is placed again for as long as it runs nowhere, but not while its engine has suspended it.
   const before = released.length;
   listener?.onChange({ ...report, state: 'suspended' });
-  const entry = slices.find(id);
-  assert.ok(entry);
-  engineSlices.replace(id, entry);
+  engineSlices.onFenced(id);
   assert.equal(released.length, before);
   // A slice deleted while its engine was away is ended with its data when the engine has it, and forgotten when it has not.
   await slices.markDeleted(id);
@@ -109,7 +107,7 @@ test('a slice that its engine does not list is placed again when its lease is ov
   let engineSlices: EngineSlices | undefined;
   const slices = await Slices.open({
     ...{ stateDirectory, computes, log, leaseMs: 500, onEnding: () => false },
-    onFenced: (_compute, entry) => engineSlices?.replace(id, entry),
+    onFenced: () => engineSlices?.onFenced(id),
   });
   const tokens: string[] = [];
   let listener: SliceListener | undefined;

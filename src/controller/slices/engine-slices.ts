@@ -2,8 +2,8 @@
  * Slices that engines place: ordered, adopted when the controller starts again, placed again after they were lost, released.
  *
  * Theory of operation. An order is stored with its invitation before the engine is asked, so nothing that an engine started is unknown here
- * but what was released meanwhile, and that is released again. What is stored is wanted: a slice that its engine does not have, or reports
- * as ended, is placed under the same id with a new token. One that is `lost` waits for its lease (`slices.ts`), if it has joined.
+ * but what was released meanwhile, and that is released again. What is stored is wanted: a report, a list, the end of a lease or of a
+ * placement only says which slice to look at, and `decideSlice` compares what is stored of it with what its engine reported.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -15,6 +15,7 @@ import { readOwnJson } from '../../lib/set-aside.ts';
 import { isUuid } from '../../schema/common.ts';
 import type { SliceOrderRequest } from '../../schema/slice.ts';
 import { type Engine, EngineError, type EngineLimits, type SliceNeeds, type SliceReport } from '../engines/engine.ts';
+import { decideSlice } from './decide-slice.ts';
 import type { SliceEntry, StoredOrder } from './slice-entry.ts';
 import type { Slices } from './slices.ts';
 
@@ -139,7 +140,7 @@ export class EngineSlices {
       this.#placing.delete(id);
       resolve();
     });
-    if (isAccepted) this.#placed(id);
+    if (isAccepted) this.#onPlaced(id);
     else this.#place(id);
     return id;
   }
@@ -168,13 +169,11 @@ export class EngineSlices {
     return true;
   }
 
-  /**
-   * Places a lost or ended slice again, where its disks are as far as its engine keeps them. A slice that its engine has suspended keeps
-   * its place: it continues there, or is reported as ended.
-   */
-  replace(id: string, entry: SliceEntry): void {
-    const engine = this.engineOf(entry);
-    if (engine && this.#reports.get(id)?.state !== 'suspended') this.#place(id, engine);
+  /** Looks at a slice of which nothing runs any more: it is placed again. */
+  onFenced(id: string): void {
+    const entry = this.#options.slices.find(id);
+    const engine = entry && this.engineOf(entry);
+    if (engine) this.#look(engine, id, this.#reports.get(id));
   }
 
   /** The slice's data folder ends with it, as far as its engine has said. */
@@ -246,10 +245,6 @@ export class EngineSlices {
     this.#releasing.delete(id);
   }
 
-  #forgetDeleted(id: string): void {
-    this.#options.slices.forget(id).catch((error: Error) => this.#options.log.error(error.message));
-  }
-
   #engine(name: string | undefined): Engine {
     const [first] = this.#options.engines.values();
     const engine = name === undefined ? first : this.#options.engines.get(name);
@@ -267,14 +262,10 @@ export class EngineSlices {
       onList: (reports: readonly SliceReport[]) => {
         const listed = new Set(reports.map(({ id }) => id));
         for (const report of reports) this.#take(engine, report);
-        for (const [id, entry] of this.#options.slices.all()) {
-          if (entry.order?.engine !== engine.name || listed.has(id)) continue;
-          // An engine that was restored from an older state does not know what it runs: a lease says whether that still runs.
-          if (entry.state === 'joined') this.#reports.delete(id);
-          else this.#ended(id, 'its engine does not have it');
-        }
-        for (const [id, { order }] of this.#options.slices.deleted()) {
-          if (order?.engine === engine.name && !listed.has(id)) this.#forgetDeleted(id);
+        for (const [id, { order, state }] of [...this.#options.slices.all(), ...this.#options.slices.deleted()]) {
+          if (order?.engine !== engine.name || listed.has(id)) continue;
+          if (state === 'joined') this.#reports.delete(id);
+          this.#look(engine, id, 'unlisted');
         }
       },
       onChange: (report: SliceReport) => this.#take(engine, report),
@@ -285,49 +276,39 @@ export class EngineSlices {
   }
 
   #take(engine: Engine, report: SliceReport): void {
-    const { slices } = this.#options;
-    const entry = slices.find(report.id);
-    if (entry?.order?.engine !== engine.name) {
-      const isDeleted = slices.isDeleted(report.id);
-      if (report.state === 'ended') {
-        if (isDeleted) this.#forgetDeleted(report.id);
-      } else void (isDeleted ? this.#releaseDeleted(engine, report.id) : this.#releaseUnknown(engine, report.id));
-      return;
-    }
-    const wasDraining = this.isDraining(report.id);
-    this.#reports.set(report.id, report);
-    if (this.isDraining(report.id) !== wasDraining) this.drains.emit(report.id);
-    this.#follow(report, entry);
+    const { id } = report;
+    const wasDraining = this.isDraining(id);
+    if (this.#options.slices.find(id)?.order?.engine === engine.name) this.#reports.set(id, report);
+    if (this.isDraining(id) !== wasDraining) this.drains.emit(id);
+    this.#look(engine, id, report);
   }
 
-  #follow({ id, state, reason }: SliceReport, entry: SliceEntry): void {
-    // A slice that has not joined has no lease to wait for.
-    if (state === 'lost' && entry.state !== 'joined') this.replace(id, entry);
-    if (state === 'ended') this.#ended(id, reason ?? 'its engine has ended it');
+  /** Does about a slice what is to be done now. */
+  #look(engine: Engine, id: string, report: SliceReport | 'unlisted' | undefined): void {
+    const { slices, log } = this.#options;
+    const entry = slices.findStored(id);
+    const isOwn = entry?.order?.engine === engine.name;
+    const decision = decideSlice({
+      state: isOwn || entry?.state === 'deleted' ? entry.state : 'unknown',
+      report: report === 'unlisted' ? report : (report?.state ?? 'none'),
+      isPlacing: this.#placing.has(id),
+      isInvited: (entry?.invitation ?? null) !== null,
+    });
+    const failed = (error: unknown) => log.error({ err: error }, `slice ${id}: ${decision} failed`);
+    if (decision === 'place') this.#place(id);
+    else if (decision === 'replace') this.#place(id, engine);
+    else if (decision === 'remove') void this.#releaseDeleted(engine, id);
+    else if (decision === 'release') void this.#release(id, engine);
+    else if (decision === 'forget') slices.forget(id).catch(failed);
+    else if (decision === 'fence') slices.ended(id, this.#reports.get(id)?.reason ?? 'its engine has ended it').catch(failed);
   }
 
-  /** Handles a report that arrived after the engine was asked to place the slice, which may have ended before the engine answered. */
-  #placed(id: string): void {
-    const [report, entry] = [this.#reports.get(id), this.#options.slices.find(id)];
-    if (report && entry) this.#follow(report, entry);
-  }
-
-  /** This server has lost its record: its data is not ours to delete. */
-  async #releaseUnknown(engine: Engine, id: string): Promise<void> {
-    await engine.release(id, { keepDisks: true }).catch((error: Error) => this.#options.log.warn(error.message));
-  }
-
-  #ended(id: string, reason: string): void {
-    if (this.#placing.has(id)) return;
-    const failed = (error: unknown) => this.#options.log.error({ err: error }, `slice ${id} could not be fenced`);
-    // A joined one is fenced first, which replaces it.
-    this.#options.slices
-      .ended(id, reason)
-      .then(() => {
-        const state = this.#options.slices.find(id)?.state;
-        if (state !== undefined && state !== 'joined') this.#place(id);
-      })
-      .catch(failed);
+  /** Looks at a report that arrived after the engine was asked to place the slice, which may have ended before the engine answered. */
+  #onPlaced(id: string): void {
+    const entry = this.#options.slices.find(id);
+    const engine = entry && this.engineOf(entry);
+    const report = this.#reports.get(id);
+    if (engine && report) this.#look(engine, id, report);
   }
 
   /** Places the slice, until the engine has accepted it or it is not wanted any more. `engine`: where it is released first. */
@@ -341,7 +322,7 @@ export class EngineSlices {
       })
       .then((isAccepted) => {
         this.#placing.delete(id);
-        if (isAccepted) this.#placed(id);
+        if (isAccepted) this.#onPlaced(id);
       });
     this.#placing.set(id, placing);
   }

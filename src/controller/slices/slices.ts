@@ -78,6 +78,11 @@ export class Slices {
     return entry?.state === 'deleted' ? undefined : entry;
   }
 
+  /** Returns also a slice that was deleted, and that its engine still has to end. */
+  findStored(computeId: string): SliceEntry | undefined {
+    return this.#map.get(computeId);
+  }
+
   all(): [string, SliceEntry][] {
     return [...this.#map.entries()].filter(([, { state }]) => state !== 'deleted');
   }
