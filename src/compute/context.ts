@@ -10,6 +10,7 @@ import type { ConsoleAccess } from './host/console-admission.ts';
 import type { ImageClaims } from './host/image-claims.ts';
 import type { KeptFolders } from './host/kept-folders.ts';
 import type { Ports } from './host/ports.ts';
+import type { ReservedPorts } from './host/reserved-ports.ts';
 import type { SavedStates } from './host/saved-states.ts';
 import type { FabricWiring } from './links/wiring.ts';
 import type { Store } from './store.ts';
@@ -61,8 +62,7 @@ export interface ProjectView {
   readonly numberFrom: number;
   /** Machines that continue from memory stay paused: the project lets them run together, when its links are connected. */
   readonly holdsMachines: boolean;
-  /** UDP ports that were given to the project's clients and that no NIO uses yet. */
-  readonly udpPorts: Set<number>;
+  readonly reservedPorts: Pick<ReservedPorts, 'add' | 'take'>;
   readonly keptFolders: KeptFolders;
   readonly savedStates: SavedStates;
 }

@@ -197,8 +197,8 @@ export class NodeNios {
   /** Makes the datagram port this NIO's; returns how to undo that. */
   #claim(lport: number, before: Binding | undefined): () => void {
     if (before?.nio.lport === lport) return () => undefined;
-    const { udpPorts } = this.#node.project;
-    if (udpPorts.delete(lport)) return () => udpPorts.add(lport);
+    const { reservedPorts } = this.#node.project;
+    if (reservedPorts.take(lport)) return () => reservedPorts.add(lport);
     const { wiring, ports } = this.#context;
     const { udp } = ports;
     const holder = wiring.findByPort(lport);

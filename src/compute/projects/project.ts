@@ -8,6 +8,7 @@ import { removeTree } from '../../lib/remove-tree.ts';
 import { savedStatesName } from '../../schema/folders.ts';
 import type { Context, ProjectView } from '../context.ts';
 import { KeptFolders } from '../host/kept-folders.ts';
+import { ReservedPorts } from '../host/reserved-ports.ts';
 import { SavedStates } from '../host/saved-states.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ProjectRecord } from '../store.ts';
@@ -19,7 +20,7 @@ const closedAtOnce = 500;
 export class ComputeProject implements ProjectView {
   readonly context: Context;
   readonly nodes = new Map<string, ComputeNode>();
-  readonly udpPorts = new Set<number>();
+  readonly reservedPorts: ReservedPorts;
   readonly keptFolders = new KeptFolders();
   readonly savedStates = new SavedStates(() => join(this.path, 'project-files', savedStatesName));
   holdsMachines = false;
@@ -31,6 +32,7 @@ export class ComputeProject implements ProjectView {
   constructor(context: Context, record: ProjectRecord) {
     this.context = context;
     this.#record = record;
+    this.reservedPorts = new ReservedPorts(context.ports.udp);
   }
 
   get id(): string {
@@ -79,7 +81,7 @@ export class ComputeProject implements ProjectView {
   takeUdpPort(): Promise<number> {
     return this.whileThere(async () => {
       const port = await this.context.ports.takeUdp();
-      this.udpPorts.add(port);
+      this.reservedPorts.add(port);
       return port;
     });
   }
@@ -98,8 +100,7 @@ export class ComputeProject implements ProjectView {
       const close = (node: ComputeNode) =>
         node.close(options).catch((error: unknown) => this.context.log('error', `closing node ${node.name}: ${error}`));
       await forEachBounded(this.nodes.values(), closedAtOnce, close);
-      for (const port of this.udpPorts) this.context.ports.udp.release(port);
-      this.udpPorts.clear();
+      this.reservedPorts.clear();
       await removeTree(join(this.path, 'tmp'));
       await this.context.store.deleteProject(this.id);
       this.#closed = true;

@@ -257,13 +257,22 @@ function isGone(error: unknown): boolean {
   return isFault(error) && (error.status === 404 || error.code === 'nio_missing');
 }
 
+interface SparePort {
+  readonly port: number;
+  readonly at: number;
+}
+
+/** A compute releases a reserved port without a NIO after an hour. */
+const spareMs = 1_800_000;
+
 /**
  * UDP ports for the ends of links. A compute releases a port when the NIO that uses it is deleted. A port that was reserved for a
  * NIO that was never created is kept here and used for the next one, because the API has no request to release it.
  */
 export class UdpPortsOfProject {
   readonly #projectId: string;
-  readonly #spare = new Map<string, number[]>();
+  /** Unused ports by the id of the compute. */
+  readonly #spare = new Map<string, SparePort[]>();
 
   constructor(projectId: string) {
     this.#projectId = projectId;
@@ -285,7 +294,7 @@ export class UdpPortsOfProject {
 
   keep(compute: RegisteredCompute, port: number): void {
     const spare = this.#spare.get(compute.id) ?? [];
-    this.#spare.set(compute.id, [...spare, port]);
+    this.#spare.set(compute.id, [...spare, { port, at: performance.now() }]);
   }
 
   /** Forgets the spare ports of a compute that was restarted: it may have assigned them again since. */
@@ -295,7 +304,7 @@ export class UdpPortsOfProject {
 
   async take(compute: RegisteredCompute): Promise<number> {
     const spare = this.#spare.get(compute.id)?.pop();
-    if (spare !== undefined) return spare;
+    if (spare && performance.now() - spare.at < spareMs) return spare.port;
     const path = { project_id: this.#projectId };
     return (await compute.transport.call('POST /v2/compute/projects/{project_id}/ports/udp', { path })).udp_port;
   }
