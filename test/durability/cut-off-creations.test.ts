@@ -3,7 +3,9 @@
  * leaves the compute as a controller that is killed between the answer and its own record does.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { TemporaryProjects } from '../../src/controller/computes/temporary-projects.ts';
 import type { ComputeNodeRun } from '../../src/schema/node-runs.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, withServer } from '../support/with-server.ts';
@@ -32,6 +34,22 @@ describe('what was made at a compute and not recorded', { timeout: 120_000 }, as
     await waitFor(async () => (await ports(third)) === 0, { what: 'the removal of the end of a link' });
     assert.deepEqual([await ports(one), await ports(other)], [1, 1], 'links of the project stay');
     await client.post(`${lab.path}/links`, { nodes: [end(third), end(await createNode(client, lab))] });
+  });
+
+  it('is removed when it is a temporary project of the controller; one that became a project of the server stays', async () => {
+    const id = crypto.randomUUID();
+    await client.post('/v2/compute/projects', { name: 'copy', project_id: id });
+    await client.post(`/v2/compute/projects/${id}/vpcs/nodes`, { name: 'COPY' });
+    const known = async () => (await client.get<{ project_id: string }[]>('/v2/compute/projects')).map((each) => each.project_id);
+    assert.ok((await known()).includes(id));
+    await server.kill9();
+    const notes = await TemporaryProjects.open(join(server.dataDir, 'state'), assert.fail);
+    for (const projectId of [id, lab.id]) await notes.begin({ id: 'local' }, projectId);
+    await notes.close();
+    await server.restart();
+    await waitFor(async () => !(await known()).includes(id), { what: 'the removal of the temporary project' });
+    assert.equal((await client.get<{ status: string }>(lab.path)).status, 'opened');
+    assert.equal((await kept()).length, 4);
   });
 
   it('is removed of a project that is closed, whose opening was cut off', async () => {

@@ -27,23 +27,24 @@ export async function collectFiles(
   folder: string,
 ): Promise<FreezeReport | undefined> {
   const { topology, live } = frozen;
+  const { temporary } = computes;
   const isOpen = live !== undefined;
   const remote: Promise<RemoteCopy>[] = [];
   const byCompute = nodesByCompute(topology);
   for (const [id, nodes] of byCompute) {
     const compute = computes.find(id);
-    if (compute && !compute.isLocal) remote.push(copyRemote({ source, live, compute, nodes }, leaveOut));
+    if (compute && !compute.isLocal) remote.push(copyRemote({ source, live, compute, temporary, nodes }, leaveOut));
   }
   const ids = Object.fromEntries((byCompute.get(localComputeId) ?? []).map((node) => [node, node]));
   const to = { projectId: source.id, folder, ids };
-  const local = copyOnCompute({ source, compute: computes.local, isOpen, to, leaveOut, memoryPath });
+  const local = copyOnCompute({ source, compute: computes.local, temporary, isOpen, to, leaveOut, memoryPath });
   // No copy is still running when this ends, also after a failure.
   const [, ...copies] = await Promise.allSettled([local, ...remote]);
   try {
     await Promise.all([local, ...remote]);
     for (const copy of copies) if (copy.status === 'fulfilled') await copy.value.fetch(folder);
   } finally {
-    for (const copy of copies) if (copy.status === 'fulfilled') await copy.value.discard().catch(() => undefined);
+    for (const copy of copies) if (copy.status === 'fulfilled') await copy.value.discard();
   }
   await copyOwnFiles(source.path, folder, withSnapshots ? [] : ['snapshots']);
   return local;

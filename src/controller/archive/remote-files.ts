@@ -7,6 +7,7 @@ import { DiskFloor } from '../../lib/disk-floor.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { writeStream } from '../../lib/stream-file.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
+import type { TemporaryProjects } from '../computes/temporary-projects.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { findKind } from '../model/node.ts';
@@ -17,6 +18,7 @@ export interface RemotePart {
   readonly source: KnownProject;
   readonly live: LiveProject | undefined;
   readonly compute: RegisteredCompute;
+  readonly temporary: TemporaryProjects;
   /** Ids of the nodes that are on it. */
   readonly nodes: readonly string[];
 }
@@ -24,6 +26,7 @@ export interface RemotePart {
 /** A copy of files on a compute, which nothing changes. */
 export interface RemoteCopy {
   fetch(folder: string): Promise<void>;
+  /** Never rejects. */
   discard(): Promise<void>;
 }
 
@@ -32,12 +35,16 @@ export interface RemoteCopy {
  * cannot copy: its nodes must be stopped.
  * @throws node_running, and why the compute cannot be reached
  */
-export async function copyRemote({ source, compute, nodes, live }: RemotePart, leaveOut: readonly string[]): Promise<RemoteCopy> {
+export async function copyRemote(
+  { source, compute, temporary, nodes, live }: RemotePart,
+  leaveOut: readonly string[],
+): Promise<RemoteCopy> {
   const copyId = randomUUID();
   const ids = Object.fromEntries(nodes.map((id) => [id, id]));
   const { transport } = compute;
   try {
-    await copyOnCompute({ source, compute, isOpen: live !== undefined, to: { projectId: copyId, folder: '', ids }, leaveOut });
+    const to = { projectId: copyId, folder: '', ids };
+    await copyOnCompute({ source, compute, temporary, isOpen: live !== undefined, to, leaveOut });
   } catch (error) {
     if (!isFault(error, 'compute_route_missing')) throw error;
     for (const id of nodes) requireStopped(live?.nodes.find(id));
@@ -48,11 +55,7 @@ export async function copyRemote({ source, compute, nodes, live }: RemotePart, l
       await transport.send('POST /v2/compute/projects', { body: { project_id: copyId, name: source.name } });
       await fetchFolders({ compute, projectId: copyId, nodes }, folder);
     },
-    async discard() {
-      const path = { project_id: copyId };
-      await transport.send('POST /v2/compute/projects', { body: { ...path, name: source.name } });
-      await transport.send('DELETE /v2/compute/projects/{project_id}', { path });
-    },
+    discard: () => temporary.end(copyId, compute),
   };
 }
 

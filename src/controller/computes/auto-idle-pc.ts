@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IdlePc } from '../../schema/idle-pc.ts';
 import type { Static } from '../../schema/type.ts';
 import type { RegisteredCompute } from './compute.ts';
+import type { TemporaryProjects } from './temporary-projects.ts';
 
 export interface AutoIdlePcRequest {
   readonly platform: string;
@@ -18,12 +19,15 @@ const limitMs = 300_000;
 
 /** @throws what the compute refuses */
 export async function autoIdlePc(
-  { transport }: RegisteredCompute,
+  compute: RegisteredCompute,
+  temporary: TemporaryProjects,
   { platform, image, ram }: AutoIdlePcRequest,
 ): Promise<Static<typeof IdlePc>> {
+  const { transport } = compute;
   const project = { project_id: randomUUID() };
-  await transport.send('POST /v2/compute/projects', { body: { ...project, name } });
+  await temporary.begin(compute, project.project_id);
   try {
+    await transport.send('POST /v2/compute/projects', { body: { ...project, name } });
     const router = { platform, image, ram, name, node_id: randomUUID() };
     await transport.send('POST /v2/compute/projects/{project_id}/dynamips/nodes', { path: project, body: router });
     const path = { ...project, node_id: router.node_id };
@@ -32,6 +36,6 @@ export async function autoIdlePc(
       timeoutMs: limitMs,
     });
   } finally {
-    await transport.send('DELETE /v2/compute/projects/{project_id}', { path: project }).catch(() => undefined);
+    await temporary.end(project.project_id, compute);
   }
 }

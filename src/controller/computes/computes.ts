@@ -13,6 +13,7 @@ import type { LinkRelay } from '../relay/link-relay.ts';
 import { refuseClearCredentials } from './clear-credentials.ts';
 import { type ComputeRecord, type ComputeTransport, localComputeId, RegisteredCompute } from './compute.ts';
 import { ImageTransfers } from './image-transfers.ts';
+import { TemporaryProjects } from './temporary-projects.ts';
 
 export interface ComputesOptions {
   /** Relay for links between remote computes. */
@@ -59,14 +60,17 @@ export class Computes {
   #choose: ((node: NodeToPlace) => RegisteredCompute) | undefined;
 
   readonly relay: LinkRelay;
+  readonly temporary: TemporaryProjects;
 
-  private constructor(options: ComputesOptions) {
+  private constructor(options: ComputesOptions, temporary: TemporaryProjects) {
     this.#options = options;
+    this.temporary = temporary;
     this.relay = options.relay;
   }
 
   static async open(options: ComputesOptions): Promise<Computes> {
-    const computes = new Computes(options);
+    const temporary = await TemporaryProjects.open(options.stateDirectory, (message) => options.log.error(message));
+    const computes = new Computes(options, temporary);
     const { record, transport, consoleHost } = options.local;
     const stored = await computes.#load();
     computes.#add(new RegisteredCompute({ ...record, name: computes.#localName ?? record.name }, transport, consoleHost));
@@ -219,6 +223,7 @@ export class Computes {
     await this.relay.close();
     for (const unsubscribe of this.#unsubscribe.values()) unsubscribe();
     await Promise.all(this.all().map((compute) => compute.transport.close()));
+    await this.temporary.close();
   }
 
   #add(compute: RegisteredCompute): void {

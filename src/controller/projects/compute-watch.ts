@@ -18,6 +18,7 @@ export interface WatchedProjects {
 export interface ComputeWatchOptions {
   readonly projects: WatchedProjects;
   readonly registry: LeftoversOptions['registry'];
+  readonly temporary: LeftoversOptions['temporary'];
   readonly log: Log;
   /** Called when the compute answers again, before the project's nodes are made there. Never rejects. */
   readonly onReturn: (live: LiveProject, compute: RegisteredCompute) => Promise<void>;

@@ -6,6 +6,7 @@ import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
 import type { Static } from '../../schema/type.ts';
 import { localComputeId, type RegisteredCompute } from '../computes/compute.ts';
+import type { TemporaryProjects } from '../computes/temporary-projects.ts';
 import type { FreshIds } from '../model/fresh-ids.ts';
 import type { Topology } from '../model/topology.ts';
 import { copyTree } from './copy-tree.ts';
@@ -17,6 +18,7 @@ export type FreezeReport = Static<typeof ComputeFreeze>;
 export interface CopyOnCompute {
   readonly source: KnownProject;
   readonly compute: RegisteredCompute;
+  readonly temporary: TemporaryProjects;
   /** Whether the project is open, so that the compute knows it anyway. */
   readonly isOpen: boolean;
   readonly to: {
@@ -34,11 +36,12 @@ export interface CopyOnCompute {
 
 /**
  * Running machines are paused for the instant. A closed project is made known to the compute for as long as it takes, and so is that on
- * a remote compute which gets the files: it is deleted there when it does not get all.
+ * a remote compute which gets the files: it is temporary there (`temporary`), and is deleted when it does not get all.
  */
 export async function copyOnCompute({
   source,
   compute,
+  temporary,
   isOpen,
   to,
   leaveOut,
@@ -61,7 +64,7 @@ export async function copyOnCompute({
       });
     }
     if (isLocal) await copy({ destination_path: to.folder });
-    else await asNewProject(compute, to.projectId, source.name, () => copy({}));
+    else await asNewProject(compute, temporary, { project_id: to.projectId, name: source.name }, () => copy({}));
   } finally {
     if (!isOpen) await transport.send('POST /v2/compute/projects/{project_id}/close', { path });
   }
@@ -69,20 +72,22 @@ export async function copyOnCompute({
 }
 
 async function asNewProject(
-  { transport }: RegisteredCompute,
-  project_id: string,
-  name: string,
+  compute: RegisteredCompute,
+  temporary: TemporaryProjects,
+  body: { readonly project_id: string; readonly name: string },
   fill: () => Promise<unknown>,
 ): Promise<void> {
-  await transport.send('POST /v2/compute/projects', { body: { project_id, name } });
+  const { transport } = compute;
+  const { project_id } = body;
+  await temporary.begin(compute, project_id);
   try {
+    await transport.send('POST /v2/compute/projects', { body });
     await fill();
     await transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id } });
   } catch (error) {
     // Refused as there are files already: they are not of this copy.
-    const isOthers = isFault(error, 'compute_forbidden');
-    if (!isOthers)
-      await transport.send('DELETE /v2/compute/projects/{project_id}', { path: { project_id } }).catch(() => undefined);
+    if (isFault(error, 'compute_forbidden')) await temporary.keep(project_id, compute);
+    else await temporary.end(project_id, compute);
     throw error;
   }
 }

@@ -19,7 +19,6 @@ import { FreshIds, type NewIdentity, renewTopology } from '../model/fresh-ids.ts
 import type { ProjectEntry, Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import { copyOnCompute, copyOwnFiles, nodesByCompute } from './copy-files.ts';
-import { forgetOn } from './forget-on-computes.ts';
 import type { KnownProject } from './project.ts';
 import type { FrozenProject } from './project-environment.ts';
 import { projectFileName, projectFolder } from './project-path.ts';
@@ -78,6 +77,7 @@ export async function duplicateProject(
       return { path, filename, project };
     });
   } catch (error) {
+    for (const compute of options.computes.all()) await options.computes.temporary.end(projectId, compute);
     if (isFault(error)) throw error;
     throw fault('project_copy_failed', { name: source.name, reason: (error as Error).message }, { cause: error });
   }
@@ -105,20 +105,14 @@ async function fill(wanted: Copying, { topology, live }: FrozenProject, options:
   const copying = byCompute.map(({ compute, nodes }) => {
     const ids = Object.fromEntries(nodes.map((node) => [node, identity.ids.get(node)]));
     const to = { projectId: identity.projectId, folder: stagingPath, ids };
-    return copyOnCompute({ source, compute, isOpen: live !== undefined, to });
+    return copyOnCompute({ source, compute, temporary: options.computes.temporary, isOpen: live !== undefined, to });
   });
-  const copies = await Promise.allSettled(copying);
-  try {
-    await Promise.all(copying);
-    await copyOwnFiles(source.path, stagingPath);
-    await renewSnapshots(join(stagingPath, 'snapshots'), identity);
-    await writeFileAtomic(join(stagingPath, filename), await topologyText(copy, options.version));
-    return copy.project;
-  } catch (error) {
-    const made = byCompute.filter((_, index) => copies[index]?.status === 'fulfilled');
-    for (const { compute } of made) await forgetOn(compute, { id: identity.projectId, name: identity.name });
-    throw error;
-  }
+  await Promise.allSettled(copying);
+  await Promise.all(copying);
+  await copyOwnFiles(source.path, stagingPath);
+  await renewSnapshots(join(stagingPath, 'snapshots'), identity);
+  await writeFileAtomic(join(stagingPath, filename), await topologyText(copy, options.version));
+  return copy.project;
 }
 
 /** Returns the content of the copy: the source's content under new ids, with the requested settings. */

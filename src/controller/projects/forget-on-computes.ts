@@ -24,7 +24,7 @@ export async function forgetElsewhere(
 }
 
 /** Has one remote compute remove its files of a project. */
-export async function forgetOn(
+async function forgetOn(
   { isLocal, transport }: RegisteredCompute,
   { id: project_id, name }: { readonly id: string; readonly name: string },
 ): Promise<void> {

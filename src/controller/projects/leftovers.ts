@@ -1,12 +1,14 @@
 /**
  * Removes what computes have although it is not wanted there: projects that are not open here (they were closed while the compute was away,
- * their close or deletion was not answered, or a server died that was opening them), and of open projects the nodes and joined ports that
- * they do not have (`reconcile/strays.ts`). An attempt that fails is repeated while the compute is connected; one that was away is looked
- * at when it is back, and once more a minute later: requests whose connection was cut may arrive by then.
+ * their close or deletion was not answered, or a server died that was opening them), temporary projects of earlier servers, and of open
+ * projects the nodes and joined ports that they do not have (`reconcile/strays.ts`). An attempt that fails is repeated while the compute is
+ * connected; one that was away is looked at when it is back, and once more a minute later: requests whose connection was cut may arrive by
+ * then.
  */
 import type { Log } from '../../lib/log.ts';
 import { Retry } from '../../lib/retry.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
+import type { TemporaryProjects } from '../computes/temporary-projects.ts';
 import { removeStrays } from '../reconcile/strays.ts';
 import type { KnownProject } from './project.ts';
 import type { Registry } from './registry.ts';
@@ -14,6 +16,7 @@ import type { Registry } from './registry.ts';
 export interface LeftoversOptions {
   readonly find: (projectId: string) => KnownProject | undefined;
   readonly registry: Pick<Registry, 'get'>;
+  readonly temporary: TemporaryProjects;
   readonly log: Log;
 }
 
@@ -61,6 +64,8 @@ export class Leftovers {
     try {
       const known = await compute.transport.call('GET /v2/compute/projects', { timeoutMs: answerMs });
       for (const { project_id } of known) await this.#lookAt(compute, project_id, unanswered.has(project_id));
+      const { find, temporary } = this.#options;
+      await temporary.removeLeft(compute, (id) => find(id) !== undefined);
       for (const id of unanswered) if (!known.some(({ project_id }) => project_id === id)) unanswered.delete(id);
       retry.succeeded();
       const restMs = watched.lateUntil - performance.now();

@@ -129,6 +129,7 @@ export class KnownProjects {
       throw storageFailed(error);
     }
     const project = this.add(entry, place);
+    await this.#options.computes.temporary.keep(entry.project_id);
     this.#environment.announce('project.created', project);
     return project;
   }

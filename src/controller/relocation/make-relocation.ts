@@ -69,7 +69,7 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
     void relocation.fenced(fenced);
   });
   const watch = new ComputeWatch({
-    ...{ projects, registry, log },
+    ...{ projects, registry, log, temporary: computes.temporary },
     onReturn: (live, compute) => relocation.beforeRecovery(live, compute),
     onBack: async (compute) => {
       relocation.look(compute);

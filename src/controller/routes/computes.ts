@@ -54,7 +54,7 @@ export function computeRoutes(controller: Controller): Route[] {
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',
       { summary: 'Find an idle-PC value for a router image', body: AutoIdlePc, reply: IdlePc },
-      ({ path, body }) => autoIdlePc(computes.get(path.compute_id), body),
+      ({ path, body }) => autoIdlePc(computes.get(path.compute_id), computes.temporary, body),
     ),
     ...proxyRoutes(controller),
   ];

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { RegisteredCompute } from './compute.ts';
+import { TemporaryProjects } from './temporary-projects.ts';
+
+test('a temporary project is removed from its compute once, by this server or by the next one, unless it has become a known one', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-temporary-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const removed: string[] = [];
+  const state = { connected: true };
+  const send = async (key: string, { path }: { path?: { project_id: string } }) => {
+    if (key.startsWith('DELETE')) removed.push(path?.project_id ?? '');
+  };
+  const compute = { id: 'c1', transport: { state, send } } as unknown as RegisteredCompute;
+  const other = { ...compute, id: 'c2' } as RegisteredCompute;
+  const before = await TemporaryProjects.open(folder, assert.fail);
+  for (const id of ['used', 'ended', 'away', 'kept']) await before.begin(compute, id);
+  await before.begin(other, 'used');
+  await before.removeLeft(compute, () => false);
+  assert.deepEqual(removed, [], 'this server uses them');
+  await before.end('ended', compute);
+  await before.end('unknown', compute);
+  await before.keep('kept');
+  state.connected = false;
+  await before.end('away', compute);
+  assert.deepEqual(removed, ['ended']);
+  await before.begin(compute, 'known');
+  await before.close();
+  state.connected = true;
+  const next = await TemporaryProjects.open(folder, assert.fail);
+  await next.removeLeft(compute, (id) => id === 'known');
+  assert.deepEqual(removed.slice(1).toSorted(), ['away', 'used']);
+  await next.removeLeft(compute, () => false);
+  assert.equal(removed.length, 3, 'nothing is noted any more, but on the other compute');
+  await next.removeLeft(other, () => false);
+  assert.deepEqual(removed.slice(3), ['used']);
+  await next.close();
+});

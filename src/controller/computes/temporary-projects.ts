@@ -1,0 +1,87 @@
+/**
+ * Projects that exist on a compute alone, until something is done: copies of a project's files, and the router of an idle-PC search. Each is
+ * noted before it is made, so that one that could not be removed, or whose server died, is removed when its compute is looked at next.
+ */
+import { join } from 'node:path';
+import { fault } from '../../api/faults.ts';
+import { DurableMap } from '../../lib/durable-map.ts';
+import type { Warn } from '../../lib/set-aside.ts';
+import { object, text } from '../../lib/shape.ts';
+import type { RegisteredCompute } from './compute.ts';
+
+interface TemporaryProject {
+  readonly compute_id: string;
+  readonly project_id: string;
+}
+
+const shape = object({ compute_id: text, project_id: text });
+
+export class TemporaryProjects {
+  /** Noted projects by project and compute. */
+  readonly #noted: DurableMap<TemporaryProject>;
+  /** Keys of the noted projects that this server uses. */
+  readonly #used = new Set<string>();
+
+  private constructor(noted: DurableMap<TemporaryProject>) {
+    this.#noted = noted;
+  }
+
+  static async open(stateDirectory: string, warn: Warn): Promise<TemporaryProjects> {
+    const path = join(stateDirectory, 'temporary-projects.log');
+    return new TemporaryProjects(await DurableMap.open(path, warn, (value) => shape.problem(value, 'project') === undefined));
+  }
+
+  /** Notes a project that is made on the compute next. @throws storage_failed */
+  async begin({ id: compute_id }: Pick<RegisteredCompute, 'id'>, project_id: string): Promise<void> {
+    const key = keyOf({ compute_id, project_id });
+    this.#used.add(key);
+    try {
+      await this.#noted.set(key, { compute_id, project_id });
+    } catch (cause) {
+      this.#used.delete(key);
+      throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
+    }
+  }
+
+  /** The project stays: on the compute, or on all, as it is one of this server now. Never rejects. */
+  async keep(projectId: string, compute?: RegisteredCompute): Promise<void> {
+    for (const [key, { compute_id, project_id }] of [...this.#noted.entries()])
+      if (project_id === projectId && (!compute || compute_id === compute.id)) await this.#forget(key).catch(() => undefined);
+  }
+
+  /** Removes the project from the compute. One that does not answer is asked again when it is looked at next. Never rejects. */
+  async end(projectId: string, compute: RegisteredCompute): Promise<void> {
+    const key = keyOf({ compute_id: compute.id, project_id: projectId });
+    if (this.#noted.has(key) && compute.transport.state.connected) await this.#remove(compute, projectId).catch(() => undefined);
+    this.#used.delete(key);
+  }
+
+  /** Removes what was left on the compute. `isKnown`: it is a project of this server. @throws what the compute answers */
+  async removeLeft(compute: RegisteredCompute, isKnown: (projectId: string) => boolean): Promise<void> {
+    for (const [key, { compute_id, project_id }] of [...this.#noted.entries()]) {
+      if (compute_id !== compute.id || this.#used.has(key)) continue;
+      await (isKnown(project_id) ? this.#forget(key) : this.#remove(compute, project_id));
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#noted.close();
+  }
+
+  /** @throws what the compute answers */
+  async #remove({ id: compute_id, transport }: RegisteredCompute, project_id: string): Promise<void> {
+    // A compute knows those only that are open there.
+    await transport.send('POST /v2/compute/projects', { body: { project_id, name: project_id } });
+    await transport.send('DELETE /v2/compute/projects/{project_id}', { path: { project_id } });
+    await this.#forget(keyOf({ compute_id, project_id }));
+  }
+
+  async #forget(key: string): Promise<void> {
+    this.#used.delete(key);
+    await this.#noted.delete(key);
+  }
+}
+
+function keyOf({ compute_id, project_id }: TemporaryProject): string {
+  return `${project_id} ${compute_id}`;
+}
