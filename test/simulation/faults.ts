@@ -126,6 +126,27 @@ export const faults: readonly Fault[] = [
     from: 'if (!isOutdated || looks === mostLooks) return state;',
     to: 'return isOutdated ? state : state;',
   },
+  {
+    name: 'move-unnoted',
+    says: 'a live move is begun without a record of it',
+    file: 'controller/relocation/live-move.ts',
+    from: 'await noteMove(this.#live, this.#node, { from: this.#from.id, to: this.#to.id });',
+    to: '',
+  },
+  {
+    name: 'move-stays',
+    says: 'a machine whose move was cut off is not continued where it was',
+    file: 'controller/reconcile/pending-moves.ts',
+    from: 'if (at === move.from) await stay(live, node);',
+    to: 'void stay;',
+  },
+  {
+    name: 'move-before-record',
+    says: 'a machine is continued at its new compute before the log says that it runs there',
+    file: 'controller/relocation/live-move.ts',
+    from: 'await this.#decide(arriving, arrived);',
+    to: "await arriving.act('resume', {});\n    await this.#decide(arriving, arrived);",
+  },
 ];
 
 /** @throws for a name that is none */

@@ -13,6 +13,7 @@ import type { Found } from './hunt.ts';
 const { hunt, play } = await import('./hunt.ts');
 const { kept } = await import('./kept.ts');
 const { troubles } = await import('./schedule.ts');
+const { decisionRows } = await import('./world/rows.ts');
 
 const usage = `Usage: npm run fuzz -- PLAYS simulate [--seed FIRST] [--seconds PROCESSOR-TIME] [--fault NAME|list] [--table]
 Without --seed it continues where the last hunt ended or was ended: 1000000 plays can be made in several sittings.`;
@@ -85,14 +86,18 @@ function keepSeed(seed: number): void {
   writeFileSync(progress, `${seed}\n`);
 }
 
-/** Table of how often each decision was made within a minute after each kind of trouble. */
+/** Table of how often each row of `decide` was the answer within a minute after each kind of trouble. */
 function tableOf({ decisions }: Found): string {
-  const rows = [...new Set([...decisions.keys()].map((key) => key.split('\t')[0] ?? ''))].sort();
+  const rows = decisionRows;
   const width = Math.max(...rows.map((row) => row.length));
   const cell = (text: string | number, column: string) => String(text).padStart(Math.max(column.length, 7) + 2);
   const head = ' '.repeat(width) + troubles.map((trouble) => cell(trouble, trouble)).join('');
   const lines = rows.map(
     (row) => row.padEnd(width) + troubles.map((trouble) => cell(decisions.get(`${row}\t${trouble}`) ?? 0, trouble)).join(''),
   );
-  return [head, ...lines].join('\n');
+  const empty = rows.flatMap((row) =>
+    troubles.filter((trouble) => !decisions.has(`${row}\t${trouble}`)).map((trouble) => `${row} after ${trouble}`),
+  );
+  const note = empty.length === 0 ? 'No cell is empty.' : `Empty cells: ${empty.join(', ')}.`;
+  return [head, ...lines, note].join('\n');
 }

@@ -3,7 +3,8 @@
 import { MemoryFolder } from './engine/disk.ts';
 import { play } from './engine/simulation.ts';
 import { describe, type Schedule, type Step, type Verb } from './schedule.ts';
-import { Belief, claimOf, maybeOf } from './world/beliefs.ts';
+import { Belief, claimOf, type EndClaim, maybeOf } from './world/beliefs.ts';
+import type { SimulatedCompute } from './world/compute.ts';
 import { endTrouble, isTrouble, makeTrouble } from './world/troubles.ts';
 import { type NodeFacts, type ProjectFacts, type TraceLine, World } from './world/world.ts';
 
@@ -43,8 +44,8 @@ export function playSchedule(schedule: Schedule): Played {
     play(undefined);
   }
   const thrown = unhandled === undefined ? undefined : `an error that was not handled: ${(unhandled as Error).stack}`;
-  const { hash, trace, decisions } = world;
-  return { violation: world.violation ?? thrown, hash, trace, decisions, events: world.kernel.events };
+  const { hash, trace, troubles } = world;
+  return { violation: world.violation ?? thrown, hash, trace, decisions: troubles.counts, events: world.kernel.events };
 }
 
 class Stage {
@@ -98,7 +99,7 @@ class Stage {
         world.ask('POST /v2/slices/invitations', {}, { body: { compute_id: id, name: host.slice(0, 2) }, done: started });
         continue;
       }
-      world.ask('POST /v2/computes', {}, { body: { compute_id: id, host, port: 80, protocol: 'http', name: host.slice(0, 2) } });
+      this.#register(compute);
     }
     this.#until(
       () => world.remotes.every(({ id }) => world.controller?.computes.find(id)?.transport.state.connected),
@@ -111,6 +112,27 @@ class Stage {
     this.#until(() => world.openRequests === 0, 'the creation of the project');
     for (let count = 0; count < this.#schedule.nodes; count++) this.#create(count);
     this.#until(() => world.openRequests === 0, 'the creation of nodes');
+  }
+
+  /** Registers a compute of another host; one that is registered stays as it is. */
+  #register({ id, host }: SimulatedCompute): void {
+    const body = { compute_id: id, host, port: 80, protocol: 'http', name: host.slice(0, 2) };
+    this.#world.ask('POST /v2/computes', {}, { body });
+  }
+
+  get #registeredByHand(): SimulatedCompute[] {
+    const { remotes, slices } = this.#world;
+    return remotes.filter((compute) => !slices.some((slice) => slice.compute === compute));
+  }
+
+  /** A client has a compute forgotten, which closes the projects that use it, and registers it again later. */
+  #unregister(of: number, lasts: number, claims: readonly (() => EndClaim)[]): void {
+    const { kernel } = this.#world;
+    const computes = this.#registeredByHand;
+    const compute = computes[of % computes.length];
+    if (!compute) return;
+    this.#world.ask('DELETE /v2/computes/{compute_id}', { compute_id: compute.id }, { claims });
+    kernel.after(lasts, () => this.#register(compute), kernel.world);
   }
 
   #create(of: number): void {
@@ -144,11 +166,11 @@ class Stage {
   #step({ what, of, lasts }: Step): void {
     const world = this.#world;
     const node = this.#node(of);
-    if (!isTrouble(what)) this.#ask(what, of, node);
+    if (!isTrouble(what)) this.#ask(what, { of, lasts }, node);
     else makeTrouble(what, { world, node, compute: world.remotes[of % world.remotes.length], lasts });
   }
 
-  #ask(what: Verb, of: number, node: NodeFacts | undefined): void {
+  #ask(what: Verb, { of, lasts }: Pick<Step, 'of' | 'lasts'>, node: NodeFacts | undefined): void {
     const world = this.#world;
     const facts = world.projects.get(this.#projectId);
     if (!facts) return;
@@ -181,6 +203,10 @@ class Stage {
       };
       started();
       world.ask(`POST ${project}/open`, path, { claims: [claimOf(facts.isOpen, true)], done: started });
+    } else if (what === 'unregister') {
+      touch(all);
+      const claims = all.map(({ run }) => maybeOf(run, 'stopped'));
+      this.#unregister(of, lasts, [maybeOf(facts.isOpen, false), ...claims]);
     } else if (what === 'auto_start') {
       const value = of % 2 === 0;
       world.ask(`PUT ${project}`, path, { body: { auto_start: value }, claims: [claimOf(facts.hasAutoStart, value)] });
@@ -201,8 +227,10 @@ class Stage {
     const one = `${project}/nodes/{node_id}` as const;
     if (what === 'start') world.ask(`POST ${one}/start`, path, { claims: [claimOf(node.run, 'running')] });
     else if (what === 'stop') world.ask(`POST ${one}/stop`, path, { claims: [claimOf(node.run, 'stopped')] });
-    else if (what === 'suspend' || what === 'reload') world.ask(`POST ${one}/${what}`, path);
-    else if (what === 'rename') world.ask(`PUT ${one}`, path, { body: { name: `${node.name}-${Math.floor(world.kernel.now)}` } });
+    else if (what === 'suspend' || what === 'reload') {
+      node.mayBeSuspended ||= what === 'suspend';
+      world.ask(`POST ${one}/${what}`, path);
+    } else if (what === 'rename') world.ask(`PUT ${one}`, path, { body: { name: `${node.name}-${Math.floor(world.kernel.now)}` } });
     else if (what === 'migrate') {
       node.moved = world.kernel.now;
       this.#migrate(path);
@@ -223,6 +251,7 @@ class Stage {
     world.note('', 'all trouble ends');
     this.#run(endTrouble(world) - kernel.now);
     this.#until(() => world.openRequests === 0 && world.controller !== undefined, 'until every request is answered');
+    for (const compute of this.#registeredByHand) this.#register(compute);
     let problem: string | undefined;
     for (const end = kernel.now + calmMs; kernel.now < end && !world.violation; ) {
       this.#run(calmStepMs);
@@ -243,7 +272,7 @@ class Stage {
     const world = this.#world;
     const { controller } = world;
     if (!controller) return 'there is no controller';
-    for (const { id, projectId, name } of world.nodes.values()) {
+    for (const { id, projectId, name, mayBeSuspended } of world.nodes.values()) {
       const live = controller.projects.find(projectId)?.liveNow;
       const node = live?.nodes.find(id);
       const places = world.machines.places(id);
@@ -252,6 +281,8 @@ class Stage {
         return `${name} is wanted, and does not run${node.shownProblem ? `: ${node.shownProblem}` : ''}`;
       if (node?.wanted.run !== 'running' && places.length > 0)
         return `${name} runs on ${places}, and is ${node ? 'not wanted' : live ? 'deleted' : 'of a closed project'}`;
+      const isPaused = at !== undefined && world.machines.on(at, id)?.isPaused === true;
+      if (isPaused && !mayBeSuspended) return `${name} is paused on ${at}, which no client has asked for`;
       if (node?.waitCause) return `${name} waits: ${node.waitCause.reason}`;
       if (node && (node.live.status !== 'stopped') !== places.length > 0) return `${name} is shown as ${node.live.status}`;
     }

@@ -18,11 +18,12 @@ export const verbs = [
   'duplicate',
   'migrate',
   'drain',
+  'unregister',
 ] as const;
 /** Kinds of failures. */
 export const troubles = [
   ...(['kill', 'power_cut', 'restart', 'freeze'] as const),
-  ...(['compute_kill', 'compute_reboot', 'compute_freeze', 'cut', 'reset'] as const),
+  ...(['compute_kill', 'compute_reboot', 'compute_freeze', 'slice_end', 'cut', 'reset', 'late_events'] as const),
   ...(['guest_off', 'guest_crash', 'refuse', 'slow_boot', 'short_lived', 'other_start'] as const),
 ] as const;
 

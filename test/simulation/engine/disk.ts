@@ -75,6 +75,8 @@ export class Disk {
   #pending: Operation[] = [];
   /** Paths of all that was ever opened. */
   readonly opened: string[] = [];
+  /** Number of operations that were done. */
+  operations = 0;
   /** Milliseconds that an operation takes; some schedules have a slow disk. */
   slowness = 1;
 
@@ -92,6 +94,7 @@ export class Disk {
     const delay = (sync ? 1 : 0.05) * this.slowness * (0.5 + chance.next()) * (isLong ? 50 : 1);
     this.#kernel.after(delay, () => {
       this.#pending.splice(this.#pending.indexOf(operation), 1);
+      this.operations += 1;
       try {
         const result = run();
         sync?.();

@@ -1,4 +1,5 @@
 /** The simulation that is being played: what the stand-ins for modules of Node belong to. */
+import type { Decision, Observed } from '../../../src/controller/reconcile/decide.ts';
 import type { Disk } from './disk.ts';
 import type { Kernel } from './kernel.ts';
 
@@ -44,7 +45,7 @@ export interface Simulation {
   readonly disk: Disk;
   readonly internet: Internet;
   /** Called with the arguments and the answer of `decide`. */
-  readonly decided: (wanted: object, observed: object, decision: object) => void;
+  readonly decided: (wanted: object, observed: Observed, decision: Decision) => void;
 }
 
 let playing: Simulation | undefined;

@@ -15,6 +15,8 @@ export interface KnownNode {
   endedAt: number;
   /** Run of the node, also if it ran when the compute ended: the boot of the host at its start. */
   run: { readonly boot: number } | undefined;
+  /** All of its machine was sent to another compute: it stays paused here, also under the next process. */
+  hasDeparted?: true;
 }
 
 /** Returns the node as its compute answers requests. */
@@ -27,8 +29,8 @@ export function factsOf({ generation, status, ending }: KnownNode): { generation
   return { ...(generation !== undefined && { generation }), ...(status === 'stopped' && ending && { ending }) };
 }
 
-/** Returns the answer of `GET /v2/compute/capabilities`: the compute lists nodes with their runs. */
+/** Returns the answer of `GET /v2/compute/capabilities`: the compute lists nodes with their runs, and moves machines. */
 export function capabilities(): Fields {
   const facts = { version: '2.2.60', node_types: ['qemu'], platform: 'linux', link_features: [], link_streams: true };
-  return { ...facts, node_runs: true };
+  return { ...facts, node_runs: true, live_moves: true };
 }

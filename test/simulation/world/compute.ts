@@ -13,7 +13,9 @@ import { ComputeNodeRun, type RunEnding } from '../../../src/schema/node-runs.ts
 import { Type } from '../../../src/schema/type.ts';
 import { Boot, type Kernel, Process } from '../engine/kernel.ts';
 import { capabilities, type Fields, factsOf, type KnownNode, present } from './compute-node.ts';
-import type { Behaviour, Machines } from './machines.ts';
+import { HeldMachines } from './held-machines.ts';
+import type { Behaviour, Machine, Machines } from './machines.ts';
+import { SimulatedMoves } from './moves.ts';
 
 type Params = Readonly<Record<string, string>>;
 
@@ -27,12 +29,14 @@ export interface ComputeWorld {
   startedAgain(compute: SimulatedCompute, nodeId: string, endedAt: number): void;
   /** Something happened to a machine. */
   happened(compute: SimulatedCompute, nodeId: string, what: string): void;
+  /** All of a machine was sent to another compute. */
+  sent(nodeId: string): void;
 }
 
 /** Text of a start by another program. */
 export const startedByOther = 'started by another program';
 const consoleBase = 5_000;
-/** Validators are kept by their schema: those of a play are used by the next one. */
+/** Validators are kept by their schema. */
 const [projectList, runList, fileList] = [Type.Array(ComputeProject), Type.Array(ComputeNodeRun), Type.Array(FileEntry)];
 const routes = '/v2/compute/projects/{project_id}';
 const nodes = `${routes}/qemu/nodes` as const;
@@ -40,30 +44,29 @@ const one = `${nodes}/{node_id}` as const;
 
 export class SimulatedCompute {
   readonly id: string;
-  /** The name by which the network reaches it. */
+  /** Name in the network. */
   readonly host: string;
   readonly #world: ComputeWorld;
   readonly #projects = new Map<string, Fields>();
   readonly #nodes = new Map<string, KnownNode>();
   #locks = new KeyedMutex();
-  /** The boot of its host. */
   #boot: Boot;
   #udpPort = 20_000;
-  /** Undefined while it does not run. */
+  /** Undefined while the compute does not run. */
   process: Process | undefined;
   events = new EventStream<ComputeEvent>();
   /** Time after which the guard of a slice ends its machines. */
   deadline = Number.POSITIVE_INFINITY;
-  /** The lease is over: machines are paused, and nothing starts. */
-  #isHeld = false;
-  /** Ids of the nodes whose machines were paused by that. */
-  readonly #held = new Set<string>();
+  readonly held: HeldMachines;
+  readonly moves: SimulatedMoves;
 
   constructor(id: string, world: ComputeWorld, host = id) {
     this.id = id;
     this.host = host;
     this.#world = world;
     this.#boot = new Boot(host);
+    this.held = new HeldMachines(id, world.machines, (nodeId, what) => world.happened(this, nodeId, what));
+    this.moves = new SimulatedMoves(this, world);
   }
 
   get boot(): number {
@@ -79,17 +82,19 @@ export class SimulatedCompute {
     this.process = process;
     this.events = new EventStream();
     this.#locks = new KeyedMutex();
+    this.moves.forget();
     const ran = [...this.#nodes.values()].filter(({ run }) => run);
     for (const node of ran) {
       const machine = this.#world.machines.on(this.id, node.node_id);
-      const isSuspended = machine?.isPaused === true && !this.#held.has(node.node_id);
+      const isSuspended = machine?.isPaused === true && (!this.held.has(node.node_id) || node.hasDeparted === true);
       node.status = machine ? (isSuspended ? 'suspended' : 'started') : 'stopped';
       if (machine) continue;
-      node.ending = node.run?.boot === this.boot ? 'failed' : 'lost';
+      node.ending = node.run?.boot === this.boot || node.hasDeparted ? 'failed' : 'lost';
       node.run = undefined;
+      delete node.hasDeparted;
     }
     // Machines that an earlier process has paused are resumed; the next one pauses them again, should their lease be over.
-    this.unhold();
+    this.held.release();
     // Machines that a start left when it was cut off.
     for (const nodeId of this.#world.machines.nodeIds()) {
       if (this.#world.machines.on(this.id, nodeId) && !this.#nodes.get(nodeId)?.run) this.#world.machines.end(this.id, nodeId);
@@ -106,13 +111,15 @@ export class SimulatedCompute {
   reboot(): void {
     this.kill();
     this.#boot = this.#boot.next(this.#world.kernel.now);
-    this.#isHeld = false;
-    this.#held.clear();
+    this.held.isHeld = false;
+    this.held.clear();
     this.#world.machines.endAll(this.id);
   }
 
   /** A machine ends by itself; a process that is there notices. */
   endMachine(nodeId: string, how: 'guest' | 'failed'): boolean {
+    // A guest that is paused does nothing.
+    if (how === 'guest' && this.#world.machines.on(this.id, nodeId)?.isPaused) return false;
     if (!this.#world.machines.end(this.id, nodeId)) return false;
     this.#world.happened(this, nodeId, how);
     const { process } = this;
@@ -125,6 +132,11 @@ export class SimulatedCompute {
     };
     this.#world.kernel.after(5, () => void this.#locks.run(nodeId, noticed), process);
     return true;
+  }
+
+  /** The streams of a node's move were cut. */
+  cutMove(nodeId: string): void {
+    this.moves.cut(this.#nodes.get(nodeId));
   }
 
   /** Ids of the nodes that it keeps, of any project. */
@@ -147,38 +159,17 @@ export class SimulatedCompute {
   }
 
   /** Pauses the machines, as the lease is over. */
-  hold(): void {
-    this.#isHeld = true;
-    for (const { node_id, status } of this.#nodes.values()) {
-      const machine = this.#world.machines.on(this.id, node_id);
-      if (!machine || machine.isPaused || status === 'suspended') continue;
-      machine.isPaused = true;
-      this.#held.add(node_id);
-      this.#world.happened(this, node_id, 'held');
-    }
-  }
-
-  unhold(): void {
-    this.#isHeld = false;
-    for (const nodeId of this.#held) {
-      const machine = this.#world.machines.on(this.id, nodeId);
-      if (!machine) continue;
-      machine.isPaused = false;
-      this.#world.machines.check(nodeId);
-      this.#world.happened(this, nodeId, 'not held');
-    }
-    this.#held.clear();
-  }
+  hold = (): void => this.held.hold(this.#nodes.values());
 
   /** Ends all machines with the lease; nothing starts until the lease is renewed. */
   endAll(): void {
-    this.#isHeld = true;
+    this.held.isHeld = true;
     this.endMachines();
   }
 
   /** Ends all machines, as the guard of a slice does; a process that is not there finds them so when it starts. */
   endMachines(): void {
-    this.#held.clear();
+    this.held.clear();
     for (const node of this.#nodes.values()) {
       if (this.#world.machines.end(this.id, node.node_id)) this.#world.happened(this, node.node_id, 'ended with its lease');
       if (!node.run) continue;
@@ -189,38 +180,39 @@ export class SimulatedCompute {
 
   routes(): Route[] {
     return [
-      this.#route('GET /v2/compute/capabilities', undefined, () => capabilities()),
-      this.#route('GET /v2/compute/projects', projectList, () => [...this.#projects.values()]),
-      this.#route('POST /v2/compute/projects', ComputeProject, (_path, body) => this.#openProject(body)),
-      this.#route(`PUT ${routes}`, ComputeProject, (path) => this.#project(path)),
-      this.#route(`POST ${routes}/close`, undefined, (path) => this.#closeProject(path)),
-      ...(['hold', 'release'] as const).map((verb) => this.#route(`POST ${routes}/links/${verb}`, undefined, () => undefined)),
-      this.#route(`GET ${routes}/nodes`, runList, (path) => this.#list(path)),
-      this.#route(`POST ${routes}/ports/udp`, UdpPort, () => ({ udp_port: this.#udpPort++ })),
-      this.#route(`POST ${nodes}`, ComputeNode, (path, body) => this.#create(path, body)),
-      this.#route(`GET ${one}`, ComputeNode, (path) => present(this.#node(path))),
-      this.#route(`PUT ${one}`, ComputeNode, (path, body) => this.#update(path, body)),
-      this.#route(`DELETE ${one}`, undefined, (path) => this.#delete(path)),
-      this.#route(`POST ${one}/start`, ComputeNode, (path, body) => this.#start(path, body)),
-      this.#route(`POST ${one}/stop`, undefined, (path) => this.#stop(path)),
-      this.#route(`POST ${one}/suspend`, undefined, (path) => this.#suspend(path)),
-      this.#route(`POST ${one}/resume`, undefined, (path) => this.#resume(path)),
-      this.#route(`POST ${one}/reload`, undefined, (path) => this.#with(path, (node) => this.#unsuspend(node))),
-      this.#route(`POST ${one}/duplicate`, undefined, (path) => void this.#node(path)),
+      this.route('GET /v2/compute/capabilities', undefined, () => capabilities()),
+      this.route('GET /v2/compute/projects', projectList, () => [...this.#projects.values()]),
+      this.route('POST /v2/compute/projects', ComputeProject, (_path, body) => this.#openProject(body)),
+      this.route(`PUT ${routes}`, ComputeProject, (path) => this.#project(path)),
+      this.route(`POST ${routes}/close`, undefined, (path) => this.#closeProject(path)),
+      ...(['hold', 'release'] as const).map((verb) => this.route(`POST ${routes}/links/${verb}`, undefined, () => undefined)),
+      this.route(`GET ${routes}/nodes`, runList, (path) => this.#list(path)),
+      this.route(`POST ${routes}/ports/udp`, UdpPort, () => ({ udp_port: this.#udpPort++ })),
+      this.route(`POST ${nodes}`, ComputeNode, (path, body) => this.#create(path, body)),
+      this.route(`GET ${one}`, ComputeNode, (path) => present(this.knownNode(path))),
+      this.route(`PUT ${one}`, ComputeNode, (path, body) => this.#update(path, body)),
+      this.route(`DELETE ${one}`, undefined, (path) => this.#delete(path)),
+      this.route(`POST ${one}/start`, ComputeNode, (path, body) => this.#start(path, body)),
+      this.route(`POST ${one}/stop`, undefined, (path) => this.#stop(path)),
+      this.route(`POST ${one}/suspend`, undefined, (path) => this.#suspend(path)),
+      this.route(`POST ${one}/resume`, undefined, (path) => this.#resume(path)),
+      this.route(`POST ${one}/reload`, undefined, (path) => this.#with(path, (node) => this.#unsuspend(node))),
+      this.route(`POST ${one}/duplicate`, undefined, (path) => void this.knownNode(path)),
+      ...this.moves.routes(),
       // Nodes of a simulated compute have no files.
-      this.#route(`GET ${routes}/files`, fileList, () => []),
-      this.#route(`POST ${routes}/node_copies/{node_type}/{node_id}`, NodeFiles, () => ({ files: [] })),
+      this.route(`GET ${routes}/files`, fileList, () => []),
+      this.route(`POST ${routes}/node_copies/{node_type}/{node_id}`, NodeFiles, () => ({ files: [] })),
     ];
   }
 
-  #route(key: RouteKey, reply: Parameters<typeof route>[1]['reply'], handle: (path: Params, body: Fields) => unknown): Route {
+  route(key: RouteKey, reply: Parameters<typeof route>[1]['reply'], handle: (path: Params, body: Fields) => unknown): Route {
     const spec = { summary: key, ...(reply && { reply }) };
     return route(key, spec, async ({ path, body }) => {
       const { node_id } = path as Params;
       if (node_id !== undefined)
         this.#world.arrived(this, key.slice(key.lastIndexOf('/') + 1).replace('{node_id}', key.slice(0, 3)), node_id);
       // The compute's own work takes a moment, too.
-      await this.#pause(this.#world.kernel.chance.next() * 3);
+      await this.pause(this.#world.kernel.chance.next() * 3);
       return handle(path as Params, (body ?? {}) as Fields);
     });
   }
@@ -238,10 +230,13 @@ export class SimulatedCompute {
     return project;
   }
 
+  #nodesOf(path: Params): KnownNode[] {
+    const { project_id } = this.#project(path);
+    return [...this.#nodes.values()].filter((node) => node.project_id === project_id);
+  }
+
   async #closeProject(path: Params): Promise<void> {
-    this.#project(path);
-    const own = [...this.#nodes.values()].filter(({ project_id }) => project_id === path.project_id);
-    await Promise.all(own.map(({ node_id }) => this.#locks.run(node_id, () => this.#forget(node_id))));
+    await Promise.all(this.#nodesOf(path).map(({ node_id }) => this.#locks.run(node_id, () => this.#forget(node_id))));
     this.#projects.delete(String(path.project_id));
   }
 
@@ -253,9 +248,12 @@ export class SimulatedCompute {
   }
 
   #list(path: Params): Fields[] {
-    this.#project(path);
-    const own = [...this.#nodes.values()].filter(({ project_id }) => project_id === path.project_id);
-    return own.map((node) => ({ node_id: node.node_id, node_type: node.node_type, status: node.status, ...factsOf(node) }));
+    return this.#nodesOf(path).map((node) => ({
+      node_id: node.node_id,
+      node_type: node.node_type,
+      status: node.status,
+      ...factsOf(node),
+    }));
   }
 
   #create(path: Params, body: Fields): Promise<Fields> {
@@ -275,7 +273,7 @@ export class SimulatedCompute {
     });
   }
 
-  #node({ project_id, node_id = '' }: Params): KnownNode {
+  knownNode({ project_id, node_id = '' }: Params): KnownNode {
     const node = this.#nodes.get(node_id);
     if (!node || node.project_id !== project_id) throw fault('node_not_found', { node_id });
     return node;
@@ -283,14 +281,18 @@ export class SimulatedCompute {
 
   /** Runs `fn` while nothing else happens to the node. */
   #with<T>(path: Params, fn: (node: KnownNode) => Promise<T> | T): Promise<T> {
-    this.#node(path);
-    return this.#locks.run(String(path.node_id), () => fn(this.#node(path)));
+    this.knownNode(path);
+    return this.exclusively(String(path.node_id), () => fn(this.knownNode(path)));
+  }
+
+  exclusively<T>(nodeId: string, fn: () => Promise<T> | T): Promise<T> {
+    return this.#locks.run(nodeId, fn);
   }
 
   #update(path: Params, body: Fields): Promise<Fields> {
     return this.#with(path, (node) => {
       node.fields = { ...node.fields, ...body };
-      this.#emit(node);
+      this.emit(node);
       return present(node);
     });
   }
@@ -325,20 +327,26 @@ export class SimulatedCompute {
   async #boots(node: KnownNode, what = 'started'): Promise<void> {
     const { bootMs, refuses, isShortLived } = this.#world.behaviourOf(node.node_id);
     if (refuses) throw fault('node_failed', { name: String(node.fields.name), reason: 'refused on purpose' });
-    await this.#pause(bootMs / 2);
-    if (this.#isHeld || this.#world.kernel.now >= this.deadline) throw fault('lease_expired', { name: String(node.fields.name) });
-    this.#world.machines.begin(this.id, { nodeId: node.node_id, generation: node.generation, isPaused: false });
+    await this.pause(bootMs / 2);
+    this.beginMachine(node, { generation: node.generation, isPaused: false });
     node.run = { boot: this.boot };
     this.#world.happened(this, node.node_id, what);
-    await this.#pause(bootMs / 2);
+    await this.pause(bootMs / 2);
     if (!this.#world.machines.on(this.id, node.node_id)) {
       this.#stopped(node, 'failed');
       throw fault('node_failed', { name: String(node.fields.name), reason: 'it ended at once' });
     }
     node.status = 'started';
     node.ending = undefined;
-    this.#emit(node);
+    this.emit(node);
     if (isShortLived) this.endMachine(node.node_id, 'guest');
+  }
+
+  beginMachine(node: KnownNode, machine: Pick<Machine, 'generation' | 'isPaused'>): void {
+    if (this.held.isHeld || this.#world.kernel.now >= this.deadline)
+      throw fault('lease_expired', { name: String(node.fields.name) });
+    delete node.hasDeparted;
+    this.#world.machines.begin(this.id, { nodeId: node.node_id, ...machine });
   }
 
   #stop(path: Params): Promise<void> {
@@ -349,7 +357,7 @@ export class SimulatedCompute {
   }
 
   async #halt(node: KnownNode, ending: RunEnding): Promise<void> {
-    await this.#pause(2 + this.#world.kernel.chance.next() * 200);
+    await this.pause(2 + this.#world.kernel.chance.next() * 200);
     if (this.#world.machines.end(this.id, node.node_id)) this.#world.happened(this, node.node_id, 'stopped');
     this.#stopped(node, ending);
   }
@@ -372,14 +380,11 @@ export class SimulatedCompute {
   }
 
   #setPaused(node: KnownNode, isPaused: boolean): void {
-    const machine = this.#world.machines.on(this.id, node.node_id);
-    if (machine) machine.isPaused = isPaused || this.#isHeld;
-    if (!isPaused && this.#isHeld) this.#held.add(node.node_id);
-    else this.#held.delete(node.node_id);
-    this.#world.machines.check(node.node_id);
+    this.held.setPaused(node.node_id, isPaused);
+    if (!isPaused) delete node.hasDeparted;
     node.status = isPaused ? 'suspended' : 'started';
     this.#world.happened(this, node.node_id, node.status);
-    this.#emit(node);
+    this.emit(node);
   }
 
   #stopped(node: KnownNode, ending: RunEnding): void {
@@ -387,14 +392,16 @@ export class SimulatedCompute {
     node.status = 'stopped';
     node.ending = ending;
     node.endedAt = this.#world.kernel.now;
-    this.#emit(node);
+    this.moves.ended(node.node_id);
+    delete node.hasDeparted;
+    this.emit(node);
   }
 
-  #emit(node: KnownNode): void {
+  emit(node: KnownNode): void {
     this.events.emit({ action: 'node.updated', event: present(node), project_id: node.project_id, run: factsOf(node) });
   }
 
-  #pause(delayMs: number): Promise<void> {
+  pause(delayMs: number): Promise<void> {
     return new Promise((resolve) => void this.#world.kernel.after(delayMs, resolve));
   }
 }

@@ -1,5 +1,8 @@
 /** The machines of all hosts, and what is checked of them whenever one begins to run. */
 
+/** Number in place of a generation of a machine that came from another compute. */
+export const arrivedByMove = -1;
+
 /** State of a machine on its host: it runs, or is paused. */
 export interface Machine {
   readonly nodeId: string;

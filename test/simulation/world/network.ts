@@ -24,6 +24,8 @@ class Host {
   readonly transport: LocalTransport<unknown>;
   isCut = false;
   cuts = 0;
+  /** Time until which events of the compute come late, each later than the answers of requests. */
+  lateUntil = 0;
   /** Packets on the way while the cable is pulled. */
   stuck: (() => void)[] = [];
   readonly connections = new Set<OpenConnection>();
@@ -109,7 +111,8 @@ export class Network implements Internet {
         };
         const send = (text: string) => {
           sent.push(text);
-          this.#travel(host, arrive);
+          const isLate = this.#kernel.now < host.lateUntil;
+          this.#travel(host, arrive, isLate ? this.#kernel.chance.between(50, 2_000) : undefined);
         };
         const unsubscribe = events.subscribe((event) =>
           connection.isOpen && owner.isAlive ? send(JSON.stringify(event)) : unsubscribe(),
@@ -138,6 +141,11 @@ export class Network implements Internet {
     for (const { connection, owner } of this.#host(name).connections) this.#end(connection, owner, 'read ECONNRESET');
   }
 
+  /** Events of a host come late for a time. */
+  delayEvents(name: string, durationMs: number): void {
+    this.#host(name).lateUntil = this.#kernel.now + durationMs;
+  }
+
   cut(name: string): void {
     const host = this.#host(name);
     if (host.isCut) return;
@@ -152,6 +160,10 @@ export class Network implements Internet {
       },
       this.#kernel.world,
     );
+  }
+
+  isCut(name: string): boolean {
+    return this.#host(name).isCut;
   }
 
   heal(name: string): void {

@@ -29,6 +29,7 @@ export class SimulatedSlice {
   /** The lease as the slice has stored it. Undefined: it has not joined. */
   #lease: SliceLease | undefined;
   #token = '';
+  #keeper: LeaseKeeper | undefined;
   /** Time of the world's clock at which the machines end, and the boot for which that holds. */
   #deadline = { at: 0, boot: 0 };
 
@@ -40,6 +41,7 @@ export class SimulatedSlice {
   /** Starts its process. `token`: of the first start; its next ones have it in their environment, too. */
   begin(process: Process, token = this.#token): void {
     this.#token = token;
+    this.#keeper = undefined;
     // A slice without a lease starts nothing.
     if (!this.#lease) this.compute.hold();
     this.#world.kernel.begin(process, () => void this.#run(token));
@@ -52,10 +54,14 @@ export class SimulatedSlice {
     const toBootMs = (at: number) => at - bootedAt;
     const validUntil = this.#deadline.boot === compute.boot ? toBootMs(this.#deadline.at) : 0;
     const joined = this.#lease ? undefined : await this.#join(token, toBootMs);
-    if (joined !== undefined) compute.unhold();
+    if (joined !== undefined) compute.held.release();
     const keeper = new LeaseKeeper(
       {
-        machines: { pause: async () => compute.hold(), resume: async () => compute.unhold(), end: async () => compute.endAll() },
+        machines: {
+          pause: async () => compute.hold(),
+          resume: async () => compute.held.release(),
+          end: async () => compute.endAll(),
+        },
         log: this.#world.log,
         renew: (epoch, signal) => this.#renew(epoch, signal),
         setDeadline: async (deadline) => this.#guard(deadline + bootedAt),
@@ -66,7 +72,38 @@ export class SimulatedSlice {
       this.#lease as unknown as SliceLease,
       joined ?? validUntil - 2_000 * seconds,
     );
+    this.#keeper = keeper;
     await keeper.begin();
+  }
+
+  /** SIGTERM: the slice says so, waits while its machines are moved, ends them, and says that it has ended. */
+  stop(ended: () => void): void {
+    const { process } = this.compute;
+    const keeper = this.#keeper;
+    if (!process || !keeper) return;
+    this.#keeper = undefined;
+    const stopped = () => this.#world.kernel.after(1, () => process.isAlive && ended(), this.#world.kernel.world);
+    this.#world.kernel.begin(process, () => void this.#stop(keeper).then(stopped));
+  }
+
+  /** Never rejects. */
+  async #stop(keeper: LeaseKeeper): Promise<void> {
+    const say = (what: object) =>
+      this.#ask(
+        'lease',
+        { secret: this.#secret, epoch: keeper.epoch, address: this.#address, ...what },
+        AbortSignal.timeout(3_000),
+      );
+    for (let isMoving = true; isMoving; ) {
+      isMoving = await say({ ending: true }).then(
+        ({ moving }) => moving === true,
+        () => false,
+      );
+      if (isMoving) await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    await keeper.close();
+    this.compute.endAll();
+    await say({ leaving: true }).catch(() => undefined);
   }
 
   /** @returns the time at which the lease was asked for, since the boot */

@@ -28,14 +28,25 @@ const table: { readonly [T in Trouble]: (place: Place) => void } = {
   compute_freeze: ({ world, compute, lasts }) => {
     if (compute?.process) stop(compute.process, world.kernel.now + lasts);
   },
+  slice_end: (place) => {
+    const { world, compute } = place;
+    if (compute) world.endSlice(compute, () => later(place, () => restart(place)));
+  },
+  late_events: ({ world, compute, lasts }) => {
+    if (compute) world.internet.delayEvents(compute.host, lasts);
+  },
   cut: (place) => {
     const { world, compute } = place;
     if (!compute) return;
     world.internet.cut(compute.host);
+    // TCP gives up after 11 s.
+    world.kernel.after(11_000, () => world.internet.isCut(compute.host) && world.cutMoves(compute.host), world.kernel.world);
     later(place, () => world.internet.heal(compute.host));
   },
   reset: ({ world, compute }) => {
-    if (compute) world.internet.reset(compute.host);
+    if (!compute) return;
+    world.internet.reset(compute.host);
+    world.cutMoves(compute.host);
   },
   guest_off: (place) => endMachine(place, 'guest'),
   guest_crash: (place) => endMachine(place, 'failed'),
@@ -58,7 +69,7 @@ export function isTrouble(what: Step['what']): what is Trouble {
 }
 
 export function makeTrouble(what: Trouble, place: Place): void {
-  place.world.troubled(what);
+  place.world.troubles.note(what, place.world.kernel.now);
   table[what](place);
 }
 
@@ -95,12 +106,15 @@ function end(place: Place, { isPowerCut }: { isPowerCut: boolean }): void {
 function endCompute(place: Place, { isReboot }: { isReboot: boolean }): void {
   const { world, compute } = place;
   if (!compute?.process) return;
+  world.cutMoves(compute.host);
   if (isReboot) compute.reboot();
   else compute.kill();
   world.internet.closed(compute);
-  later(place, () => {
-    if (!compute.process) world.startCompute(compute);
-  });
+  later(place, () => restart(place));
+}
+
+function restart({ world, compute }: Place): void {
+  if (compute && !compute.process) world.startCompute(compute);
 }
 
 function endMachine({ world, node }: Place, how: 'guest' | 'failed'): void {

@@ -5,6 +5,7 @@ import { asRequester } from '../../../src/api/requester.ts';
 import type { Route, RouteKey } from '../../../src/api/route.ts';
 import { validateBody } from '../../../src/api/validate.ts';
 import { Controller } from '../../../src/controller/controller.ts';
+import type { Decision, Observed } from '../../../src/controller/reconcile/decide.ts';
 import { computeRoutes } from '../../../src/controller/routes/computes.ts';
 import { nodeRoutes } from '../../../src/controller/routes/nodes.ts';
 import { projectRoutes } from '../../../src/controller/routes/projects.ts';
@@ -12,11 +13,11 @@ import { sliceRoutes } from '../../../src/controller/routes/slices.ts';
 import { Disk } from '../engine/disk.ts';
 import { Boot, Kernel, Process } from '../engine/kernel.ts';
 import type { Simulation } from '../engine/simulation.ts';
-import type { Trouble } from '../schedule.ts';
 import type { Belief, EndClaim } from './beliefs.ts';
 import { type ComputeWorld, SimulatedCompute, startedByOther } from './compute.ts';
 import { type Behaviour, Machines } from './machines.ts';
 import { type ControllerAnswer, Network } from './network.ts';
+import { PastTroubles, rowOf } from './rows.ts';
 import { log, settings } from './settings.ts';
 import { SimulatedSlice, type SliceWorld } from './slice.ts';
 
@@ -41,6 +42,8 @@ export interface NodeFacts {
   readonly asked: number[];
   /** Time at which a client last asked for something that may move the node. */
   moved?: number;
+  /** A client has asked for it to be suspended. */
+  mayBeSuspended?: boolean;
 }
 
 export interface ProjectFacts {
@@ -62,10 +65,6 @@ interface OpenRequest {
   readonly end: EndClaim[];
 }
 
-/** Kinds of trouble after which requests may arrive long after they were sent. */
-const late: readonly Trouble[] = ['cut', 'freeze', 'compute_freeze'];
-/** Kinds of trouble after which requests may arrive whose senders have given up. */
-const cutsOff: readonly Trouble[] = ['reset', 'compute_kill', 'kill', 'power_cut', 'restart'];
 /** No request of a client waits longer. */
 const longestRequestMs = 45 * 60_000;
 const mostActionsPerMinute = 12;
@@ -95,11 +94,11 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
   actions = 0;
   /** All trouble is over and the nodes are as they are wanted: a further action is a defect. */
   isSettled = false;
-  readonly #troubles = new Map<string, number>();
-  /** Number of times that a decision followed a kind of trouble within a minute. The key is `DECISION\tTROUBLE`. */
-  readonly decisions = new Map<string, number>();
+  readonly troubles = new PastTroubles();
   #routes = new Map<string, Route>();
   readonly #open = new Set<OpenRequest>();
+  /** Number of things that had happened at the last check. */
+  #seen = 0;
 
   constructor(seed: number, remotes: number, slices = 0) {
     this.kernel = new Kernel(seed);
@@ -121,6 +120,16 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
     this.#sliceOf(compute)?.begin(process, token);
   }
 
+  /** SIGTERM for a slice; nothing happens to another compute. `ended`: its process has ended. */
+  endSlice(compute: SimulatedCompute, ended: () => void): void {
+    this.#sliceOf(compute)?.stop(() => {
+      this.cutMoves(compute.host);
+      compute.kill();
+      this.internet.closed(compute);
+      ended();
+    });
+  }
+
   #sliceOf(compute: SimulatedCompute): SimulatedSlice | undefined {
     return this.slices.find((slice) => slice.compute === compute);
   }
@@ -129,6 +138,26 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
     const id = this.remotes.find((compute) => compute.host === host)?.id ?? '';
     const key = path === 'join' ? 'POST /v2/slices/join' : 'POST /v2/slices/{compute_id}/lease';
     return this.internet.toController(host, () => this.answer(key, path === 'join' ? {} : { compute_id: id }, body), signal);
+  }
+
+  /** All of a machine was sent: it arrives at the other compute of its move, unless the move was given up there. */
+  sent(nodeId: string): void {
+    const arrive = () => {
+      for (const { moves, process } of this.#computes()) if (process) moves.arrived(nodeId);
+    };
+    this.kernel.after(5 * this.kernel.chance.next(), arrive, this.kernel.world);
+  }
+
+  /** Streams of moves end: those of a host, or all as the controller has ended. The other compute of a move notices it, too. */
+  cutMoves(host?: string): void {
+    const from = this.#computes().filter((compute) => host === undefined || compute.host === host);
+    const ids = from.flatMap(({ moves }) => moves.nodeIds);
+    for (const compute of this.#computes())
+      if (compute.process) for (const id of ids) this.kernel.after(1, () => compute.cutMove(id), compute.process);
+  }
+
+  #computes(): SimulatedCompute[] {
+    return [this.local, ...this.remotes];
   }
 
   #addRemote(id: string, host: string): SimulatedCompute {
@@ -156,7 +185,12 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
     if (!node) return;
     node.actions.push(this.kernel.now);
     const project = this.projects.get(node.projectId);
-    if (verb === 'start' && project && !project.isOpen.allows(true) && !this.#isSince(this.kernel.now, [...late, ...cutsOff]))
+    if (
+      verb === 'start' &&
+      project &&
+      !project.isOpen.allows(true) &&
+      !this.troubles.delayedRequests(this.kernel.now, { also: 'cut_off' })
+    )
       this.violated(`${node.name} is started although its project is closed`);
     const since = this.kernel.now - 60_000;
     const count = (times: number[]) => times.filter((at) => at > since).length;
@@ -175,30 +209,14 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
   startedAgain(compute: SimulatedCompute, nodeId: string, endedAt: number): void {
     const node = this.nodes.get(nodeId);
     const isAsked = !node || node.asked.some((at) => at > endedAt - 5_000) || this.#open.size > 0;
-    if (!isAsked && !this.#isSince(endedAt, late) && this.kernel.now > endedAt + 20_000)
+    if (!isAsked && !this.troubles.delayedRequests(endedAt) && this.kernel.now > endedAt + 20_000)
       this.violated(`${node.name} is started again on ${compute.host}, where it ended by itself`);
   }
 
-  /** Whether there was trouble of one of the kinds shortly before that time, or after it. */
-  #isSince(at: number, kinds: readonly Trouble[]): boolean {
-    return kinds.some((trouble) => (this.#troubles.get(trouble) ?? -1e9) > at - 200_000);
-  }
-
-  decided(_wanted: object, observed: object, decision: object): void {
-    const { reach } = observed as { reach: string };
-    const { do: does, by, failed } = decision as { do: string; by?: string; failed?: object };
-    const kind = does === 'wait' ? `wait ${failed ? 'failed' : reach}` : does === 'want' ? `want ${by}` : does;
-    if (this.isSettled && does !== 'nothing') this.violated(`decide answers "${kind}" after all is as it is wanted`);
-    for (const [trouble, at] of this.#troubles) {
-      if (at < this.kernel.now - 60_000) continue;
-      const key = `${kind}\t${trouble}`;
-      this.decisions.set(key, (this.decisions.get(key) ?? 0) + 1);
-    }
-  }
-
-  /** Something goes wrong now. */
-  troubled(trouble: string): void {
-    this.#troubles.set(trouble, this.kernel.now);
+  decided(_wanted: object, observed: Observed, decision: Decision): void {
+    const row = rowOf(observed, decision);
+    if (this.isSettled && row !== 'nothing') this.violated(`decide answers "${row}" after all is as it is wanted`);
+    this.troubles.count(row, this.kernel.now);
   }
 
   note(nodeId: string, what: string): void {
@@ -258,6 +276,7 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
   killController(isPowerCut: boolean): void {
     this.note('', isPowerCut ? 'power cut' : 'kill -9');
     const { process } = this;
+    this.cutMoves();
     this.local.kill();
     process.isAlive = false;
     this.controller = undefined;
@@ -360,7 +379,10 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
 
   check(): void {
     const { controller } = this;
-    if (this.violation || !controller) return;
+    // Wanted states change with the disk, and the beliefs of clients with the trace.
+    const seen = this.disk.operations + this.trace.length;
+    if (this.violation || !controller || seen === this.#seen) return;
+    this.#seen = seen;
     for (const request of this.#open)
       if (this.kernel.now - request.at > longestRequestMs)
         this.violated(`${request.what} was not answered within ${longestRequestMs / 60_000} minutes`);
