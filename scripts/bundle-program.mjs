@@ -1,14 +1,14 @@
 /**
- * Bundles the server's modules, some 600 of `src/` and 500 of packages, into a few files, and those of the fabric into one: a start that
- * loads them one by one takes twice the time (docs/adr/0035). Threads and the guard run from `src/`. Each module keeps the `import.meta`
- * of its source. `node scripts/bundle-program.mjs [--only]`
- * prints its entry; `--only`, for a package, removes those of other sources.
+ * Bundles the server's modules, some 600 of `src/` and 500 of packages, into a few scripts, and those of the fabric into one, with V8's code
+ * of what runs first beside them (docs/adr/0035). Threads and the guard run from `src/`. The `import.meta` of each module stays that of its
+ * source. `node scripts/bundle-program.mjs [--only]` prints the entry; `--only`, for a package, removes bundles of other sources.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { glob, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, glob, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { train } from './bundle-training.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const folder = path.join(root, '.cache/program');
@@ -29,7 +29,7 @@ export async function bundleProgram() {
 }
 
 async function hashOfSources() {
-  const files = ['package-lock.json', 'scripts/bundle-program.mjs'];
+  const files = ['package-lock.json', ...['program.mjs', 'loader.cjs', 'training.mjs'].map((name) => `scripts/bundle-${name}`)];
   for await (const file of glob('{src,lab,cli}/**/*.ts', { cwd: root })) if (!file.endsWith('.test.ts')) files.push(file);
   const contents = await Promise.all(files.sort().map((file) => readFile(path.join(root, file))));
   const hash = createHash('sha256');
@@ -41,11 +41,18 @@ async function make(target) {
   const made = path.join(folder, `made-${randomUUID()}`);
   for (const { fileName, code } of await generate()) {
     await mkdir(path.dirname(path.join(made, fileName)), { recursive: true });
-    await writeFile(path.join(made, fileName), asAscii(code));
+    await writeFile(path.join(made, fileName), asAscii(asFunction(code)));
   }
+  await writeFile(path.join(made, 'package.json'), '{ "type": "commonjs" }\n');
+  for (const file of [entry, `fabric/${entry}`])
+    await copyFile(path.join(import.meta.dirname, 'bundle-loader.cjs'), path.join(made, file));
+  await train(path.join(made, entry)).catch((error) => console.error(`The program starts without compiled code: ${error.message}`));
   // Another process may have made it.
   await rename(made, target).catch(() => rm(made, { recursive: true, force: true }));
 }
+
+/** Wraps a script as a function of what a CommonJS module gets, which the loader calls. */
+const asFunction = (code) => `(function (exports, require, module, __filename, __dirname) {${code.replace(/^#!.*/, '')}\n})`;
 
 /** Escapes characters beyond ASCII, which stand in texts and expressions: with one of them V8 keeps a file at two bytes a character. */
 function asAscii(code) {
@@ -67,13 +74,13 @@ async function removeOld(kept) {
 const outside = /^koffi(\/|$)/;
 
 async function generate() {
-  const main = await outputOf('src/main.ts', {}, 0);
-  // Named as its source: tests know its process by that.
-  return [...main, ...(await outputOf('src/fabric/main.ts', { entryFileNames: 'fabric/main.ts' }, 1))];
+  const main = await outputOf('src/main.ts', 'program.js', 0);
+  return [...main, ...(await outputOf('src/fabric/main.ts', 'fabric/program.js', 1))];
 }
 
 /** `depth`: of its files, below the folder of the bundle. */
-async function outputOf(input, options, depth) {
+async function outputOf(input, entryFileNames, depth) {
+  const chunkFileNames = path.join(path.dirname(entryFileNames), '[name]-[hash].js');
   const { rolldown } = await import('rolldown');
   const withOwnMeta = { filter: { code: 'import.meta.' }, handler: (code, id) => withMetaOfSource(code, id, depth) };
   const bundle = await rolldown({
@@ -86,7 +93,7 @@ async function outputOf(input, options, depth) {
     ],
   });
   try {
-    return (await bundle.generate({ format: 'esm', keepNames: true, comments: false, ...options })).output;
+    return (await bundle.generate({ format: 'cjs', keepNames: true, comments: false, entryFileNames, chunkFileNames })).output;
   } finally {
     await bundle.close();
   }
@@ -98,16 +105,24 @@ const withoutHttp2 = {
   handler: (code) => code.replace("require('node:http2')", '{}'),
 };
 
-/** Where `src/fabric/connection` would be beside the bundle: it starts the fabric that is there. */
-const besideFabric = "new URL('fabric/connection/', import.meta.url).href";
+const joined = "process.getBuiltinModule('node:path').join";
+/** Entries of the bundle, which its processes start in place of these sources. */
+const entries = new Map([
+  ['src/main.ts', entry],
+  ['src/fabric/main.ts', `fabric/${entry}`],
+]);
 
 /** Relative to the bundle, which may be installed in another place than it was made. */
 function withMetaOfSource(code, id, depth) {
-  const source = `${'../'.repeat(3 + depth)}${path.relative(root, id)}`;
-  const isOfFabric = path.dirname(id) === path.join(root, 'src/fabric/connection');
-  const url = isOfFabric ? besideFabric : `new URL(${JSON.stringify(source)}, import.meta.url).href`;
-  const dirname = `process.getBuiltinModule('node:path').join(import.meta.dirname, ${JSON.stringify(path.dirname(source))})`;
-  return code.replaceAll(/import\.meta\.(url|dirname)/g, (_all, name) => (name === 'url' ? url : dirname));
+  const place = (file) => `${joined}(__dirname, ${JSON.stringify(`${'../'.repeat(depth)}${file}`)})`;
+  const source = `../../../${path.relative(root, id)}`;
+  return code
+    .replaceAll('import.meta.url', `process.getBuiltinModule('node:url').pathToFileURL(${place(source)}).href`)
+    .replaceAll('import.meta.dirname', place(path.dirname(source)))
+    .replaceAll(/'((?:\.\.\/)+(?:\w+\/)*main\.ts)'/g, (all, file) => {
+      const found = entries.get(path.relative(root, path.join(path.dirname(id), file)));
+      return found === undefined ? all : place(found);
+    });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -64,17 +64,22 @@ async function main(): Promise<number | undefined> {
     case 'configuration':
       process.stdout.write((await import('./configuration-page.ts')).configurationPage());
       return 0;
-    case 'serve':
+    case 'serve': {
+      // Loaded under V8's own flags, those of its compiled code (`scripts/bundle-loader.cjs`).
+      const { serve } = await import('./serve.ts');
       // `serve` returns while the server runs; the process ends when the server is stopped.
-      return withSmallHeap(async () => (await import('./serve.ts')).serve(invocation));
+      return withSmallHeap(() => serve(invocation));
+    }
   }
 }
 
-try {
-  const code = await main();
-  if (code !== undefined) process.exitCode = code;
-} catch (error) {
-  const expected = error instanceof UsageError || error instanceof SettingsError;
-  process.stderr.write(expected ? `patchbay: ${error.message}\n` : `patchbay: ${(error as Error).stack}\n`);
-  process.exit(expected ? 2 : 1);
-}
+main().then(
+  (code) => {
+    if (code !== undefined) process.exitCode = code;
+  },
+  (error: Error) => {
+    const expected = error instanceof UsageError || error instanceof SettingsError;
+    process.stderr.write(`patchbay: ${expected ? error.message : error.stack}\n`);
+    process.exit(expected ? 2 : 1);
+  },
+);

@@ -69,9 +69,7 @@ function say(what: string, error?: unknown): void {
   console.error(`${new Date().toISOString()} fabric ${process.pid} ${what}`, ...(error === undefined ? [] : [error]));
 }
 
-try {
-  await main();
-} catch (error) {
+main().catch((error: Error) => {
   say('cannot start', error);
   process.exit(1);
-}
+});

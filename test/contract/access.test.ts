@@ -4,11 +4,11 @@ import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { get } from 'node:https';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { expectStatus, RawClient } from '../support/raw-http.ts';
-import { type RunningServer, startServer } from '../support/server.ts';
+import { type RunningServer, serverProgram, startServer } from '../support/server.ts';
 import { openWebSocket } from '../support/web-socket.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'pb-tls-'));
@@ -121,8 +121,7 @@ describe('TLS', () => {
     ['files the wrong way round', ['--ssl', '--certfile', key, '--certkey', cert], /are no certificate and its key/],
   ] as const) {
     test(`${what}: the start fails with a sentence`, async () => {
-      const main = resolve(import.meta.dirname, '../../src/main.ts');
-      const child = spawn(process.execPath, [main, '--port', '0', '--data-dir', join(folder, 'data'), ...args]);
+      const child = spawn(process.execPath, [serverProgram, '--port', '0', '--data-dir', join(folder, 'data'), ...args]);
       let output = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         output += text;

@@ -75,7 +75,7 @@ test('filters of each direction and suspension persist when the server or the fa
       await server.restart();
     },
     'the fabric was killed': async () => {
-      const isFabric = ({ commandLine }: { commandLine: string }) => commandLine.includes('fabric/main.ts');
+      const isFabric = ({ commandLine }: { commandLine: string }) => commandLine.includes('fabric/main.');
       const fabric = processesOf(server.dataDir, server.runtimeDirectory).find(isFabric);
       assert.ok(fabric);
       process.kill(fabric.pid, 'SIGKILL');

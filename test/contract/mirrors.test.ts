@@ -123,7 +123,7 @@ test('it stays when server and fabric are killed, and waits while its node is st
   await server.restart();
   assert.deepEqual(await get(), to(node));
   await mirrors();
-  const isFabric = ({ commandLine }: { commandLine: string }) => commandLine.includes('fabric/main.ts');
+  const isFabric = ({ commandLine }: { commandLine: string }) => commandLine.includes('fabric/main.');
   const fabric = processesOf(server.dataDir, server.runtimeDirectory).find(isFabric);
   assert.ok(fabric);
   process.kill(fabric.pid, 'SIGKILL');

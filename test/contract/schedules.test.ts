@@ -148,7 +148,7 @@ test('it continues when server and fabric are killed', async () => {
   await server.restart();
   assert.equal((await get()).started_at, started_at);
   await losesBy('packet_loss');
-  const isFabric = ({ commandLine }: { commandLine: string }) => commandLine.includes('fabric/main.ts');
+  const isFabric = ({ commandLine }: { commandLine: string }) => commandLine.includes('fabric/main.');
   const fabric = processesOf(server.dataDir, server.runtimeDirectory).find(isFabric);
   assert.ok(fabric);
   process.kill(fabric.pid, 'SIGKILL');

@@ -199,7 +199,7 @@ describe('traffic through a switch continues', () => {
     assert.equal((await client.get<NodeBody>(nodePath(node))).status, 'started');
     assert.deepEqual((await learned(node)).map(({ vlan, port_number }) => `${vlan} ${port_number}`).sort(), ['7 0', '7 3']);
     const fabric = processesOf(server.dataDir, server.runtimeDirectory).find(({ commandLine }) =>
-      commandLine.includes('fabric/main.ts'),
+      commandLine.includes('fabric/main.'),
     );
     assert.ok(fabric);
     process.kill(fabric.pid, 'SIGKILL');

@@ -4,17 +4,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { listLeftovers, processesOf } from '../support/leftovers.ts';
 import { pcsOfFabric } from '../support/pcs-of-fabric.ts';
 import { RawClient } from '../support/raw-http.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../support/server.ts';
+import { type RunningServer, type ServerOptions, serverProgram, startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
 import { createNode, createProject, end, type NodeBody, tinyVm } from '../support/with-server.ts';
 
-const main = resolve(import.meta.dirname, '../../src/main.ts');
 const config = { Qemu: { acceleration: 'off' } };
 
 async function withRunningVm(
@@ -94,7 +93,7 @@ describe('a second server on the same data directory', () => {
   const folder = mkdtemp(join(tmpdir(), 'pb-second-')).then((path) => realpath(path));
   after(async () => rm(await folder, { recursive: true, force: true }));
   const begin = async (...args: string[]) => {
-    const child = spawn(process.execPath, [main, '--port', '0', ...args], {
+    const child = spawn(process.execPath, [serverProgram, '--port', '0', ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       // A process that stands still fails with its arguments and its output.
       timeout: 60_000,

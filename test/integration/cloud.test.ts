@@ -172,7 +172,7 @@ describe('a cloud on this host', { skip }, () => {
       assert.equal(await isClean(), false);
       await server.kill9();
       const fabrics = processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) =>
-        commandLine.includes('fabric/main.ts'),
+        commandLine.includes('fabric/main.'),
       );
       for (const { pid } of fabrics) process.kill(pid, 'SIGKILL');
       await waitFor(isClean, { what: 'the interface as it was' });

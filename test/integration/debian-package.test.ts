@@ -59,7 +59,7 @@ until grep -q 'listens at' /var/lib/patchbay/state/fabric.log 2>/dev/null; do
   kill -0 "$server" || { cat /server.log >&2; exit 1; }
   sleep 0.2
 done
-fabric=$(grep -l 'fabric/main[.]ts' /proc/[0-9]*/cmdline 2>/dev/null | head -1 | cut -d / -f 3)
+fabric=$(grep -l 'fabric/main[.]js' /proc/[0-9]*/cmdline 2>/dev/null | head -1 | cut -d / -f 3)
 echo "fabric=$(chrt --pid "$fabric" | sed -nE 's/.*(policy|priority): //p' | paste -sd ' ')"
 echo "doctor=$(prlimit $limits setpriv --reuid=patchbay --regid=patchbay --init-groups --bounding-set=-all patchbay doctor | grep -c 'real time.*as soon as' || true)"
 kill "$server"

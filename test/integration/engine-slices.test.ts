@@ -49,7 +49,7 @@ test('a slice is ordered, joins, and is placed again with the same id and data w
   // Signals all processes of a job, as Slurm does, so that the node ends as soon as the slice knows that it is to end.
   const data = join(folder, id, 'data');
   const processes = processesOf(data, await runtimeDirectoryOf(data, true));
-  assert.ok(processes.some(({ commandLine }) => commandLine.includes('fabric/main.ts')));
+  assert.ok(processes.some(({ commandLine }) => commandLine.includes('fabric/main.')));
   killProcesses([{ pid, commandLine: '' }, ...processes], 'SIGTERM');
   await waitFor(async () => (await markOf(id)).pid !== pid, { what: 'another process', everyMs: 100 });
   const { epoch } = await untilSlice(client, id, 'joined');

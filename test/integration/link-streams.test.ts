@@ -29,7 +29,7 @@ after(async () => {
 });
 
 const fabricOf = ({ dataDir, runtimeDirectory }: RunningServer) => {
-  const found = processesOf(dataDir, runtimeDirectory).find(({ commandLine }) => commandLine.includes('fabric/main.ts'));
+  const found = processesOf(dataDir, runtimeDirectory).find(({ commandLine }) => commandLine.includes('fabric/main.'));
   assert.ok(found, 'no fabric');
   return found.pid;
 };

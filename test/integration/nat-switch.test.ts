@@ -101,10 +101,10 @@ test('two VMs on a switch behind one NAT node; the fabric and the server killed'
   await Promise.all(consoles.map((console, guest) => fetches(console, `/first/${guest}`)));
   if (isRoot) assert.ok(namesAsked >= 2);
 
-  const [fabric] = running('fabric/main.ts');
+  const [fabric] = running('fabric/main.');
   assert.ok(fabric);
   process.kill(fabric.pid, 'SIGKILL');
-  await waitFor(() => !running('fabric/main.ts').some(({ pid }) => pid === fabric.pid), { what: 'its end' });
+  await waitFor(() => !running('fabric/main.').some(({ pid }) => pid === fabric.pid), { what: 'its end' });
   await Promise.all(consoles.map((console, guest) => fetches(console, `/second/${guest}`)));
 
   const [before] = running(userNetwork);

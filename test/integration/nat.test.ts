@@ -71,10 +71,10 @@ test('a VM behind a NAT node: lease, name, file; the fabric and the server kille
   await console.expect(/192\.168\.122\.100\/255\.255\.255\.0 gw 192\.168\.122\.1/);
   await fetches(console, '/first');
 
-  const [fabric] = running('fabric/main.ts');
+  const [fabric] = running('fabric/main.');
   assert.ok(fabric);
   process.kill(fabric.pid, 'SIGKILL');
-  await waitFor(() => !running('fabric/main.ts').some(({ pid }) => pid === fabric.pid), { what: 'its end' });
+  await waitFor(() => !running('fabric/main.').some(({ pid }) => pid === fabric.pid), { what: 'its end' });
   await fetches(console, '/second');
 
   await server.kill9();

@@ -40,7 +40,7 @@ async function usersOf({ dataDir, runtimeDirectory }: RunningServer): Promise<Ma
   for (const { pid, commandLine } of processesOf(dataDir, runtimeDirectory)) {
     const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
     const ids = /^Uid:\s+(\d+)\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1) ?? [];
-    const ours = commandLine.includes(serverProgram) ? 'server' : /fabric\/main\.ts/.exec(commandLine)?.[0];
+    const ours = commandLine.includes(serverProgram) ? 'server' : /fabric\/main\./.exec(commandLine)?.[0];
     const program = ours ?? commandLine.split(' ')[0]?.replace(/.*\//, '') ?? '';
     users.set(program, new Set([...(users.get(program) ?? []), ...ids]));
   }
@@ -49,7 +49,7 @@ async function usersOf({ dataDir, runtimeDirectory }: RunningServer): Promise<Ma
 
 /** Everything but the server and its fabric is the other user's. */
 async function assertUsers(server: RunningServer, programs: readonly string[]): Promise<void> {
-  const expected = [...programs.map((name) => [name, new Set([uid])] as const), ['fabric/main.ts', new Set(['0'])] as const];
+  const expected = [...programs.map((name) => [name, new Set([uid])] as const), ['fabric/main.', new Set(['0'])] as const];
   expected.push(['server', new Set(['0'])] as const);
   // A relay that waits for the fabric sleeps for a moment, as the holder of the link namespace always does; the fabric keeps a tc of its own,
   // and bubblewrap only waits for a confined program.

@@ -1,21 +1,20 @@
 /** A lab over hosts that Slurm gives: slices are batch jobs, and their folder is on a file system that all hosts share. */
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { ProjectPlacement } from '../../src/controller/placement/placement-request.ts';
 import type { SliceObject } from '../../src/schema/slice.ts';
 import { ClusterLab } from '../support/cluster-lab.ts';
 import { clusterTests } from '../support/cluster-tests.ts';
 import { RawClient } from '../support/raw-http.ts';
-import { startServer } from '../support/server.ts';
+import { serverProgram, startServer } from '../support/server.ts';
 import { untilSlice } from '../support/slices.ts';
 import { noSlurm, TestSlurm } from '../support/slurm.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, type NodeBody, type ProjectHandle } from '../support/with-server.ts';
 
 const skip = (await noSlurm()) ?? false;
-const root = resolve(import.meta.dirname, '../..');
 
 describe('a lab on Slurm', { skip }, async () => {
   if (skip) return;
@@ -33,7 +32,7 @@ describe('a lab on Slurm', { skip }, async () => {
       config: {
         Qemu: { acceleration: 'off' },
         Cluster: { engine: 'slurm', lease_seconds: 5 },
-        Slurm: { command: `${process.execPath} ${root}/src/main.ts`, output_folder: work, grace: 20, ...more },
+        Slurm: { command: `${process.execPath} ${serverProgram}`, output_folder: work, grace: 20, ...more },
       },
     });
   const server = await startController({ data_folder: data });

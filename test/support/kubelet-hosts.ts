@@ -20,6 +20,7 @@ import { findKubernetes, noKubernetes, TestKubernetes } from './kubernetes.ts';
 import { killProcesses, type LeftProcess, processesNamed } from './leftovers.ts';
 import { missingPrograms } from './missing-programs.ts';
 import { noNamespaces } from './network-namespace.ts';
+import { serverProgram } from './server.ts';
 import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
@@ -274,7 +275,7 @@ async function writeHostImage(folder: string, file: string): Promise<void> {
   await copyFile((await findProgram('busybox')) ?? '', join(layer, 'opt/bin/busybox'));
   await writeFile(join(layer, 'etc/passwd'), 'root:x:0:0:root:/:/bin/sh\npatchbay:x:1000:1000:patchbay:/data:/bin/sh\n');
   const script = `#!/bin/sh
-exec ${process.execPath} ${root}/src/main.ts "$@"
+exec ${process.execPath} ${serverProgram} "$@"
 `;
   await writeFile(join(layer, 'opt/bin/patchbay'), script, { mode: 0o755 });
   const tar = join(folder, 'layer.tar');

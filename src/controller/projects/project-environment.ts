@@ -22,7 +22,7 @@ export interface ProjectFollower {
   /** Tells listeners of the controller. */
   readonly announce: (action: string, project: KnownProject) => void;
   /** The object of a project is another one. */
-  readonly onChange: () => void;
+  readonly onChange: (project: KnownProject) => void;
 }
 
 export interface ProjectEnvironment extends ProjectFollower {

@@ -310,7 +310,7 @@ export class KnownProject {
 
   #changed(): void {
     this.#object = undefined;
-    this.#environment.onChange();
+    this.#environment.onChange(this);
   }
 
   #requireThere(): void {

@@ -17,6 +17,7 @@ import { forgetElsewhere } from './forget-on-computes.ts';
 import { type NewPlace, NewProjectFiles, newTopology, recoverNew, settle } from './new-project.ts';
 import { KnownProject } from './project.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
+import { ProjectNames } from './project-names.ts';
 import { loadablePath, projectFileName, projectFolder } from './project-path.ts';
 import { ProjectRemovals } from './project-removals.ts';
 import { stagingPrefix } from './registry.ts';
@@ -30,6 +31,7 @@ export class KnownProjects {
   readonly #options: ProjectsOptions;
   readonly #environment: ProjectEnvironment;
   readonly #projects = new Map<string, KnownProject>();
+  readonly #names = new ProjectNames<KnownProject>();
   /** Names of projects that are being made. */
   readonly #pending = new Set<string>();
   readonly #making = new KeyedMutex();
@@ -42,8 +44,9 @@ export class KnownProjects {
 
   constructor(options: ProjectsOptions) {
     this.#options = options;
-    const onChange = () => {
+    const onChange = (project: KnownProject) => {
       this.#list = undefined;
+      if (this.#projects.get(project.id) === project) this.#names.note(project);
     };
     this.#removals = new ProjectRemovals(options);
     this.#environment = { ...options, onChange, openings: new Limit(concurrency) };
@@ -106,6 +109,7 @@ export class KnownProjects {
   add(entry: ProjectEntry, place: ProjectPlace): KnownProject {
     const project = new KnownProject(entry, place, this.#environment);
     this.#projects.set(project.id, project);
+    this.#names.note(project);
     this.#list = undefined;
     return project;
   }
@@ -116,6 +120,8 @@ export class KnownProjects {
   }
 
   #drop(projectId: string): void {
+    const project = this.#projects.get(projectId);
+    if (project) this.#names.forget(project);
     this.#projects.delete(projectId);
     this.#damaged.delete(projectId);
     this.#list = undefined;
@@ -180,9 +186,7 @@ export class KnownProjects {
   }
 
   isNameTaken(name: string): boolean {
-    if (this.#pending.has(name)) return true;
-    for (const project of this.#projects.values()) if (project.name === name) return true;
-    return false;
+    return this.#pending.has(name) || this.#names.has(name);
   }
 
   /** The name itself when it is free, else with the smallest number behind it that makes it so. */

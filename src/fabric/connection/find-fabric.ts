@@ -1,8 +1,7 @@
 /** Finds the fabric that answers at a socket, or starts one: afterwards there is one that speaks our version. */
 import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
 import { type Hello, protocolVersion } from '../protocol.ts';
@@ -101,7 +100,7 @@ function spawnFabric(place: FabricPlace): Promise<Child> {
   const folder = dirname(place.socketPath);
   return spawnChild({
     program: process.execPath,
-    args: [fileURLToPath(new URL('../main.ts', import.meta.url)), '--socket', place.socketPath],
+    args: [resolve(import.meta.dirname, '../main.ts'), '--socket', place.socketPath],
     cwd: folder,
     logFile: place.logPath,
     append: true,

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { expectFault, expectStatus, RawClient } from '../../support/raw-http.ts';
 import { ask, BareConnection, requestText, upgrade } from '../../support/raw-socket.ts';
-import { type RunningServer, startServer } from '../../support/server.ts';
+import { type RunningServer, serverProgram, startServer } from '../../support/server.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 const basic = (password: string, scheme = 'Basic') => `${scheme} ${Buffer.from(`teacher:${password}`).toString('base64')}`;
@@ -240,8 +240,7 @@ describe('auth without a password or a user', () => {
       const folder = await mkdtemp(join(tmpdir(), 'pb-auth-'));
       try {
         await writeFile(join(folder, 'config.ini'), `[Server]\nauth = True\n${account}`);
-        const main = resolve(import.meta.dirname, '../../../src/main.ts');
-        const args = [main, '--port', '0', '--data-dir', join(folder, 'data'), '--config', join(folder, 'config.ini')];
+        const args = [serverProgram, '--port', '0', '--data-dir', join(folder, 'data'), '--config', join(folder, 'config.ini')];
         const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
         let output = '';
         child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -12,6 +12,6 @@ export function machinesOf(server: RunningServer): string[] {
   const all = processesOf(server.dataDir, server.runtimeDirectory);
   // The link namespace and its tools are there for the next machine.
   const isOwn = (line: string) =>
-    line.includes(serverProgram) || /fabric\/main\.ts|^sleep infinity$|^(?:ip|tc) -statistics .*-batch -$/.test(line);
+    line.includes(serverProgram) || /fabric\/main\.[jt]s|^sleep infinity$|^(?:ip|tc) -statistics .*-batch -$/.test(line);
   return all.map(({ commandLine }) => commandLine).filter((line) => !isOwn(line));
 }
