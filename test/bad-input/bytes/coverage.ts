@@ -1,7 +1,7 @@
 /** The parts of the program that ran since the last look, by the inspector's precise coverage. */
 import { type Profiler, Session } from 'node:inspector';
 
-const ours = /\/(?:src|lab)\/.*\.ts$/;
+const ours = /\/(?:src|lab|web)\/.*\.ts$/;
 
 export class Coverage implements Disposable {
   readonly #session = new Session();
