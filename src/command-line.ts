@@ -138,16 +138,18 @@ export class UsageError extends Error {
 }
 
 const cliWords: ReadonlySet<string> = new Set(['lab', 'slices', 'test', 'bisect', 'mcp', 'completion']);
+/** Commands that parse their own arguments, but for `--help`. */
+const others = ['images', 'doctor', 'openapi', 'configuration'] as const;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
 /** @throws UsageError with a sentence for users */
 export function parseCommandLine(argv: readonly string[]): Invocation {
   const [first] = argv;
-  // These commands parse their own arguments, from the first word.
   if (first !== undefined && cliWords.has(first)) return { command: 'lab', stopNodes: false, logLevel: 'warn', rest: [...argv] };
-  if (first === 'images' || first === 'doctor' || first === 'openapi' || first === 'configuration')
-    return { command: first, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
-  const { values } = parse(first === 'serve' || first === 'compute' ? argv.slice(1) : argv);
+  const other = others.find((word) => word === first);
+  const isHelp = argv[1] === '--help' || argv[1] === '-h';
+  if (other !== undefined && !isHelp) return { command: other, stopNodes: false, logLevel: 'warn', rest: argv.slice(1) };
+  const { values } = parse(other !== undefined || first === 'serve' || first === 'compute' ? argv.slice(1) : argv);
   if (first === 'compute' && !values.help && !values.join)
     throw new UsageError('patchbay compute needs --join URL: the address of its controller');
   if (first !== 'compute' && (values.join !== undefined || values.advertise !== undefined))
@@ -195,8 +197,8 @@ function parse(argv: readonly string[]) {
         'stop-nodes': flag,
         'until-stdin-ends': flag,
         version: flag,
-        help: flag,
-      } satisfies Record<keyof typeof serveOptions, typeof text | typeof flag>,
+        help: { ...flag, short: 'h' },
+      } satisfies Record<keyof typeof serveOptions, typeof text | (typeof flag & { readonly short?: string })>,
     });
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\nRun with --help to see what is understood.`);

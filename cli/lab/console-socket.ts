@@ -1,5 +1,6 @@
 /** Opens a node's console over its WebSocket: bytes of a serial line, without telnet commands. */
 import { TelnetStripper } from '../../src/lib/telnet.ts';
+import { CliUsageError } from '../command.ts';
 import type { ServerClient } from '../server-client.ts';
 
 export interface ConsoleSocket {
@@ -35,7 +36,9 @@ export async function openConsole(
   });
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener('open', () => resolve());
-    socket.addEventListener('error', () => reject(new Error(`the console cannot be opened: is the node started?`)));
+    socket.addEventListener('error', () =>
+      reject(new CliUsageError('the console cannot be opened: is the node started, and has it one?')),
+    );
   });
   return {
     send: (data) => socket.send(data),

@@ -172,46 +172,50 @@ function settingsOf(words: readonly string[]): Record<string, unknown> {
 const graphCommand: CliCommand = {
   name: 'lab graph',
   args: '[PROJECT]',
-  summary: 'Draw the topology as Mermaid, or as DOT for Graphviz',
+  summary: 'Draw the topology, with the impairments of links, as Mermaid, or as DOT for Graphviz',
   options: { dot: { description: 'DOT in place of Mermaid' }, ...options },
   agent: { effect: 'reads', options: ['dot'] },
   examples: [{ line: 'patchbay lab graph ring --dot | dot -Tsvg > ring.svg', does: 'A picture by Graphviz' }],
   run: async (call) => {
     const [named] = call.args;
     const parts = await readParts(call.api, named === undefined ? await projectOf(call) : await namedProject(call, named));
-    const edges = parts.links.map((link) => endNames(parts, link));
     if (call.out.isJson)
-      call.out.json({ nodes: parts.nodes.map(({ name, node_type }) => ({ name, kind: node_type })), links: edges });
-    else call.out.print(call.options.dot === true ? dotOf(parts, edges) : mermaidOf(parts, edges));
+      call.out.json({
+        nodes: parts.nodes.map(({ name, node_type }) => ({ name, kind: node_type })),
+        links: parts.links.map((link) => endNames(parts, link)),
+      });
+    else call.out.print(call.options.dot === true ? dotOf(parts) : mermaidOf(parts));
     return 0;
   },
 };
 
-type Edges = readonly (readonly { readonly node: string; readonly port: string }[])[];
-
-function dotOf({ project, nodes }: ProjectParts, edges: Edges): string {
+function dotOf(parts: ProjectParts): string {
   const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+  const edgeOf = (link: Link) => {
+    const [one, other] = endNames(parts, link);
+    const filters = filterText(link);
+    const labels = `taillabel=${quoted(one?.port ?? '')}, headlabel=${quoted(other?.port ?? '')}${filters && `, label=${quoted(filters)}`}`;
+    return `  ${quoted(one?.node ?? '')} -- ${quoted(other?.node ?? '')} [${labels}];`;
+  };
   return [
-    `graph ${quoted(project.name ?? 'lab')} {`,
-    ...nodes.map(({ name, node_type }) => `  ${quoted(name)} [tooltip=${quoted(node_type)}];`),
-    ...edges.map(
-      ([one, other]) =>
-        `  ${quoted(one?.node ?? '')} -- ${quoted(other?.node ?? '')} [taillabel=${quoted(one?.port ?? '')}, headlabel=${quoted(other?.port ?? '')}];`,
-    ),
+    `graph ${quoted(parts.project.name ?? 'lab')} {`,
+    ...parts.nodes.map(({ name, node_type }) => `  ${quoted(name)} [tooltip=${quoted(node_type)}];`),
+    ...parts.links.map(edgeOf),
     '}',
   ].join('\n');
 }
 
-function mermaidOf({ nodes }: ProjectParts, edges: Edges): string {
-  const ids = new Map(nodes.map(({ name }, index) => [name, `n${index}`]));
+function mermaidOf(parts: ProjectParts): string {
+  const ids = new Map(parts.nodes.map(({ name }, index) => [name, `n${index}`]));
   const quoted = (text: string) => `"${text.replaceAll('"', '#quot;')}"`;
-  return [
-    'graph LR',
-    ...nodes.map(({ name }) => `  ${ids.get(name)}[${quoted(name)}]`),
-    ...edges.map(
-      ([one, other]) => `  ${ids.get(one?.node ?? '')} ---|${quoted(`${one?.port} ${other?.port}`)}| ${ids.get(other?.node ?? '')}`,
-    ),
-  ].join('\n');
+  const edgeOf = (link: Link) => {
+    const [one, other] = endNames(parts, link);
+    const label = [`${one?.port} ${other?.port}`, filterText(link)].filter((text) => text !== '').join(', ');
+    return `  ${ids.get(one?.node ?? '')} ---|${quoted(label)}| ${ids.get(other?.node ?? '')}`;
+  };
+  return ['graph LR', ...parts.nodes.map(({ name }) => `  ${ids.get(name)}[${quoted(name)}]`), ...parts.links.map(edgeOf)].join(
+    '\n',
+  );
 }
 
 export const runCommands = [listCommand, powerCommand('start'), powerCommand('stop'), impairCommand, graphCommand];

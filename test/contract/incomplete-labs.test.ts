@@ -75,6 +75,10 @@ links:
     await client.post(`${path}/open`);
     const again = await client.get<NodeBody[]>(`${path}/nodes`);
     assert.deepEqual(again.map(({ name }) => name).includes('R1b'), true);
+    assert.ok(
+      again.every(({ console_type }) => console_type === 'telnet'),
+      'not "none", as for a node that has no console',
+    );
     assert.match(labelled(again.find(({ name }) => name === 'R2') as NodeBody), /absent-router/);
     const v = again.find(({ name }) => name === 'V');
     assert.equal((await client.send(`GET ${path}/nodes/${v?.node_id}/files/config/user-data`)).text(), '#cloud-config\n');

@@ -1,7 +1,7 @@
 /** The files of `examples/` that need no package: as their users run them. Those for clients run with the tests of the clients. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
@@ -32,4 +32,20 @@ test('pair.yaml', async () => {
   await writeFile(file, (await readFile(join(root, 'examples/pair.yaml'), 'utf8')) + patientTest);
   const { stdout, stderr } = await run(process.execPath, ['scripts/patchbay.mjs', 'test', file], limits);
   assert.match(stdout + stderr, /Verdict: passed\. 1 of 1 checks hold/);
+});
+
+test('the pages of labs have the pictures that `patchbay lab graph` draws', async () => {
+  const files = (await readdir(join(root, 'labs'))).filter((name) => name.endsWith('.yaml'));
+  assert.ok(files.length >= 5);
+  const patchbay = async (...args: string[]) =>
+    (await run(process.execPath, ['scripts/patchbay.mjs', 'lab', ...args], limits)).stdout;
+  for (const file of files) {
+    const name = file.replace('.yaml', '');
+    await patchbay('apply', `labs/${file}`);
+    const page = await readFile(join(root, 'labs', `${name}.md`), 'utf8');
+    assert.ok(
+      page.includes(`\`\`\`mermaid\n${await patchbay('graph', '-p', name)}\`\`\`\n`),
+      `labs/${name}.md has another picture`,
+    );
+  }
 });

@@ -218,7 +218,8 @@ export async function grow<T>(context: Context, target: string, fill: (folder: s
     await removeTree(growing).catch(() => undefined);
     throw error;
   } finally {
-    await context.store.endCopy(growing).catch((error) => context.log('error', `forgetting a copy: ${error}`));
+    // The next start removes what is recorded, and finds nothing.
+    await context.store.endCopy(growing).catch((error) => context.log('warning', `${growing} stays recorded: ${error}`));
   }
 }
 

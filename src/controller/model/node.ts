@@ -65,6 +65,8 @@ export function newNodeEntry(body: NodeCreate, name: string, size: Size): NodeEn
     port_name_format: kind.defaults.port_name_format,
     port_segment_size: kind.defaults.port_segment_size,
     ...body,
+    // A compute that cannot make the node yet does not complete it.
+    console_type: body.console_type ?? kind.defaults.console_type,
     label: body.label ? { ...body.label, text: name } : defaultLabel(name, size.height),
     name,
     symbol,
