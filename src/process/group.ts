@@ -47,6 +47,6 @@ export async function endGroup(group: number, graceMs: number): Promise<void> {
 export async function adoptionFailed(record: ChildRecord & { readonly runDirectory?: string }, marker: string): Promise<boolean> {
   if (!(record.pid > 0) || !isRunning(record.pid, record.startTime)) return true;
   if (record.runDirectory === undefined) return false;
-  const environment = await processEnvironment(record.pid);
-  return environment !== undefined && !environment.includes(`${marker}=${record.runDirectory}`);
+  const environment = processEnvironment(record.pid);
+  return environment !== undefined && !environment.includes(`\0${marker}=${record.runDirectory}\0`);
 }

@@ -15,13 +15,13 @@ export interface Marked {
  * program that forbids to look at its memory (passt) hides its environment, but not its command line.
  */
 export async function listMarked(runDirectory: string): Promise<Marked[]> {
-  const wanted = `${runMarker}=${runDirectory}`;
+  const wanted = `\0${runMarker}=${runDirectory}\0`;
   const found: Marked[] = [];
   for (const pid of await listPids()) {
     if (pid === process.pid) continue;
     const facts = processFacts(pid);
     if (facts === undefined || facts.state === 'Z') continue;
-    const environment = await processEnvironment(pid);
+    const environment = processEnvironment(pid);
     const isOurs = environment?.includes(wanted) ?? (await commandLine(pid)).includes(`${runDirectory}/`);
     // Looked at again: the pid may have changed hands between the two readings.
     if (isOurs && isRunning(pid, facts.startTime)) {

@@ -8,11 +8,11 @@ import { runTool } from './tool.ts';
 import { couldNotRun, ownsNothing, unprivilegedCommand } from './unprivileged.ts';
 
 const skip = process.platform !== 'linux' && 'programs are confined on Linux only';
-const limits = { memoryBytes: 512 * 2 ** 20, seconds: 3 };
+const limits = { memoryBytes: 512 * 2 ** 20, seconds: 1 };
 
 async function run(program: string, args: readonly string[]) {
   const command = await unprivilegedCommand(program, args, limits);
-  return runTool(command.program, command.args, { timeoutMs: 30_000, filter: command.filter });
+  return runTool(command.program, command.args, { timeoutMs: 120_000, filter: command.filter });
 }
 const sh = (script: string) => run('sh', ['-c', script]);
 
@@ -32,9 +32,7 @@ test('it writes no file, has little memory, and ends by itself', { skip }, async
     await sh(`echo text > ${folder}/made`);
     for (const name of await readdir(folder)) assert.equal(await readFile(join(folder, name), 'utf8'), '');
     assert.notEqual((await run('tail', ['-c', '1G', '/dev/zero'])).code, 0);
-    const began = performance.now();
-    assert.notEqual((await sh('while :; do :; done')).code, 0);
-    assert.ok(performance.now() - began < 29_000, 'it ended by its own limit');
+    assert.doesNotMatch((await sh('while :; do :; done')).reason, /^$|did not end within/, 'it ends by its own limit');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

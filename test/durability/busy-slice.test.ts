@@ -9,7 +9,7 @@ import { withServer } from '../support/with-server.ts';
 const leaseSeconds = 5;
 /** Number of busy programs, which share one processor with the slice. */
 const busyPrograms = 48;
-const busyMs = 4 * leaseSeconds * 1000;
+const busyMs = 2 * leaseSeconds * 1000;
 
 const skip = await missingPrograms(['taskset', 'util-linux']);
 const { server, client } = await withServer({ config: { Cluster: { lease_seconds: leaseSeconds } } });
