@@ -1,5 +1,6 @@
 /** Makes links on their computes that are in the project already: when it is opened, and when a compute is back. */
 import { isDeepStrictEqual } from 'node:util';
+import { isFault } from '../../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import type { Problem } from '../../../schema/problem.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
@@ -64,22 +65,34 @@ export class LinkRecovery {
     await this.#reconnectAll(({ nodes }) => nodes.some((node) => node.compute === compute));
   }
 
-  /** Links of slices that could not be connected although their nodes exist. @returns whether none is left */
+  /** Links of slices, and those that lacked ports, that could not be connected although their nodes exist. @returns whether none is left */
   async retry(): Promise<boolean> {
     const isLeft = (link: OpenLink) => link.problem !== undefined && link.nodes.some(isOnSlice) && areUsable(link);
     await this.#reconnectAll(isLeft);
-    return !Array.from(this.#links.all()).some(isLeft);
+    const isLacking = (link: OpenLink) => link.lacksPorts === true && areUsable(link);
+    // Where one finds no port, the others would look for one in vain.
+    for (const linkId of this.#idsOf(isLacking)) {
+      await this.#reconnectOne(linkId);
+      if (this.#links.find(linkId)?.lacksPorts) break;
+    }
+    return !Array.from(this.#links.all()).some((link) => isLeft(link) || isLacking(link));
   }
 
   async #reconnectAll(isWanted: (link: OpenLink) => boolean): Promise<void> {
-    const ids = Array.from(this.#links.all()).flatMap((link) => (isWanted(link) ? link.entry.link_id : []));
-    await forEachBounded(ids, concurrency, (linkId) =>
-      this.#links.exclusively(linkId, async (link) => {
-        if (!areUsable(link)) return;
-        await this.#connect(link, link.udpPorts);
-        if (!isDeepStrictEqual(this.#links.open(linkId).udpPorts, link.udpPorts)) await this.#keepPorts(linkId);
-      }),
-    );
+    await forEachBounded(this.#idsOf(isWanted), concurrency, (linkId) => this.#reconnectOne(linkId));
+  }
+
+  #idsOf(isWanted: (link: OpenLink) => boolean): string[] {
+    return Array.from(this.#links.all()).flatMap((link) => (isWanted(link) ? link.entry.link_id : []));
+  }
+
+  /** Nothing happens to a link that has been deleted meanwhile. */
+  async #reconnectOne(linkId: string): Promise<void> {
+    await this.#links.ifPresent(linkId, async (link) => {
+      if (!areUsable(link)) return;
+      await this.#connect(link, link.udpPorts);
+      if (!isDeepStrictEqual(this.#links.open(linkId).udpPorts, link.udpPorts)) await this.#keepPorts(linkId);
+    });
   }
 
   /** A node stays where it is: the other ends of its links may have been joined to where it was to move. Never rejects. */
@@ -104,7 +117,7 @@ export class LinkRecovery {
 
   /** @param udpPorts those it may still have */
   async #connect(link: OpenLink, udpPorts: UdpPorts | undefined, { mayLeadElsewhere = false } = {}): Promise<void> {
-    const { problem, ...usable } = link;
+    const { problem, lacksPorts: _lacks, ...usable } = link;
     const { entry, nodes } = link;
     const [wiring, links] = [this.#wiring, this.#links];
     const isUnsure = mayLeadElsewhere || problem !== undefined;
@@ -116,7 +129,7 @@ export class LinkRecovery {
       await this.#mirror(this.#links.open(entry.link_id));
     } catch (error) {
       const { message } = error as Error;
-      links.put({ ...link, problem: message });
+      links.put({ ...link, problem: message, lacksPorts: isFault(error, 'ports_exhausted') });
       if (message === problem) return;
       this.#context.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${message}` });
     }

@@ -195,6 +195,8 @@ export interface OpenLink {
   readonly capture?: ShownCapture;
   /** Why the link does not exist on its computes, for people. */
   readonly problem?: string;
+  /** Whether a compute had no free port for it: the link is tried again. */
+  readonly lacksPorts?: boolean;
 }
 
 interface LinkObjectParts extends Omit<OpenLink, 'object'> {
