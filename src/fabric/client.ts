@@ -12,7 +12,7 @@ import { EventStream } from '../lib/event-stream.ts';
 import { Retry } from '../lib/retry.ts';
 import { ConnectionLost } from './connection/connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric, quitPresent } from './connection/find-fabric.ts';
-import { linkBatch, pcBatch } from './connection/request-batch.ts';
+import { linkBatch, pcBatch, stateBatch } from './connection/request-batch.ts';
 import type { ProbeAnswer } from './pcs/pc-options.ts';
 import type { PcProbe } from './pcs/pc-shapes.ts';
 import type {
@@ -82,6 +82,7 @@ export class FabricClient {
   readonly #batches = {
     pcs: pcBatch((pcs) => this.#send({ op: 'apply_pcs', pcs })),
     links: linkBatch((links) => this.#send({ op: 'apply', links })),
+    states: stateBatch((ids) => this.#send({ op: 'pc_states', ids })),
   };
 
   private constructor(place: FabricPlace, found: FoundFabric, mayRunPcs: () => boolean) {
@@ -198,7 +199,7 @@ export class FabricClient {
 
   /** Everything of a PC, with which another one continues; null: it does not run. */
   async pcState(id: string): Promise<unknown> {
-    const [state] = await this.#ask({ op: 'pc_states', ids: [id] });
+    const [state] = await this.#batches.states.add([id]);
     return state ?? null;
   }
 

@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { problemsOf } from '../../api/validate.ts';
 import type { AddressEntry, DirectionPlace, FilterState } from '../../fabric/protocol.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
+import { mapInTurns } from '../../lib/turns.ts';
 import { nullable, Uuid } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { FabricWiring, PortAddress } from './wiring.ts';
@@ -44,6 +46,8 @@ type Index = Static<typeof Index>;
 const largestIndex = 1 << 26;
 const leaseMs = 5000;
 const renewMs = 1000;
+/** Switches whose learned addresses are asked for at a time. */
+const switchesAtOnce = 64;
 
 export interface HeldLinksParts {
   readonly fabric: FabricHolds;
@@ -79,13 +83,20 @@ export class HeldLinks {
   async save(folder: string): Promise<void> {
     const { wiring, nodeIds, switchIds, fabric } = this.#parts;
     await mkdir(folder, { recursive: true });
-    const ends = nodeIds.flatMap((nodeId) => wiring.ofNode(nodeId)).filter((end) => wiring.placeOf(end) !== undefined);
-    const places = this.#places(ends);
+    const bound = nodeIds.flatMap((nodeId) => wiring.ofNode(nodeId));
+    const inFabric = (await mapInTurns(bound, (end) => ({ end, place: placeIn(wiring, end) }))).filter(
+      ({ place }) => place.link !== '',
+    );
+    const places = inFabric.map(({ place }) => place);
     await fabric.saveFrames(filesIn(folder).frames, places);
     const filters = await fabric.filterStates(places);
-    const switches = await Promise.all(switchIds.map(async (node_id) => ({ node_id, addresses: await fabric.addresses(node_id) })));
+    const switches: Index['switches'] = [];
+    const [error] = await forEachBounded(switchIds, switchesAtOnce, async (node_id) => {
+      switches.push({ node_id, addresses: await fabric.addresses(node_id) });
+    });
+    if (error !== undefined) throw error;
     const index: Index = {
-      ends: ends.map(({ nodeId, adapter, port }) => ({ node_id: nodeId, adapter, port })),
+      ends: inFabric.map(({ end }) => ({ node_id: end.nodeId, adapter: end.adapter, port: end.port })),
       filters,
       switches: switches.filter(({ addresses }) => addresses.length > 0),
     };
@@ -112,8 +123,11 @@ export class HeldLinks {
     const ends = index.ends.map((end) =>
       end && own.has(end.node_id) ? { nodeId: end.node_id, adapter: end.adapter, port: end.port } : undefined,
     );
-    for (const { node_id, addresses } of index.switches) if (own.has(node_id)) await fabric.learnAddresses(node_id, addresses);
-    const places = this.#places(ends);
+    const [error] = await forEachBounded(index.switches, switchesAtOnce, async ({ node_id, addresses }) => {
+      if (own.has(node_id)) await fabric.learnAddresses(node_id, addresses);
+    });
+    if (error !== undefined) throw error;
+    const places = await mapInTurns(ends, (end) => placeIn(this.#parts.wiring, end));
     await fabric.continueFilters(places, index.filters ?? []);
     await fabric.loadFrames(filesIn(folder).frames, places);
   }
@@ -131,13 +145,12 @@ export class HeldLinks {
   #hold(): Promise<void> {
     return this.#parts.fabric.hold(this.#ids, leaseMs, [...this.#parts.pcIds]);
   }
+}
 
-  #places(ends: readonly (PortAddress | undefined)[]): DirectionPlace[] {
-    return ends.map((end) => {
-      const place = end && this.#parts.wiring.placeOf(end);
-      return { link: place?.linkId ?? '', direction: place?.side === 'b' ? 'ba' : 'ab' };
-    });
-  }
+/** Direction of the frames that leave there; without a link while the fabric has none. */
+function placeIn(wiring: FabricWiring, end: PortAddress | undefined): DirectionPlace {
+  const place = end && wiring.placeOf(end);
+  return { link: place?.linkId ?? '', direction: place?.side === 'b' ? 'ba' : 'ab' };
 }
 
 /**

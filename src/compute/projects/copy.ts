@@ -14,6 +14,7 @@ import { syncFolder } from '../../lib/atomic-file.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
+import { mapInTurns, Turns } from '../../lib/turns.ts';
 import { spawnChild } from '../../process/child.ts';
 import { savedMemoryName, savedStatesName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
@@ -178,14 +179,18 @@ export async function whileHeld(nodes: readonly ComputeNode[], context: Context,
   let firstAt = performance.now();
   let endedAt = firstAt;
   try {
-    for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) holds.set(node, await holdNode(node));
+    const turns = new Turns();
+    for (const node of [...nodes].sort((one, other) => (one.id < other.id ? -1 : 1))) {
+      holds.set(node, await holdNode(node));
+      if (turns.isOver) await turns.next();
+    }
     await work.prepare(nodes);
     await work.beforePause(nodes);
     firstAt = performance.now();
     await together([...holds.values()].map(async (hold) => void ((await hold.pause()) && began.push(performance.now()))));
     stopped = await work.whilePaused();
   } finally {
-    const released = await Promise.allSettled(Array.from(holds, ([node, hold]) => hold.release({ stop: stopped.has(node) })));
+    const released = await Promise.allSettled(await mapInTurns(holds, ([node, hold]) => hold.release({ stop: stopped.has(node) })));
     endedAt = performance.now();
     await work.whenResumed();
     for (const result of released)

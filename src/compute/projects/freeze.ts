@@ -31,6 +31,8 @@ export interface FreezeWanted extends ProjectCopy {
 
 /** Each one is a process with memory of its own. */
 const startedAtOnce = 4;
+/** States of nodes in the fabric that are asked for at a time. */
+const statesAtOnce = 256;
 
 interface SavedNode {
   readonly node: ComputeNode;
@@ -167,9 +169,10 @@ class MemoryFreeze implements PauseWork {
 
   async whilePaused(): Promise<ReadonlySet<ComputeNode>> {
     this.#frozenAt = Date.now();
-    const transfers = [...this.#saved.map(({ saver }) => saver.transfer()), ...this.#inFabric.map((node) => this.#saveState(node))];
-    await Promise.allSettled([...transfers, this.#saveFrames()]);
-    await Promise.all(transfers);
+    const transfers = this.#saved.map(({ saver }) => saver.transfer());
+    const states = this.#saveStates();
+    await Promise.allSettled([...transfers, states, this.#saveFrames()]);
+    await Promise.all([...transfers, states]);
     return new Set();
   }
 
@@ -254,6 +257,11 @@ class MemoryFreeze implements PauseWork {
       : `the memory of ${driver.kind.title} nodes cannot be saved`;
     if (typeof answer === 'string') this.#cold.push({ node_id: id, name, reason: answer });
     else this.#saved.push({ node, saver: answer });
+  }
+
+  async #saveStates(): Promise<void> {
+    const [error] = await forEachBounded(this.#inFabric, statesAtOnce, (node) => this.#saveState(node));
+    if (error !== undefined) throw error;
   }
 
   async #saveState({ id, name, emulator, driver }: ComputeNode): Promise<void> {

@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { removeTree } from '../../lib/remove-tree.ts';
+import { mapInTurns } from '../../lib/turns.ts';
 import { resumedLinksName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
 import { type FabricHolds, HeldLinks } from '../links/held-links.ts';
@@ -72,7 +73,7 @@ export class ResumedLinks {
   async #runMachines(project: ComputeProject): Promise<void> {
     await this.#context.wiring.connected([...project.nodes.keys()]);
     project.holdsMachines = false;
-    await Promise.all([...project.nodes.values()].map((node) => node.runRestored()));
+    await Promise.all(await mapInTurns(project.nodes.values(), (node) => node.runRestored()));
   }
 
   #forget(projectId: string): HeldLinks | undefined {

@@ -36,15 +36,18 @@ export function vpcsDriver(host: Host): Driver {
 
 async function startPc(host: Host, node: NodeView, { macIds, saved }: { macIds: MacIds; saved: unknown }): Promise<Emulator> {
   const { nodeId, directory, name, numbers, warn } = node;
-  const names = await namesIn(directory);
+  const listing = namesIn(directory);
+  const numbering = async () => {
+    const isNew = !(await listing).has(macNoteName);
+    return macIds.of(directory, { from: numbers.from, last: numbers.lastCommandLine, isNew });
+  };
   const [{ id: macId, noted }, script, file] = await Promise.all([
-    macIds.of(directory, { from: numbers.from, last: numbers.lastCommandLine, isNew: !names.has(macNoteName) }),
-    names.has(scriptName) &&
-      readScript(directory).catch((error: Error) => {
-        warn(`${name}: ${scriptName} is not run: ${error.message}`);
-        return undefined;
-      }),
-    names.has(savedMemoryName) && findState(directory, name),
+    numbering(),
+    readScript(directory).catch((error: Error) => {
+      warn(`${name}: ${scriptName} is not run: ${error.message}`);
+      return undefined;
+    }),
+    listing.then((names) => (names.has(savedMemoryName) ? findState(directory, name) : undefined)),
   ]);
   const state = saved === undefined ? file : checkedState(saved, name);
   const more = { ...(script && { script }), ...(state && { state }) };

@@ -6,6 +6,7 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
 import { macIdIn, macNoteName } from './kind.ts';
 
@@ -14,6 +15,8 @@ const leftOut = 255;
 /** 00:50:79:66:68:00; the number is added to its last three bytes. */
 const vendor = '00:50:79';
 const firstMac = 0x66_68_00;
+/** Notes that are read at a time: the first start in a project reads those of all its nodes. */
+const readAtOnce = 16;
 export const lastMacId = 0xff_ff_ff - firstMac;
 
 export function macOf(id: number): string {
@@ -57,6 +60,8 @@ interface TakenIds {
   /** The number of each node, by the name of its folder. Undefined: the folder has no note of it. */
   readonly byName: Map<string, number | undefined>;
   readonly ids: Set<number>;
+  /** All numbers between these two are taken: a thousand nodes that get numbers look at each number once. */
+  searched: { readonly from: number; readonly next: number };
 }
 
 export class MacIds {
@@ -92,13 +97,13 @@ export class MacIds {
     for (let wishes = this.#takeWishes(folder); wishes.length > 0; wishes = this.#takeWishes(folder)) {
       const looking = this.#takenIn(folder);
       const notes = wishes.map(async (wish) => {
-        const { byName, ids } = await looking;
+        const taken = await looking;
         const name = basename(wish.directory);
         // The number of a note that has gone.
-        ids.delete(byName.get(name) ?? -1);
-        const id = choose(wish, ids);
-        ids.add(id);
-        byName.set(name, id);
+        if (taken.ids.delete(taken.byName.get(name) ?? -1)) taken.searched = nothingSearched;
+        const id = choose(wish, taken);
+        taken.ids.add(id);
+        taken.byName.set(name, id);
         const noted = writeNote(wish.directory, id);
         // The start awaits this write and reports its failure.
         noted.catch(() => undefined);
@@ -113,18 +118,17 @@ export class MacIds {
   async #takenIn(folder: string): Promise<TakenIds> {
     const { ino: inode, mtimeNs } = await stat(folder, { bigint: true });
     const known = this.#taken.get(folder);
-    const taken = known?.inode === inode ? known : { inode, mtimeNs: -1n, byName: new Map(), ids: new Set<number>() };
+    const taken = known?.inode === inode ? known : nothingTaken(inode);
     if (taken.mtimeNs === mtimeNs) return taken;
     const names = new Set(await readdir(folder));
     for (const name of taken.byName.keys()) if (!names.has(name)) taken.byName.delete(name);
     const added = [...names].filter((name) => !taken.byName.has(name));
-    await Promise.all(
-      added.map(async (name) => {
-        const note = await readNote(join(folder, name));
-        taken.byName.set(name, note?.node_id === name ? note.mac_id : undefined);
-      }),
-    );
+    await forEachBounded(added, readAtOnce, async (name) => {
+      const note = await readNote(join(folder, name));
+      taken.byName.set(name, note?.node_id === name ? note.mac_id : undefined);
+    });
     taken.ids.clear();
+    taken.searched = nothingSearched;
     for (const id of taken.byName.values()) if (id !== undefined) taken.ids.add(id);
     taken.mtimeNs = mtimeNs;
     this.#taken.set(folder, taken);
@@ -139,8 +143,19 @@ export class MacIds {
   }
 }
 
-function choose({ noted, from }: Wish, taken: ReadonlySet<number>): number {
-  return noted !== undefined && !taken.has(noted) ? noted : firstFree(taken, from);
+const nothingSearched: TakenIds['searched'] = { from: 0, next: 0 };
+
+function nothingTaken(inode: bigint): TakenIds {
+  return { inode, mtimeNs: -1n, byName: new Map(), ids: new Set(), searched: nothingSearched };
+}
+
+function choose({ noted, from }: Wish, taken: TakenIds): number {
+  if (noted !== undefined && !taken.ids.has(noted)) return noted;
+  const { searched } = taken;
+  const id = firstFree(taken.ids, searched.from === from ? Math.max(from, searched.next) : from);
+  // A search that began again at 0 says nothing of the numbers between.
+  taken.searched = id >= from ? { from, next: id } : nothingSearched;
+  return id;
 }
 
 /**

@@ -8,7 +8,7 @@ interface Item {
   readonly text?: string;
 }
 
-function batchOf(answer: (items: Item[]) => string[]) {
+function batchOf(answer: (items: Item[]) => string[], mostItems?: number) {
   const sent: string[][] = [];
   const batch = new RequestBatch<Item, string[]>({
     send: async (items) => {
@@ -17,6 +17,7 @@ function batchOf(answer: (items: Item[]) => string[]) {
     },
     share: (result, items, from) => result.slice(from, from + items.length),
     keyOf: ({ id }) => id,
+    ...(mostItems !== undefined && { mostItems }),
   });
   return { batch, sent };
 }
@@ -46,6 +47,9 @@ test('items that have one key, and those beyond the size of a request, leave in 
     sent.map(({ length }) => length),
     [64, 64, 22],
   );
+  const short = batchOf(echoed, 2);
+  await Promise.all([...'abc'].map((id) => short.batch.add([{ id }])));
+  assert.deepEqual(short.sent, [['a', 'b'], ['c']]);
 });
 
 test('one request that is refused does not fail those that left with it', async () => {

@@ -7,6 +7,8 @@ import type { LinkFailure, LinkSpec, PcReport, PcSpec } from '../protocol.ts';
 /** Items, and approximate bytes, of one request: the fabric reads it in one turn of its loop. */
 const mostItems = 64;
 const mostBytes = 256 * 1024;
+/** States of PCs that are answered together: each has kilobytes, and may have megabytes. */
+const statesAtOnce = 8;
 
 export interface BatchOptions<Item, Result> {
   readonly send: (items: Item[]) => Promise<Result>;
@@ -14,6 +16,8 @@ export interface BatchOptions<Item, Result> {
   readonly share: (result: Result, items: readonly Item[], from: number) => Result;
   /** Two items with one key are sent one after the other. */
   readonly keyOf: (item: Item) => string;
+  /** Items of one request at most. Default 64. */
+  readonly mostItems?: number;
 }
 
 interface JoinedRequest<Item, Result> {
@@ -36,7 +40,8 @@ export class RequestBatch<Item, Result> {
   add(items: readonly Item[]): Promise<Result> {
     const keys = items.map(this.#options.keyOf);
     const bytes = JSON.stringify(items).length;
-    const isFull = this.#items.length + items.length > mostItems || this.#bytes + bytes > mostBytes;
+    const { mostItems: limit = mostItems } = this.#options;
+    const isFull = this.#items.length + items.length > limit || this.#bytes + bytes > mostBytes;
     if (isFull || keys.some((key) => this.#keys.has(key))) this.flush();
     if (this.#parts.length === 0) setImmediate(() => this.flush());
     const part = { items, from: this.#items.length, result: Promise.withResolvers<Result>() };
@@ -77,6 +82,16 @@ export function pcBatch(send: (pcs: PcSpec[]) => Promise<PcReport[]>): RequestBa
     send,
     share: (reports, pcs, from) => reports.slice(from, from + pcs.length),
     keyOf: ({ id }) => id,
+  });
+}
+
+/** Reads states of PCs, in their order; null for one that does not run. */
+export function stateBatch(send: (ids: string[]) => Promise<unknown[]>): RequestBatch<string, unknown[]> {
+  return new RequestBatch<string, unknown[]>({
+    send,
+    share: (states, ids, from) => states.slice(from, from + ids.length),
+    keyOf: (id) => id,
+    mostItems: statesAtOnce,
   });
 }
 
