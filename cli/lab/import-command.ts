@@ -34,7 +34,10 @@ export const importCommand: CliCommand = {
     const imported = importLab(await readFile(file, 'utf8'), basename(file), program as ForeignProgram | undefined);
     const { text, files = [] } = imported;
     const output = textOption(call, 'output');
-    if (output !== undefined) await writeFile(output, text);
+    if (output !== undefined) {
+      await mkdir(dirname(output), { recursive: true });
+      await writeFile(output, text);
+    }
     const lacking = await bringFiles(files, dirname(file), output === undefined ? undefined : dirname(output));
     const report =
       lacking.length === 0 ? imported.report : [...imported.report, { node: '(files)', taken: [], changed: [], missing: lacking }];

@@ -50,13 +50,13 @@ function variablesOf({ options }: CliCall): Variables {
 }
 
 /**
- * Parses a value like a lab file does: a number, true or false, a text in quotes, or a plain text. A number whose text would change
- * (`1.10`, `007`) is a text, because it may be part of one.
+ * Parses a value like a lab file does: a number, true or false, a text in quotes, or a plain text. A value whose text would change
+ * (`1.10`, `007`, `True`) is a text, because it may be part of one.
  */
 export function readValue(text: string): string | number | boolean {
   try {
     const { value } = readYaml(text, '--var');
-    if (typeof value === 'boolean' || (typeof value === 'number' && String(value) === text)) return value;
+    if ((typeof value === 'boolean' || typeof value === 'number') && String(value) === text) return value;
     if (typeof value === 'string' && /^["']/.test(text)) return value;
   } catch {
     // A text that is not valid YAML is used as it is.

@@ -5,7 +5,7 @@ import { besideFile, type LabFiles } from './lab-files.ts';
 import { type LabFile, type NodeSpec, passedNodeFields, type TextOrFile } from './lab-schema.ts';
 import { expandName, type RangedName } from './ranges.ts';
 import type { Places, TreeMap } from './read-yaml.ts';
-import { copyTree, fill, fillAll, type Values } from './variables.ts';
+import { copyTree, fill, fillAll, type Values, variable } from './variables.ts';
 
 /** Most nodes of one lab. */
 const mostNodes = 5000;
@@ -87,7 +87,7 @@ interface OneNode extends ExpandContext {
 
 async function nodeOf({ name, index }: RangedName, given: NodeSpec, context: OneNode): Promise<LabNode> {
   const { places, place } = context;
-  const values: Values = new Map([...context.values, ['node', name], ['index', index]]);
+  const values: Values = new Map([...context.values, ['node', variable(name)], ['index', variable(index)]]);
   const spec = fillAll(copyTree(given, places), values, places) as NodeSpec;
   if ((spec.kind === undefined) === (spec.template === undefined)) {
     const problem = spec.kind === undefined ? 'has neither kind nor template' : 'has both kind and template';

@@ -53,6 +53,15 @@ function outside(path: string, place: Place | undefined): LabError {
   return new LabError(`${path.replaceAll('\0', '?').slice(0, 200)} is outside of the folder of the lab file. Move it there`, place);
 }
 
+/** Decodes a text. @throws LabError for other bytes, which would be changed */
+function textIn(bytes: Uint8Array, path: string, place: Place | undefined): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new LabError(`${path} is not a text in UTF-8. Convert it, or upload it to the node`, place);
+  }
+}
+
 async function readText(full: string, path: string, place: Place | undefined): Promise<string> {
   try {
     // O_NONBLOCK keeps a named pipe from blocking.
@@ -60,7 +69,7 @@ async function readText(full: string, path: string, place: Place | undefined): P
     const facts = await file.stat();
     if (!facts.isFile()) throw new LabError(`${path} is not a file`, place);
     if (facts.size > maxFileLength) throw new LabError(`${path} has more than ${maxFileLength} bytes`, place);
-    return await file.readFile('utf8');
+    return textIn(await file.readFile(), path, place);
   } catch (error) {
     if (error instanceof LabError) throw error;
     const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : (error as Error).message;

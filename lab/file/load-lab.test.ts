@@ -50,10 +50,42 @@ links:
   - ['PC[08-10]', S1]
   - {ends: ['S[1-2]:Ethernet7', 'PC[08,10]:e0'], filters: {delay: 20ms 5ms, loss: 1%, ba: {rate: 10mbit}}}`);
     assert.deepEqual(names(lab), ['PC08', 'PC09', 'PC10', 'S1', 'S2']);
-    assert.equal(lab.nodes[1]?.config, `ip 10.0.9/24 PC09 \${x}`);
+    assert.equal(lab.nodes[1]?.config, `ip 10.0.0.9/24 PC09 \${x}`);
     assert.equal(lab.nodes[0]?.fields.x, 64);
     assert.deepEqual(ends(lab), ['PC08 S1', 'PC09 S1', 'PC10 S1', 'S1:Ethernet7 PC08:e0', 'S2:Ethernet7 PC10:e0']);
     assert.deepEqual(lab.links[3]?.filters, { delay: [20, 5], packet_loss: [1], bandwidth_ba: [10_000] });
+  });
+
+  it('has variables in texts as they are written, and alone with their type', async () => {
+    const written = [
+      '1.10',
+      '010',
+      '1e3',
+      '0x10',
+      '12:30',
+      '2026-01-01',
+      '00:11:22:33:44:55',
+      '123456789012345678901',
+      'True',
+      'no',
+      '7',
+    ];
+    for (const word of written) {
+      const lab = await load(`vars: {v: ${word}}\nnodes: {A: {kind: vpcs, config: "echo \${v}"}}\n`);
+      assert.equal(lab.nodes[0]?.config, `echo ${word}`);
+    }
+    const lab = await load(`vars: {v: 010, w: True}\nnodes: {A: {kind: vpcs, x: "\${v}", locked: "\${w}"}}\n`);
+    assert.deepEqual([lab.nodes[0]?.fields.x, lab.nodes[0]?.fields.locked], [10, true]);
+    await assert.rejects(load('vars: {v: ~}\nnodes: {A: {kind: vpcs}}\n'), /1:8: a variable is a text, a number, true or false/);
+  });
+
+  it('refuses words that YAML takes for numbers, true or nothing where a text belongs', async () => {
+    for (const word of ['010', '1.10', '0x10', 'True', '1e3', '123456789012345678901'])
+      for (const field of ['config', 'image', 'symbol'])
+        await assert.rejects(
+          load(`nodes:\n  A: {kind: docker, ${field}: ${word}}\n`),
+          /^LabError: ring\.yaml:2:\d+: .* (?:must be a text|has none of the forms)/,
+        );
   });
 
   it('adds what it includes; its own variables and those of the command line win', async () => {

@@ -10,7 +10,7 @@ import { LabError, type Place } from './lab-error.ts';
 import { besideFile, type LabFiles } from './lab-files.ts';
 import { LabFile } from './lab-schema.ts';
 import { isTreeMap, Places, readYaml, type Tree, type TreeMap } from './read-yaml.ts';
-import { fill, fillAll, nodeVariables, type Values, variableName } from './variables.ts';
+import { fill, fillAll, nodeVariables, type Values, type Variable, variable, variableName } from './variables.ts';
 
 export interface LabSource {
   readonly text: string;
@@ -110,15 +110,17 @@ function includesOf(tree: TreeMap, places: Places): string[] {
 
 /** Collects the variables. The file overrides its includes, and the command line overrides both. */
 function collectVariables(parts: readonly WrittenPart[], given: NonNullable<LabSource['vars']>, places: Places): Values {
-  const values = new Map<string, string | number | boolean>();
+  const values = new Map<string, Variable>();
   for (const { tree } of parts.toReversed()) {
     const { vars } = tree;
     if (vars === undefined || vars === null) continue;
     if (!isTreeMap(vars)) throw new LabError('`vars` is a map of names to values', places.of(tree, 'vars'));
-    for (const [name, value] of Object.entries(vars))
-      values.set(checkName(name, places.of(vars, name)), scalar(value, places.of(vars, name)));
+    for (const [name, value] of Object.entries(vars)) {
+      const place = places.of(vars, name);
+      values.set(checkName(name, place), variable(scalar(value, place), places.wordOf(vars, name)));
+    }
   }
-  for (const [name, value] of Object.entries(given)) values.set(checkName(name, undefined), value);
+  for (const [name, value] of Object.entries(given)) values.set(checkName(name, undefined), variable(value));
   return values;
 }
 

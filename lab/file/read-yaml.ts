@@ -20,9 +20,10 @@ export interface ReadFile {
   readonly places: Places;
 }
 
-/** Places of values, by the object or array that holds them. */
+/** Places of values, by the object or array that holds them, and the words of numbers that are written otherwise than they are shown. */
 export class Places {
   readonly #places = new WeakMap<object, Map<string, Place>>();
+  readonly #words = new WeakMap<object, Map<string, string>>();
 
   set(container: object, key: string | number, place: Place): void {
     const known = this.#places.get(container) ?? new Map<string, Place>();
@@ -34,6 +35,15 @@ export class Places {
   of(container: object, key?: string | number): Place | undefined {
     const known = this.#places.get(container);
     return (key === undefined ? undefined : known?.get(String(key))) ?? known?.values().next().value;
+  }
+
+  setWord(container: object, key: string, word: string): void {
+    this.#words.set(container, (this.#words.get(container) ?? new Map<string, string>()).set(key, word));
+  }
+
+  /** Returns the word of the file for a number, `true` or `false`: `1.10` where the value is 1.1. */
+  wordOf(container: object, key: string): string | undefined {
+    return this.#words.get(container)?.get(key);
   }
 
   /** Returns the place of the value at a path below `root`, or of the last existing part of the path. */
@@ -66,8 +76,8 @@ export function readYaml(text: string, file: string, places = new Places()): Rea
 }
 
 /**
- * Parses a file of another program, which may read any number as a text: a number that would be shown otherwise than it is written, such as
- * `1.10`, `007` and `0x1F`, is a text. @throws LabError at the first fault
+ * Parses a file of another program, which may read any word as a text: a number, `true` or `false` that would be shown otherwise than it
+ * is written, such as `1.10`, `007`, `0x1F`, `.inf` and `True`, is a text. @throws LabError at the first fault
  */
 export function readForeignYaml(text: string, file: string): ReadFile {
   return read(text, file, { places: new Places(), isAsWritten: true });
@@ -131,6 +141,12 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, 300);
 }
 
+/** Returns the name that a key is: its text, so that `1e1` and `10` are two names. */
+function nameOf(key: Node): string | undefined {
+  if (!isScalar(key)) return undefined;
+  return typeof key.value === 'string' ? key.value : key.source || String(key.value);
+}
+
 class Converter {
   readonly #document: Document;
   readonly #places: Places;
@@ -154,8 +170,8 @@ class Converter {
     if (isAlias(node)) return this.#alias(node, depth);
     if (isScalar(node)) {
       const { value, source } = node;
-      const isText = this.#isAsWritten && typeof value === 'number' && source !== undefined && source !== String(value);
-      return this.#scalar(isText ? source : value, node);
+      const isWord = (typeof value === 'number' || typeof value === 'boolean') && source !== undefined && source !== String(value);
+      return this.#scalar(this.#isAsWritten && isWord ? source : value, node);
     }
     if (isSeq(node)) return this.#list(node.items as (Node | null)[], depth);
     if (isMap(node)) return this.#map(node.items as { key: Node; value: Node | null }[], depth);
@@ -191,8 +207,7 @@ class Converter {
     const places = new Map<string, Place>();
     const own = new Set<string>();
     for (const { key, value } of items) {
-      // A key is its text: `1e1` and `10` are two names.
-      const name = isScalar(key) ? (typeof key.value === 'string' ? key.value : key.source || String(key.value)) : undefined;
+      const name = nameOf(key);
       if (name === undefined || name === '__proto__') throw this.#error('this cannot be the name of a key', key);
       if (own.has(name))
         throw this.#error(`map keys must be unique: "${name.slice(0, 70)}" stands twice in this map. Remove one`, key);
@@ -205,6 +220,10 @@ class Converter {
     }
     const map = Object.fromEntries(entries);
     for (const [name, place] of places) this.#places.set(map, name, place);
+    for (const { key, value } of items) {
+      const word = isScalar(value) && typeof value.value !== 'string' ? value.source : undefined;
+      if (word && isScalar(value) && word !== String(value.value)) this.#places.setWord(map, nameOf(key) ?? '', word);
+    }
     return map;
   }
 

@@ -1,11 +1,20 @@
 /**
- * Replaces variables: `${name}` in a text stands for a value, `$${` for `${`. A text that is a single variable takes its type as
- * well.
+ * Replaces variables: `${name}` in a text stands for the value as the file writes it (`1.10`), `$${` for `${`. A text that is a single
+ * variable is the value itself, with its type.
  */
 import { LabError, type Place, suggestion } from './lab-error.ts';
 import { isTreeMap, type Places, type Tree } from './read-yaml.ts';
 
-export type Values = ReadonlyMap<string, string | number | boolean>;
+export interface Variable {
+  readonly value: string | number | boolean;
+  /** The value in texts. */
+  readonly text: string;
+}
+export type Values = ReadonlyMap<string, Variable>;
+
+export function variable(value: Variable['value'], text = String(value)): Variable {
+  return { value, text };
+}
 
 /** Variables that differ per node: replaced when the nodes are expanded. */
 export const nodeVariables = ['node', 'index'] as const;
@@ -18,7 +27,7 @@ const maxLength = 1_048_576;
 export function fill(text: string, values: Values, place: Place | undefined, later: readonly string[] = []): Tree {
   if (!text.includes('${')) return text;
   const whole = /^\$\{([^{}]*)\}$/.exec(text)?.[1];
-  if (whole !== undefined && values.has(whole)) return values.get(whole);
+  if (whole !== undefined && values.has(whole)) return values.get(whole)?.value;
   let { length } = text;
   return text.replace(reference, (match: string, escaped: string, name: string) => {
     if (later.length > 0 && (escaped !== '' || later.includes(name))) return match;
@@ -30,7 +39,7 @@ export function fill(text: string, values: Values, place: Place | undefined, lat
         place,
       );
     }
-    const shown = String(value);
+    const shown = value.text;
     length += shown.length - match.length;
     // The length is checked while it grows: many variables may exceed the longest possible string.
     if (length > maxLength) throw new LabError(`a text becomes longer than ${maxLength} characters`, place);

@@ -31,6 +31,80 @@ describe('a topology of containerlab', () => {
     assert.deepEqual([r2?.short.memory, r2?.short.cpus], [6144, 2]);
   });
 
+  it('has the words of true, false and null as containerlab reads them, and names variables that no line can hold', async () => {
+    const imported = importLab(
+      `name: True
+topology:
+  nodes:
+    r1:
+      kind: linux
+      image: a
+      cmd: true
+      env: {A: True, B: FALSE, C: true, D: ~, E: null, F: "null", G: .inf, H: 12:30, I: 2026-01-01, J: off, K: 123456789012345678901, L: "a\\nb", "M N": x, O: {p: q}, P: "x ", GNS3_Q: z}
+`,
+      'words.clab.yml',
+    );
+    const lab = await open(imported);
+    const expected = ['A=True', 'B=FALSE', 'C=true', 'D=', 'E=', 'F=null', 'G=.inf', 'H=12:30', 'I=2026-01-01', 'J=off'];
+    assert.equal(lab.nodes[0]?.properties.environment, [...expected, 'K=123456789012345678901'].join('\n'));
+    assert.deepEqual([lab.name, lab.nodes[0]?.properties.start_command], ['True', 'true']);
+    assert.deepEqual(
+      reportOf(imported, 'r1').map((line) => line.split(':')[0]),
+      ['env L', 'env M N', 'env O', 'env P', 'env GNS3_Q'],
+    );
+  });
+
+  it('has the defaults of its variables, and names those without', async () => {
+    const imported = importLab(
+      `topology:
+  nodes:
+    r1: {kind: linux, image: "\${IMAGE:=alpine:3}", env: {A: "\${TAG:-x}\${TAG}", B: "\${LEFT}"}}
+`,
+      'variables.clab.yml',
+    );
+    const lab = await open(imported);
+    assert.deepEqual([lab.nodes[0]?.short.image, lab.nodes[0]?.properties.environment], ['alpine:3', `A=x\${TAG}\nB=\${LEFT}`]);
+    assert.deepEqual(reportOf(imported, '(lab)'), [
+      'variable IMAGE: its default alpine:3',
+      'variable TAG: it has no default, and stays in the text',
+      'variable LEFT: it has no default, and stays in the text',
+    ]);
+  });
+
+  it('has no image that it does not name: of the host, clusters, and containers of others', async () => {
+    const imported = importLab(
+      `topology:
+  nodes:
+    h: {kind: host, exec: [ip link]}
+    k: {kind: k8s-kind, image: "kindest/node:v1.30"}
+    k-control-plane: {kind: ext-container}
+    Odd: {kind: Some/Kind}
+    r: {kind: linux, image: a}
+  links:
+    - endpoints: ["h:veth7", "r:eth1"]
+    - endpoints: ["k-control-plane:eth1", "r:eth2"]
+    - endpoints: ["k:eth1", "r:eth3"]
+`,
+      'kinds.clab.yml',
+    );
+    const lab = await open(imported);
+    assert.deepEqual(
+      lab.nodes.map(({ name, kind, short }) => [name, kind, short.image]),
+      [
+        ['k-control-plane', 'docker', 'localhost/ext-container'],
+        ['Odd', 'docker', 'localhost/some-kind'],
+        ['r', 'docker', 'a'],
+        ['host-veth7', 'cloud', undefined],
+      ],
+    );
+    assert.deepEqual(linksOf(lab), ['host-veth7 r:eth1', 'k-control-plane:eth1 r:eth2']);
+    assert.match(reportOf(imported, 'k-control-plane').join(), /its image: name it as image.*the container of another program/);
+    assert.match(
+      reportOf(imported, '(lab)').join('\n'),
+      /^h: the host itself.*exec.*\nk: a Kubernetes cluster is no node; image\nthe link to k:eth1$/,
+    );
+  });
+
   it('names links of unknown forms, ports that would meet, and names that change', async () => {
     const imported = importLab(
       `topology:
@@ -119,6 +193,44 @@ links:
   assert.equal(reportOf(imported, 'PC--1')[0], 'its name, which is "PC: 1" in the file');
   assert.match(reportOf(imported, '007').join(), /interfaces\[0\]\.mac_address/);
   assert.deepEqual(reportOf(imported, '(lab)'), []);
+});
+
+it("netlab's output has words of Python in environments, and facts that it writes twice are named once", async () => {
+  const imported = importLab(
+    `name: x
+provider: clab
+nodes:
+  r1:
+    device: frr
+    box: f
+    clab: {kind: linux, env: {A: true, B: false, C: null, D: 'yes', E: 1.0, F: '010', G: [a]}}
+    interfaces:
+    - {ifname: eth1, ipv4: 10.0.0.1/30, ipv6: true, vrf: red, mtu: 1500}
+    - {ifname: eth2, ipv4: True}
+    routing: {static: [{ipv4: 10.9.0.0/16, nexthop: {intf: eth1}}]}
+  s1: {device: iosv, box: i, interfaces: [{ifname: eth1, ipv4: 10.0.0.2/30}]}
+links:
+- interfaces: [{node: r1, ifname: eth1, ipv4: 10.0.0.1/30, vrf: red, mtu: 9000}, {node: s1, ifname: eth1, ipv4: 10.0.0.2/30}]
+`,
+    'x.yml',
+  );
+  const [r1] = (await open(imported)).nodes;
+  assert.equal(r1?.properties.environment, 'A=True\nB=False\nC=None\nD=yes\nE=1.0\nF=010');
+  assert.match(
+    String(r1?.files.get('etc/network/interfaces')),
+    /^auto eth1\niface eth1 inet manual\n {2}up ip link set eth1 up\n {2}up ip address add 10\.0\.0\.1\/30 dev eth1\n$/,
+  );
+  const keys = (name: string) => reportOf(imported, name).map((line) => line.split(':')[0]);
+  assert.deepEqual(keys('r1'), [
+    'env G',
+    'interfaces[0].ipv6',
+    'interfaces[0].vrf',
+    'interfaces[0].mtu',
+    'interfaces[1].ipv4',
+    'routing.static[0].nexthop',
+  ]);
+  assert.ok(keys('s1').includes('interfaces'), 'a machine takes no addresses');
+  assert.deepEqual(reportOf(imported, '(lab)'), ['links[0].interfaces[0].mtu'], 'which differs from that of the node');
 });
 
 it("netlab's output has memory and processors of machines, and the settings that containers of a kind need", async () => {

@@ -162,14 +162,14 @@ function addLink(lab: LabBuilder, link: ForeignMap<keyof typeof linkKeys>, { nam
   };
   const conditions = link.map('conditioning', conditioningKeys);
   lab.link(end('n1', 'i1'), end('n2', 'i2'), conditioning(conditions));
-  const others = conditions.peek('enabled') === false ? [] : conditions.unread().filter((key) => !conditions.isZero(key));
+  const others = conditions.flag('enabled') === false ? [] : conditions.unread().filter((key) => !conditions.isZero(key));
   conditions.takeAll();
   if (others.length > 0) lab.lacks(`conditions of the link ${link.peek('label') ?? link.peek('id') ?? ''}: ${others.join(', ')}`);
 }
 
 /** Converts the conditioning of a link; CML has the same units: milliseconds, percent and kbit/s. */
 function conditioning(given: ForeignMap<keyof typeof conditioningKeys>): TreeMap {
-  if (given.raw('enabled') === false) return {};
+  if (given.flag('enabled') === false) return {};
   const number = (key: keyof typeof conditioningKeys) => given.number(key) ?? 0;
   const [latency, jitter, loss, bandwidth] = [number('latency'), number('jitter'), number('loss'), number('bandwidth')];
   const [duplicate, corrupt] = [number('duplicate'), number('corrupt_prob')];

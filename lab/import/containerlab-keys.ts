@@ -20,9 +20,11 @@ export const topologyKeys = {
 
 /** Keys of a node, its kind, its group and the defaults. */
 export const nodeKeys = {
-  kind: taken('`kind: docker`, a machine for those that vrnetlab wraps, a switch for bridges'),
+  kind: changed(
+    '`kind: docker`, a machine for those that vrnetlab wraps, a switch for bridges; `host` and `k8s-kind` become no node, and `ext-container` needs an image',
+  ),
   image: taken('`image` of a container'),
-  env: changed('`environment` of a container; `QEMU_MEMORY` and `QEMU_SMP` are `memory` and `cpus` of a machine'),
+  env: changed('`environment` of a container, as it is written; `QEMU_MEMORY` and `QEMU_SMP` are `memory` and `cpus` of a machine'),
   cmd: taken('`start_command` of a container'),
   binds: changed('files beside the topology are `files` in `extra_volumes`; folders, and paths of the host, are missing'),
   'startup-config': changed('a file of the node: where the container reads it, or on the config disk of a machine'),

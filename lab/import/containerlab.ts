@@ -6,12 +6,25 @@ import { ForeignMap, taken as takenKey } from '../../src/schema/foreign-map.ts';
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readForeignYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
 import { endKeys, fileKeys, linkKeys, nodeKeys, topologyKeys } from './containerlab-keys.ts';
-import { type ImportedLab, LabBuilder, listOf, mapOf, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
+import {
+  environmentOf,
+  type ImportedLab,
+  LabBuilder,
+  listOf,
+  mapOf,
+  type NodeReport,
+  nodeName,
+  pathBeside,
+  textIn,
+} from './foreign-lab.ts';
 import {
   bridgeKinds,
+  clusterKind,
   container,
   containerKinds,
+  foreignContainerKind,
   hostInterfaces,
+  hostKind,
   isWrappedMachine,
   machine,
   networkSwitch,
@@ -20,37 +33,61 @@ import {
 
 /** Imports a topology. @throws LabError */
 export function importContainerlab(text: string, file: string): ImportedLab {
-  const { value } = readForeignYaml(text, file);
-  const top = new ForeignMap(value, fileKeys);
+  const variables = new Map<string, string>();
+  const top = new ForeignMap(withDefaults(readForeignYaml(text, file).value, variables), fileKeys);
   const topology = top.map('topology', topologyKeys);
   const nodes = topology.raw('nodes');
   if (!isTreeMap(nodes)) throw new LabError(`${file} is not a topology of containerlab: it has no topology.nodes`);
-  const lab = new LabBuilder(top.text('name') ?? 'clab');
+  const lab = new LabBuilder(top.word('name') ?? 'clab');
   const layers = {
     kinds: mapOf(topology.raw('kinds')),
     groups: mapOf(topology.raw('groups')),
     defaults: mapOf(topology.raw('defaults')),
   };
   const names = new Map<string, string>();
+  const left = new Map<string, string>();
   const links = topology.list('links').map((link) => readLink(link));
   const ends = Map.groupBy(
     links.flatMap((link) => link.ends.flatMap((end) => end ?? [])),
     ({ node }) => node,
   );
-  for (const [given, fields] of Object.entries(nodes)) {
+  for (const [given, own] of Object.entries(nodes)) {
+    const fields = new ForeignMap(effectiveFields(layers, mapOf(own)), nodeKeys);
+    const kind = fields.word('kind');
+    if (kind === hostKind || kind === clusterKind) {
+      left.set(given, kind);
+      const what =
+        kind === hostKind ? 'the host itself is no node; its interfaces are cloud nodes' : 'a Kubernetes cluster is no node';
+      lab.lacks([`${given.slice(0, 100)}: ${what}`, ...fields.unread()].join('; '));
+      continue;
+    }
     const name = nodeName(given);
     names.set(given, name);
-    addNode(lab, {
-      given,
-      name,
-      ends: ends.get(given) ?? [],
-      fields: new ForeignMap(effectiveFields(layers, mapOf(fields)), nodeKeys),
-    });
+    addNode(lab, { given, name, ends: ends.get(given) ?? [], fields });
   }
-  const placed: PlacedEnds = { names, used: new Set() };
+  const placed: PlacedEnds = { names, left, used: new Set() };
   for (const [index, link] of links.entries()) addLink(lab, link, { index, placed });
+  for (const [name, what] of variables) lab.lacks(`variable ${name}: ${what}`);
   for (const key of top.unread()) lab.lacks(key);
   return lab.build();
+}
+
+/**
+ * Replaces the variables of a topology, which containerlab takes from its environment, by their defaults: `${IMAGE:=alpine:3}`. One without a
+ * default stays. `found`: gets each variable, with what became of it.
+ */
+function withDefaults(value: Tree, found: Map<string, string>): Tree {
+  if (typeof value === 'string')
+    return value.replaceAll(/\$\{([A-Za-z_]\w{0,99})(?::?[-=]([^{}]*))?\}/g, (given: string, name: string, standard?: string) => {
+      found.set(
+        name,
+        standard === undefined ? 'it has no default, and stays in the text' : `its default ${standard.slice(0, 200)}`,
+      );
+      return standard ?? given;
+    });
+  if (Array.isArray(value)) return value.map((one: Tree) => withDefaults(one, found));
+  if (!isTreeMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withDefaults(one, found)]));
 }
 
 interface NodeLayers {
@@ -88,7 +125,7 @@ interface ForeignNode {
 function addNode(lab: LabBuilder, node: ForeignNode): void {
   const { fields, name } = node;
   const kind = fields.text('kind') ?? '';
-  const image = fields.text('image') ?? '';
+  const image = fields.word('image') ?? '';
   if (bridgeKinds.has(kind)) {
     const report = lab.add(
       name,
@@ -118,7 +155,7 @@ function addMachine(lab: LabBuilder, { fields, name, given, ends }: ForeignNode,
   const memory =
     environment.number('QEMU_MEMORY') ?? mebibytes(environment.text('QEMU_MEMORY')) ?? mebibytes(fields.text('memory'));
   const cpus = environment.number('QEMU_SMP') ?? fields.number('cpu');
-  const startup = fields.text('startup-config');
+  const startup = startupOf(fields, given);
   const config = configDiskNames.find(([pattern]) => pattern.test(kind))?.[1] ?? 'startup-config.cfg';
   const addresses = addressesOf(ends, undefined);
   const report = lab.add(
@@ -129,7 +166,7 @@ function addMachine(lab: LabBuilder, { fields, name, given, ends }: ForeignNode,
       memory: Math.round(memory ?? 4096),
       ...(cpus && { cpus: Math.min(Math.max(Math.ceil(cpus), 1), 255) }),
       ...(addresses.length > 0 && { custom_adapters: addresses }),
-      ...(startup !== undefined && { files: { [`config/${config}`]: startupOf(startup, given) } }),
+      ...(startup !== undefined && { files: { [`config/${config}`]: startup } }),
     },
     { taken: [kind], given },
   );
@@ -140,10 +177,16 @@ function addMachine(lab: LabBuilder, { fields, name, given, ends }: ForeignNode,
   return report;
 }
 
-/** Returns the content of a start-up configuration: text of several lines stands for itself, another one names a file. */
-function startupOf(startup: string, node: string): Tree {
-  const named = startup.replaceAll('__clabNodeName__', node);
-  return named.includes('\n') ? named : { file: named.replace(/^\.\//, '') };
+/**
+ * Returns the content of a start-up configuration: text of several lines stands for itself, another one names a file beside the topology. A
+ * file elsewhere counts as unread.
+ */
+function startupOf(fields: ForeignNode['fields'], node: string): Tree | undefined {
+  const named = String(fields.peek('startup-config') ?? '').replaceAll('__clabNodeName__', node);
+  const path = pathBeside(named);
+  if (named === '' || (!named.includes('\n') && path === undefined)) return undefined;
+  fields.raw('startup-config');
+  return named.includes('\n') ? named : { file: path };
 }
 
 /** Returns mebibytes of `4Gb`, `512mb`, `2GiB` and the like. */
@@ -162,24 +205,26 @@ function addressesOf(ends: readonly ForeignEnd[], units: number | undefined): Tr
   });
 }
 
+/** Returns the text that containerlab reads where it wants one: the word as it is written, and no text for null. */
+function goText(value: null | boolean | number): string {
+  return value === null ? '' : String(value);
+}
+
 function addContainer(
   lab: LabBuilder,
   { fields, name, given, ends }: ForeignNode,
   { kind, image }: { readonly kind: string; readonly image: string },
 ): NodeReport {
   const needs = Object.hasOwn(containerKinds, kind) ? containerKinds[kind] : undefined;
-  const environment = { ...needs?.environment, ...mapOf(fields.raw('env')) };
-  const command = fields.text('cmd') ?? needs?.command;
+  const environment = environmentOf({ ...needs?.environment, ...mapOf(fields.raw('env')) }, goText);
+  const command = fields.word('cmd') ?? needs?.command;
   const files = bindsOf(fields.list('binds'), given);
   if (fields.peek('network-mode') === 'none') fields.raw('network-mode');
-  const startup = needs?.startupFile === undefined ? undefined : fields.text('startup-config');
-  if (startup !== undefined && needs?.startupFile !== undefined) files.files[needs.startupFile] = startupOf(startup, given);
+  const partial = fields.peek('startup-config');
+  const startup = needs?.startupFile === undefined ? undefined : startupOf(fields, given);
+  if (startup !== undefined && needs?.startupFile !== undefined) files.files[needs.startupFile] = startup;
   const properties = {
-    ...(Object.keys(environment).length > 0 && {
-      environment: Object.entries(environment)
-        .map(([key, value]) => `${key}=${String(value ?? '')}`)
-        .join('\n'),
-    }),
+    ...(environment.lines.length > 0 && { environment: environment.lines.join('\n') }),
     ...(command !== undefined && { start_command: command }),
     ...(files.volumes.length > 0 && { extra_volumes: files.volumes }),
   };
@@ -187,7 +232,8 @@ function addContainer(
   const addresses = addressesOf(ends, units);
   const node = {
     kind: container,
-    image: image || kind || 'linux',
+    // The address keeps an engine from fetching an image of this name from a registry.
+    image: image || `localhost/${(kind || 'linux').toLowerCase().replaceAll(/[^a-z\d]+/g, '-')}`,
     ...(units !== undefined && { adapters: 1 + Math.max(0, ...ends.map(({ port }) => numberOf(port, units) ?? 0)) }),
     ...(addresses.length > 0 && { custom_adapters: addresses }),
     ...(Object.keys(properties).length > 0 && { properties }),
@@ -195,9 +241,11 @@ function addContainer(
   };
   const report = lab.add(name, node, { taken: [`${kind} ${image}`.trim()], given });
   if (image === '') report.missing.push(`its image: name it as image (now ${node.image})`);
-  if (needs === undefined) report.changed.push(`kind "${kind}" is taken as a plain container`);
-  report.missing.push(...files.missing);
-  if (startup?.includes('.partial')) report.changed.push(`${startup} is its whole configuration: containerlab adds one of its own`);
+  if (kind === foreignContainerKind) report.missing.push('the container of another program: one of the lab is in its place');
+  else if (needs === undefined) report.changed.push(`kind "${kind}" is taken as a plain container`);
+  report.missing.push(...environment.missing, ...files.missing);
+  if (startup !== undefined && String(partial).includes('.partial'))
+    report.changed.push(`${String(partial)} is its whole configuration: containerlab adds one of its own`);
   return report;
 }
 
@@ -208,13 +256,13 @@ function bindsOf(binds: readonly Tree[], node: string) {
   const missing: string[] = [];
   for (const bind of binds) {
     const [from = '', to = ''] = String(bind).replaceAll('__clabNodeName__', node).split(':');
-    const isFile = /^(?!\/|~|\.\.)[^$]*[^/]$/.test(from) && /\.\w+$|\/[\w-]+$/.test(from) && /^\/.+\/[^/]+$/.test(to);
-    if (!isFile) {
+    const path = /\.\w+$|\/[\w-]+$/.test(from) && /^\/.+\/[^/]+$/.test(to) ? pathBeside(from) : undefined;
+    if (path === undefined) {
       missing.push(`bind ${String(bind).slice(0, 200)}`);
       continue;
     }
     volumes.add(to.slice(0, to.lastIndexOf('/')));
-    files[to.slice(1)] = { file: from.replace(/^\.\//, '') };
+    files[to.slice(1)] = { file: path };
   }
   return { files, volumes: [...volumes], missing };
 }
@@ -233,6 +281,8 @@ function readLink(link: Tree): ForeignLink {
 interface PlacedEnds {
   /** Name in the topology to the name here. */
   readonly names: ReadonlyMap<string, string>;
+  /** Kinds of nodes of the topology that are none here. */
+  readonly left: ReadonlyMap<string, string>;
   /** Ends that have a link. */
   readonly used: Set<string>;
 }
@@ -289,7 +339,8 @@ function endOf(end: Tree): ForeignEnd | undefined {
 }
 
 /** Formats the end for a lab file; Patchbay's interfaces of containers are eth0, eth1, …, and of an IOL e0/0, e0/1, …. */
-function place(lab: LabBuilder, { node, port }: ForeignEnd, { names, used }: PlacedEnds): string | undefined {
+function place(lab: LabBuilder, { node: given, port }: ForeignEnd, { names, left, used }: PlacedEnds): string | undefined {
+  const node = left.get(given) === hostKind ? hostKind : given;
   if (outsideTypes.has(node) && !names.has(node)) {
     const name = `${node}-${nodeName(port || 'host')}`;
     if (node === 'mgmt-net' && !lab.has(name)) {
@@ -303,6 +354,10 @@ function place(lab: LabBuilder, { node, port }: ForeignEnd, { names, used }: Pla
     return name;
   }
   const name = names.get(node);
+  if (left.has(node)) {
+    lab.lacks(`the link to ${node}:${port}`);
+    return undefined;
+  }
   if (name === undefined) throw new LabError(`a link names the node "${node.slice(0, 100)}", which does not exist`);
   const { taken = [], changed = [] } = lab.report(name) ?? {};
   const isSwitch = taken.some((kind) => bridgeKinds.has(kind));

@@ -1,4 +1,5 @@
 /** Builds labs from other programs' files, with a report of each node: taken, changed and missing parts. */
+import { posix } from 'node:path';
 import { stringify } from 'yaml';
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, type Tree, type TreeMap } from '../file/read-yaml.ts';
@@ -103,11 +104,39 @@ function escaped(value: Tree): Tree {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, escaped(one)]));
 }
 
+/**
+ * Returns the lines of a container's environment, and the names of variables that no line of it can hold. `shown`: how the program of origin
+ * writes a value that is no text.
+ */
+export function environmentOf(
+  given: TreeMap,
+  shown: (value: null | boolean | number) => string,
+): { readonly lines: readonly string[]; readonly missing: readonly string[] } {
+  const lines: string[] = [];
+  const missing: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    const isPlain = value === null || typeof value === 'boolean' || typeof value === 'number';
+    const text = isPlain ? shown(value) : value;
+    // The environment of a node is a text of trimmed lines, and the server has variables of its own.
+    const isLine = typeof text === 'string' && !/[\n\r]|\s$/.test(text) && /^(?!GNS3_|PATCHBAY_)[^=\s]+$/.test(name);
+    if (isLine) lines.push(`${name}=${text}`);
+    else missing.push(`env ${name.slice(0, 100)}: a variable has a name without spaces and a value of one line`);
+  }
+  return { lines, missing };
+}
+
 /** Converts a text to a valid name of a node. */
 export function nodeName(text: string): string {
   const name = text.replaceAll(/[\s{}[\]:]|\p{Cc}/gu, '-').slice(0, 100);
   if (name === '') throw new LabError('a node has no name');
   return name;
+}
+
+/** Returns the path of a file beside the imported one; undefined for a path of the host, of another folder, an address, or a variable. */
+export function pathBeside(path: string): string | undefined {
+  const normal = posix.normalize(path);
+  const isElsewhere = /^(?:\/|~|\.\.?(?:\/|$))|:\/\/|\$|__clab|\p{Cc}/u;
+  return path.endsWith('/') || isElsewhere.test(normal) || path.includes('://') ? undefined : normal;
 }
 
 export function mapOf(value: Tree): TreeMap {

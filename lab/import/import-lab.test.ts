@@ -128,7 +128,7 @@ topology:
     );
     const lab = await open(imported);
     assert.deepEqual(linksOf(lab), ['r1:eth1 r2:eth1']);
-    assert.match(kindsOf(lab).r2 ?? '', /^docker \$\{IMAGE:=alpine:3\}$/);
+    assert.deepEqual([kindsOf(lab).r1, kindsOf(lab).r2], ['docker localhost/linux', 'docker alpine:3']);
     const missing = reportOf(imported, 'r2')?.missing.join() ?? '';
     for (const key of ['stages', 'healthcheck', 'dns', 'env-files', 'certificate']) assert.match(missing, new RegExp(key));
   });
@@ -346,7 +346,7 @@ topology:
     assert.deepEqual(r1?.fields.custom_adapters, [{ adapter_number: 1, mac_address: '02:00:00:00:00:01' }]);
     const missing = reportOf(imported, 'r1')?.missing.join('\n') ?? '';
     for (const key of ['binds', 'cmd', 'labels', 'mgmt-ipv4', 'env.OTHER']) assert.match(missing, new RegExp(`^${key}`, 'm'));
-    assert.equal(bare?.short.image, 'linux');
+    assert.equal(bare?.short.image, 'localhost/linux');
     assert.match(reportOf(imported, 'bare')?.missing.join() ?? '', /its image/);
     assert.deepEqual(imported.files, ['configs/r1.cfg']);
   });

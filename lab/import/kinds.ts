@@ -78,6 +78,13 @@ export const containerKinds: Readonly<Record<string, ContainerNeeds>> = {
 /** containerlab kinds that are bridges. */
 export const bridgeKinds: ReadonlySet<string> = new Set(['bridge', 'ovs-bridge']);
 
+/** The containerlab kind of the host itself, and that of a Kubernetes cluster, which has no interfaces of its own. */
+export const hostKind = 'host';
+export const clusterKind = 'k8s-kind';
+
+/** The containerlab kind of a container that another program made. */
+export const foreignContainerKind = 'ext-container';
+
 /** Whether a containerlab kind or image is a container around a virtual machine (vrnetlab). */
 export function isWrappedMachine(kind: string, image: string): boolean {
   if (Object.hasOwn(containerKinds, kind)) return false;

@@ -67,7 +67,7 @@ export const clabKeys = {
   binds: changed('files beside the topology are `files` in `extra_volumes`, but for `/etc/hosts`; folders are missing'),
   config_templates: needless('the files of `binds`'),
   kind: taken('environment and command that its containers need'),
-  env: taken('`environment`'),
+  env: taken('`environment`, with `True`, `False` and `None` of Python'),
   cmd: taken('`start_command`'),
   exec: missing('commands after the start'),
 };
@@ -126,6 +126,7 @@ export const linkKeys = {
   isis: needless(configured),
 };
 
+/** Facts that the interface of the node has as well are read there. */
 export const endKeys = { ...interfaceKeys, node: taken('node') };
 
 export const tcKeys = {

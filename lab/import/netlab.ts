@@ -6,7 +6,17 @@
 import { ForeignMap } from '../../src/schema/foreign-map.ts';
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readForeignYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
-import { type ImportedLab, LabBuilder, listOf, mapOf, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
+import {
+  environmentOf,
+  type ImportedLab,
+  LabBuilder,
+  listOf,
+  mapOf,
+  type NodeReport,
+  nodeName,
+  pathBeside,
+  textIn,
+} from './foreign-lab.ts';
 import { container, containerKinds, machine, networkSwitch } from './kinds.ts';
 import {
   bindKeys,
@@ -43,7 +53,7 @@ export function importNetlab(text: string, file: string): ImportedLab {
     names.set(given, name);
     addNode(lab, { given, name, node: new ForeignMap(fields, nodeKeys) }, standard);
   }
-  for (const [index, link] of top.maps('links', linkKeys).entries()) addLink(lab, link, { names, index });
+  for (const [index, link] of top.maps('links', linkKeys).entries()) addLink(lab, link, { names, index, nodes });
   for (const key of top.unread()) lab.lacks(key);
   return lab.build();
 }
@@ -116,11 +126,12 @@ function addContainer(
   for (const bind of clab.maps('binds', bindKeys)) {
     const [from = '', to = ''] = [bind.text('source'), bind.text('target')];
     bind.raw('mode');
-    if (/^(?!\/|~|\.\.)[^$]*[^/]$/.test(from) && /^\/.+\/[^/]+$/.test(to)) {
+    const path = pathBeside(from);
+    if (path !== undefined && /^\/.+\/[^/]+$/.test(to)) {
       // The hosts file of a container is the engine's.
       if (to === '/etc/hosts') continue;
       volumes.add(to.slice(0, to.lastIndexOf('/')));
-      files[to.slice(1)] = { file: from };
+      files[to.slice(1)] = { file: path };
     } else missing.push(`bind ${from}:${to}`.slice(0, 200));
   }
   const scripts = Object.keys(files).filter((path) => path.startsWith('etc/config/'));
@@ -128,12 +139,10 @@ function addContainer(
   if (network !== undefined) files['etc/network/interfaces'] = network;
   const clabKind = clab.text('kind') ?? '';
   const needs = Object.hasOwn(containerKinds, clabKind) ? containerKinds[clabKind] : undefined;
-  const environment = Object.entries({ ...needs?.environment, ...mapOf(clab.raw('env')) }).map(
-    ([key, value]) => `${key}=${String(value ?? '')}`,
-  );
+  const environment = environmentOf({ ...needs?.environment, ...mapOf(clab.raw('env')) }, pythonText);
   const command = clab.text('cmd') ?? needs?.command;
   const properties = {
-    ...(environment.length > 0 && { environment: environment.join('\n') }),
+    ...(environment.lines.length > 0 && { environment: environment.lines.join('\n') }),
     ...(command !== undefined && { start_command: command }),
     ...(volumes.size > 0 && { extra_volumes: [...volumes] }),
   };
@@ -149,31 +158,45 @@ function addContainer(
     report.changed.push(
       `its configuration: run ${scripts.map((path) => `/${path}`).join(', ')} in it, as netlab does after the start`,
     );
-  report.missing.push(...missing);
+  report.missing.push(...environment.missing, ...missing);
   return report;
+}
+
+/** Returns the word that netlab writes into the topology of containerlab: Python's. */
+function pythonText(value: null | boolean | number): string {
+  return value === null ? 'None' : typeof value === 'number' ? String(value) : value ? 'True' : 'False';
 }
 
 /** Returns the file of a container by which its interfaces have the addresses and routes of the topology; undefined without any. */
 function networkConfiguration(node: NetlabNodeMap): string | undefined {
   const lines: string[] = [];
   const loopback = node.map('loopback', loopbackKeys);
-  const own = [loopback.text('ipv4'), loopback.text('ipv6')].filter((one) => one !== undefined);
+  const own = addressesIn(loopback);
   if (own.length > 0) lines.push('auto lo', 'iface lo inet loopback', ...own.map((one) => `  up ip address add ${one} dev lo`));
   for (const port of node.maps('interfaces', interfaceKeys)) {
     const name = port.text('ifname');
     if (name === undefined || !/^eth\d{1,2}$/.test(name)) continue;
-    const addresses = [port.text('ipv4'), port.text('ipv6')].filter((one) => one?.includes('/'));
+    const addresses = addressesIn(port);
     if (addresses.length === 0) continue;
     lines.push(`auto ${name}`, `iface ${name} inet manual`, `  up ip link set ${name} up`);
     for (const address of addresses) lines.push(`  up ip address add ${address} dev ${name}`);
   }
   const routes = node.map('routing', routingKeys).maps('static', staticRouteKeys);
   for (const route of routes) {
-    const [to, via] = [route.text('ipv4') ?? route.text('ipv6'), mapOf(route.raw('nexthop'))];
+    const [to, via] = [route.text('ipv4') ?? route.text('ipv6'), mapOf(route.peek('nexthop'))];
     const gateway = textIn(via, 'ipv4') ?? textIn(via, 'ipv6');
-    if (to !== undefined && gateway !== undefined) lines.push(`  up ip route add ${to} via ${gateway}`);
+    if (to === undefined || gateway === undefined || lines.length === 0) continue;
+    route.raw('nexthop');
+    lines.push(`  up ip route add ${to} via ${gateway}`);
   }
   return lines.length === 0 ? undefined : `${lines.join('\n')}\n`;
+}
+
+/** Returns the addresses of an interface. Another value, such as `true` for an interface without one of its own, counts as unread. */
+function addressesIn(port: ForeignMap<'ipv4' | 'ipv6'>): string[] {
+  return (['ipv4', 'ipv6'] as const).flatMap((key) =>
+    /^[\da-f.:]+\/\d{1,3}$/i.test(String(port.peek(key))) ? (port.text(key) ?? []) : [],
+  );
 }
 
 type NetlabLinkMap = ForeignMap<keyof typeof linkKeys>;
@@ -182,12 +205,14 @@ type NetlabLinkMap = ForeignMap<keyof typeof linkKeys>;
 function addLink(
   lab: LabBuilder,
   link: NetlabLinkMap,
-  { names, index }: { readonly names: ReadonlyMap<string, string>; readonly index: number },
+  { names, index, nodes }: { readonly names: ReadonlyMap<string, string>; readonly index: number; readonly nodes: TreeMap },
 ): void {
   const ends = link.maps('interfaces', endKeys).map((end) => {
     const [node = '', port = ''] = [end.text('node'), end.text('ifname')];
     const name = names.get(node);
     if (name === undefined) throw new LabError(`a link names the node "${node.slice(0, 100)}", which does not exist`);
+    // netlab writes the facts of an interface twice: at its node, where they are taken or reported, and here.
+    end.takeSame(listOf(mapOf(nodes[node]).interfaces).find((one) => textIn(mapOf(one), 'ifname') === port));
     if (/^eth\d+$/.test(port)) return `${name}:${port}`;
     if (port !== '') lab.report(name)?.changed.push(`${port} is its first free port`);
     return name;

@@ -3,6 +3,8 @@
  * map that keeps count: a key that was not read when the import ends is reported, whatever the reason.
  */
 
+import { isDeepStrictEqual } from 'node:util';
+
 /** `needless`: Patchbay does without it, and nothing of the lab is lost. */
 export type Fate = 'taken' | 'changed' | 'missing' | 'needless';
 
@@ -55,6 +57,23 @@ export class ForeignMap<K extends string = string> {
     return String(value);
   }
 
+  /** Returns a text as programs read one that want a text: also a number, `true` and `false`. Another value counts as unread. */
+  word(key: K): string | undefined {
+    const value = this.peek(key);
+    if (typeof value !== 'boolean') return this.text(key);
+    this.#read.add(key);
+    return String(value);
+  }
+
+  /** Returns true or false, also as YAML 1.1 writes them (`False`, `off`); another value counts as unread. */
+  flag(key: K): boolean | undefined {
+    const value = String(this.peek(key)).toLowerCase();
+    const isTrue = /^(?:true|yes|on)$/.test(value);
+    if (!isTrue && !/^(?:false|no|off)$/.test(value)) return undefined;
+    this.#read.add(key);
+    return isTrue;
+  }
+
   /** Returns a number, also one in a text; another value counts as unread. */
   number(key: K): number | undefined {
     const value = this.peek(key);
@@ -89,6 +108,12 @@ export class ForeignMap<K extends string = string> {
   isZero(line: string): boolean {
     const value = this.peek(line.split(':', 1)[0] as K);
     return value === 0 || (typeof value === 'string' && /^0+(?:\.0*)?$/.test(value));
+  }
+
+  /** Counts as read the keys whose values another map of the file has as well, where they are taken or reported. */
+  takeSame(other: unknown): void {
+    for (const [key, value] of Object.entries(this.#map))
+      if (isMap(other) && Object.hasOwn(other, key) && isDeepStrictEqual(value, other[key])) this.#read.add(key);
   }
 
   /** Counts all keys as read: the whole map is reported. */
