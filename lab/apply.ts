@@ -7,6 +7,7 @@ import type { Node } from '../src/schema/node.ts';
 import type { Project } from '../src/schema/project.ts';
 import type { Static } from '../src/schema/type.ts';
 import type { Lab, LabLink } from './file/lab.ts';
+import { LabError, type Place } from './file/lab-error.ts';
 import type { LabPlan, LinkStep, NodeStep } from './plan/lab-plan.ts';
 import { planLinks } from './plan/plan-links.ts';
 import type { LabApi } from './state/lab-api.ts';
@@ -36,8 +37,26 @@ const mostBulkValues = 40_000;
 
 /** Applies a plan. @returns the project afterwards. @throws the first error of a request */
 export async function applyPlan(api: LabApi, lab: Lab, plan: LabPlan, options: ApplyOptions = {}): Promise<Project> {
+  if (options.strict) refuseLacking(lab, plan);
   const run = new Run(api, lab, plan, options);
   return run.all();
+}
+
+/** Most names of nodes that the refusal of a missing image lists. */
+const shownNodes = 3;
+
+/** @throws LabError with all missing images of the nodes that the plan makes */
+function refuseLacking({ nodes }: Lab, plan: LabPlan): void {
+  const made = new Set(plan.nodes.flatMap(({ name, create }) => (create ? [name] : [])));
+  const lacking = (plan.missing ?? []).flatMap(({ image, compute, nodes: all }) => {
+    const names = all.filter((name) => made.has(name));
+    const more = names.length > shownNodes ? ` and ${names.length - shownNodes} more` : '';
+    return names.length === 0 ? [] : [`${image} on ${compute} (${names.slice(0, shownNodes).join(', ')}${more})`];
+  });
+  if (lacking.length === 0) return;
+  const needs = new Set(plan.missing?.flatMap(({ nodes: all }) => all));
+  const place = nodes.find(({ name }) => made.has(name) && needs.has(name))?.place;
+  throw new LabError(`these images were not found: ${lacking.join('; ')}. Upload them, or make the lab without \`strict\``, place);
 }
 
 class Run {
@@ -146,9 +165,11 @@ class Run {
   /** Creates nodes. @returns their ids by name */
   async #createNodes(steps: readonly NodeStep[]): Promise<ReadonlyMap<string, string>> {
     const ids = new Map<string, string>();
+    const places = new Map(this.#lab.nodes.map(({ name, place }) => [name, place]));
     for (const part of parts(await placeNodes(this.#api, this.#lab, this.#path, steps))) {
       const nodes = part.map(({ create }) => create as BulkNode);
-      const made = await this.#bulk({ nodes, ...(this.#options.strict && { strict: true }) });
+      const body = { nodes, ...(this.#options.strict && { strict: true }) };
+      const made = await this.#bulk(body, (index) => places.get(part[index]?.name ?? ''));
       for (const [index, { name }] of part.entries()) ids.set(name, made.nodes[index]?.node_id ?? '');
       this.#report('create nodes', part.length);
     }
@@ -171,28 +192,29 @@ class Run {
     const byName = new Map(state.nodes.map(({ name, node_id }) => [name.replaceAll(' ', ''), node_id]));
     const steps = planLinks(this.#lab, state, []);
     await this.#freePorts(steps);
-    const mirrors = steps.flatMap(({ id, mirror }) => (id !== undefined && mirror ? [{ id, mirror }] : []));
+    const mirrors = steps.flatMap(({ id, mirror, place }) => (id !== undefined && mirror ? [{ id, mirror, place }] : []));
     for (const part of parts(steps.filter(({ action }) => action === 'create'))) {
       const links = part.map(({ ends, body }) => ({ ...body, nodes: (ends ?? []).map((end) => endOf(end, byName)) }));
-      const made = await this.#bulk({ links } as BulkCreate);
+      const made = await this.#bulk({ links } as BulkCreate, (index) => part[index]?.place);
       await this.#bounded([...part.entries()], ([index, step]) => this.#schedule(made.links[index]?.link_id ?? '', step));
-      for (const [index, { mirror }] of part.entries()) if (mirror) mirrors.push({ id: made.links[index]?.link_id ?? '', mirror });
+      for (const [index, { mirror, place }] of part.entries())
+        if (mirror) mirrors.push({ id: made.links[index]?.link_id ?? '', mirror, place });
       this.#report('create links', part.length);
     }
     const updates = steps.filter(({ action }) => action === 'update');
     await this.#each('change links', updates, async (step) => {
-      const { id = '', body = {} } = step;
-      if (Object.keys(body).length > 0) await this.#api.json('PUT', `${this.#path}/links/${id}`, body);
+      const { id = '', body = {}, place } = step;
+      if (Object.keys(body).length > 0) await placed(this.#api.json('PUT', `${this.#path}/links/${id}`, body), place);
       await this.#schedule(id, step);
     });
-    await this.#bounded(mirrors, ({ id, mirror }) =>
-      this.#api.json('PUT', `${this.#path}/links/${id}/mirror`, endOf(mirror, byName)),
+    await this.#bounded(mirrors, ({ id, mirror, place }) =>
+      placed(this.#api.json('PUT', `${this.#path}/links/${id}/mirror`, endOf(mirror, byName)), place),
     );
   }
 
-  async #schedule(linkId: string, { schedule }: LinkStep): Promise<void> {
+  async #schedule(linkId: string, { schedule, place }: LinkStep): Promise<void> {
     const path = `${this.#path}/links/${linkId}/schedule`;
-    if (schedule) await this.#api.json('PUT', path, schedule);
+    if (schedule) await placed(this.#api.json('PUT', path, schedule), place);
     else if (schedule === null) await this.#api.json('DELETE', path);
   }
 
@@ -221,8 +243,9 @@ class Run {
     await this.#bounded(stopped, (id) => this.#api.json('POST', `${this.#path}/nodes/${id}/start`, {}));
   }
 
-  #bulk(body: BulkCreate): Promise<Static<typeof Bulk>> {
-    return this.#api.json('POST', `${this.#path}/bulk`, body);
+  /** `placeOf`: the place in the lab file of the object with this index. */
+  #bulk(body: BulkCreate, placeOf: PlaceOf = () => undefined): Promise<Static<typeof Bulk>> {
+    return placed(this.#api.json<Static<typeof Bulk>>('POST', `${this.#path}/bulk`, body), placeOf);
   }
 
   async #each<T>(step: string, items: readonly T[], fn: (item: T) => Promise<unknown>): Promise<void> {
@@ -245,6 +268,18 @@ class Run {
     this.#done = Math.min(this.#total, this.#done + count);
     this.#options.onProgress?.({ step, done: this.#done, total: this.#total });
   }
+}
+
+type PlaceOf = (index: number) => Place | undefined;
+
+/** Gives a refusal the place of its object in the lab file; that of a request of several objects names it by its index. */
+async function placed<T>(request: Promise<T>, where: Place | PlaceOf | undefined): Promise<T> {
+  return request.catch((error: Error & { readonly status?: number }) => {
+    const [, index, words = error.message] = /^(?:nodes|links)\[(\d+)\]: (.*)$/s.exec(error.message) ?? [];
+    const place = typeof where === 'function' ? where(Number(index)) : where;
+    const isRefusal = error.status !== undefined && error.status >= 400 && error.status < 500;
+    throw place && isRefusal ? new LabError(words, place) : error;
+  });
 }
 
 function endOf({ node, port, label }: NonNullable<LinkStep['ends']>[number], byName: ReadonlyMap<string, string>) {

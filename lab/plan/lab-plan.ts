@@ -4,6 +4,7 @@ import type { DrawingInput } from '../../src/schema/drawing.ts';
 import type { LinkInput } from '../../src/schema/link.ts';
 import type { NodeUpdate } from '../../src/schema/node.ts';
 import type { ProjectUpdate } from '../../src/schema/project.ts';
+import type { Place } from '../file/lab-error.ts';
 import type { LabSchedule } from '../file/link-schedule.ts';
 import type { MissingImage } from './missing-images.ts';
 
@@ -81,6 +82,8 @@ export interface LinkStep {
   readonly body?: LinkInput;
   /** New schedule; null: the schedule is removed; undefined: it stays. */
   readonly schedule?: LabSchedule | null;
+  /** Place of the link in the file. */
+  readonly place?: Place | undefined;
 }
 
 export interface DrawingStep {

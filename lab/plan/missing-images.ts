@@ -58,7 +58,8 @@ export async function missingImages(
     for (const [image, of] of Map.groupBy(here, (need) => need.image)) {
       if (known.has(image) || (isFile && !isAbsolute(image) && known.has(basename(image)))) continue;
       const md5 = of.find((need) => need.md5)?.md5;
-      missing.push({ image, kind: kind as NodeType, compute, nodes: of.map(({ node }) => node), ...(md5 && { md5 }) });
+      const nodes = [...new Set(of.map(({ node }) => node))];
+      missing.push({ image, kind: kind as NodeType, compute, nodes, ...(md5 && { md5 }) });
     }
   });
   return missing.length === 0 ? missing : withFacts(api, missing);

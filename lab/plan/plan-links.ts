@@ -34,7 +34,7 @@ export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: r
     const step = link
       ? changeOf(one, { link, mirror: state?.mirrors.get(link.link_id), schedule: state?.schedules.get(link.link_id) }, byId)
       : creation(one);
-    return step ? { ...step, changes: step.changes.map((change) => withoutTraces(change, seen)) } : [];
+    return step ? { ...step, place: one.link.place, changes: step.changes.map((change) => withoutTraces(change, seen)) } : [];
   });
   return [...deleted, ...changed];
 }

@@ -27,6 +27,7 @@ export function planNodes(lab: Lab, state: LabProjectState | undefined, catalog:
   const present = new Map((state?.nodes ?? []).map((node) => [normalName(node.name), node]));
   const context: WantedContext = { catalog, checks: new ShapeChecks(), demands: demandsOf(lab), propertySchemas: new Map() };
   const wanted = wantedNodes(lab, present, context);
+  checkMirrors(lab, wanted);
   const places = layOut(lab, state?.nodes ?? []);
   const names = new Set(lab.nodes.map(({ name }) => name));
   const deleted = [...present].filter(([name]) => !names.has(name)).map(([, node]) => deletion(node));
@@ -49,6 +50,20 @@ function wantedNodes(lab: Lab, present: ReadonlyMap<string, Node>, context: Want
       throw new LabError(`the switches and hubs of a lab have at most ${mostPorts} ports together`, node.place);
     return wanted;
   });
+}
+
+/** Checks the kinds of nodes that are sent the frames of a link. @throws LabError */
+function checkMirrors({ links }: Lab, wanted: readonly WantedNode[]): void {
+  const kinds = new Map(wanted.map(({ node, facts }) => [node.name, facts]));
+  for (const { mirror, place } of links) {
+    const facts = mirror && kinds.get(mirror.node);
+    if (!facts || facts.can.mirror) continue;
+    const { title } = facts;
+    throw new LabError(
+      `frames cannot be mirrored to ${mirror.node}, which is of kind ${title}. Choose a machine or a container`,
+      place,
+    );
+  }
 }
 
 /** Normalises a name as the server does: without spaces. */

@@ -97,11 +97,16 @@ links:
   it('is refused with --strict and leaves no project; neither does any apply that fails', async () => {
     const before = await client.get<Project[]>('/v2/projects');
     const strict = await load(text.replace('absent-router', 'other-router'));
-    await assert.rejects(applyPlan(api, strict, await planOn(api, strict), { strict: true }), /was not found/);
+    await assert.rejects(
+      applyPlan(api, strict, await planOn(api, strict), { strict: true }),
+      /^LabError: incomplete\.yaml:4:3: these images were not found: absent-server\.img on local \(S\); other-router\.qcow2 on local \(R1, R2, R3 and 27 more\); vyos/,
+    );
     const failing = await load(`name: failing\n${refused}`);
-    await assert.rejects(applyPlan(api, failing, await planOn(api, failing)), /Filter bpf/);
+    await assert.rejects(applyPlan(api, failing, await planOn(api, failing)), /^LabError: incomplete\.yaml:3:9: Filter bpf/);
+    const uplinks = await load('name: uplinks\nnodes: {A: {kind: nat}, B: {kind: nat}}\nlinks: [[A, B]]\n');
+    await assert.rejects(applyPlan(api, uplinks, await planOn(api, uplinks)), /^LabError: incomplete\.yaml:3:\d+: /);
     const answer = await client.send('POST /v2/labs/apply', { body: { lab: text, strict: true } });
-    assert.match(answer.text(), /"failure":".*was not found/);
+    assert.match(answer.text(), /"failure":".*images were not found/);
     assert.deepEqual(await client.get('/v2/projects'), before);
   });
 

@@ -235,6 +235,10 @@ drawings:
     await assert.rejects(lab('  - {ends: [PC1, SW], mirror: MV}\n'), /no node "MV"/);
     const twice = await lab('  - {ends: [PC1, SW], mirror: VM:Ethernet0}\n  - [PC3, VM:Ethernet0]\n');
     await assert.rejects(planOn(api, twice), /two links end at port Ethernet0 of VM/);
+    await assert.rejects(
+      planOn(api, await lab('  - [PC1, SW]\n  - {ends: [PC2, VM], mirror: SW}\n')),
+      /^LabError: .*:7:5: frames cannot be mirrored to SW, which is of kind .*\. Choose a machine or a container/,
+    );
   });
 
   it('a disk image is attached unless the file says otherwise, and after an export as before', async () => {
