@@ -1,6 +1,7 @@
 /** Ports and addresses that a client wants and cannot have: the node keeps what it has, and listeners are notified. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
@@ -52,6 +53,76 @@ test('a console port that another program has; a free one is given without a wor
   assert.equal(listener.notices().filter(({ action }) => action === 'log.warning').length, 1);
   other.close();
   await listener.close();
+});
+
+test('ports of a bulk request: those that are taken are named, each once', async () => {
+  const project = await createProject(client);
+  const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+  const one = await createNode(client, project, 'vpcs');
+  const nodes = ['Bulk1', 'Bulk2'].map((name) => ({ name, node_type: 'vpcs', compute_id: 'local', console: one.console }));
+  const made = await client.post<{ nodes: NodeBody[] }>(`${project.path}/bulk`, { nodes });
+  assert.equal(new Set([one.console, ...made.nodes.map(({ console }) => console)]).size, 3);
+  for (const node of made.nodes)
+    await listener.find(
+      warning(new RegExp(`^${node.name} did not get the console port ${one.console}: it has ${node.console}\\.`)),
+      node.name,
+    );
+  const kept = await client.get<NodeBody>(`${project.path}/nodes/${one.node_id}`);
+  assert.equal(kept.console, one.console);
+  assert.equal(listener.notices().filter(({ action }) => action === 'log.warning').length, 2);
+  await listener.close();
+});
+
+test('a screen: its port that another node or another program has, and one outside of the range of screens', async () => {
+  const project = await createProject(client);
+  const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+  const screen = (fields: object) => createNode(client, project, 'qemu', { console_type: 'vnc', ...fields });
+  const [one, two] = [await screen({}), await screen({})];
+  const program = createServer().listen(0, '127.0.0.1');
+  await once(program, 'listening');
+  const address = program.address();
+  assert.ok(typeof address === 'object' && address);
+  for (const wanted of [one.console as number, address.port, 5000]) {
+    const changed = await client.put<NodeBody>(`${project.path}/nodes/${two.node_id}`, { console: wanted });
+    if (changed.console === wanted) continue;
+    assert.equal(changed.console, two.console, `not ${wanted}: the node keeps its own`);
+    await listener.find(warning(new RegExp(`^${two.name} did not get the console port ${wanted}: it has ${two.console}\\.`)), 'it');
+  }
+  const three = await screen({ console: one.console });
+  assert.notEqual(three.console, one.console);
+  await listener.find(warning(new RegExp(`^${three.name} did not get the console port ${one.console}:`)), 'a new node');
+  program.close();
+  await listener.close();
+});
+
+test('an address that several nodes want is given to each: clusters share one', async () => {
+  const project = await createProject(client);
+  const mac_address = '0c:aa:bb:cc:dd:00';
+  const one = await createNode(client, project, 'qemu', { properties: { mac_address } });
+  const two = await createNode(client, project, 'qemu', { properties: { mac_address } });
+  const three = await createNode(client, project, 'qemu');
+  const changed = await client.put<NodeBody>(`${project.path}/nodes/${three.node_id}`, { properties: { mac_address } });
+  assert.deepEqual(
+    [one, two, changed].map(({ properties }) => properties.mac_address),
+    [mac_address, mac_address, mac_address],
+  );
+});
+
+test('the UDP port of a tunnel that another program has is refused when it is linked, and the link is not made', async () => {
+  const project = await createProject(client);
+  const program = createSocket('udp4').bind(0, '0.0.0.0');
+  await once(program, 'listening');
+  const { port } = program.address();
+  const ports_mapping = [{ name: 'a', port_number: 0, type: 'udp', lport: port, rhost: '127.0.0.1', rport: 9 }];
+  const cloud = await createNode(client, project, 'cloud', { properties: { ports_mapping } });
+  const hub = await createNode(client, project, 'ethernet_hub');
+  const nodes = [end(cloud), end(hub)];
+  const answer = await client.send(`POST ${project.path}/links`, { body: { nodes } });
+  expectFault(answer, 409, new RegExp(String(port)));
+  assert.deepEqual(await client.get(`${project.path}/links`), []);
+  program.close();
+  await once(program, 'close');
+  await client.post(`${project.path}/links`, { nodes });
 });
 
 test('an address that is free is no reason to warn, however it is written', async () => {

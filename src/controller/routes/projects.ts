@@ -12,6 +12,7 @@ import { deleteAll } from '../live/bulk-delete.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { outlineOf } from '../projects/project-outline.ts';
 import { checkRequested } from './requested-properties.ts';
+import { warnOfUnmet } from './unmet-wishes.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const Stats = Type.Object({ drawings: count, links: count, nodes: count, snapshots: count }, named('ProjectStats'));
@@ -125,7 +126,11 @@ function bulkRoutes({ projects, settings, templates, warmTemplates }: Controller
       ({ path, body }) => {
         const wanted = { ...body, ...(body.nodes && { nodes: body.nodes.map((node) => templates.complete(node)) }) };
         for (const node of wanted.nodes ?? []) checkRequested(node, settings);
-        return projects.get(path.project_id).change((live) => makeAll(live, wanted, (node) => warmTemplates.fillOf(node)));
+        return projects.get(path.project_id).change(async (live) => {
+          const made = await makeAll(live, wanted, (node) => warmTemplates.fillOf(node));
+          for (const [index, node] of made.nodes.entries()) warnOfUnmet(live, wanted.nodes?.[index] ?? {}, node);
+          return made;
+        });
       },
     ),
     route(

@@ -12,13 +12,19 @@ interface WantedOfNode {
 /** Key of a node's properties to what it is called. */
 const ofProperties: Readonly<Record<string, string>> = { aux: 'auxiliary console port', mac_address: 'MAC address' };
 
-/** Returns the node; a `log.warning` names each wish of the request that it does not meet, and what it has instead. */
+/** Returns the node; listeners are warned of wishes that it does not meet. */
 export async function withWarnings(
   live: Pick<LiveProject, 'notify'>,
   wish: WantedOfNode,
   made: Promise<NodeObject>,
 ): Promise<NodeObject> {
   const node = await made;
+  warnOfUnmet(live, wish, node);
+  return node;
+}
+
+/** Names in a `log.warning` each wish of a request that its node does not meet, and what the node has instead. */
+export function warnOfUnmet(live: Pick<LiveProject, 'notify'>, wish: WantedOfNode, node: NodeObject): void {
   const unmet: string[] = [];
   const compare = (what: string, wanted: unknown, given: unknown) => {
     if (wanted === undefined || wanted === null || wanted === '' || isSame(wanted, given)) return;
@@ -33,7 +39,6 @@ export async function withWarnings(
     const message = `${node.name} did not get the ${wanted}. It is in use, or outside of the range that the compute gives out`;
     live.notify('log.warning', { message });
   }
-  return node;
 }
 
 const isSame = (one: unknown, other: unknown) => String(one).toLowerCase() === String(other).toLowerCase();

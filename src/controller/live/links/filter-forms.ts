@@ -35,9 +35,9 @@ function findField(name: string): FormField | undefined {
   return fieldsOf(key).find((field) => field.name === name);
 }
 
-/** Lists the filters for the desktop's dialog: one for each parameter. */
+/** Lists the filters for the desktop's dialog: one for each parameter, and a latency of one direction as the delay that it is. */
 export function desktopOffers(offers: readonly FilterOffer[]): FilterOffer[] {
-  return offers.flatMap((offer) => {
+  return offers.map(withoutAlias).flatMap((offer) => {
     const fields = fieldsOf(offer.type);
     const ordered = fields.toSorted((one, other) => Number(one.name !== offer.type) - Number(other.name !== offer.type));
     return ordered.flatMap(({ name, place }) => {
@@ -47,6 +47,12 @@ export function desktopOffers(offers: readonly FilterOffer[]): FilterOffer[] {
       return [{ ...offer, type: name, name: title, parameters: [parameter] }];
     });
   });
+}
+
+function withoutAlias(offer: FilterOffer): FilterOffer {
+  const type = offer.type.replace('latency', 'delay');
+  const { parameters } = (type !== offer.type && findFilter(type)) || offer;
+  return { ...offer, type, parameters: [...parameters], name: offer.name.replace(/^Latency/, 'Delay') };
 }
 
 /** Returns the filters as the desktop is shown them: one whole number or text each. Filters without facts are left out. */
