@@ -1,6 +1,6 @@
 /**
  * Bundles the server's modules, some 600 of `src/` and 500 of packages, into a few scripts, and those of the fabric into one, with V8's code
- * of what runs first beside them (docs/adr/0035). Threads and the guard run from `src/`. The `import.meta` of each module stays that of its
+ * of what runs first beside them, and threads and the guard into modules (docs/adr/0035). The `import.meta` of each module stays that of its
  * source. `node scripts/bundle-program.mjs [--only]` prints the entry; `--only`, for a package, removes bundles of other sources.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -39,9 +39,14 @@ async function hashOfSources() {
 
 async function make(target) {
   const made = path.join(folder, `made-${randomUUID()}`);
-  for (const { fileName, code } of await generate()) {
-    await mkdir(path.dirname(path.join(made, fileName)), { recursive: true });
-    await writeFile(path.join(made, fileName), asAscii(asFunction(code)));
+  const { scripts, modules } = await generate();
+  const files = [
+    ...scripts.map(({ fileName, code }) => [fileName, asFunction(code)]),
+    ...modules.map(({ fileName, code }) => [fileName, code]),
+  ];
+  for (const [name, text] of files) {
+    await mkdir(path.dirname(path.join(made, name)), { recursive: true });
+    await writeFile(path.join(made, name), asAscii(text));
   }
   await writeFile(path.join(made, 'package.json'), '{ "type": "commonjs" }\n');
   for (const file of [entry, `fabric/${entry}`])
@@ -73,18 +78,46 @@ async function removeOld(kept) {
 /** Packages that are not bundled: koffi finds files by its own path. */
 const outside = /^koffi(\/|$)/;
 
+/** Sources that run as threads, and the guard of a slice: modules of their own, which wait at their top. All stand at one depth. */
+const threads = [
+  'lab/thread/lab-thread.ts',
+  'src/controller/model/topology-thread.ts',
+  'src/controller/relay/relay-thread.ts',
+  'src/controller/zip/extract-thread.ts',
+  'src/emulators/host/checksum-worker.ts',
+  'src/emulators/host/file-checksum-worker.ts',
+  'src/slice/guard.ts',
+];
+const nameOfThread = (source) => `${path.basename(path.dirname(source))}/${path.basename(source, '.ts')}`;
+/** Entries of the bundle, which its processes start in place of these sources. */
+const entries = new Map([
+  ['src/main.ts', entry],
+  ['src/fabric/main.ts', `fabric/${entry}`],
+  ...threads.map((source) => [source, `${nameOfThread(source)}.mjs`]),
+]);
+
+/** The files of the bundle: scripts of the program and of the fabric, and modules. */
 async function generate() {
-  const main = await outputOf('src/main.ts', 'program.js', 0);
-  return [...main, ...(await outputOf('src/fabric/main.ts', 'fabric/program.js', 1))];
+  const inputs = Object.fromEntries(threads.map((source) => [nameOfThread(source), path.join(root, source)]));
+  const [main, fabric, modules] = await Promise.all([
+    outputOf([path.join(root, 'src/main.ts')], { format: 'cjs', folder: '' }),
+    outputOf([path.join(root, 'src/fabric/main.ts')], { format: 'cjs', folder: 'fabric' }),
+    outputOf(inputs, { format: 'esm', folder: 'shared', entryFileNames: '[name].mjs' }),
+  ]);
+  return { scripts: [...main, ...fabric], modules };
 }
 
-/** `depth`: of its files, below the folder of the bundle. */
-async function outputOf(input, entryFileNames, depth) {
-  const chunkFileNames = path.join(path.dirname(entryFileNames), '[name]-[hash].js');
+/** `folder`: of its files, in the bundle. */
+async function outputOf(input, { format, folder: of, entryFileNames = path.join(of, 'program.js') }) {
+  const chunkFileNames = path.join(of, `[name]-[hash]${path.extname(entryFileNames)}`);
   const { rolldown } = await import('rolldown');
-  const withOwnMeta = { filter: { code: 'import.meta.' }, handler: (code, id) => withMetaOfSource(code, id, depth) };
+  const here = format === 'cjs' ? '__dirname' : 'import.meta.dirname';
+  const withOwnMeta = {
+    filter: { code: 'import.meta.' },
+    handler: (code, id) => withMetaOfSource(code, id, of === '' ? here : `${here} + '/..'`),
+  };
   const bundle = await rolldown({
-    input: path.join(root, input),
+    input,
     platform: 'node',
     external: (id) => outside.test(id),
     plugins: [
@@ -94,7 +127,7 @@ async function outputOf(input, entryFileNames, depth) {
     ],
   });
   try {
-    return (await bundle.generate({ format: 'cjs', keepNames: true, comments: false, entryFileNames, chunkFileNames })).output;
+    return (await bundle.generate({ format, keepNames: true, comments: false, entryFileNames, chunkFileNames })).output;
   } finally {
     await bundle.close();
   }
@@ -112,24 +145,20 @@ const withoutVersionCheck = {
   handler: (code) => code.replace('if (meta?.fastify == null) return', 'return'),
 };
 
-const joined = "process.getBuiltinModule('node:path').join";
-/** Entries of the bundle, which its processes start in place of these sources. */
-const entries = new Map([
-  ['src/main.ts', entry],
-  ['src/fabric/main.ts', `fabric/${entry}`],
-]);
+const metaOfSource =
+  /new URL\('(?<url>\.[^']+\.ts)', import\.meta\.url\)|resolve\(import\.meta\.dirname, '(?<path>[^']+\.ts)'\)|import\.meta\.(?<own>url|dirname)/g;
 
-/** Relative to the bundle, which may be installed in another place than it was made. */
-function withMetaOfSource(code, id, depth) {
-  const place = (file) => `${joined}(__dirname, ${JSON.stringify(`${'../'.repeat(depth)}${file}`)})`;
-  const source = `../../../${path.relative(root, id)}`;
-  return code
-    .replaceAll('import.meta.url', `process.getBuiltinModule('node:url').pathToFileURL(${place(source)}).href`)
-    .replaceAll('import.meta.dirname', place(path.dirname(source)))
-    .replaceAll(/'((?:\.\.\/)+(?:\w+\/)*main\.ts)'/g, (all, file) => {
-      const found = entries.get(path.relative(root, path.join(path.dirname(id), file)));
-      return found === undefined ? all : place(found);
-    });
+/** `folder`: expression of the bundle's, which may be installed in another place than it was made. */
+function withMetaOfSource(code, id, folder) {
+  const place = (file) => `process.getBuiltinModule('node:path').join(${folder}, ${JSON.stringify(file)})`;
+  const urlOf = (file) => `process.getBuiltinModule('node:url').pathToFileURL(${place(file)})`;
+  return code.replaceAll(metaOfSource, (...found) => {
+    const { url, path: file = url, own } = found.at(-1);
+    const source = path.relative(root, file === undefined ? id : path.resolve(path.dirname(id), file));
+    const target = (file !== undefined && entries.get(source)) || `../../../${source}`;
+    if (own !== undefined) return own === 'url' ? `${urlOf(target)}.href` : place(path.dirname(target));
+    return url === undefined ? place(target) : urlOf(target);
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

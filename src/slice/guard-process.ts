@@ -1,11 +1,11 @@
 /** Keeps a slice's guard process running while the server runs. The guard outlives the server. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { runMarker } from '../process/child.ts';
 import { leaseFileOf, removeDeadline, writeDeadline } from './lease-file.ts';
 
-const program = join(import.meta.dirname, 'guard.ts');
+const program = resolve(import.meta.dirname, 'guard.ts');
 
 export class GuardProcess {
   readonly #runtimeDirectory: string;
