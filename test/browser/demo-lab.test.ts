@@ -61,7 +61,7 @@ describe('the demo lab', { skip: noGuest }, () => {
     const broken = { name: 'Broken', node_type: 'qemu', compute_id: 'local', x: 0, y: -190 };
     await client.post(`${path}/nodes`, { ...broken, properties: { ram: 64, options: '-no-such-option' } });
     await canvas(page).node('Broken').click();
-    await page.keyboard.press('s');
+    await page.keyboard.press('Alt+s');
     const reason = page.locator('.inspector .notice.error');
     await reason.waitFor();
     assert.match(await reason.innerText(), /no-such-option/);

@@ -91,7 +91,7 @@ describe('a lab by keyboard alone', () => {
   });
 
   it('is started, and pings from a console; a key returns from the console to the page', async () => {
-    await press('Shift+S');
+    await press('Alt+Shift+S');
     await page.locator('.node.started').nth(2).waitFor();
     for (const number of [2, 1]) {
       await select(`PC${number}`);
@@ -175,12 +175,40 @@ describe('a lab by keyboard alone', () => {
     await press('?');
     const dialog = page.getByRole('dialog', { name: 'Keys and help' });
     await dialog.waitFor();
-    for (const key of ['F6', 'Ctrl F6', 'E', 'M', '/', 'L', 'N', 'W', 'Del', '?', 'Shift S', 'Ctrl Z'])
+    for (const key of ['F6', 'Ctrl F6', 'E', 'M', '/', 'L', 'N', 'W', 'Del', '?', 'Alt Shift S', 'Ctrl Z'])
       assert.equal(await dialog.locator('kbd').getByText(key, { exact: true }).count(), 1, key);
     await press('Escape');
   });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));
+
+  it('runs on whatever words are typed at it: keys of letters start and stop nothing', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') sent.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+    const words =
+      `ping reload xterm exit stop start show ip route reset restart suspend pause run sh bash ssh scp top ps kill vi less
+      more cat grep sed awk sort tail head ls cd pwd mkdir rm cp mv touch chmod find tar gzip curl wget apt yum dnf systemctl service
+      enable configure terminal interface shutdown no write memory copy running-config startup-config hostname router ospf bgp vlan
+      trunk spanning-tree access-list debug undebug traceroute telnet arp clear save quit end conf wr sysctl ifconfig iptables tcpdump
+      dig nslookup host netstat ss nmap python perl sleep echo export alias history man help who uptime date df du mount free PASS XSPR`
+        .trim()
+        .split(/\s+/);
+    assert.ok(words.length >= 100);
+    for (const word of words) {
+      await select('PC1');
+      await page.evaluate("document.querySelector('svg.canvas').focus()");
+      await keyboard.type(word);
+      await press('Escape');
+    }
+    page.removeAllListeners('request');
+    assert.deepEqual(
+      sent.filter((line) => /(start|stop|suspend|reload)$|\/links\//.test(line)),
+      [],
+    );
+    assert.ok((await nodes()).every(({ status }) => status === 'started'));
+  });
 });
 
 /** Escape in the task of the choice: the menu is removed, and no frame has been drawn since. */

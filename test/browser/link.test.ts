@@ -140,11 +140,11 @@ describe('a link in the browser', () => {
 
   it('is suspended with a key', async () => {
     await selectLink(page);
-    await page.keyboard.press('u');
+    await page.keyboard.press('Alt+u');
     await waitFor(async () => (await client.get<Link>(linkPath)).suspend, { what: 'the suspended link' });
     // The page updates first: the key acts on its state.
     await page.getByText('Suspended', { exact: true }).first().waitFor();
-    await page.keyboard.press('u');
+    await page.keyboard.press('Alt+u');
     await waitFor(async () => !(await client.get<Link>(linkPath)).suspend, { what: 'the resumed link' });
   });
 

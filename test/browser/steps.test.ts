@@ -51,7 +51,7 @@ async function stepsOf(act: () => Promise<void>, isDone: () => Promise<boolean>)
 
 describe('a gesture on several items', () => {
   it('is one step when a layout arranges them, and undo restores their places', async () => {
-    for (const key of ['Alt+Shift+L', 'Alt+Shift+T', 'Alt+Shift+F', 'Alt+Shift+R']) {
+    for (const key of ['Alt+Shift+L', 'Alt+Shift+T', 'Alt+Shift+F', 'Alt+Shift+O']) {
       const before = await placesOf();
       await page.keyboard.press('Control+A');
       const isMoved = async () => {

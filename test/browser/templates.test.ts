@@ -60,7 +60,7 @@ describe('templates in the browser', () => {
     const node = canvas(page).node('Firewall-1');
     await node.waitFor();
     await node.click();
-    await page.keyboard.press('s');
+    await page.keyboard.press('Alt+s');
     await page.getByText('Running', { exact: true }).first().waitFor();
     await page.keyboard.press('c');
     const screen = page.locator('.screen canvas');

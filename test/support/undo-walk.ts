@@ -31,11 +31,12 @@ const isUplink = ({ node_type }: FreePort) => node_type === 'nat' || node_type =
 /** Whether the two may be joined. */
 const fits = (one: FreePort, other: FreePort) => other.end.node_id !== one.end.node_id && !(isUplink(one) && isUplink(other));
 
-const left = { command_line: null, node_directory: null, status: null, console_host: null };
+const capture = { capturing: false, capture_compute_id: null, capture_file_name: null, capture_file_path: null };
+const left = { command_line: null, node_directory: null, status: null, console_host: null, ...capture };
 /** Leaves out the interfaces of the host, which come and go with other tests. */
 const withoutInterfaces = (key: string, value: unknown) => (key === 'interfaces' ? undefined : value);
 
-/** All that is stored, whatever the order: how a node runs is not. */
+/** All that steps change, whatever the order: how a node runs and what is captured they do not. */
 export async function topologyOf(ask: AskProject): Promise<readonly string[][]> {
   const lists = await Promise.all(['nodes', 'links', 'drawings'].map((list) => ask(`GET /${list}`)));
   return lists.map((list) => (list as object[]).map((each) => JSON.stringify({ ...each, ...left }, withoutInterfaces)).sort());

@@ -123,7 +123,7 @@ export const arrangeActions: readonly Action[] = [
   automatic('layered', 'Alt+Shift+L'),
   automatic('tree', 'Alt+Shift+T'),
   automatic('force', 'Alt+Shift+F'),
-  automatic('ring', 'Alt+Shift+R'),
+  automatic('ring', 'Alt+Shift+O'),
   lock,
   layer('raise', ']', 1),
   layer('lower', '[', -1),

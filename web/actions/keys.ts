@@ -7,8 +7,10 @@ const isApple = () => /Mac|iPhone|iPad/.test(navigator.platform);
 /** Formats a pressed key as commands name their keys. */
 export function chordOf(event: KeyboardEvent): string {
   const mod = isApple() ? event.metaKey : event.ctrlKey;
-  const isLetter = /^[a-z]$/i.test(event.key);
-  const key = isLetter ? event.key.toUpperCase() : event.key;
+  // Option types other characters on a Mac: the key itself counts.
+  const ofOption = isApple() && event.altKey ? /^Key([A-Z])$/.exec(event.code)?.[1] : undefined;
+  const isLetter = ofOption !== undefined || /^[a-z]$/i.test(event.key);
+  const key = isLetter ? (ofOption ?? event.key).toUpperCase() : event.key;
   // A character such as `?` already implies Shift.
   const isSign = event.key.length === 1 && !isLetter;
   return [mod && 'Mod', event.altKey && 'Alt', event.shiftKey && !isSign && 'Shift', key].filter(Boolean).join('+');

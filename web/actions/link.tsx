@@ -17,7 +17,7 @@ const suspend: Action = {
   label: texts.suspendLink,
   group: 'links',
   icon: 'pause',
-  keys: ['U'],
+  keys: ['Alt+U'],
   places: ['link'],
   enabled: (context) => selected(context).length > 0,
   on: (context) => selected(context).length > 0 && selected(context).every((link) => link.suspend),

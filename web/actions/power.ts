@@ -17,11 +17,12 @@ interface Power {
   readonly from: readonly NodeStatus[];
 }
 
+/** Keys that type a letter are no keys of these: words typed by mistake, as into a console, change nothing that runs. */
 const powers: readonly Power[] = [
-  { verb: 'start', icon: 'play', keys: ['S'], allKeys: ['Shift+S'], from: ['stopped', 'suspended'] },
-  { verb: 'stop', icon: 'stop', keys: ['X'], allKeys: ['Shift+X'], from: ['started', 'suspended'] },
-  { verb: 'suspend', icon: 'pause', keys: ['P'], allKeys: ['Shift+P'], from: ['started'] },
-  { verb: 'reload', icon: 'reload', keys: ['R'], allKeys: ['Shift+R'], from: ['started'] },
+  { verb: 'start', icon: 'play', keys: ['Alt+S'], allKeys: ['Alt+Shift+S'], from: ['stopped', 'suspended'] },
+  { verb: 'stop', icon: 'stop', keys: ['Alt+X'], allKeys: ['Alt+Shift+X'], from: ['started', 'suspended'] },
+  { verb: 'suspend', icon: 'pause', keys: ['Alt+P'], allKeys: ['Alt+Shift+P'], from: ['started'] },
+  { verb: 'reload', icon: 'reload', keys: ['Alt+R'], allKeys: ['Alt+Shift+R'], from: ['started'] },
 ];
 
 /** Limit of requests in parallel, to keep the load of the server low. */
