@@ -250,4 +250,17 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a node that could not be made when its project was opened is made and started, although the connection held',
+    schedule: {
+      ...{ seed: 1002069, nodes: 4, remotes: 1 },
+      steps: [
+        { wait: 1, what: 'close', of: 6, lasts: 1 },
+        { wait: 43899, what: 'guest_crash', of: 7, lasts: 78452 },
+        { wait: 1, what: 'auto_start', of: 4, lasts: 1 },
+        { wait: 1, what: 'open', of: 4, lasts: 1 },
+        { wait: 1, what: 'cut', of: 4, lasts: 23 },
+      ],
+    },
+  },
 ];

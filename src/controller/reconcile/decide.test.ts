@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runEndings } from '../../schema/node-runs.ts';
 import type { WantedRun } from '../model/wanted.ts';
-import { type Decision, decide, type LeaveReason, type Observed } from './decide.ts';
+import { type Decision, decide, decidePlace, type LeaveReason, type Observed } from './decide.ts';
 
 const now = 1_000;
 const generation = 7;
 const wanted = (run: WantedRun['run']): WantedRun => ({ run, generation, by: 'client' });
 const calm: Observed = {
   ...{ isBusy: false, reach: 'connected', machine: 'stopped', tellsRuns: true, run: {}, wasSeenRunning: false, failed: undefined },
-  ...{ leaving: 'no', hasRoom: false, failedMove: undefined, hasPendingMove: false },
+  ...{ leaving: 'no', hasRoom: false, failedMove: undefined, hasPendingMove: false, isUnmade: false },
 };
 
 const runs: Observed['run'][] = [
@@ -20,16 +20,30 @@ const runs: Observed['run'][] = [
   ),
 ];
 /** Whether and why it has to leave, and what became of that. */
-const places: Pick<Observed, 'leaving' | 'hasRoom' | 'failedMove' | 'hasPendingMove'>[] = [
-  { leaving: 'no', hasRoom: false, hasPendingMove: false },
-  { leaving: 'no', hasRoom: false, hasPendingMove: true },
-  { leaving: 'drained', hasRoom: true, hasPendingMove: true },
-  { leaving: 'lost', hasRoom: true, hasPendingMove: true },
+const places: Pick<Observed, 'leaving' | 'hasRoom' | 'failedMove' | 'hasPendingMove' | 'isUnmade'>[] = [
+  { leaving: 'no', hasRoom: false, hasPendingMove: false, isUnmade: false },
+  { leaving: 'no', hasRoom: false, hasPendingMove: false, isUnmade: true },
+  { leaving: 'drained', hasRoom: true, hasPendingMove: true, isUnmade: true },
+  { leaving: 'no', hasRoom: false, hasPendingMove: true, isUnmade: false },
+  { leaving: 'drained', hasRoom: true, hasPendingMove: true, isUnmade: false },
+  { leaving: 'lost', hasRoom: true, hasPendingMove: true, isUnmade: false },
   ...(['lost', 'drained', 'evicted'] as const satisfies LeaveReason[]).flatMap((leaving) => [
-    { leaving, hasRoom: false, hasPendingMove: false },
-    { leaving, hasRoom: true, hasPendingMove: false },
-    { leaving, hasRoom: true, failedMove: { reason: 'no disk', count: 1, notBefore: now - 1 }, hasPendingMove: false },
-    { leaving, hasRoom: true, failedMove: { reason: 'no disk', count: 1, notBefore: now + 1 }, hasPendingMove: false },
+    { leaving, hasRoom: false, hasPendingMove: false, isUnmade: false },
+    { leaving, hasRoom: true, hasPendingMove: false, isUnmade: false },
+    {
+      leaving,
+      hasRoom: true,
+      failedMove: { reason: 'no disk', count: 1, notBefore: now - 1 },
+      hasPendingMove: false,
+      isUnmade: false,
+    },
+    {
+      leaving,
+      hasRoom: true,
+      failedMove: { reason: 'no disk', count: 1, notBefore: now + 1 },
+      hasPendingMove: false,
+      isUnmade: false,
+    },
   ]),
 ];
 const failures = [
@@ -67,6 +81,7 @@ function after([before, observed]: [WantedRun, Observed], decision: Decision): [
       },
     ];
   if (decision.do === 'settle') return [before, { ...next, hasPendingMove: false }];
+  if (decision.do === 'make') return [before, { ...next, isUnmade: false }];
   if (decision.do === 'start') return [before, { ...next, machine: 'started', run: { generation }, wasSeenRunning: true }];
   if (decision.do === 'stop') return [before, { ...next, machine: 'stopped', run: { generation, ending: 'asked' } }];
   if (decision.do === 'want')
@@ -98,17 +113,19 @@ describe('for every state', () => {
       if (decision.do === 'wait') require(/\w \w/.test(decision.why));
       if (decision.do === 'start') require(want.run === 'running' && observed.machine === 'stopped');
       if (decision.do === 'stop') require(want.run === 'stopped' && observed.machine !== 'stopped');
+      if (decision.do === 'make') require(observed.isUnmade && observed.leaving === 'no');
       if (decision.do === 'list') require(observed.tellsRuns);
       // A person who asks again has another generation, which has not failed.
-      if (observed.failed && observed.failed.notBefore > now) require(!['start', 'stop', 'list', 'settle'].includes(decision.do));
+      if (observed.failed && observed.failed.notBefore > now)
+        require(!['make', 'start', 'stop', 'list', 'settle'].includes(decision.do));
     }
     assert.equal(count, 2 * 2 * 5 * 3 * 2 * runs.length * 2 * 3 * places.length);
   });
 
-  test('it is settled after five decisions, where the compute does as it is asked', () => {
+  test('it is settled after six decisions, where the compute does as it is asked', () => {
     for (const [want, observed] of all()) {
       let state: [WantedRun, Observed] = [want, { ...observed, failed: undefined }];
-      for (let steps = 0; steps < 5; steps++) state = after(state, decide(...state, now));
+      for (let steps = 0; steps < 6; steps++) state = after(state, decide(...state, now));
       const last = decide(...state, now);
       if (last.do !== 'nothing' && last.do !== 'wait') assert.fail(JSON.stringify([want, observed, last]));
     }
@@ -190,4 +207,13 @@ describe('a node whose slice is left', () => {
     assert.deepEqual(of({ leaving: 'drained', ...failed }), { do: 'wait', why: 'no disk', failed: failed.failedMove });
     assert.equal(of({ leaving: 'lost', reach: 'fenced', hasRoom: false, ...stopped }).do, 'wait');
   });
+});
+
+test('a node that its compute could not make is made there when that can be reached, also one that always runs', () => {
+  const unmade = { ...calm, isUnmade: true };
+  assert.equal(decidePlace(unmade, now).do, 'make');
+  assert.equal(decide(wanted('stopped'), unmade, now).do, 'make');
+  assert.equal(decide(wanted('running'), unmade, now).do, 'start', 'which makes it first');
+  assert.equal(decidePlace({ ...unmade, reach: 'away' }, now).do, 'nothing');
+  assert.equal(decidePlace({ ...unmade, failed: { reason: 'busy', count: 1, notBefore: now + 1 } }, now).do, 'wait');
 });

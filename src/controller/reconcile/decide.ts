@@ -32,6 +32,10 @@ export interface ObservedPlace {
   readonly hasRoom: boolean;
   /** The last attempt to move it away from this compute, under this lease. */
   readonly failedMove?: FailedAttempt | undefined;
+  /** Whether it could not be made on its compute, which was busy or could not be reached. */
+  readonly isUnmade: boolean;
+  /** The last attempt in this generation, at this compute, under this lease. */
+  readonly failed?: FailedAttempt | undefined;
 }
 
 export interface Observed extends ObservedPlace {
@@ -48,8 +52,6 @@ export interface Observed extends ObservedPlace {
   readonly run: 'unknown' | { readonly generation?: number | undefined; readonly ending?: RunEnding | undefined };
   /** This server saw it run in this generation, at this compute, under this lease. */
   readonly wasSeenRunning: boolean;
-  /** The last attempt in this generation, at this compute, under this lease. */
-  readonly failed?: FailedAttempt | undefined;
 }
 
 export type Decision =
@@ -62,6 +64,8 @@ export type Decision =
   | { readonly do: 'settle' }
   /** Moves the node to another compute: with its files, or with the last copies of them. */
   | { readonly do: 'move'; readonly takeFiles: boolean }
+  /** Makes the node on its compute. */
+  | { readonly do: 'make' }
   | { readonly do: 'start' }
   | { readonly do: 'stop' }
   | { readonly do: 'want'; readonly run: WantedRun['run']; readonly by: 'adopted' | 'guest' };
@@ -87,8 +91,13 @@ export function decide(wanted: WantedRun, observed: Observed, now: number): Deci
 }
 
 /** Decides the place of a node of any kind, also of one that always runs. */
-export function decidePlace({ isBusy, reach, leaving, hasRoom, failedMove }: ObservedPlace, now: number): Decision {
-  if (isBusy || leaving === 'no') return nothing;
+export function decidePlace(observed: ObservedPlace, now: number): Decision {
+  const { isBusy, reach, leaving, hasRoom, failed, failedMove, isUnmade } = observed;
+  if (isBusy) return nothing;
+  if (leaving === 'no') {
+    if (!isUnmade || reach !== 'connected') return nothing;
+    return failed && now < failed.notBefore ? waitAfter(failed) : { do: 'make' };
+  }
   const isThere = reach === 'connected' || reach === 'ending';
   if (leaving !== 'lost' && !isThere) return { do: 'wait', why: waits[reach === 'fenced' ? 'fenced' : 'away'] };
   if (!hasRoom)

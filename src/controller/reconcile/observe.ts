@@ -14,7 +14,7 @@ export interface ComputePlaces {
 }
 
 export function observe(node: OpenNode, places: ComputePlaces): Observed {
-  const { compute, live, run, failedStart: failed } = node;
+  const { compute, live, run } = node;
   const ending = live.interrupted ? { ...run, ending: 'lost' as const } : run;
   return {
     ...observePlace(node, places),
@@ -23,18 +23,19 @@ export function observe(node: OpenNode, places: ComputePlaces): Observed {
     tellsRuns: compute?.hasNodeRuns === true,
     run: ending ?? 'unknown',
     wasSeenRunning: node.seen !== undefined && isOfNow(node, node.seen),
-    failed: failed && isOfNow(node, failed) ? failed : undefined,
   };
 }
 
 export function observePlace(node: OpenNode, places: ComputePlaces): ObservedPlace {
-  const { compute, failedMove } = node;
+  const { compute, failedMove, failedStart: failed, isUnmade } = node;
   const leaving = compute ? places.leavingOf(compute) : 'no';
   return {
     isBusy: node.isLeaving || node.isMoving,
     reach: reachOf(compute, places.isEnding),
     leaving,
     hasRoom: leaving !== 'no' && places.hasRoom(node),
+    isUnmade,
+    failed: failed && isOfNow(node, failed) ? failed : undefined,
     failedMove: failedMove?.compute === compute && failedMove?.epoch === compute?.epoch ? failedMove : undefined,
   };
 }

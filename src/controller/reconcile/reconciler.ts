@@ -8,7 +8,6 @@
  * turn is not stored, as `decide` finds them again.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded, Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
 import { Turns } from '../../lib/turns.ts';
@@ -16,6 +15,7 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import { isInOwnFabric, makingConcurrency } from '../live/bulk.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { isAlwaysRunning } from '../live/nodes/node-runs.ts';
+import { isOfCompute } from '../live/nodes/node-verbs.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import type { WaitCause } from '../live/nodes/waiting.ts';
 import { type Decision, decide, decidePlace } from './decide.ts';
@@ -364,6 +364,7 @@ export class Reconciler {
     if (decision.do === 'want' && node.compute) await live.runs.list(node.compute).catch(() => undefined);
     if (decision.do === 'want' && !isDeepStrictEqual(this.#decide(node), decision)) return;
     if (decision.do === 'want') await live.runs.want([node], decision.run, decision.by);
+    else if (decision.do === 'make') await live.nodes.place(node);
     else if (decision.do === 'start' || decision.do === 'stop') await live.runs.carryOut(node, decision.do);
   }
 
@@ -385,9 +386,4 @@ export class Reconciler {
     };
     this.#decideAndShow(live, node);
   }
-}
-
-/** Whether the error is the compute's, although the node is fine: it is tried again soon. */
-function isOfCompute(error: unknown): boolean {
-  return (['compute_busy', 'compute_unreachable', 'compute_timeout'] as const).some((code) => isFault(error, code));
 }

@@ -3,7 +3,19 @@ import type { Decision, Observed } from '../../../src/controller/reconcile/decid
 import type { Trouble } from '../schedule.ts';
 
 export const decisionRows = [
-  ...(['nothing', 'list', 'settle', 'start', 'stop', 'move', 'want adopted', 'want guest', 'wait failed', 'wait room'] as const),
+  ...([
+    'nothing',
+    'list',
+    'settle',
+    'make',
+    'start',
+    'stop',
+    'move',
+    'want adopted',
+    'want guest',
+    'wait failed',
+    'wait room',
+  ] as const),
   ...(['wait away', 'wait ending', 'wait fenced', 'wait unregistered'] as const),
 ] as const;
 export type DecisionRow = (typeof decisionRows)[number];

@@ -56,7 +56,14 @@ const table: { readonly [T in Trouble]: (place: Place) => void } = {
     // A node that the controller is moving, or has moved from there, is started by no other program.
     const live = world.controller?.projects.find(node?.projectId ?? '')?.liveNow;
     const known = node && live?.nodes.find(node.id);
-    if (!node || known?.isMoving || world.kernel.now < (node.moved ?? Number.NEGATIVE_INFINITY) + movingMs) return;
+    // Other programs do not know the id of a node that is being created.
+    if (
+      !node ||
+      node.isThere.allows(false) ||
+      known?.isMoving ||
+      world.kernel.now < (node.moved ?? Number.NEGATIVE_INFINITY) + movingMs
+    )
+      return;
     const at = known?.entry.compute_id;
     for (const compute of [world.local, ...world.remotes])
       if ((at === undefined || at === compute.id) && compute.startByOther(node.id)) return;

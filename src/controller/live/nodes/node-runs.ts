@@ -116,7 +116,9 @@ export class NodeRuns {
     const of = [...this.#nodes.all()].filter((node) => node.compute === compute);
     const before = new Map(of.map((node) => [node, [node.live, node.run] as const]));
     const path = { project_id: this.#context.projectId };
-    const runs = await compute.transport.call('GET /v2/compute/projects/{project_id}/nodes', { path });
+    // A compute that could not be reached when the project was opened does not know it, and has no nodes of it.
+    const unlessUnknown = (error: unknown) => (isFault(error) && error.status === 404 ? [] : Promise.reject(error));
+    const runs = await compute.transport.call('GET /v2/compute/projects/{project_id}/nodes', { path }).catch(unlessUnknown);
     const found = new Map<string, ComputeNodeRun>(runs.map((run) => [run.node_id, run]));
     for (const [node, [live, run]] of before) {
       // A report that arrived meanwhile may be newer.

@@ -42,3 +42,8 @@ function startBody({ nodeInputs, computes }: ProjectContext, { entry, compute }:
   if (!can.liveMove || !compute?.hasMachineTaps) return body;
   return { ...(typeof body === 'object' && body), portable_memory: computes.needPortableMemory };
 }
+
+/** Whether the error is the compute's, although the node is fine: what failed is tried again soon. */
+export function isOfCompute(error: unknown): boolean {
+  return (['compute_busy', 'compute_unreachable', 'compute_timeout'] as const).some((code) => isFault(error, code));
+}

@@ -58,6 +58,8 @@ export class OpenNode {
   #object: NodeObject | undefined;
   /** Whether the node exists on its compute. False after it could not be made there when the project was opened. */
   isPresent = true;
+  /** Whether it could not be made on its compute for a reason of the compute, which passes. */
+  isUnmade = false;
   /** Wanted state of the node, as the log says. */
   wanted: WantedRun = notWanted;
   /** The start by which it runs and how its last run ended, as its compute reported last. Undefined: the compute has not reported. */

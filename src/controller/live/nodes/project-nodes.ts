@@ -30,7 +30,7 @@ import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { isLack, lacking, unlessLacking, withImages } from './missing-images.ts';
 import { checkAbsent, checkDuplicable, type Fill, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
-import { mayBeDone } from './node-verbs.ts';
+import { isOfCompute, mayBeDone } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
 
@@ -206,7 +206,7 @@ export class ProjectNodes extends NodeSet {
     };
     const failed = (error: Error) => {
       this.#context.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
-      this.setProblem(node, { problem: error.message }, action);
+      this.setProblem(node, { problem: error.message, isUnmade: isOfCompute(error) }, action);
     };
     return this.locks.run(node.id, () => place().catch(failed));
   }
@@ -218,8 +218,8 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Shows why it cannot be used, or waits; undefined: that is over. */
-  setProblem(node: OpenNode, problem: Partial<Pick<OpenNode, 'problem' | 'waitCause'>>, action = 'node.updated'): void {
-    Object.assign(node, problem);
+  setProblem(node: OpenNode, why: Partial<Pick<OpenNode, 'isUnmade' | 'problem' | 'waitCause'>>, action = 'node.updated'): void {
+    Object.assign(node, why);
     this.#announce(node, action);
   }
 
@@ -336,7 +336,7 @@ export class ProjectNodes extends NodeSet {
     await sendNodeFiles(this.#context.folder, node);
     const make = () => withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
     await this.refresh(node, make, action);
-    if (node.problem !== undefined) this.setProblem(node, { problem: undefined }, action);
+    if (node.problem !== undefined) this.setProblem(node, { problem: undefined, isUnmade: false }, action);
     await this.#links.connectOn(node.id);
   }
 
