@@ -111,7 +111,11 @@ export class NodeCopies {
       };
       this.#followed.set(project.id, project.notices.subscribe(listener));
     }
-    if (action !== 'project.updated') for (const node of project.liveNow?.nodes.all() ?? []) this.#seen(node.object);
+    if (action === 'project.updated') return;
+    for (const { id: node_id, entry, live } of project.liveNow?.nodes.all() ?? []) {
+      const { node_type, compute_id } = entry;
+      this.#seen({ node_id, node_type, compute_id, status: live.status, project_id: project.id });
+    }
   }
 
   /**

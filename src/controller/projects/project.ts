@@ -21,6 +21,7 @@ import type { ComputeNodeObject } from '../model/node.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 import { AutoClose } from './auto-close.ts';
 import { updateClosed } from './closed-project.ts';
+import { EarlyReports } from './early-reports.ts';
 import { keepMemory, stopOthers } from './keep-memory.ts';
 import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 import { ProjectLifecycle, requireStill, type ShutDown } from './project-lifecycle.ts';
@@ -58,6 +59,7 @@ export class KnownProject {
   #isDeleted = false;
   /** Settles when the nodes that continue run: what runs is known then. */
   #resuming = Promise.resolve();
+  readonly #early = new EarlyReports(() => this.findLive());
   #entry: ProjectEntry;
   #object: Readonly<ProjectObject> | undefined;
   readonly #autoClose: AutoClose;
@@ -157,16 +159,14 @@ export class KnownProject {
     });
   }
 
-  /**
-   * State of a node that a compute reports. Ignored when the node is on another compute, and while the project is closed. What comes while it
-   * is being opened counts afterwards: opening may have read an earlier state.
-   */
+  /** State of a node that a compute reports. Ignored when the node is on another compute, and while the project is closed. */
   report(node: ComputeNodeObject, by: RegisteredCompute, run?: RunFacts): void {
-    const take = (live: LiveProject | undefined) => {
+    const take = () => {
+      const live = this.liveNow;
       if (live?.nodes.find(String(node.node_id))?.compute === by) live.nodes.report(node, run);
     };
-    if (this.liveNow) take(this.liveNow);
-    else if (this.isOpen) void this.findLive().then(take);
+    if (this.liveNow && this.#early.isEmpty) take();
+    else if (this.isOpen) this.#early.add(take);
   }
 
   /** Does something while nothing changes; the project file is complete meanwhile. @throws node_moving */

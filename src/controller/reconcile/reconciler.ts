@@ -10,7 +10,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { concurrency, forEachBounded, Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
-import { Turns } from '../../lib/turns.ts';
+import { mapInTurns, Turns } from '../../lib/turns.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import { isInOwnFabric, makingConcurrency } from '../live/bulk.ts';
 import type { LiveProject } from '../live/live-project.ts';
@@ -153,7 +153,8 @@ export class Reconciler {
    * rejects.
    */
   async follow(project: ReconciledProject, live: LiveProject): Promise<void> {
-    const due = [...live.nodes.all()].filter((node) => ['list', 'settle', 'start'].includes(this.#decide(node).do));
+    const decisions = await mapInTurns([...live.nodes.all()], (node) => ({ node, what: this.#decide(node).do }));
+    const due = decisions.flatMap(({ node, what }) => (['list', 'settle', 'start'].includes(what) ? [node] : []));
     const { transport } = live.computes.local;
     const path = { project_id: live.projectId };
     const release = () => transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);

@@ -1,6 +1,7 @@
 /** The counters of an open project's links: each compute is asked once, and the counters of a link's two ends are combined. */
 
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
+import { mapInTurns } from '../../../lib/turns.ts';
 import { delayOf, linkDirections, reversed } from '../../../schema/filter.ts';
 import type { DirectionCounters, DirectionFigures, LinkStats, PortStats, Rate } from '../../../schema/link-stats.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
@@ -40,7 +41,7 @@ export class LinkStatsReader {
   async list(): Promise<LinkStats[]> {
     const nodes = Array.from(this.#links.all(), (link) => link.nodes).flat();
     const answers = await this.#ask(nodes, { all: true });
-    return Array.from(this.#links.all(), (link) => this.#statsOf(link, answers));
+    return mapInTurns([...this.#links.all()], (link) => this.#statsOf(link, answers));
   }
 
   async #ask(nodes: readonly OpenNode[], { all = false } = {}): Promise<PortAnswers> {
