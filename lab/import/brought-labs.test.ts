@@ -105,6 +105,26 @@ topology:
     );
   });
 
+  it('hands its environment on to systemd where its kind does, and has no link of a node with itself', async () => {
+    const imported = importLab(
+      `topology:
+  nodes:
+    s1: {kind: ceos, image: a, env: {INTFTYPE: et, NOTE: "two words"}}
+    s2: {kind: arista_ceos, image: a, cmd: /bin/sh}
+  links:
+    - endpoints: ["s1:eth1", "s1:eth2"]
+`,
+      'systemd.clab.yml',
+    );
+    const lab = await open(imported);
+    const [s1, s2] = lab.nodes;
+    assert.match(String(s1?.properties.start_command), /^\/sbin\/init systemd\.setenv=CEOS=1 .* systemd\.setenv=INTFTYPE=et$/);
+    assert.match(String(s1?.properties.environment), /^INTFTYPE=et\nNOTE=two words$/m);
+    assert.equal(s2?.properties.start_command, '/bin/sh');
+    assert.deepEqual(linksOf(lab), []);
+    assert.deepEqual(reportOf(imported, '(lab)'), ['link s1:eth1 - s1:eth2: it joins a node with itself']);
+  });
+
   it('names links of unknown forms, ports that would meet, and names that change', async () => {
     const imported = importLab(
       `topology:
@@ -203,7 +223,7 @@ nodes:
   r1:
     device: frr
     box: f
-    clab: {kind: linux, env: {A: true, B: false, C: null, D: 'yes', E: 1.0, F: '010', G: [a]}}
+    clab: {kind: linux, binds: ["node_files/r1/daemons:/etc/frr/daemons:ro"], env: {A: true, B: false, C: null, D: 'yes', E: 1.0, F: '010', G: [a]}}
     interfaces:
     - {ifname: eth1, ipv4: 10.0.0.1/30, ipv6: true, vrf: red, mtu: 1500}
     - {ifname: eth2, ipv4: True}
@@ -214,7 +234,9 @@ links:
 `,
     'x.yml',
   );
-  const [r1] = (await open(imported)).nodes;
+  const files = filesOf({ 'node_files/r1/daemons': 'bgpd=yes' });
+  const [r1] = (await loadLab({ text: imported.text, file: 'lab.yaml', files })).nodes;
+  assert.equal(r1?.files.get('etc/frr/daemons'), 'bgpd=yes');
   assert.equal(r1?.properties.environment, 'A=True\nB=False\nC=None\nD=yes\nE=1.0\nF=010');
   assert.match(
     String(r1?.files.get('etc/network/interfaces')),

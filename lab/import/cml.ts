@@ -37,8 +37,10 @@ export function importCml(text: string, file: string): ImportedLab {
   const lab = new LabBuilder(facts.text('title') ?? facts.text('lab_title') ?? 'cml');
   const all = nodes.map((map): CmlNode => {
     const interfaces = map.maps('interfaces', interfaceKeys).filter((one) => {
-      if (one.text('type') === 'loopback') one.takeAll();
-      return one.peek('type') !== 'loopback';
+      const type = one.peek('type');
+      if (type === 'loopback') one.takeAll();
+      else if (type === 'physical') one.raw('type');
+      return type !== 'loopback';
     });
     return { id: map.text('id') ?? '', map, interfaces };
   });
@@ -190,6 +192,6 @@ function addNote(lab: LabBuilder, note: ForeignMap<keyof typeof annotationKeys>)
     note.takeAll();
     return;
   }
-  note.raw('type');
+  if (note.peek('type') === 'text') note.raw('type');
   lab.drawText(text, Math.round(note.number('x1') ?? 0), Math.round(note.number('y1') ?? 0));
 }

@@ -20,6 +20,7 @@ import {
 import {
   bridgeKinds,
   clusterKind,
+  commandOf,
   container,
   containerKinds,
   foreignContainerKind,
@@ -217,7 +218,7 @@ function addContainer(
 ): NodeReport {
   const needs = Object.hasOwn(containerKinds, kind) ? containerKinds[kind] : undefined;
   const environment = environmentOf({ ...needs?.environment, ...mapOf(fields.raw('env')) }, goText);
-  const command = fields.word('cmd') ?? needs?.command;
+  const command = commandOf(fields.word('cmd'), needs, environment.lines);
   const files = bindsOf(fields.list('binds'), given);
   if (fields.peek('network-mode') === 'none') fields.raw('network-mode');
   const partial = fields.peek('startup-config');

@@ -62,7 +62,13 @@ export class LabBuilder {
     return this.#reports.get(name);
   }
 
+  /** Links two nodes; a link of a node with itself is reported. */
   link(one: string, other: string, fields: TreeMap = {}): void {
+    const [node, same] = [one, other].map((end) => end.split(':')[0]);
+    if (node === same) {
+      this.lacks(`link ${one} - ${other}: it joins a node with itself`);
+      return;
+    }
     this.#links.push(Object.keys(fields).length === 0 ? [one, other] : { ends: [one, other], ...fields });
   }
 

@@ -37,6 +37,8 @@ export const cmlUplinks: ReadonlySet<string> = new Set(['external_connector', 'n
 /** Settings that the images of a containerlab kind need to start. */
 export interface ContainerNeeds {
   readonly command?: string;
+  /** The command hands the environment to systemd, word by word. */
+  readonly handsOn?: true;
   readonly environment?: Readonly<Record<string, string>>;
   /** Path of the start-up configuration in the node's folder. */
   readonly startupFile?: string;
@@ -57,23 +59,23 @@ export const containerKinds: Readonly<Record<string, ContainerNeeds>> = {
   linux: {},
   nokia_srlinux: { command: 'sudo bash /opt/srlinux/bin/sr_linux' },
   srl: { command: 'sudo bash /opt/srlinux/bin/sr_linux' },
-  arista_ceos: {
-    command: `/sbin/init ${Object.entries(ceosEnvironment)
-      .map(([name, value]) => `systemd.setenv=${name}=${value}`)
-      .join(' ')}`,
-    environment: ceosEnvironment,
-  },
-  ceos: {
-    command: `/sbin/init ${Object.entries(ceosEnvironment)
-      .map(([name, value]) => `systemd.setenv=${name}=${value}`)
-      .join(' ')}`,
-    environment: ceosEnvironment,
-  },
+  arista_ceos: { command: '/sbin/init', handsOn: true, environment: ceosEnvironment },
+  ceos: { command: '/sbin/init', handsOn: true, environment: ceosEnvironment },
   juniper_crpd: {},
   crpd: {},
   'sonic-vs': {},
   cisco_iol: { environment: { IOL_PID: 'auto' }, startupFile: 'startup-config.cfg', unitsOf: 4 },
 };
+
+/** Returns the command of a container with this environment: the file's own, or that of its kind. */
+export function commandOf(
+  own: string | undefined,
+  needs: ContainerNeeds | undefined,
+  lines: readonly string[],
+): string | undefined {
+  if (own !== undefined || needs?.command === undefined || !needs.handsOn) return own ?? needs?.command;
+  return [needs.command, ...lines.filter((line) => !/\s/.test(line)).map((line) => `systemd.setenv=${line}`)].join(' ');
+}
 
 /** containerlab kinds that are bridges. */
 export const bridgeKinds: ReadonlySet<string> = new Set(['bridge', 'ovs-bridge']);

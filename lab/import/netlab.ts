@@ -17,7 +17,7 @@ import {
   pathBeside,
   textIn,
 } from './foreign-lab.ts';
-import { container, containerKinds, machine, networkSwitch } from './kinds.ts';
+import { commandOf, container, containerKinds, machine, networkSwitch } from './kinds.ts';
 import {
   bindKeys,
   clabKeys,
@@ -123,9 +123,11 @@ function addContainer(
   const files: Record<string, Tree> = {};
   const volumes = new Set<string>();
   const missing: string[] = [];
-  for (const bind of clab.maps('binds', bindKeys)) {
-    const [from = '', to = ''] = [bind.text('source'), bind.text('target')];
-    bind.raw('mode');
+  const binds = clab.maps('binds', bindKeys);
+  for (const [index, given] of clab.list('binds').entries()) {
+    // Binds are texts in older output.
+    const [from = '', to = ''] =
+      typeof given === 'string' ? given.split(':') : [binds[index]?.text('source'), binds[index]?.text('target')];
     const path = pathBeside(from);
     if (path !== undefined && /^\/.+\/[^/]+$/.test(to)) {
       // The hosts file of a container is the engine's.
@@ -140,7 +142,7 @@ function addContainer(
   const clabKind = clab.text('kind') ?? '';
   const needs = Object.hasOwn(containerKinds, clabKind) ? containerKinds[clabKind] : undefined;
   const environment = environmentOf({ ...needs?.environment, ...mapOf(clab.raw('env')) }, pythonText);
-  const command = clab.text('cmd') ?? needs?.command;
+  const command = commandOf(clab.text('cmd'), needs, environment.lines);
   const properties = {
     ...(environment.lines.length > 0 && { environment: environment.lines.join('\n') }),
     ...(command !== undefined && { start_command: command }),
