@@ -225,7 +225,7 @@ export class Controller {
       withBuiltIn: settings.Server.enable_builtin_templates,
       announce: (action, template) => notices.emit({ action, event: template }),
     });
-    const onEnding = (compute: RegisteredCompute) => controller.leavingSlices.onSliceEnding(compute);
+    const onEnding = (compute: RegisteredCompute, isEnding: boolean) => controller.leavingSlices.onSliceEnding(compute, isEnding);
     const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {

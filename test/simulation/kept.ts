@@ -263,4 +263,19 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a slice whose server was killed while it was to end, and started again, does not count as ending',
+    schedule: {
+      ...{ seed: 1008387, nodes: 3, remotes: 0, slices: 1 },
+      steps: [
+        { wait: 15, what: 'migrate', of: 6, lasts: 753 },
+        { wait: 28, what: 'restart', of: 6, lasts: 1966 },
+        { wait: 29, what: 'other_start', of: 1, lasts: 142647 },
+        { wait: 21, what: 'stop', of: 0, lasts: 1034 },
+        { wait: 16, what: 'start', of: 3, lasts: 665 },
+        { wait: 3, what: 'slice_end', of: 4, lasts: 111900 },
+        { wait: 33, what: 'compute_kill', of: 3, lasts: 1801 },
+      ],
+    },
+  },
 ];

@@ -283,7 +283,7 @@ class Stage {
         return `${name} runs on ${places}, and is ${node ? 'not wanted' : live ? 'deleted' : 'of a closed project'}`;
       const isPaused = at !== undefined && world.machines.on(at, id)?.isPaused === true;
       if (isPaused && !mayBeSuspended) return `${name} is paused on ${at}, which no client has asked for`;
-      if (node?.problem !== undefined) return `${name} cannot be used: ${node.problem}`;
+      if (node?.isUnmade) return `${name} cannot be used: ${node.problem}`;
       if (node?.waitCause) return `${name} waits: ${node.waitCause.reason}`;
       if (node && (node.live.status !== 'stopped') !== places.length > 0) return `${name} is shown as ${node.live.status}`;
     }

@@ -39,10 +39,14 @@ interface EndingSlice {
   readonly epoch: number | null;
   /** `performance.now()` after which it does not wait; undefined: it was started by hand, and stops its nodes at once. */
   readonly waitsUntil: number | undefined;
+  /** `performance.now()` of its last request to end. */
+  askedAt: number;
 }
 
 const retryTimes = { firstMs: 2_000, longestMs: 60_000 };
 const movingPollMs = 500;
+/** A slice that waits asks every half second whether it may end, and renews its lease meanwhile. */
+const askedAgainMs = 10_000;
 /** A slice has so long to stop what could not be moved, where its grace is not shorter than three times that. */
 const stopMs = 10_000;
 
@@ -83,21 +87,35 @@ export class LeavingSlices {
     return this.#endingOf(compute) !== undefined;
   }
 
-  /** The slice was asked to end. @returns whether it is to wait, as its nodes are being moved, and to ask again */
-  onSliceEnding(compute: RegisteredCompute): boolean {
+  /**
+   * The slice has renewed its lease, and was asked to end or not.
+   * @returns whether it is to wait, as its nodes are being moved, and to ask again
+   */
+  onSliceEnding(compute: RegisteredCompute, isEnding = true): boolean {
     const { engineSlices, nodes } = this.#options;
     let ending = this.#endingOf(compute);
+    if (!isEnding) {
+      if (ending && performance.now() - ending.askedAt > askedAgainMs) this.#onRestarted(compute);
+      return false;
+    }
     if (!ending) {
       const graceMs = this.#isClosed ? undefined : engineSlices.graceMs(compute.id);
       const waitsUntil = graceMs === undefined ? undefined : performance.now() + graceMs - Math.min(stopMs, graceMs / 3);
-      ending = { epoch: compute.epoch, waitsUntil };
+      ending = { epoch: compute.epoch, waitsUntil, askedAt: 0 };
       this.#ending.set(compute.id, ending);
       if (waitsUntil !== undefined) {
         if (!engineSlices.isDraining(compute.id)) this.#notify(compute);
         nodes.look(compute);
       }
     }
+    ending.askedAt = performance.now();
     return performance.now() < (ending.waitsUntil ?? 0) && nodes.count(compute).moving > 0;
+  }
+
+  /** The server of the slice was killed before it had ended, and the next one has its lease. */
+  #onRestarted(compute: RegisteredCompute): void {
+    this.#ending.delete(compute.id);
+    this.#options.nodes.look(compute);
   }
 
   /** Nothing of the slice runs any more. */

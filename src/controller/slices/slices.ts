@@ -34,8 +34,11 @@ export interface SlicesOptions {
   readonly log: Log;
   /** T. */
   readonly leaseMs: number;
-  /** Called when a slice is asked to end, while its nodes can still be seen. True: it waits, because its machines are being moved. */
-  readonly onEnding: (compute: RegisteredCompute) => boolean;
+  /**
+   * Called with each renewal: whether the slice was asked to end, while its nodes can still be seen. True: it waits, because its machines are
+   * being moved.
+   */
+  readonly onEnding: (compute: RegisteredCompute, isEnding: boolean) => boolean;
   /** Slices that keep their place by the word of their engine. */
   readonly engineLeases?: EngineLeases;
   /** Nothing of the slice runs any more, and its epoch is the next one: durable. */
@@ -177,7 +180,7 @@ export class Slices {
       if (epoch !== entry.epoch) return { ...this.#leaseOf(id, entry), fenced: true };
       // Otherwise two processes would share one lease and one disk.
       if (isReplaced(entry)) throw fault('slice_refused', { compute_id: computeId });
-      const moving = ending && this.#options.onEnding(compute);
+      const moving = !leaving && this.#options.onEnding(compute, ending);
       if (leaving) {
         await this.#fence(id, entry, { state: 'left', reason: 'it ended' });
         return this.#leaseOf(id, this.#map.get(id) ?? entry);
