@@ -94,8 +94,15 @@ async function useServer(url) {
   await ask('DELETE', `${project}/links/${link.link_id}`);
   await ask('DELETE', node);
   feed.close();
-  await ask('GET', '/v2/metrics');
-  await ask('GET', `${project}/export`);
+  await ask('GET', '/metrics');
+  const archive = await fetch(`${url}${project}/export`).then((answer) => answer.bytes());
+  await fetch(`${url}/v2/projects/${crypto.randomUUID()}/import?name=third`, { method: 'POST', body: archive }).then((answer) =>
+    answer.text(),
+  );
+  // Itself, as a compute of another host.
+  const { hostname: host, port } = new URL(url);
+  const other = await ask('POST', '/v2/computes', { protocol: 'http', host, port: Number(port), name: 'other' });
+  await ask('DELETE', `/v2/computes/${other.compute_id}`);
   await ask('POST', `${project}/close`, {});
   await ask('POST', `${project}/open`, {});
   await ask('DELETE', project);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openTelnet } from '../support/telnet.ts';
-import { createProject, freshName, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
+import { createProject, freshName, idleVm, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 import { assertShape, qemuNodeShape } from './shapes.ts';
 
 type Verb = 'start' | 'stop' | 'suspend' | 'resume' | 'reload';
@@ -18,7 +18,7 @@ before(async () => {
   // The controller would remove a node of its own project that it does not know.
   const { project_id } = await bench.client.post<{ project_id: string }>('/v2/compute/projects', { name: 'here' });
   nodes = `/v2/compute/projects/${project_id}/qemu/nodes`;
-  const made = await bench.client.post<NodeBody>(nodes, { name: freshName('vm'), ...tinyVm });
+  const made = await bench.client.post<NodeBody>(nodes, { name: freshName('vm'), ...idleVm });
   node = `${nodes}/${made.node_id}`;
 });
 
@@ -101,7 +101,7 @@ describe('verbs on the controller', () => {
       name: freshName('vm'),
       node_type: 'qemu',
       compute_id: 'local',
-      properties: tinyVm,
+      properties: idleVm,
     });
     path = `${project.path}/nodes/${vm.node_id}`;
   });

@@ -12,7 +12,7 @@ import { pcsOfFabric } from '../support/pcs-of-fabric.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { type RunningServer, type ServerOptions, serverProgram, startServer } from '../support/server.ts';
 import { openTelnet } from '../support/telnet.ts';
-import { createNode, createProject, end, type NodeBody, tinyVm } from '../support/with-server.ts';
+import { createNode, createProject, end, idleVm, type NodeBody } from '../support/with-server.ts';
 
 const config = { Qemu: { acceleration: 'off' } };
 
@@ -24,7 +24,7 @@ async function withRunningVm(
   const client = new RawClient(server.url);
   try {
     const project = await createProject(client);
-    const vm = await createNode(client, project, 'qemu', { properties: tinyVm });
+    const vm = await createNode(client, project, 'qemu', { properties: idleVm });
     const peer = await createNode(client, project, 'vpcs');
     await client.post(`${project.path}/links`, { nodes: [end(vm), end(peer)] });
     await client.post(`${project.path}/nodes/start`, {}, 204);

@@ -16,7 +16,7 @@ import { missingPrograms } from '../support/missing-programs.ts';
 import { expectFault, RawClient } from '../support/raw-http.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, type NodeBody, type ProjectHandle, tinyVm, withServer } from '../support/with-server.ts';
+import { createNode, createProject, idleVm, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
 
 const skip = await missingPrograms(['qemu-system-x86_64', 'qemu-system-x86']);
 const { client, server } = await withServer();
@@ -116,7 +116,7 @@ const attacks: Record<string, (body: IncomingMessage, path: string) => AsyncIter
 describe('a machine whose memory an attacker on the way', { skip }, () => {
   let node: NodeBody;
   before(async () => {
-    node = await createNode(client, project, 'qemu', { properties: tinyVm });
+    node = await createNode(client, project, 'qemu', { properties: idleVm });
     await client.post(`${project.path}/nodes/${node.node_id}/start`, {}, 200);
   });
   const migrate = () =>

@@ -8,7 +8,7 @@ import { Pc } from '../support/pc.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { type RunningServer, serverProgram, startServer } from '../support/server.ts';
 import { startSlice } from '../support/slices.ts';
-import { createNode, createProject, end, type NodeBody, tinyVm } from '../support/with-server.ts';
+import { createNode, createProject, end, idleVm, type NodeBody } from '../support/with-server.ts';
 
 const skip = (await noEarlierVersion()) ?? (await missingPrograms(['qemu-system-x86_64', 'qemu-system-x86'], ['vpcs', 'vpcs']));
 const config = { Qemu: { acceleration: 'off' } };
@@ -30,7 +30,7 @@ async function lab(controllerProgram: string, sliceProgram: string): Promise<voi
       pcs.push(pc);
       await client.post(`${project.path}/links`, { nodes: [end(pc.node), end(sw, 0, index)], filters: { latency: [5] } });
     }
-    const vm = await createNode(client, project, 'qemu', { properties: tinyVm, compute_id: slice.id });
+    const vm = await createNode(client, project, 'qemu', { properties: idleVm, compute_id: slice.id });
     await client.post(`${project.path}/nodes/start`, {}, 204);
     const [here, there, other] = pcs as [Pc, Pc, Pc];
     assert.equal(await here.reaches(there), true, 'from the controller to the slice');
