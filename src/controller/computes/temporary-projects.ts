@@ -1,6 +1,6 @@
 /**
- * Projects that exist on a compute alone, until something is done: copies of a project's files, and the router of an idle-PC search. Each is
- * noted before it is made, so that one that could not be removed, or whose server died, is removed when its compute is looked at next.
+ * Projects that exist on a compute alone, until something is done: copies of a project's files, the router of an idle-PC search, and projects
+ * that were deleted while it did not answer. Each is noted before it is made, so that one that could not be removed, or whose server died, is removed when its compute is looked at next.
  */
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
@@ -41,6 +41,12 @@ export class TemporaryProjects {
       this.#used.delete(key);
       throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
     }
+  }
+
+  /** A deleted project whose files the compute has: they are removed when it is looked at next. @throws storage_failed */
+  async leave(projectId: string, compute: RegisteredCompute): Promise<void> {
+    await this.begin(compute, projectId);
+    this.#used.delete(keyOf({ compute_id: compute.id, project_id: projectId }));
   }
 
   /** The project stays: on the compute, or on all, as it is one of this server now. Never rejects. */

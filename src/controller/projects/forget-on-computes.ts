@@ -5,32 +5,37 @@ import type { Computes } from '../computes/computes.ts';
 import type { KnownProject } from './project.ts';
 
 /**
- * Has the files of a project removed on all computes that have or had nodes of it, as they keep folders of deleted nodes; a compute that
- * does not answer keeps them. `alsoOn`: computes that had nodes of it before.
+ * Has the files of a project removed on all computes that have or had nodes of it, as they keep folders of deleted nodes. Returns the computes
+ * that keep them, as they do not answer. `alsoOn`: computes that had nodes of it before.
  */
 export async function forgetElsewhere(
   project: KnownProject,
   computes: Computes,
   alsoOn: readonly RegisteredCompute[] = [],
-): Promise<void> {
-  if (!computes.all().some(({ isLocal }) => !isLocal)) return;
+): Promise<readonly RegisteredCompute[]> {
+  if (!computes.all().some(({ isLocal }) => !isLocal)) return [];
   const state = await project.stored().catch(() => undefined);
   const used = new Set(alsoOn);
   for (const id of state?.pastComputes ?? []) {
     const compute = computes.find(id);
     if (compute) used.add(compute);
   }
-  for (const compute of used) await forgetOn(compute, project);
+  const keeping: RegisteredCompute[] = [];
+  for (const compute of used) if (!compute.isLocal && !(await forgetOn(compute, project))) keeping.push(compute);
+  return keeping;
 }
 
-/** Has one remote compute remove its files of a project. */
+/** Has one remote compute remove its files of a project. @returns whether it has */
 async function forgetOn(
-  { isLocal, transport }: RegisteredCompute,
+  { transport }: RegisteredCompute,
   { id: project_id, name }: { readonly id: string; readonly name: string },
-): Promise<void> {
-  if (isLocal || !transport.state.connected) return;
-  await transport
+): Promise<boolean> {
+  if (!transport.state.connected) return false;
+  return transport
     .send('POST /v2/compute/projects', { body: { name, project_id } })
     .then(() => transport.send('DELETE /v2/compute/projects/{project_id}', { path: { project_id } }))
-    .catch(() => undefined);
+    .then(
+      () => true,
+      () => false,
+    );
 }

@@ -315,7 +315,11 @@ export class KnownProjects {
     }
     const failed = (reason: string) => fault('project_delete_failed', { name: project.name, reason });
     await project.delete(async () => {
-      await forgetElsewhere(project, this.#options.computes);
+      for (const compute of await forgetElsewhere(project, this.#options.computes)) {
+        // A full disk keeps files there, and no project from being deleted.
+        await this.#options.computes.temporary.leave(projectId, compute).catch(() => undefined);
+        this.#options.notClosedOn(compute, projectId);
+      }
       if (this.#damaged.has(projectId)) await this.#closeOnLocal(projectId);
       await this.#removals.remove(project).catch((error: Error) => {
         throw failed(error.message);
