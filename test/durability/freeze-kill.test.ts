@@ -217,7 +217,7 @@ test('machines are frozen and killed around', { timeout: 3_600_000 }, async (t) 
   });
   await t.test('a kill of the fabric, and of a machine', async () => {
     const first = freeze();
-    await killOne(/fabric\/main\.ts/);
+    await killOne(/fabric\/main\./);
     assert.ok(await first);
     await settled();
     await recalls();

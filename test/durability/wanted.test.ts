@@ -40,7 +40,7 @@ describe('nodes after the end of their server', { skip, timeout: 240_000 }, asyn
   };
   /** The host has lost power: nothing of it runs, and its boot is another one. */
   const boot = async () => {
-    end(/qemu-system-|fabric\/main\.ts/);
+    end(/qemu-system-|fabric\/main\./);
     const journal = await DurableMap.open<RunRecord>(join(server.dataDir, 'state', 'compute.journal'), assert.fail);
     for (const [key, value] of [...journal.entries()]) if (value.boot) await journal.set(key, { ...value, boot: 'another' });
     await journal.close();

@@ -116,7 +116,7 @@ describe('a cloud on this host', { skip }, () => {
     await client.post(`${project.path}/open`);
     await other.run('busybox', 'ping', '-c', '1', '-W', '5', '10.66.1.1');
     const fabrics = () =>
-      processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) => /fabric.main\.ts/.test(commandLine));
+      processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) => /fabric\/main\./.test(commandLine));
     const [first, ...more] = fabrics();
     assert.ok(first && more.length === 0);
     process.kill(first.pid, 'SIGKILL');

@@ -16,7 +16,7 @@ const staged = /^\.patchbay-|^\.project-files\.|\.tmp$/;
 
 export async function footprintOf(server: RunningServer, temporary: string): Promise<Footprint> {
   const fabrics = processesOf(server.dataDir, server.runtimeDirectory).filter(({ commandLine }) =>
-    /fabric\/main\.ts/.test(commandLine),
+    /fabric\/main\./.test(commandLine),
   );
   const descriptors = new Map<string, number>();
   for (const [what, pid] of [['server', server.pid] as const, ...fabrics.map(({ pid }) => ['fabric', pid] as const)]) {
