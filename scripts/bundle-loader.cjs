@@ -52,14 +52,15 @@ process.once('exit', () => {
   if (uncached.size === 0) return;
   for (const flag of initialFlags) setFlagsFromString(flag);
   for (const [file, script] of uncached) {
+    const made = `${file}.${process.pid}`;
     try {
-      const made = `${file}.${process.pid}`;
       fs.writeFileSync(made, script.createCachedData());
       // The fabric's umask would keep it from other users of the bundle.
       fs.chmodSync(made, 0o644);
       fs.renameSync(made, file);
     } catch {
-      // The bundle belongs to another user, as that of a package.
+      // The bundle belongs to another user, as that of a package, or the disk is full.
+      fs.rmSync(made, { force: true });
       return;
     }
   }
