@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { Mutex } from '../lib/mutex.ts';
 import { runMarker } from '../process/child.ts';
 import { leaseFileOf, removeDeadline, writeDeadline } from './lease-file.ts';
 
@@ -10,6 +11,7 @@ const program = resolve(import.meta.dirname, 'guard.ts');
 export class GuardProcess {
   readonly #runtimeDirectory: string;
   readonly #engineSocket: string;
+  readonly #writing = new Mutex();
   #child: ChildProcess | undefined;
   #deadline: number | undefined;
 
@@ -19,17 +21,16 @@ export class GuardProcess {
     this.#engineSocket = engineSocket;
   }
 
-  /** Stores the deadline; resolves when the guard can read it. */
-  async setDeadline(deadline: number): Promise<void> {
-    this.#deadline = deadline;
-    if (this.#child) await this.#write(deadline);
-    else await this.#start(deadline);
+  /** Stores the deadline; resolves when the guard can read it. The controller's answer and the engine's word may come together. */
+  setDeadline(deadline: number): Promise<void> {
+    this.#deadline = Math.max(this.#deadline ?? 0, deadline);
+    return this.#writing.run(() => (this.#child ? this.#write(deadline) : this.#start(deadline)));
   }
 
   /** Ends the guard, because no machine runs any more. */
   async close(): Promise<void> {
     this.#deadline = undefined;
-    await removeDeadline(leaseFileOf(this.#runtimeDirectory));
+    await this.#writing.run(() => removeDeadline(leaseFileOf(this.#runtimeDirectory)));
     const child = this.#child;
     if (!child) return;
     child.kill('SIGKILL');

@@ -9,7 +9,8 @@ import { type TestContext, test } from 'node:test';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { bootMs } from '../lib/boot-clock.ts';
 import { runMarker } from '../process/child.ts';
-import { leaseFileOf, writeDeadline } from './lease-file.ts';
+import { GuardProcess } from './guard-process.ts';
+import { leaseFileOf, readDeadline, writeDeadline } from './lease-file.ts';
 
 /** Folder, and starter of processes that run for a slice; both are removed after the test. */
 async function bench(context: TestContext) {
@@ -66,4 +67,15 @@ test('a guard whose job ends ends machines and containers at once, and itself', 
   assert.deepEqual((await exit)[0], 0);
   assert.ok(asked.includes('POST /containers/c1/kill'), asked.join('\n'));
   await ended;
+});
+
+test('deadlines that come together are stored, the latest last, by one guard', async (context) => {
+  const { folder } = await bench(context);
+  const guard = new GuardProcess(folder, '/nonexistent');
+  context.after(() => guard.close());
+  const latest = bootMs() + 600_000;
+  await Promise.all([1, 0, 2, 3].map((before) => guard.setDeadline(latest - before)));
+  const { deadline, guard: pid } = (await readDeadline(leaseFileOf(folder))) ?? {};
+  assert.equal(deadline, latest);
+  assert.ok(pid !== undefined && process.kill(pid, 0));
 });

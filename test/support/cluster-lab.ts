@@ -284,7 +284,8 @@ export class ClusterLab {
 /** The guard has no marker: it must not be among those that it ends. */
 async function processesOfFolder(folder: string): Promise<LeftProcess[]> {
   const runtime = await runtimeDirectoryOf(folder, true);
-  const unmarked = [...processesNamed(` --data-dir ${folder} `), ...processesNamed(`guard.ts ${runtime} `)];
+  const guards = processesNamed(` ${runtime} `).filter(({ commandLine }) => guardOf.test(commandLine));
+  const unmarked = [...processesNamed(` --data-dir ${folder} `), ...guards];
   const marked = processesOf(folder, runtime).filter(({ pid }) => unmarked.every((process) => process.pid !== pid));
   return [...marked, ...unmarked];
 }
