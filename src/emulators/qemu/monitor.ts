@@ -122,7 +122,8 @@ export class Monitor {
     while (this.#isStale) {
       this.#isStale = false;
       const status = await this.status().catch(() => undefined);
-      if (status !== undefined) this.#listener.status(status);
+      // A state that an event has overtaken was that of before: of a pause that has ended, for one.
+      if (status !== undefined && !this.#isStale) this.#listener.status(status);
     }
     this.#isReporting = false;
   }
