@@ -175,7 +175,7 @@ test('a pid that is now another process, or another server’s, is not adopted',
 test('an orphan is found by its marker and ended', async () => {
   const child = await spawnChild(spec('trap "" TERM; (setsid sleep 65) & echo ready; while :; do sleep 0.05; done'));
   await says(child, 'ready');
-  // Until it has a session of its own it may still start another process.
+  // A child without a session of its own may still start another process.
   await until('the escaped child', async () => new Set((await listMarked(folder)).map(({ sid }) => sid)).size >= 2);
   await endMarked(await listMarked(folder), 100);
   await child.outcome;

@@ -257,8 +257,9 @@ describe('a compute that goes and comes back', () => {
     await away.restart();
     await isConnected(true);
     await untilUsable(project);
-    await waitFor(async () => (await getNode(project, there.node)).status === 'stopped', { what: 'the node that was made again' });
-    await client.post(`${project.path}/nodes/${there.node.node_id}/start`, {}, 200);
+    // The node is wanted, and its run ended with what the compute has lost.
+    const isStarted = async () => (await getNode(project, there.node)).status === 'started';
+    await waitFor(isStarted, { what: 'the node that was made again, and started' });
     await untilReached({ project, here, there }, 'frames on the link that was made again');
     here.close();
     there.close();
