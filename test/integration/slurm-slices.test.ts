@@ -62,12 +62,12 @@ describe('a lab on Slurm', { skip }, async () => {
   const outputOf = async (slice: string) => {
     const output = await readFile(join(work, `patchbay-${slice}.out`), 'utf8').catch((error: Error) => error.message);
     // A job that did not begin has no output, and Slurm knows why.
-    const told = [
+    const reports = [
       ['squeue', '--Format=JobID,State,Reason,NodeList'],
       ['sinfo', '-N', '-o', '%N %t %E'],
       ['scontrol', 'show', 'jobs'],
     ];
-    const words = told.map(([program = '', ...args]) => slurm.command(program, ...args).catch((error: Error) => error.message));
+    const words = reports.map(([program = '', ...args]) => slurm.command(program, ...args).catch((error: Error) => error.message));
     return [output, ...(await Promise.all(words))].join('\n');
   };
   const lab = await ClusterLab.make({ server, client, hosts, data, outputOf }, { cpus: 2, memory: 1500 });

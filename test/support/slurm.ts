@@ -18,6 +18,12 @@ import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
 const port = 6817;
+/**
+ * Hides the start-up files of the user from the login shell by which slurmd loads a job's environment: one that a power cut ends may leave a
+ * lock (`pyenv rehash`), for which each later job waits a minute.
+ */
+const withoutStartupFiles =
+  'for file in ~root/.profile ~root/.bash_profile ~root/.bash_login ~root/.bashrc; do [ ! -e $file ] || mount --bind /dev/null $file; done';
 
 /** Why Slurm cannot run here; undefined where it can. */
 export async function noSlurm(): Promise<string | undefined> {
@@ -84,7 +90,7 @@ export class TestSlurm {
     const name = `n${host + 1}`;
     // A slurmd that is killed alone starts again, and its jobs run on.
     const slurmd = `while :; do slurmd -D -N ${name} -f ${this.env.SLURM_CONF} & wait $!; sleep 0.2; done`;
-    const inside = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', slurmd];
+    const inside = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', `${withoutStartupFiles}; ${slurmd}`];
     this.daemons.start(name, [...(this.network.hosts[host]?.launcher ?? []), ...inside], this.env);
   }
 
