@@ -287,6 +287,9 @@ describe('ports on interfaces of the host', { skip: noTaps }, () => {
     await run('ip', ['link', 'add', one, 'type', 'veth', 'peer', 'name', other]);
     context.after(() => run('ip', ['link', 'delete', one]));
     for (const name of [one, other]) await run('ip', ['link', 'set', 'dev', name, 'addrgenmode', 'none', 'up']);
+    // The kernel drops what is sent before it has noticed the carrier.
+    const isUp = async (name: string) => (await readFile(`/sys/class/net/${name}/operstate`, 'utf8')) === 'up\n';
+    for (const name of [one, other]) await waitFor(() => isUp(name), { what: `the carrier of ${name}`, everyMs: 10 });
     const [a, b] = [await streamEnd(context, `${folder}/a`), await streamEnd(context, `${folder}/b`)];
     const packet = (name: string) => ({ type: 'packet' as const, interface: name });
     const links = [linkOf(a.port, packet(one), { id: 'one' }), linkOf(packet(other), b.port, { id: 'other' })];
