@@ -127,10 +127,10 @@ it('opening a project notifies of every node, link and drawing', async () => {
 });
 
 describe('a listener that does not read', () => {
-  /** Events of half a MiB each, until it is cut off. */
+  /** Events of half a MiB each, until it is cut off; kernels hold up to 36 MiB of them for a connection. */
   async function flood(project: ProjectHandle, isOver: () => boolean): Promise<void> {
     const { drawing_id } = await client.post(`${project.path}/drawings`, {});
-    for (let n = 0; n < 150 && !isOver(); n++) {
+    for (let n = 0; n < 400 && !isOver(); n++) {
       const svg = `<svg>${n}${'y'.repeat(500_000)}</svg>`;
       await client.put(`${project.path}/drawings/${drawing_id}`, { svg }, 201);
     }
