@@ -2,11 +2,12 @@
 import { SaxesParser } from 'saxes';
 import { ForeignMap } from '../../src/schema/foreign-map.ts';
 import type { NodeType } from '../../src/schema/node.ts';
+import { routerMemory } from '../../src/schema/router-memory.ts';
 import { LabError } from '../file/lab-error.ts';
 import type { TreeMap } from '../file/read-yaml.ts';
 import { interfaceKeys, labKeys, networkKeys, nodeKeys, slotKeys } from './eve-keys.ts';
 import { type ImportedLab, LabBuilder, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
-import { container, eveKinds, machine, networkSwitch, pc, router, routerMemory, unixRouter, uplink } from './kinds.ts';
+import { container, eveKinds, machine, networkSwitch, pc, router, unixRouter, uplink } from './kinds.ts';
 
 /** Longest file, characters. */
 const maxLength = 8_388_608;

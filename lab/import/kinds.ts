@@ -19,17 +19,6 @@ export const eveKinds: ReadonlyMap<string, NodeType> = new Map([
   ['dynamips', router],
 ]);
 
-/** Memory of Dynamips routers for which the file names none, by platform. MiB. */
-export const routerMemory: Readonly<Record<string, number>> = {
-  c1700: 160,
-  c2600: 160,
-  c2691: 192,
-  c3600: 192,
-  c3725: 128,
-  c3745: 256,
-  c7200: 512,
-};
-
 /** Node definitions of CML that become switches, and those that become uplinks. */
 export const cmlSwitches: ReadonlySet<string> = new Set(['unmanaged_switch', 'ioll2-xe-switch']);
 export const cmlUplinks: ReadonlySet<string> = new Set(['external_connector', 'nat']);

@@ -9,7 +9,7 @@ export type Change = Readonly<Record<string, string>>;
 interface Entry {
   allowed: Set<string>;
   writers: number;
-  /** Clients changed it at the same time: any of the changes may be the last. */
+  /** Whether several clients changed the value at the same time: any of their changes may be the last. */
   isContended: boolean;
 }
 

@@ -11,27 +11,14 @@ import { ComputeNode, ComputeProject, FileEntry, UdpPort } from '../../../src/sc
 import { NodeFiles } from '../../../src/schema/node-copy.ts';
 import { ComputeNodeRun, type RunEnding } from '../../../src/schema/node-runs.ts';
 import { Type } from '../../../src/schema/type.ts';
-import { Boot, type Kernel, Process } from '../engine/kernel.ts';
+import { Boot, Process } from '../engine/kernel.ts';
 import { capabilities, type Fields, factsOf, type KnownNode, present } from './compute-node.ts';
+import type { ComputeWorld } from './compute-world.ts';
 import { HeldMachines } from './held-machines.ts';
-import type { Behaviour, Machine, Machines } from './machines.ts';
+import type { Machine } from './machines.ts';
 import { SimulatedMoves } from './moves.ts';
 
 type Params = Readonly<Record<string, string>>;
-
-export interface ComputeWorld {
-  readonly kernel: Kernel;
-  readonly machines: Machines;
-  behaviourOf(nodeId: string): Behaviour;
-  /** A request arrived here. */
-  arrived(compute: SimulatedCompute, verb: string, nodeId: string): void;
-  /** Called when the node is started by the generation by which it ran when it ended by itself. */
-  startedAgain(compute: SimulatedCompute, nodeId: string, endedAt: number): void;
-  /** Something happened to a machine. */
-  happened(compute: SimulatedCompute, nodeId: string, what: string): void;
-  /** All of a machine was sent to another compute. */
-  sent(nodeId: string): void;
-}
 
 /** Text of a start by another program. */
 export const startedByOther = 'started by another program';

@@ -19,8 +19,8 @@ const types: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 const withName: readonly number[] = [2, 5, 12];
-/** Response codes of RFC 1035, 4.1.1, in the words of Wireshark. */
-const codes = ['', 'format error', 'server failure', 'no such name', 'not implemented', 'refused'] as const;
+/** Response codes by number, in the words of Wireshark; 0 is no failure. Source: RFC 1035 §4.1.1 */
+const responseCodes = ['', 'format error', 'server failure', 'no such name', 'not implemented', 'refused'] as const;
 /** More pointers than any name has labels: a loop. */
 const mostPointers = 64;
 /** The header of a message may announce 65,535 records of each type. */
@@ -31,7 +31,7 @@ const typeName = (type: number) => types[type] ?? `type ${type}`;
 export const decodeDns: Decoder = (view, at, out) => {
   const [id, flags] = [view.u16(at), view.u16(at + 2)];
   const isAnswer = (flags & 0x8000) !== 0;
-  const failure = codes[flags & 0x0f] ?? `code ${flags & 0x0f}`;
+  const failure = responseCodes[flags & 0x0f] ?? `code ${flags & 0x0f}`;
   const fields: (readonly [string, string])[] = [
     ['Identifier', `0x${hex(id)}`],
     ['Message', isAnswer ? 'answer' : 'question'],

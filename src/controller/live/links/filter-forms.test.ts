@@ -35,7 +35,7 @@ function wholeOnly({ fractions: _fractions, ...parameter }: FilterParameter): Fi
   return parameter;
 }
 
-/** Filters as a client may send them: any of the keys, each with as many values as it pleases, that the server accepts. */
+/** Makes filters that the server accepts: some of its keys, each with one value or more, also fewer than the filter has parameters. */
 function randomFilters(random: Random): Filters {
   const filters: Record<string, unknown> = {};
   for (const { type, parameters, undirected } of filterTable) {

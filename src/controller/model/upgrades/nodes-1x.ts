@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { ForeignMap } from '../../../schema/foreign-map.ts';
 import { labelKeys, type nodeKeys, portKeys, propertyKeys } from '../../../schema/project-1x.ts';
+import { routerMemory } from '../../../schema/router-memory.ts';
 import { labelStyle } from './drawings-1x.ts';
 import { integerOr, object, type Raw, textOr } from './raw.ts';
 
@@ -78,16 +79,6 @@ const types: Readonly<Record<string, Type>> = {
   Cloud: { node_type: 'cloud', symbol: ':/symbols/cloud.svg', hasNoConsole: true },
   Host: { node_type: 'cloud', symbol: ':/symbols/computer.svg', hasNoConsole: true },
 };
-/** Memory of routers for which the file names none. MiB. */
-const routerRam: Readonly<Record<string, number>> = {
-  c1700: 160,
-  c2600: 160,
-  c2691: 192,
-  c3600: 192,
-  c3725: 128,
-  c3745: 256,
-  c7200: 512,
-};
 const routers = ['C1700', 'C2600', 'C2691', 'C3600', 'C3620', 'C3640', 'C3660', 'C3725', 'C3745', 'C7200'];
 /** MD5 sum of the machine that once stood for the internet. */
 const internetSum = '8ebc5a6ec53a1c05b7aa101b5ceefe31';
@@ -150,7 +141,7 @@ function typeOf(title: string, properties: Raw): Type {
     properties: (old, given) => {
       const platform = textOr(given.platform, guessed);
       const id = old.raw('dynamips_id') ?? given.dynamips_id;
-      return { ...given, platform, ram: given.ram ?? routerRam[platform] ?? 256, ...(id !== undefined && { dynamips_id: id }) };
+      return { ...given, platform, ram: given.ram ?? routerMemory[platform] ?? 256, ...(id !== undefined && { dynamips_id: id }) };
     },
   };
 }
