@@ -8,10 +8,9 @@ import { Client } from 'undici';
 import { processUsage } from '../src/process/proc.ts';
 import { latencies, quantile } from './measure.ts';
 import { measureBaselines } from './pcs/baselines.ts';
-import { addressOf, PcLab, pass, pcOf, portOf, seconds, startLabServer } from './pcs/lab.ts';
+import { groupSize, PcLab, pass, pcOf, portOf, seconds, startLabServer } from './pcs/lab.ts';
 import { controllerFigures } from './slices/metrics.ts';
 
-const groupSize = 4;
 const idleMs = 10_000;
 /** Rates of links are measured for a minute after their last frame. */
 const settleMs = 70_000;
@@ -41,8 +40,7 @@ const note = (what: string, value: number) => {
 await withLab(groups, 2, measureLab);
 if (values.fork !== '0') await withLab(groupsOf(values.fork), 2, measureFork);
 if (copies > 0) await withLab(groupsOf('1000'), 2, measureClass);
-if (values.baseline !== '0')
-  for (const [what, taken] of await measureBaselines(groupsOf(values.baseline), addressOf)) note(what, taken);
+if (values.baseline !== '0') for (const [what, taken] of await measureBaselines(groupsOf(values.baseline))) note(what, taken);
 console.log('| measured | |\n|---|---:|');
 for (const [what, value] of rows) console.log(`| ${what} | ${value.toFixed(1)} |`);
 

@@ -4,25 +4,23 @@ import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { forEachBounded } from '../../src/lib/bounded.ts';
+import { addressOf, neighbourOf, pcsOfGroup, pingsAtOnce } from './lab.ts';
 
 const run = promisify(execFile);
-const pingsAtOnce = 64;
-const hostsOfGroup = 3;
 
 type BaselineRow = [what: string, seconds: number];
 
 /** Empty where root, ip(8) or ping(8) is missing. */
-export async function measureBaselines(groups: number, addressOf: (index: number) => string): Promise<BaselineRow[]> {
+export async function measureBaselines(groups: number): Promise<BaselineRow[]> {
   if (process.getuid?.() !== 0 || !(await isThere('/usr/bin/ping', '/bin/ping'))) return [];
-  return measureNamespaces(groups, addressOf);
+  return measureNamespaces(groups);
 }
 
 /** Measures as many namespaces, veth pairs and bridges by ip(8), and as many pings by ping(8). */
-async function measureNamespaces(groups: number, addressOf: (index: number) => string): Promise<BaselineRow[]> {
+async function measureNamespaces(groups: number): Promise<BaselineRow[]> {
   const mark = `pb${randomBytes(2).toString('hex')}`;
-  const indexes = Array.from({ length: groups * hostsOfGroup }, (_, index) => index);
+  const indexes = Array.from({ length: groups * pcsOfGroup }, (_, index) => index);
   const all = indexes.map((index) => `${mark}${index}`);
-  const neighbourOf = (index: number) => index - (index % hostsOfGroup) + ((index + 1) % hostsOfGroup);
   const bridges = Array.from({ length: groups }, (_, group) => `${mark}b${group}`);
   const began = performance.now();
   try {
@@ -31,7 +29,7 @@ async function measureNamespaces(groups: number, addressOf: (index: number) => s
       ...bridges.flatMap((name) => [`link add ${name} type bridge`, `link set ${name} up`]),
       ...indexes.flatMap((index) => [
         `link add ${mark}v${index} type veth peer name eth0 netns ${mark}${index}`,
-        `link set ${mark}v${index} master ${bridges[Math.floor(index / hostsOfGroup)]} up`,
+        `link set ${mark}v${index} master ${bridges[Math.floor(index / pcsOfGroup)]} up`,
       ]),
     ]);
     await eachNamespace(indexes, async (index) => {

@@ -5,12 +5,12 @@ import { forEachBounded } from '../../src/lib/bounded.ts';
 import { readSettings } from '../../src/settings.ts';
 import { type Running, startPatchbay } from '../server.ts';
 
-const groupSize = 4;
-const pcsOfGroup = groupSize - 1;
+export const groupSize = 4;
+export const pcsOfGroup = groupSize - 1;
 const limitMs = 600_000;
 /** Nodes of one request: it has 1 MiB at most. */
 const bulkNodes = 1000;
-const pingsAtOnce = 64;
+export const pingsAtOnce = 64;
 
 export interface LabNode {
   readonly node_id: string;
@@ -130,7 +130,8 @@ function pcsOf(group: number): number[] {
   return Array.from({ length: pcsOfGroup }, (_, of) => group * pcsOfGroup + of);
 }
 
-function neighbourOf(index: number): number {
+/** Index of the PC whose address a PC pings. */
+export function neighbourOf(index: number): number {
   return index - (index % pcsOfGroup) + ((index + 1) % pcsOfGroup);
 }
 

@@ -37,7 +37,7 @@ export async function openConsole(
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener('open', () => resolve());
     socket.addEventListener('error', () =>
-      reject(new CliUsageError('the console cannot be opened: is the node started, and has it one?')),
+      reject(new CliUsageError('the console cannot be opened: is the node started, and does it have one?')),
     );
   });
   return {

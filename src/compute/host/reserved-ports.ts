@@ -16,6 +16,7 @@ export class ReservedPorts {
   }
 
   add(port: number): void {
+    clearTimeout(this.#timers.get(port));
     const timer = setTimeout(() => {
       this.#timers.delete(port);
       this.#pool.release(port);

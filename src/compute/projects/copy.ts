@@ -14,7 +14,7 @@ import { syncFolder } from '../../lib/atomic-file.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
-import { mapInTurns, Turns } from '../../lib/turns.ts';
+import { Turns } from '../../lib/turns.ts';
 import { spawnChild } from '../../process/child.ts';
 import { savedMemoryName, savedStatesName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
@@ -190,11 +190,10 @@ export async function whileHeld(nodes: readonly ComputeNode[], context: Context,
     await together([...holds.values()].map(async (hold) => void ((await hold.pause()) && began.push(performance.now()))));
     stopped = await work.whilePaused();
   } finally {
-    const released = await Promise.allSettled(await mapInTurns(holds, ([node, hold]) => hold.release({ stop: stopped.has(node) })));
+    const errors = await forEachBounded(holds, holds.size, ([node, hold]) => hold.release({ stop: stopped.has(node) }));
     endedAt = performance.now();
     await work.whenResumed();
-    for (const result of released)
-      if (result.status === 'rejected') context.log('error', `a node did not resume after a copy: ${result.reason}`);
+    for (const error of errors) context.log('error', `a node did not resume after a copy: ${error}`);
   }
   const [first = firstAt, last = first] = [began.at(0), began.at(-1)];
   return { pausedMs: began.length > 0 ? endedAt - firstAt : 0, skewMs: last - first };

@@ -50,6 +50,20 @@ describe('links of a project that continues', () => {
     assert.deepEqual(asked, ['connected VM', 'run, held: false', 'release']);
   });
 
+  it('fail with the reason of a machine that cannot run, while those behind it take long', async (context) => {
+    const { links, project } = await resuming(context);
+    const runRestored = async () => assert.fail('it has ended');
+    project.nodes.set('failing', { id: 'failing', driver: { kind: {} }, runRestored });
+    for (const id of ['slow', 'slower']) {
+      const busy = async () => {
+        for (const until = performance.now() + 20; performance.now() < until; );
+      };
+      project.nodes.set(id, { id, driver: { kind: {} }, runRestored: busy as never });
+    }
+    await links.hold('P');
+    await assert.rejects(links.release('P'), /it has ended/);
+  });
+
   it('keep machines paused until they are connected, also when a client never releases them', async (context) => {
     context.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
     const { links, asked, project, released } = await resuming(context);

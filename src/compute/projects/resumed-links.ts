@@ -4,8 +4,8 @@
  * sends meets a link that is not connected yet. A client that never releases them has them released.
  */
 import { join } from 'node:path';
+import { forEachBounded } from '../../lib/bounded.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
-import { mapInTurns } from '../../lib/turns.ts';
 import { resumedLinksName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
 import { type FabricHolds, HeldLinks } from '../links/held-links.ts';
@@ -73,7 +73,8 @@ export class ResumedLinks {
   async #runMachines(project: ComputeProject): Promise<void> {
     await this.#context.wiring.connected([...project.nodes.keys()]);
     project.holdsMachines = false;
-    await Promise.all(await mapInTurns(project.nodes.values(), (node) => node.runRestored()));
+    const [error] = await forEachBounded(project.nodes.values(), project.nodes.size, (node) => node.runRestored());
+    if (error !== undefined) throw error;
   }
 
   #forget(projectId: string): HeldLinks | undefined {

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fault } from '../../api/faults.ts';
 import type { RegisteredCompute } from './compute.ts';
 import { TemporaryProjects } from './temporary-projects.ts';
 
@@ -38,4 +39,30 @@ test('a temporary project is removed from its compute once, by this server or by
   await next.removeLeft(other, () => false);
   assert.deepEqual(removed.slice(3), ['used']);
   await next.close();
+});
+
+test('one that its compute cannot remove now keeps no other from being removed; one whose files are of another project is let be', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-temporary-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const asked: string[] = [];
+  const send = async (key: string, { body }: { body?: { project_id: string } }) => {
+    const id = body?.project_id;
+    if (id !== undefined) asked.push(id);
+    if (id === 'others') throw fault('compute_forbidden', { message: 'there are files' });
+    if (id === 'busy' && key.startsWith('POST')) throw fault('compute_timeout', { name: 'c1', request: key });
+  };
+  const compute = { id: 'c1', transport: { state: { connected: true }, send } } as unknown as RegisteredCompute;
+  const noted = await TemporaryProjects.open(folder, assert.fail);
+  for (const id of ['busy', 'others', 'free']) await noted.leave(id, compute);
+  await assert.rejects(
+    noted.removeLeft(compute, () => false),
+    { code: 'compute_timeout' },
+  );
+  assert.deepEqual(asked, ['busy', 'others', 'free']);
+  await assert.rejects(
+    noted.removeLeft(compute, () => false),
+    { code: 'compute_timeout' },
+  );
+  assert.deepEqual(asked.slice(3), ['busy'], 'only what is left');
+  await noted.close();
 });

@@ -1,9 +1,11 @@
 /**
  * Projects that exist on a compute alone, until something is done: copies of a project's files, the router of an idle-PC search, and projects
- * that were deleted while it did not answer. Each is noted before it is made, so that one that could not be removed, or whose server died, is removed when its compute is looked at next.
+ * that were deleted while it did not answer. Each is noted before it is made, so that one that could not be removed, or whose server died, is
+ * removed when its compute is looked at next.
  */
 import { join } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
+import { forEachBounded } from '../../lib/bounded.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Warn } from '../../lib/set-aside.ts';
 import { object, text } from '../../lib/shape.ts';
@@ -62,12 +64,13 @@ export class TemporaryProjects {
     this.#used.delete(key);
   }
 
-  /** Removes what was left on the compute. `isKnown`: it is a project of this server. @throws what the compute answers */
+  /** Removes what was left on the compute. `isKnown`: it is a project of this server. @throws the first failure, after all were tried */
   async removeLeft(compute: RegisteredCompute, isKnown: (projectId: string) => boolean): Promise<void> {
-    for (const [key, { compute_id, project_id }] of [...this.#noted.entries()]) {
-      if (compute_id !== compute.id || this.#used.has(key)) continue;
-      await (isKnown(project_id) ? this.#forget(key) : this.#remove(compute, project_id));
-    }
+    const left = [...this.#noted.entries()].filter(([key, { compute_id }]) => compute_id === compute.id && !this.#used.has(key));
+    const [error] = await forEachBounded(left, 1, ([key, { project_id }]) =>
+      isKnown(project_id) ? this.#forget(key) : this.#remove(compute, project_id),
+    );
+    if (error !== undefined) throw error;
   }
 
   close(): Promise<void> {
@@ -76,9 +79,14 @@ export class TemporaryProjects {
 
   /** @throws what the compute answers */
   async #remove({ id: compute_id, transport }: RegisteredCompute, project_id: string): Promise<void> {
-    // A compute knows those only that are open there.
-    await transport.send('POST /v2/compute/projects', { body: { project_id, name: project_id } });
-    await transport.send('DELETE /v2/compute/projects/{project_id}', { path: { project_id } });
+    try {
+      // A compute knows those only that are open there.
+      await transport.send('POST /v2/compute/projects', { body: { project_id, name: project_id } });
+      await transport.send('DELETE /v2/compute/projects/{project_id}', { path: { project_id } });
+    } catch (error) {
+      // The files there are of another project by now.
+      if (!isFault(error, 'compute_forbidden')) throw error;
+    }
     await this.#forget(keyOf({ compute_id, project_id }));
   }
 
