@@ -17,10 +17,7 @@ export class Turns {
   }
 }
 
-/**
- * Maps items with `fn`, in order and in short turns. `fn` returns no promise: one that rejects before the last turn would end the process, as
- * nobody listens yet (`forEachBounded` does).
- */
+/** Maps items with `fn`, in order and in short turns; not to promises: one that rejects meanwhile has no listener (`forEachBounded`). */
 export async function mapInTurns<T, R>(items: Iterable<T>, fn: (item: T) => R): Promise<R[]> {
   const turns = new Turns();
   const results: R[] = [];

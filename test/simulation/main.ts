@@ -3,9 +3,8 @@
  * `node test/simulation/main.ts --help` says how.
  */
 import './hooks.ts';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { NextSeed } from '../support/next-seed.ts';
 import { faults } from './faults.ts';
 import type { Found } from './hunt.ts';
 
@@ -28,7 +27,7 @@ const { values, positionals } = parseArgs({
   },
 });
 /** Where the next hunt begins. */
-const progress = resolve(import.meta.dirname, '../../.cache/simulation-next-seed');
+const progress = new NextSeed('simulation');
 const shownEvery = 50_000;
 const [plays = '1'] = positionals;
 
@@ -37,7 +36,7 @@ else if (values.fault === 'list') for (const { name, says } of faults) console.l
 else process.exitCode = await run();
 
 async function run(): Promise<number> {
-  const first = Number(values.seed ?? (values.fault ? 1 : nextSeed()));
+  const first = Number(values.seed ?? (values.fault ? 1 : progress.read()));
   if (![first, Number(plays), Number(values.seconds)].every((given) => Number.isFinite(given) && given >= 0)) {
     console.error(usage);
     return 2;
@@ -53,7 +52,7 @@ async function run(): Promise<number> {
   const isResumed = values.seed === undefined && !values.fault;
   // The next hunt continues from here, also when this one is ended.
   const onProgress = (next: number, done: number, cpuSeconds: number) => {
-    if (isResumed) keepSeed(next);
+    if (isResumed) progress.keep(next);
     if (done % shownEvery === 0) console.log(`${done} plays, ${cpuSeconds.toFixed(0)} s of processor time`);
   };
   const found = await hunt({ first, plays: Number(plays), seconds: Number(values.seconds), onProgress });
@@ -69,21 +68,8 @@ async function run(): Promise<number> {
   console.log(
     `${found.plays} plays, seeds ${first} to ${last - 1}, ${found.cpuSeconds.toFixed(1)} s of processor time, ${rate} a second`,
   );
-  if (isResumed) keepSeed(last);
+  if (isResumed) progress.keep(last);
   return 0;
-}
-
-function nextSeed(): number {
-  try {
-    return Number(readFileSync(progress, 'utf8')) || 1;
-  } catch {
-    return 1;
-  }
-}
-
-function keepSeed(seed: number): void {
-  mkdirSync(resolve(progress, '..'), { recursive: true });
-  writeFileSync(progress, `${seed}\n`);
 }
 
 /** Table of how often each row of `decide` was the answer within a minute after each kind of trouble. */

@@ -6,17 +6,7 @@ import * as eve from '../../lab/import/eve-keys.ts';
 import type { ForeignProgram } from '../../lab/import/import-lab.ts';
 import * as netlab from '../../lab/import/netlab-keys.ts';
 import type { KeyTable } from '../../src/schema/foreign-map.ts';
-
-/** Numbers from a seed (mulberry32), so that a failure can be repeated. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { makeChance } from '../durability/random.ts';
 
 /** Makes values and notes what must be found again. */
 export class LabMaker {
@@ -25,7 +15,7 @@ export class LabMaker {
   /** Words that stand in the lab file or in the report. */
   readonly words: string[] = [];
   constructor(seed: number) {
-    this.#random = randomOf(seed);
+    this.#random = makeChance(seed).next;
   }
   chance(of: number): boolean {
     return this.#random() < of;

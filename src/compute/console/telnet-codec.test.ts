@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeChance } from '../../../test/durability/random.ts';
 import {
   escapeTelnet,
   offers,
@@ -94,19 +95,8 @@ test('two ends that answer everything fall silent', () => {
   assert.ok(rounds < 4, `${rounds} rounds`);
 });
 
-/** Mulberry32: small, and the same everywhere for a seed. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 test('splits change nothing, and no input does harm', () => {
-  const next = random(4711);
+  const { next } = makeChance(4711);
   const alphabet = [0, 10, 13, 65, 240, 241, 246, 250, 251, 252, 253, 254, 255, 255, 255];
   for (let round = 0; round < 500; round++) {
     const input = Uint8Array.from(

@@ -1,6 +1,7 @@
 /** Project files made at random from the schema of each revision: nothing of them is lost in silence, read, written and read again. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Chance, makeChance } from '../../../test/durability/random.ts';
 import { isFault } from '../../api/faults.ts';
 import { DrawingInput } from '../../schema/drawing.ts';
 import type { KeyTable } from '../../schema/foreign-map.ts';
@@ -18,17 +19,14 @@ const refusedFiles = 20;
 
 /** Makes values from a seed (mulberry32), and notes the words that must be found again. */
 class FileMaker {
-  #state: number;
+  readonly #chance: Chance;
   #next = 0;
   readonly words: string[] = [];
   constructor(seed: number) {
-    this.#state = seed;
+    this.#chance = makeChance(seed);
   }
   upTo(most: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let value = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return Math.floor((((value ^ (value >>> 14)) >>> 0) / 2 ** 32) * (most + 1));
+    return this.#chance.between(0, most);
   }
   chance(ofTen: number): boolean {
     return this.upTo(9) < ofTen;

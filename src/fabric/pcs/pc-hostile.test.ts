@@ -1,21 +1,17 @@
 /** Hostile frames, input, scripts and states. `PATCHBAY_TEST_SEED` sets another seed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeChance } from '../../../test/durability/random.ts';
 import { type LanPc, PcLan } from '../../../test/support/pc-lan.ts';
 import { addServer } from '../../../test/support/pc-lan-server.ts';
 
 const seed = Number(process.env.PATCHBAY_TEST_SEED) || 37;
 console.log(`seed ${seed}`);
 
-/** Mulberry32. */
+/** Gives whole numbers from 0 to below `below`. */
 function generator(from: number): (below: number) => number {
-  let state = from;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
+  const { between } = makeChance(from);
+  return (below) => between(0, below - 1);
 }
 
 /** Two PCs and a server that have exchanged every kind of frame. */

@@ -1,7 +1,6 @@
 /** Draws programs and plays them: `node test/bad-input/programs/main.ts --help` says how. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { NextSeed } from '../../support/next-seed.ts';
 import { explain, Theatre } from './hunt.ts';
 import { makeProgram } from './program.ts';
 
@@ -11,7 +10,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { help: { type: 'boolean', default: false }, seed: { type: 'string' }, 'as-is': { type: 'boolean', default: false } },
 });
-const progress = resolve(import.meta.dirname, '../../../.cache/state-next-seed');
+const progress = new NextSeed('state');
 
 process.exitCode = await hunt();
 
@@ -20,7 +19,7 @@ async function hunt(): Promise<number> {
     console.log(usage);
     return 0;
   }
-  const first = Number(values.seed ?? readSeed());
+  const first = Number(values.seed ?? progress.read());
   const count = Number(positionals[0] ?? '1');
   await using theatre = new Theatre();
   for (let seed = first; seed < first + count; seed++) {
@@ -30,21 +29,10 @@ async function hunt(): Promise<number> {
     console.log(
       `seed ${seed}: ${program.steps.length} steps, ${((performance.now() - began) / 1000).toFixed(1)} s, longest ${Math.round(theatre.longestMs)} ms${played.violation ? ' FAILED' : ''}`,
     );
-    if (values.seed === undefined) keepSeed(seed + 1);
+    if (values.seed === undefined) progress.keep(seed + 1);
     if (!played.violation) continue;
     console.log(values['as-is'] ? `${played.lines.join('\n')}\n${played.violation}` : await explain(theatre, program, played));
     return 1;
   }
   return 0;
-}
-function readSeed(): number {
-  try {
-    return Number(readFileSync(progress, 'utf8')) || 1;
-  } catch {
-    return 1;
-  }
-}
-function keepSeed(seed: number): void {
-  mkdirSync(resolve(progress, '..'), { recursive: true });
-  writeFileSync(progress, `${seed}\n`);
 }

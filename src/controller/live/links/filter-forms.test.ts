@@ -1,6 +1,7 @@
 /** Any filters of a link, in the dialog of GNS3's desktop and the form of its web UI: what was not changed stays exact, what was not shown stays. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { makeChance } from '../../../../test/durability/random.ts';
 import { checkFilters } from '../../../api/filters.ts';
 import { type FilterOffer, type Filters, offeredFilters } from '../../../schema/filter.ts';
 import { type FilterParameter, filterTable } from '../../../schema/filter-table.ts';
@@ -8,17 +9,6 @@ import { desktopFilters, desktopOffers, ofDesktop, withUnseen } from './filter-f
 
 const rounds = 2000;
 const names = ['R1', 'R2'] as const;
-
-/** Numbers from a seed (mulberry32), so that a failure can be repeated. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let value = Math.imul(state ^ (state >>> 15), 1 | state);
-    value = (value + Math.imul(value ^ (value >>> 7), 61 | value)) ^ value;
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 type Random = () => number;
 const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
@@ -78,7 +68,7 @@ const received = (given: Record<string, unknown>, stored: Filters) =>
 describe('the dialog of the desktop', () => {
   it('sends back what it was shown, and every filter keeps its exact values', () => {
     for (let seed = 1; seed <= rounds; seed += 1) {
-      const stored = randomFilters(randomOf(seed));
+      const stored = randomFilters(makeChance(seed).next);
       const form = fillDialog(desktopOffers(offeredFilters(stored, names)), desktopFilters(stored));
       assert.deepEqual(received(sent(form), stored), stored, `seed ${seed}`);
     }
@@ -87,7 +77,7 @@ describe('the dialog of the desktop', () => {
   it('changes the value that was changed, and no other', () => {
     let changes = 0;
     for (let seed = 1; seed <= rounds; seed += 1) {
-      const random = randomOf(seed);
+      const random = makeChance(seed).next;
       const stored = randomFilters(random);
       const offers = desktopOffers(offeredFilters(stored, names));
       const form = fillDialog(offers, desktopFilters(stored));
@@ -119,7 +109,7 @@ describe('the dialog of the desktop', () => {
 
   it('switches a filter off by 0 or an empty text, and only that one', () => {
     for (let seed = 1; seed <= rounds; seed += 1) {
-      const random = randomOf(seed);
+      const random = makeChance(seed).next;
       const stored = randomFilters(random);
       const keys = Object.keys(stored).filter((key) => !key.startsWith('latency'));
       if (keys.length === 0) continue;
@@ -137,7 +127,7 @@ describe('the form of the web UI', () => {
 
   it('shows the filters of GNS3 alone, and deletes none that it does not show', () => {
     for (let seed = 1; seed <= rounds; seed += 1) {
-      const stored = randomFilters(randomOf(seed));
+      const stored = randomFilters(makeChance(seed).next);
       const isShown = (key: string) => (known as readonly string[]).includes(key);
       const nothing = { frequency_drop: [0], packet_loss: [0], delay: [0, 0], corrupt: [0], bpf: [] };
       const form = { ...nothing, ...Object.fromEntries(Object.entries(stored).filter(([key]) => isShown(key))) };
