@@ -44,15 +44,28 @@ export interface Api {
   socket(path: string): Promise<string>;
 }
 
-/** @throws ApiError; status 0 when the server could not be reached */
+/**
+ * Sends a request. A browser ends all that are under way when the host's network changes, such as by a new interface: those that may be
+ * repeated are sent once more. @throws ApiError; status 0 when the server could not be reached
+ */
 async function call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   // The browser would show a file that was replaced a moment ago from its cache.
   const fresh = { method, cache: 'no-store' } as const;
   const init: RequestInit = { ...fresh, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) };
-  const answer = await fetch(path, init).catch(() => {
-    throw new ApiError(0, 'The server does not answer');
-  });
+  let isRepeated = false;
+  const repeat = (error: unknown) => {
+    if (method === 'POST' || signal?.aborted) throw error;
+    isRepeated = true;
+    return fetch(path, init);
+  };
+  const answer = await fetch(path, init)
+    .catch(repeat)
+    .catch(() => {
+      throw new ApiError(0, 'The server does not answer');
+    });
   if (answer.status === 401) leaveSession(answer.headers.get('www-authenticate'));
+  // The first request had deleted it.
+  if (isRepeated && method === 'DELETE' && answer.status === 404) return answer;
   if (!answer.ok) throw failure(answer.status, await answer.text(), answer.headers.get(codeHeader));
   return answer;
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Request, Route } from 'playwright-core';
+import type { Route } from 'playwright-core';
 import type { Project } from '../../src/schema/project.ts';
 import { openTab, picture } from '../support/browser.ts';
 import { withServer } from '../support/with-server.ts';
@@ -45,21 +45,7 @@ describe('a first lab, in the browser', () => {
     await canvas(page).node('Hub1').click();
     await page.keyboard.press('Delete');
     await page.getByRole('dialog').getByText('Hub1').first().waitFor();
-    // The hub stays in one complete run of five: the requests and answers of the page say why.
-    const seen: string[] = [];
-    const began = performance.now();
-    const record = (what: string) => (one: Request) => {
-      const afterMs = Math.round(performance.now() - began);
-      seen.push(`${afterMs} ms: ${what} ${one.method()} ${new URL(one.url()).pathname} ${one.failure()?.errorText ?? ''}`);
-    };
-    page.on('request', record('asks')).on('requestfinished', record('has')).on('requestfailed', record('fails'));
-    const answer = page
-      .waitForResponse((one) => one.request().method() === 'DELETE')
-      .catch((error) => {
-        throw new Error(`${error}\n${seen.join('\n')}\n${server.log().slice(-4000)}`);
-      });
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    assert.equal((await answer).status(), 204, await (await answer).text().catch(() => ''));
     await canvas(page).node('Hub1').waitFor({ state: 'detached' });
   });
 

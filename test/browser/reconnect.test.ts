@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openTab } from '../support/browser.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
 import { canvas } from './page-parts.ts';
 
@@ -56,6 +57,31 @@ describe('a page that lost its connection', () => {
     await awayWhile(() => client.post(`${project.path}/open`));
     await canvas(page).node('New').waitFor();
     assert.equal(await page.locator('.node').count(), 3);
+  });
+
+  it('sends once more what a change of the network has ended, whether the server had received it or not', async () => {
+    const asked: string[] = [];
+    const removed = await Promise.all(
+      ['Once', 'Twice'].map((name, place) => createNode(client, project, 'vpcs', { name, x: place * 120, y: -150 })),
+    );
+    for (const { name } of removed) {
+      await page.route('**/v2/projects/*/nodes/*', async (route) => {
+        if (route.request().method() !== 'DELETE') return route.continue();
+        asked.push(name);
+        if (asked.filter((one) => one === name).length > 1) return route.continue();
+        if (name === 'Twice') await route.fetch();
+        return route.abort('internetdisconnected');
+      });
+      await canvas(page).node(name).click();
+      await page.keyboard.press('Delete');
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await canvas(page).node(name).waitFor({ state: 'detached' });
+      await page.unroute('**/v2/projects/*/nodes/*');
+    }
+    await waitFor(() => asked.length === 4, { what: 'the repeated request for what is gone' });
+    assert.deepEqual(asked, ['Once', 'Once', 'Twice', 'Twice']);
+    await page.waitForLoadState('networkidle');
+    assert.equal(await page.locator('.toast.error').count(), 0);
   });
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));
