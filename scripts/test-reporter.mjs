@@ -92,7 +92,8 @@ const oneDigit = (value) => (value === undefined ? '–' : value.toFixed(1));
 function ending({ data, failures, skips, slow, times }) {
   const lines = [''];
   for (const [reason, count] of skips) lines.push(`skipped ${count}: ${reason}`);
-  if (times.length > 1) lines.push(...timeTable(times));
+  if (times.length > 1)
+    lines.push(...timeTable(times), `the processors of this machine were busy for ${Math.round(data.busy * 100)} % of the time`);
   const slowest = slow.sort((a, b) => b.details.duration_ms - a.details.duration_ms).slice(0, shown.tests);
   for (const test of slowest) lines.push(`slow    ${seconds(test.details.duration_ms).padStart(7)}  ${where(test)}`);
   for (const [index, failure] of failures.entries()) {

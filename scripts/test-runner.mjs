@@ -1,13 +1,13 @@
-/** Runs test files with Node's test runner, six at a time, with our own summary and with limits for hangs. */
+/** Runs test files with Node's test runner, as many at a time as the processors allow, with our own summary and with limits for hangs. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { killProcesses, listProcesses, signal } from './test-processes.mjs';
 import report from './test-reporter.mjs';
+import { runInTurn } from './test-schedule.mjs';
 import { listFiles } from './test-selection.mjs';
 import { shareProcesses } from './test-shared.mjs';
 import { watch } from './test-watch.mjs';
@@ -18,8 +18,6 @@ const preload = pathToFileURL(path.join(import.meta.dirname, 'test-preload.mjs')
  * after 180 s what did not join is the longest. `fileMs`: a whole file. `graceMs`: from the signal to the end of a process.
  */
 const defaultLimits = { testMs: 300_000, hookMs: 200_000, fileMs: 900_000, graceMs: 5_000 };
-/** Many files wait for machines, timers and disks. Six kept two cores full (load 15 to 20), and starved browsers and emulators. */
-const concurrency = 4;
 /**
  * Node's cache of compiled code: the tests start hundreds of servers from the same sources. Its entries are named by a hash of
  * their source, and Node ignores a folder that it may not write.
@@ -46,9 +44,7 @@ export async function runTests(patterns, { limits: given = {}, share = false, ..
   const files = share ? await shareProcesses(selected, folder) : selected;
   const usageFile = path.join(folder, 'usage');
   endWith(id);
-  const events = run({
-    files,
-    concurrency,
+  const events = runInTurn(files, {
     isolation: 'process',
     timeout: limits.testMs,
     execArgv: [`--import=${preload}`],

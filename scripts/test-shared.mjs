@@ -10,16 +10,14 @@ const processCount = 4;
 const isBesideCode = /^(src|web|demo|lab|cli)\/.*\.test\.ts$/;
 /** A file with one of these words keeps its process. */
 const keepsProcess =
-  /child_process|spawn|startServer|withServer|qemuBench|startNode|driver\(|execFile|process\.(env|on|chdir|umask)|Worker\b|mock\.timers|contract/;
+  /spawn|startServer|withServer|qemuBench|startNode|driver\(|process\.(on|chdir|umask)|process\.env(\.\w+|\[.*\]) = |delete process\.env|Worker\b|mock\.timers|contract/;
 
-/** `files` with those that can share a process replaced by modules in `folder` that import them. */
+/** `files` with those that can share a process replaced, where the first of them stood, by modules in `folder` that import them. */
 export async function shareProcesses(files, folder) {
-  const own = [];
   const shared = [];
-  for (const file of files) {
-    const isShared = isBesideCode.test(path.relative(process.cwd(), file)) && !keepsProcess.test(await readFile(file, 'utf8'));
-    (isShared ? shared : own).push(file);
-  }
+  for (const file of files)
+    if (isBesideCode.test(path.relative(process.cwd(), file)) && !keepsProcess.test(await readFile(file, 'utf8')))
+      shared.push(file);
   if (shared.length <= processCount) return files;
   const modules = Array.from({ length: processCount }, (_, number) => ({
     path: path.join(folder, `tests-beside-code-${number + 1}.mjs`),
@@ -28,5 +26,6 @@ export async function shareProcesses(files, folder) {
   for (const module of modules) {
     await writeFile(module.path, module.files.map((file) => `import ${JSON.stringify(pathToFileURL(file).href)};\n`).join(''));
   }
-  return [...own, ...modules.map((module) => module.path)];
+  const [first] = shared;
+  return files.flatMap((file) => (file === first ? modules.map((module) => module.path) : shared.includes(file) ? [] : file));
 }
