@@ -206,11 +206,12 @@ test('while a compute has no TAP interfaces, machines start so that they can mov
     (await client.get<{ command_line: string }>(`${project.path}/nodes/${node_id}`)).command_line;
   assert.match(await line(node), /-netdev tap,\S+,vnet_hdr=off/);
   assert.match(await line(full), /-netdev tap,(?!\S*vnet_hdr=off)/);
+  const refused = await client.post<{ message: string }>(`${project.path}/nodes/${full.node_id}/migrate`, { compute_id }, 409);
+  assert.match(refused.message, /offload/);
+  await client.post(`${project.path}/nodes/${full.node_id}/stop`, {}, 200);
   await onConsole(node, (console) => console.expect(/GUEST READY.*# $/s, limitMs));
   await onConsole(node, (console) => console.run('echo kept > /tmp/word', limitMs));
 
-  const refused = await client.post<{ message: string }>(`${project.path}/nodes/${full.node_id}/migrate`, { compute_id }, 409);
-  assert.match(refused.message, /offload/);
   // A move to a stream, and one back to a TAP interface, each time without offloads.
   for (const [to, netdev] of [
     [compute_id, /-netdev stream,/],
