@@ -372,7 +372,14 @@ function isOfEarlierBoot(run: RunRecord | undefined): boolean {
 }
 
 function leaseUntil(deadline: number | undefined): MachineLease {
-  return { isSlice: deadline !== undefined, isOver: false, isEnding: false, deadline: deadline ?? Number.POSITIVE_INFINITY };
+  const isSlice = deadline !== undefined;
+  return {
+    isSlice,
+    isOver: false,
+    isEnding: false,
+    deadline: deadline ?? Number.POSITIVE_INFINITY,
+    begun: Promise.withResolvers(),
+  };
 }
 
 function portsOf({ dataDirectory, Server }: Settings, consoleHost: string, isSlice: boolean): Ports {

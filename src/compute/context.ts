@@ -25,6 +25,8 @@ export interface MachineLease {
   isEnding: boolean;
   /** `bootMs()` after which its guard ends what runs. */
   deadline: number;
+  /** Resolves when the server has its first lease, or the first renewal of that of an earlier server. */
+  readonly begun: PromiseWithResolvers<void>;
 }
 
 /** Notice for listeners of the compute. */

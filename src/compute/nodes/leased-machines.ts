@@ -10,6 +10,8 @@ import type { ComputeNode } from './node.ts';
 
 /** Time in which a signal to all processes of a job reaches the last of them, ms. */
 const signalMs = 100;
+/** Longest time between a slice's admission and its first lease, on a host that has much to do. Ms. */
+const admissionMs = 10_000;
 
 /** Whether a machine that has just ended may have been ended with its compute: by the guard, or by a signal to all processes of a job. */
 export async function endsMachines(lease: MachineLease): Promise<boolean> {
@@ -20,9 +22,15 @@ export async function endsMachines(lease: MachineLease): Promise<boolean> {
   return isEnding();
 }
 
-/** Whether nothing may be started: the lease is over, or the slice has not joined yet and has none. */
-export function hasLapsed({ isSlice, isOver, deadline }: MachineLease): boolean {
-  return isOver || (isSlice && bootMs() >= deadline);
+/**
+ * Whether machines may be started. A slice that has just been admitted waits for its first lease to be stored: its controller uses it a moment
+ * before. False: the lease is over, or the slice has not joined and has none.
+ */
+export async function isHeld(lease: MachineLease): Promise<boolean> {
+  const isValid = () => !lease.isOver && (!lease.isSlice || bootMs() < lease.deadline);
+  if (isValid() || lease.isOver) return isValid();
+  await Promise.race([lease.begun.promise, delay(admissionMs, undefined, { ref: false })]);
+  return isValid();
 }
 
 export class LeasedMachines {
@@ -65,6 +73,7 @@ export class LeasedMachines {
   /** `deadline`: `bootMs()` after which the guard of the slice ends them. */
   setDeadline(deadline: number): void {
     this.#context.lease.deadline = deadline;
+    this.#context.lease.begun.resolve();
   }
 
   /** The server was asked to end. */

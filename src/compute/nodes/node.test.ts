@@ -15,7 +15,10 @@ async function startedNode(lease: Partial<Context['lease']>) {
   const done = async () => undefined;
   const context = {
     settings: { ...defaultSettings(), runtimeDirectory: tmpdir() },
-    lease: { isSlice: true, isOver: false, isEnding: false, deadline: Number.POSITIVE_INFINITY, ...lease },
+    lease: {
+      ...{ isSlice: true, isOver: false, isEnding: false, deadline: Number.POSITIVE_INFINITY, begun: Promise.withResolvers() },
+      ...lease,
+    },
     store: {
       setNode: done,
       setRun: async (_id: string, { interrupted }: RunRecord) => void records.push({ interrupted: interrupted === true }),
@@ -54,7 +57,7 @@ async function startedNode(lease: Partial<Context['lease']>) {
   shown.length = 0;
   records.length = 0;
   const machines = new LeasedMachines(context, () => [node]);
-  return { node, end: (how?: Ending['how']) => end(how), shown, records, machines, starting, changes };
+  return { node, end: (how?: Ending['how']) => end(how), shown, records, machines, starting, changes, lease: context.lease };
 }
 
 test('a machine that ends by itself is not to run again', async () => {
@@ -105,6 +108,21 @@ test('a machine that ends with another compute than a slice is not to run again'
   const { node, shown, records } = await startedNode({ isSlice: false, isEnding: true });
   await node.halt();
   assert.deepEqual([shown, records], [[['stopped', false]], ['server']]);
+});
+
+test('a start on a slice that was just admitted waits for its first lease, and is refused when a lease is over', async () => {
+  const { node, machines, lease, starting } = await startedNode({});
+  await node.stop();
+  lease.deadline = 0;
+  const started = node.start();
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+  assert.equal(starting.count, 1);
+  machines.setDeadline(Number.POSITIVE_INFINITY);
+  await started;
+  assert.equal(starting.count, 2);
+  await node.stop();
+  lease.deadline = 0;
+  await assert.rejects(node.start(), /has lost its controller/);
 });
 
 test('what the lease has ended is to run again until its user stops it, or it runs', async () => {

@@ -18,7 +18,7 @@ import type { NodeConsole } from '../console/console.ts';
 import { type ScreenAddress, screenOf } from '../console/screen.ts';
 import type { Context, ProjectView } from '../context.ts';
 import type { KnownNode, NioRecord, RunRecord } from '../store.ts';
-import { endsMachines, hasLapsed } from './leased-machines.ts';
+import { endsMachines, isHeld } from './leased-machines.ts';
 import { NodeCaptures } from './node-captures.ts';
 import { servedBy } from './node-console.ts';
 import { NodeNios, type PortNumbers } from './node-nios.ts';
@@ -282,8 +282,8 @@ export class ComputeNode {
 
   anotherConsolePort = (): Promise<number | null> => this.#state.anotherConsolePort();
 
-  #requireLease(): void {
-    if (hasLapsed(this.context.lease)) throw fault('lease_expired', { name: this.name });
+  async #requireLease(): Promise<void> {
+    if (!(await isHeld(this.context.lease))) throw fault('lease_expired', { name: this.name });
   }
 
   /** State of a run that outlives its emulator process. */
@@ -292,7 +292,7 @@ export class ComputeNode {
   }
 
   async #start(begin: (view: NodeView) => Promise<Emulator> = (view) => this.driver.start(view)): Promise<void> {
-    this.#requireLease();
+    await this.#requireLease();
     await this.#state.requireStored();
     const run = await NodeRun.start(this, begin);
     this.#take(run);
@@ -343,7 +343,7 @@ export class ComputeNode {
   }
 
   async #resume(run: NodeRun): Promise<void> {
-    this.#requireLease();
+    await this.#requireLease();
     await run.emulator.resume();
     this.#departed = false;
     await this.#changeStatus(run, 'started');
