@@ -56,14 +56,17 @@ export function makeSchedule(seed: number): Schedule {
   const chance = makeChance(Math.imul(seed, 0x9e3779b1) ^ 0x5bd1e995);
   const nodes = chance.between(1, 4);
   const remotes = chance.between(0, 2);
-  // Trouble of a few kinds comes often in each play, and that of others never.
-  const usual = troubles.filter(() => chance.next() < 0.35);
+  // Trouble of a few kinds comes often in each play, and that of others never. Half of the plays are of a few kinds of requests, too: what
+  // needs three of them in a row would hardly come among all.
+  const isNarrow = chance.next() < 0.5;
+  const usual = troubles.filter(() => chance.next() < (isNarrow ? 0.15 : 0.35));
+  const asked = isNarrow ? verbs.filter(() => chance.next() < 0.2) : verbs;
   const steps: Step[] = [];
   const count = chance.between(4, 24);
   const rush = chance.next();
   while (steps.length < count) {
     const isTrouble = usual.length > 0 && chance.next() < 0.45;
-    const what = (isTrouble ? chance.pick(usual) : pickVerb(chance)) ?? 'start';
+    const what = (isTrouble ? chance.pick(usual) : pickVerb(chance, asked)) ?? 'start';
     steps.push({ wait: waitOf(chance, rush), what, of: chance.between(0, 7), lasts: lastsOf(chance) });
   }
   // Slices cost time, as they renew their leases.
@@ -71,9 +74,10 @@ export function makeSchedule(seed: number): Schedule {
   return { seed, nodes, remotes, slices, steps };
 }
 
-function pickVerb(chance: Chance): Verb | undefined {
+function pickVerb(chance: Chance, asked: readonly Verb[]): Verb | undefined {
   // Most of what people do is starting and stopping.
-  return chance.next() < 0.5 ? chance.pick(['start', 'stop', 'start'] as const) : chance.pick(verbs);
+  const isUsual = chance.next() < (asked.length < verbs.length ? 0.25 : 0.5);
+  return isUsual ? chance.pick(['start', 'stop', 'start'] as const) : chance.pick(asked);
 }
 
 function waitOf(chance: Chance, rush: number): number {

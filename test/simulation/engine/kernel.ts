@@ -98,7 +98,8 @@ export class Kernel {
       this.#pop();
       if (next.isCancelled || !next.process.isAlive) continue;
       if (next.process.stoppedUntil > next.at) {
-        this.#push({ ...next, at: next.process.stoppedUntil, seq: this.#seq++ });
+        // Events of a process stay in order, also when it is stopped for longer meanwhile.
+        this.#push({ ...next, at: next.process.stoppedUntil });
         continue;
       }
       this.now = next.at;
