@@ -71,7 +71,10 @@ export async function request(address: string, { method, body, dispatcher, signa
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const { connection } = socket;
   connection.onEnd = (error) => reject(error ?? new Error('other side closed'));
-  signal?.addEventListener('abort', () => socket.destroy(signal.reason as Error));
+  const abort = () => socket.destroy(signal?.reason as Error);
+  signal?.addEventListener('abort', abort);
+  // Node keeps a signal that something listens to.
+  socket.once('close', () => signal?.removeEventListener('abort', abort));
   const path = pathname + search;
   const answered = simulation().internet.request({ host: hostname, method, path, body, connection });
   const { status, text } = await Promise.race([answered, failed]);

@@ -85,7 +85,10 @@ export class Network implements Internet {
     const owner = this.#kernel.current;
     const { promise, resolve, reject } = Promise.withResolvers<ControllerAnswer>();
     const back = (run: () => void) => this.#travel(host, () => this.#kernel.after(0, run, owner));
-    signal.addEventListener('abort', () => reject(signal.reason));
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort);
+    const release = () => signal.removeEventListener('abort', abort);
+    promise.then(release, release);
     this.#travel(host, () => {
       const refused = () => back(() => reject(new Error('connect ECONNREFUSED')));
       const answer = handle();
