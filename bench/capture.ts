@@ -7,8 +7,8 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { FabricClient } from '../src/fabric/client.ts';
 import type { CaptureSpec, CaptureStats } from '../src/fabric/protocol.ts';
+import { connectedFabric } from '../test/support/with-fabric.ts';
 import { Ends, framesOf } from './fabric/ends.ts';
 import { median } from './fabric/figures.ts';
 import { flood } from './fabric/loads.ts';
@@ -30,7 +30,7 @@ interface Result {
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { json: { type: 'string' }, folder: { type: 'string', default: tmpdir() } } });
   const folder = await mkdtemp(`${values.folder}/capture-bench-`);
-  const client = await FabricClient.connectOrSpawn({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
+  const client = await connectedFabric({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
   const ends = new Ends(folder, 'link');
   const [a, b] = [ends.a, ends.b].map(({ path }) => ({ type: 'stream' as const, path }));
   if (!a || !b) throw new Error('a link has two ends');

@@ -11,12 +11,12 @@ import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findProgram } from '../src/emulators/host/find-program.ts';
-import { FabricClient } from '../src/fabric/client.ts';
 import type { LinkSpec, PortSpec } from '../src/fabric/protocol.ts';
 import { redirect, takeRules } from '../src/fabric/redirection.ts';
 import { ContainerEnd, noContainerEnds } from '../test/support/container-end.ts';
 import { freeUdpPort } from '../test/support/frame-ends.ts';
 import { waitFor } from '../test/support/wait-for.ts';
+import { connectedFabric } from '../test/support/with-fabric.ts';
 import { cpuMicros } from './fabric/cpu.ts';
 import { median, quantile } from './fabric/figures.ts';
 
@@ -51,7 +51,7 @@ if (missing !== undefined) {
   process.exit(2);
 }
 const folder = await mkdtemp(`${tmpdir()}/containers-bench-`);
-const fabric = await FabricClient.connectOrSpawn({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
+const fabric = await connectedFabric({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
 const children: ChildProcess[] = [];
 const ends: ContainerEnd[] = [];
 try {

@@ -10,8 +10,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { FabricClient } from '../src/fabric/client.ts';
+import type { FabricClient } from '../src/fabric/client.ts';
 import type { Filters } from '../src/schema/filter.ts';
+import { connectedFabric } from '../test/support/with-fabric.ts';
 import { Ends } from './fabric/ends.ts';
 import { type Exactness, exactness } from './fabric/exactness.ts';
 import { fidelity, fidelityTable } from './fabric/fidelity.ts';
@@ -53,7 +54,7 @@ async function main(): Promise<void> {
   if (unknown !== undefined) throw new Error(`unknown trial ${unknown}: ${trials.join(', ')}`);
   const isWanted = (name: (typeof trials)[number]) => positionals.length === 0 || positionals.includes(name);
   const folder = await mkdtemp(`${tmpdir()}/fabric-bench-`);
-  const client = await FabricClient.connectOrSpawn({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
+  const client = await connectedFabric({ socketPath: `${folder}/control`, logPath: `${folder}/log` });
   const stops: (() => void)[] = [];
   const results: Record<string, unknown> = { node: process.version };
   const show = (name: string, rows: readonly unknown[], text: string) => {

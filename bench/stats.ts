@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { FabricClient } from '../src/fabric/client.ts';
+import { connectedFabric } from '../test/support/with-fabric.ts';
 import { cpuMicros } from './fabric/cpu.ts';
 import { Ends } from './fabric/ends.ts';
 import { median, quantile } from './fabric/figures.ts';
@@ -30,7 +30,7 @@ interface Round {
 
 const folder = await mkdtemp(`${tmpdir()}/stats-bench-`);
 const place = { socketPath: `${folder}/control`, logPath: `${folder}/log` };
-const client = await FabricClient.connectOrSpawn(place);
+const client = await connectedFabric(place);
 const [busy, idle] = [new Ends(folder, 'busy'), new Ends(folder, 'idle')];
 try {
   const specOf = (id: string, { a, b }: Ends) => {

@@ -1,8 +1,9 @@
 /** A link across two fabrics on this machine: over datagrams, and over a stream. */
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FabricClient } from '../../src/fabric/client.ts';
+import type { FabricClient } from '../../src/fabric/client.ts';
 import type { LinkSpec } from '../../src/fabric/protocol.ts';
+import { connectedFabric } from '../../test/support/with-fabric.ts';
 import { Ends } from './ends.ts';
 import { median } from './figures.ts';
 import { flood, roundTrips, type Throughput } from './loads.ts';
@@ -19,7 +20,7 @@ export interface Crossing {
 
 /** Alternating; the median of the rounds counts. `near` is the first of the fabrics. */
 export async function crossings(near: FabricClient, folder: string): Promise<Record<'datagrams' | 'stream', Crossing>> {
-  const far = await FabricClient.connectOrSpawn({ socketPath: `${folder}/far`, logPath: `${folder}/far-log` });
+  const far = await connectedFabric({ socketPath: `${folder}/far`, logPath: `${folder}/far-log` });
   const all = { datagrams: new Ends(folder, 'datagrams'), stream: new Ends(folder, 'stream') };
   try {
     for (const [name, ends] of Object.entries(all)) await joinAcross([near, far], { name, ends, stream: name === 'stream' });

@@ -1,10 +1,10 @@
 /** A server that polls the fabric for the counters of all links, in a thread of its own: its own CPU time does not count. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { FabricClient } from '../../src/fabric/client.ts';
+import { connectedFabric } from '../../test/support/with-fabric.ts';
 
 const { place, everyMs } = workerData as { place: { socketPath: string; logPath: string }; everyMs: number };
-const client = await FabricClient.connectOrSpawn(place);
+const client = await connectedFabric(place);
 const tookMs: number[] = [];
 let asking = true;
 parentPort?.once('message', () => {

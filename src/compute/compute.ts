@@ -18,6 +18,7 @@ import { LinkNamespace } from '../emulators/host/link-namespace.ts';
 import { removeUnownedTaps } from '../emulators/port-processes/machine-taps.ts';
 import { removeUnowned } from '../emulators/port-processes/veth.ts';
 import { BpfCompiler } from '../fabric/bpf-compile.ts';
+import type { FabricClient } from '../fabric/client.ts';
 import { bootId, bootMs } from '../lib/boot-clock.ts';
 import { EventStream } from '../lib/event-stream.ts';
 import type { Metric } from '../lib/metric.ts';
@@ -27,12 +28,12 @@ import type { Finding } from '../schema/finding.ts';
 import type { Settings } from '../schema/settings.ts';
 import { BusyCaptures } from './captures/busy-captures.ts';
 import type { ComputeNotice, Context, MachineLease } from './context.ts';
+import { fabricOf, removeUnownedPcs } from './fabric.ts';
 import { consoleAccess } from './host/console-admission.ts';
 import { HostFigures } from './host/host-figures.ts';
 import { removeAbandoned } from './host/image-arrivals.ts';
 import { ImageClaims } from './host/image-claims.ts';
 import { Ports } from './host/ports.ts';
-import { LazyFabricClient } from './links/lazy-fabric-client.ts';
 import { MovedPorts } from './links/moved-ports.ts';
 import { localAddresses } from './links/nio.ts';
 import { FabricWiring } from './links/wiring.ts';
@@ -88,7 +89,7 @@ export class HostCompute {
   readonly #warmMachines: WarmMachines;
   readonly #departures: Departures;
   readonly #arrivals = new Arrivals();
-  readonly #fabric: LazyFabricClient;
+  readonly #fabric: FabricClient;
   readonly #routes: Route[];
   #leased: LeasedMachines | undefined;
 
@@ -96,7 +97,7 @@ export class HostCompute {
     context: Context;
     events: EventStream<ComputeNotice>;
     host: Host;
-    fabric: LazyFabricClient;
+    fabric: FabricClient;
     version: string;
     findings: ComputeOptions['findings'];
     isSlice: boolean;
@@ -177,7 +178,7 @@ export class HostCompute {
       // Where nothing ran there is no fabric to find and no link to sync: it starts in parallel.
       if (leftovers.length > 0) {
         await synced.then(() => removeUnownedPcs(fabric, log));
-        await opening.endUnowned(leftovers, [(await fabric.connect()).pid, ...pidsIn(compute.#projects, linkNamespace)]);
+        await opening.endUnowned(leftovers, [fabric.pid, ...pidsIn(compute.#projects, linkNamespace)]);
       }
       // The processes that copied into these folders have ended.
       await removeHalfCopies(context, halfCopies);
@@ -218,21 +219,11 @@ export class HostCompute {
     const endsAll = stopNodes || !(this.#context.wiring.hasLinks || nodes.some(isMachine));
     if (endsAll) await Promise.allSettled(nodes.map((node) => node.halt()));
     await Promise.allSettled(nodes.map((node) => node.release()));
-    await this.#fabric.end(endsAll ? 'quit' : 'close');
+    await this.#fabric[endsAll ? 'quit' : 'close']();
     await this.host.linkNamespace.close({ ends: endsAll });
     await this.host.images.close();
     await this.#context.store.close();
   }
-}
-
-function fabricOf(runDirectory: string, logPath: string, lease: MachineLease, log: Host['log']): LazyFabricClient {
-  const place = { socketPath: join(runDirectory, 'fabric.sock'), runDirectory, logPath };
-  return new LazyFabricClient(place, log, () => !lease.isOver && (!lease.isSlice || bootMs() < lease.deadline));
-}
-
-/** Removes PCs that a server made and did not note before it died. Never rejects. */
-async function removeUnownedPcs(fabric: LazyFabricClient, log: Host['log']): Promise<void> {
-  await fabric.retainPcs().catch((error) => log('error', `PCs without an owner could not be removed: ${error}`));
 }
 
 /** Returns the process ids of the emulators and of the holder of the link namespace. */

@@ -1,6 +1,7 @@
 /**
- * The server's side of the fabric. It remembers which links should be; when the fabric is lost it finds or starts another one and
- * says them all again. Requests made meanwhile wait, and those that were under way are made again: all of them may be repeated.
+ * The server's side of the fabric. It finds or starts the fabric's process with the first request, and tries again with the next one when
+ * that fails. It remembers which links should be; when the fabric is lost it finds or starts another one and says them all again. Requests
+ * made meanwhile wait, and those that were under way are made again: all of them may be repeated.
  *
  * A client that has only just connected does not know what the fabric carries for a server that went before: until the first `sync`
  * a new connection sends `apply`, never `sync`.
@@ -12,6 +13,7 @@ import { EventStream } from '../lib/event-stream.ts';
 import { Retry } from '../lib/retry.ts';
 import { ConnectionLost } from './connection/connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric, quitPresent } from './connection/find-fabric.ts';
+import { endedByLease, KnownPcs } from './connection/known-pcs.ts';
 import { linkBatch, pcBatch, stateBatch } from './connection/request-batch.ts';
 import type { ProbeAnswer } from './pcs/pc-options.ts';
 import type { PcProbe } from './pcs/pc-shapes.ts';
@@ -63,20 +65,19 @@ export class FabricClient {
   readonly #place: FabricPlace;
   readonly #mayRunPcs: () => boolean;
   readonly #links = new Map<string, LinkSpec>();
-  /** PCs by id, with their present settings. */
-  readonly #pcs = new Map<string, PcSpec>();
-  readonly #pcReports = new EventStream<PcReport>();
+  readonly #pcs = new KnownPcs();
   readonly #lost = new EventStream<string>();
   readonly #restored = new EventStream<FabricRestored>();
+  /** The first search for the fabric. Undefined: none has been begun, or the last one has failed. */
+  #first: Promise<void> | undefined;
   /** The fabric in use; undefined while it is sought. */
   #found: FoundFabric | undefined;
   /** Settles when it has been found again, or given up because the client was closed. */
   #sought: Promise<void> = Promise.resolve();
-  #pid: number;
-  /** Holder of the link namespace. */
-  #holder: number | undefined;
+  #pid = 0;
+  #namespaceHolder: number | undefined;
   /** The links we know are all there should be. */
-  #complete: boolean;
+  #complete = false;
   #closed = false;
   /** PCs and links are made in any order: a link may name a PC that is made later. */
   readonly #batches = {
@@ -85,44 +86,54 @@ export class FabricClient {
     states: stateBatch((ids) => this.#send({ op: 'pc_states', ids })),
   };
 
-  private constructor(place: FabricPlace, found: FoundFabric, mayRunPcs: () => boolean) {
+  /** `mayRunPcs`: false while the lease of a slice is over; then no PC is made, and a fabric that was lost does not get its PCs again. */
+  constructor(place: FabricPlace, mayRunPcs: () => boolean = () => true) {
     this.#place = place;
     this.#mayRunPcs = mayRunPcs;
-    this.#pid = found.pid;
-    this.#complete = found.isNew;
-    this.#use(found);
   }
 
-  /**
-   * `mayRunPcs`: false while the lease of a slice is over; then no PC is made, and a fabric that was lost does not get its PCs again.
-   * @throws fabric_unavailable when none answers and none can be started.
-   */
-  static async connectOrSpawn(place: FabricPlace, mayRunPcs: () => boolean = () => true): Promise<FabricClient> {
-    return new FabricClient(place, await findFabric(place), mayRunPcs);
+  /** Finds or starts the fabric for the first time. @throws fabric_unavailable when none answers and none can be started */
+  connect(): Promise<void> {
+    if (this.#closed && !this.#first) return Promise.reject(fault('fabric_unavailable', { reason: 'it was let go' }));
+    this.#first ??= findFabric(this.#place).then(
+      (found) => {
+        this.#complete = found.isNew;
+        this.#use(found);
+        if (this.#closed) found.connection.close();
+      },
+      (error) => {
+        this.#first = undefined;
+        throw error;
+      },
+    );
+    return this.#first;
   }
 
-  /** Last known process id of the fabric. */
+  /** Last known process id of the fabric; 0 before the first. */
   get pid(): number {
     return this.#pid;
   }
 
   /** These links should be as given. Answers those that are not, with the reason: they stay asked for until they are removed. */
-  apply(links: LinkSpec[]): Promise<LinkFailure[]> {
+  async apply(links: LinkSpec[]): Promise<LinkFailure[]> {
+    await this.connect();
     for (const link of links) this.#links.set(link.id, link);
     return this.#batches.links.add(links);
   }
 
   async remove(ids: string[]): Promise<void> {
+    await this.connect();
     for (const id of ids) this.#links.delete(id);
-    await this.#ask({ op: 'remove', ids });
+    await this.#askNow({ op: 'remove', ids });
   }
 
   /** Exactly these links should be; answers as `apply` does. */
-  sync(links: LinkSpec[]): Promise<LinkFailure[]> {
+  async sync(links: LinkSpec[]): Promise<LinkFailure[]> {
+    await this.connect();
     this.#links.clear();
     for (const link of links) this.#links.set(link.id, link);
     this.#complete = true;
-    return this.#ask({ op: 'sync', links });
+    return this.#askNow({ op: 'sync', links });
   }
 
   /** Counters of the links named, as far as they exist, or of all links. */
@@ -141,8 +152,9 @@ export class FabricClient {
 
   /** Ports can be in the namespace that this process holds. */
   async useNamespace(holder: number): Promise<void> {
-    this.#holder = holder;
-    await this.#ask({ op: 'use_namespace', holder });
+    await this.connect();
+    this.#namespaceHolder = holder;
+    await this.#askNow({ op: 'use_namespace', holder });
   }
 
   /** Counters of the switches named, as far as they exist, or of all switches. */
@@ -174,12 +186,13 @@ export class FabricClient {
 
   /** Makes a PC unless it exists; answers how it is. Its settings and its end are reported from then on. */
   async applyPc(pc: PcSpec): Promise<PcReport> {
+    await this.connect();
     if (!this.#mayRunPcs()) return endedByLease(pc);
-    this.#pcs.set(pc.id, pc);
+    this.#pcs.add(pc);
     try {
       const [report] = await this.#batches.pcs.add([pc]);
       if (!report) throw fault('fabric_unavailable', { reason: 'it did not make a PC' });
-      this.#notePc(report);
+      this.#pcs.note(report);
       return report;
     } catch (error) {
       void this.removePc(pc.id).catch(() => undefined);
@@ -188,17 +201,20 @@ export class FabricClient {
   }
 
   async removePc(id: string): Promise<void> {
-    this.#pcs.delete(id);
-    await this.#ask({ op: 'remove_pcs', ids: [id] });
+    await this.connect();
+    this.#pcs.remove(id);
+    await this.#askNow({ op: 'remove_pcs', ids: [id] });
   }
 
   /** Removes all PCs that were not applied by this client. */
   async retainPcs(): Promise<void> {
-    await this.#ask({ op: 'retain_pcs', ids: [...this.#pcs.keys()] });
+    await this.connect();
+    await this.#askNow({ op: 'retain_pcs', ids: this.#pcs.ids });
   }
 
   /** Everything of a PC, with which another one continues; null: it does not run. */
   async pcState(id: string): Promise<unknown> {
+    await this.connect();
     const [state] = await this.#batches.states.add([id]);
     return state ?? null;
   }
@@ -216,9 +232,9 @@ export class FabricClient {
     }
   }
 
-  /** Called when a PC has other settings, or has ended by itself. Returns how to stop listening. */
-  onPc(listener: (report: PcReport) => void): () => void {
-    return this.#pcReports.subscribe(listener);
+  /** Calls back when the PC has other settings, or has ended by itself; one listener for each PC. Returns how to stop listening. */
+  onPc(id: string, listener: (report: PcReport) => void): () => void {
+    return this.#pcs.onReport(id, listener);
   }
 
   /** Where consoles of PCs are reached (`consoleLine`). */
@@ -281,27 +297,18 @@ export class FabricClient {
     this.#found?.connection.close();
   }
 
-  /** Ends the fabric's process; settles when it has gone. */
+  /** Ends the fabric's process, unless this client has never found one; settles when it has gone. */
   async quit(): Promise<void> {
     this.#closed = true;
+    await this.#first?.catch(() => undefined);
+    if (this.#pid === 0) return;
     await this.#sought;
     if (this.#found) await quitFabric(this.#found.connection, this.#found.pid);
     await quitPresent(this.#place);
   }
 
-  /** The next time it is made, it continues with its settings. */
-  #notePc(report: PcReport): void {
-    const pc = this.#pcs.get(report.id);
-    if (!pc) return;
-    const { script: _script, state: _state, ...spec } = pc;
-    this.#pcs.set(report.id, { ...spec, settings: report.settings });
-  }
-
   #watchPcs({ connection }: FoundFabric): void {
-    const report = (pc: PcReport) => {
-      this.#notePc(pc);
-      this.#pcReports.emit(pc);
-    };
+    const report = (pc: PcReport) => this.#pcs.report(pc);
     connection.onPc = report;
     const isKnown = ({ id }: PcReport) => this.#pcs.has(id);
     connection.request({ op: 'watch_pcs' }, requestLimitMs).then(
@@ -310,8 +317,13 @@ export class FabricClient {
     );
   }
 
+  async #ask<R extends Request>(request: R, limitMs = requestLimitMs): Promise<Reply<R>> {
+    await this.connect();
+    return this.#askNow(request, limitMs);
+  }
+
   /** Makes a request behind those that wait to be joined. */
-  #ask<R extends Request>(request: R, limitMs = requestLimitMs): Promise<Reply<R>> {
+  #askNow<R extends Request>(request: R, limitMs = requestLimitMs): Promise<Reply<R>> {
     for (const batch of Object.values(this.#batches)) batch.flush();
     return this.#send(request, limitMs);
   }
@@ -365,21 +377,14 @@ export class FabricClient {
     }
   }
 
-  /** The lease is over, and the fabric that had them is lost. Answers those that remain: none. */
-  #endPcs(): PcSpec[] {
-    const ended = [...this.#pcs.values()];
-    this.#pcs.clear();
-    for (const pc of ended) this.#pcReports.emit(endedByLease(pc));
-    return [];
-  }
-
   async #restore(found: FoundFabric): Promise<void> {
     const { connection, pid, isNew } = found;
     const links = [...this.#links.values()];
     const op = this.#complete ? 'sync' : 'apply';
-    const pcs = this.#mayRunPcs() ? [...this.#pcs.values()] : this.#endPcs();
+    if (!this.#mayRunPcs()) this.#pcs.endAll();
+    const pcs = this.#pcs.all;
     try {
-      const holder = this.#holder;
+      const holder = this.#namespaceHolder;
       // Machines of a holder that cannot be used are reached as soon as the server has made another holder known.
       if (holder !== undefined) await connection.request({ op: 'use_namespace', holder }, requestLimitMs).catch(() => undefined);
       if (!this.#closed && pcs.length > 0) await connection.request({ op: 'apply_pcs', pcs }, requestLimitMs);
@@ -392,8 +397,4 @@ export class FabricClient {
     }
     if (this.#closed) connection.close();
   }
-}
-
-function endedByLease({ id, name, settings = { name, mtu: 1500, dns: [] } }: PcSpec): PcReport {
-  return { id, settings, end: { kind: 'failed', message: 'the lease of its slice is over' } };
 }

@@ -79,6 +79,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   'src/compute': [
     ['compute.ts', 'api.ts'],
+    ['fabric.ts'],
     ['routes'],
     ['projects'],
     ['nodes'],

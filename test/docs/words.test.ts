@@ -35,7 +35,7 @@ const rules: readonly (readonly [found: RegExp, replacement: string])[] = [
   [/\bis no number of\b/i, 'is not a valid number'],
   [/\bfabric.s ear\b/i, "the fabric's control socket"],
   [/\b(absent kinds?|kinds that never run)\b/i, 'storage-only kinds'],
-  [/\bPassingFolders\b|\bLateFabric\b|\b[Ff]urther ?[Cc]aptures\b/, 'StagingFolders, LazyFabricClient, captures'],
+  [/\bPassingFolders\b|\bLateFabric\b|\b[Ff]urther ?[Cc]aptures\b/, 'StagingFolders, FabricClient, captures'],
   [/\bisSound\b|\bcanIt\b/, 'a getter that says what it gets: isStarted, findLink, portCount'],
 ];
 

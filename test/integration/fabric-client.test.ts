@@ -8,12 +8,11 @@ import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isFault } from '../../src/api/faults.ts';
-import { FabricClient } from '../../src/fabric/client.ts';
 import { protocolVersion } from '../../src/fabric/protocol.ts';
 import { prefixed } from '../support/frame-ends.ts';
 import { killProcesses, processesNamed } from '../support/leftovers.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
+import { connectedFabric, linkOf, startFabric, startLink, streamEnd } from '../support/with-fabric.ts';
 
 /** A fabric keeps compiled code in a folder of its own, unless the environment names one for all. */
 const codeFolder = process.env.NODE_COMPILE_CACHE ? [] : ['code'];
@@ -36,7 +35,7 @@ describe('the fabric’s client', () => {
     await assert.rejects(client.stats(), (error) => isFault(error, 'fabric_unavailable'));
     a.send(frame('2'));
     await b.receive(2);
-    const next = await FabricClient.connectOrSpawn({ socketPath, logPath });
+    const next = await connectedFabric({ socketPath, logPath });
     assert.equal(next.pid, client.pid);
     assert.equal((await next.stats())[0]?.ab.sent, 2);
     // Repeats the current state: nothing changes. Then sends an empty state.
@@ -55,7 +54,7 @@ describe('the fabric’s client', () => {
     process.kill(client.pid, 'SIGSTOP');
     // Three seconds were too few.
     const continues = pause(3_500).then(() => process.kill(client.pid, 'SIGCONT'));
-    const [next] = await Promise.all([FabricClient.connectOrSpawn({ socketPath, logPath }), continues]);
+    const [next] = await Promise.all([connectedFabric({ socketPath, logPath }), continues]);
     assert.equal(next.pid, client.pid);
     next.close();
   });
@@ -116,7 +115,7 @@ describe('the fabric’s client', () => {
     }).listen(`${folder}/between`);
     context.after(() => between.close());
     await once(between, 'listening');
-    const other = await FabricClient.connectOrSpawn({ socketPath: `${folder}/between`, logPath });
+    const other = await connectedFabric({ socketPath: `${folder}/between`, logPath });
     const lost = new Promise((settle) => other.onLost(settle));
     for (const one of connections.splice(0)) one.destroy();
     await lost;
@@ -133,10 +132,10 @@ describe('the fabric’s client', () => {
     });
     const place = { socketPath: `${folder}/control`, logPath: `${folder}/log` };
     const pause = 'data:text/javascript,await new Promise((done) => setTimeout(done, 3000))';
-    const slow = FabricClient.connectOrSpawn({ ...place, env: { NODE_OPTIONS: `--import="${pause}"` } });
+    const slow = connectedFabric({ ...place, env: { NODE_OPTIONS: `--import="${pause}"` } });
     const isStarting = () => processesNamed(place.socketPath).length > 0;
     await waitFor(isStarting, { what: 'the start of the slow one' });
-    const quick = await FabricClient.connectOrSpawn(place);
+    const quick = await connectedFabric(place);
     const client = await slow;
     assert.equal(client.pid, quick.pid);
     quick.close();
@@ -157,7 +156,7 @@ describe('the fabric’s client', () => {
       });
     }).listen(socketPath);
     await once(old, 'listening');
-    const next = await FabricClient.connectOrSpawn({ socketPath, logPath });
+    const next = await connectedFabric({ socketPath, logPath });
     context.after(() => next.quit());
     assert.equal(asked, 'hello quit ');
     assert.deepEqual(await next.stats(), []);
@@ -166,7 +165,7 @@ describe('the fabric’s client', () => {
   it('says why no fabric can be started', async (context) => {
     const { folder } = await startFabric(context);
     const socketPath = `${folder}/${'x'.repeat(150)}`;
-    await assert.rejects(FabricClient.connectOrSpawn({ socketPath, logPath: `${folder}/other-log` }), (error) =>
+    await assert.rejects(connectedFabric({ socketPath, logPath: `${folder}/other-log` }), (error) =>
       isFault(error, 'fabric_unavailable'),
     );
   });
@@ -174,7 +173,7 @@ describe('the fabric’s client', () => {
   it('shares one fabric between two that start it at the same time', async (context) => {
     const { folder, client } = await startFabric(context);
     const place = { socketPath: `${folder}/shared`, logPath: `${folder}/shared-log` };
-    const both = await Promise.all([FabricClient.connectOrSpawn(place), FabricClient.connectOrSpawn(place)]);
+    const both = await Promise.all([connectedFabric(place), connectedFabric(place)]);
     context.after(async () => {
       // The second client lets go before the first ends the fabric: a client that is still there would start it again.
       await both[1]?.close();
@@ -231,7 +230,7 @@ describe('the control socket', () => {
   it('ends at SIGTERM, and leaves no socket', async (context) => {
     const { socketPath, folder } = await startFabric(context);
     const place = { socketPath: `${folder}/other`, logPath: `${folder}/log` };
-    const client = await FabricClient.connectOrSpawn(place);
+    const client = await connectedFabric(place);
     client.close();
     process.kill(client.pid, 'SIGTERM');
     await waitFor(() => !isRunning(client.pid), { what: 'its end' });

@@ -5,12 +5,11 @@ import { connect } from 'node:net';
 import { it, type TestContext } from 'node:test';
 import { openConsole } from '../../src/compute/console/console.ts';
 import type { ConsoleSource } from '../../src/emulators/driver.ts';
-import { FabricClient } from '../../src/fabric/client.ts';
 import type { PcReport, PcSpec } from '../../src/fabric/protocol.ts';
 import { consoleLine } from '../../src/fabric/protocol.ts';
 import { command, openTelnet, type TelnetClient } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { type FabricBed, linkOf, startFabric, streamEnd } from '../support/with-fabric.ts';
+import { connectedFabric, type FabricBed, linkOf, startFabric, streamEnd } from '../support/with-fabric.ts';
 
 const pcOf = ({ folder }: FabricBed, more: Partial<PcSpec> = {}): PcSpec => ({
   id: 'one',
@@ -31,7 +30,7 @@ const isReply = (frame: Buffer) => frame.toString('hex', 20, 32) === '0002005079
 /** Settles when the PC has the address of its script. */
 async function startPc({ client, ...bed }: FabricBed): Promise<void> {
   const hasAddress = ({ settings }: PcReport) => settings.ip4?.address === '10.0.0.1';
-  const reported = new Promise<void>((settle) => client.onPc((report) => hasAddress(report) && settle()));
+  const reported = new Promise<void>((settle) => client.onPc('one', (report) => hasAddress(report) && settle()));
   if (!hasAddress(await client.applyPc(pcOf({ client, ...bed })))) await reported;
 }
 
@@ -112,7 +111,7 @@ it('the console server is connected to a PC while it has clients, and a new one 
 it('PCs that no client asks for are removed', async (context) => {
   const bed = await startFabric(context);
   await bed.client.applyPc(pcOf(bed, { id: 'kept' }));
-  const other = await FabricClient.connectOrSpawn(bed);
+  const other = await connectedFabric(bed);
   context.after(() => other.close());
   await other.applyPc(pcOf(bed, { id: 'of a server before' }));
   await bed.client.retainPcs();
@@ -123,7 +122,7 @@ it('PCs that no client asks for are removed', async (context) => {
 it('changes are reported, and a fabric that is killed has its PCs again, with their settings', async (context) => {
   const bed = await startFabric(context);
   const reports: PcReport[] = [];
-  bed.client.onPc((report) => reports.push(report));
+  bed.client.onPc('one', (report) => void reports.push(report));
   await bed.client.applyPc(pcOf(bed));
   const { socket } = await consoleOf(context, bed, 'one');
   socket.write('ip 10.0.0.7/24\r');
@@ -141,7 +140,7 @@ it('while a lease is over, a fabric that is lost has no PCs again, and none is m
   const bed = await startFabric(context, () => !isOver);
   const { client } = bed;
   await client.applyPc(pcOf(bed));
-  const ended = new Promise<PcReport>((settle) => client.onPc((report) => report.end && settle(report)));
+  const ended = new Promise<PcReport>((settle) => client.onPc('one', (report) => report.end && settle(report)));
   const restored = new Promise((settle) => client.onRestored(settle));
   isOver = true;
   process.kill(client.pid, 'SIGKILL');

@@ -1,11 +1,10 @@
 /** Switches in a separate fabric process, configured through its client: repeated, changed, invalid and lost configuration. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { FabricClient } from '../../src/fabric/client.ts';
 import type { LinkSpec, PortSpec, SwitchPortSettings } from '../../src/fabric/protocol.ts';
 import { access, broadcast, frame, hub, trunk } from '../support/switch-plug.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { type FabricBed, linkOf, startFabric, streamEnd } from '../support/with-fabric.ts';
+import { connectedFabric, type FabricBed, linkOf, startFabric, streamEnd } from '../support/with-fabric.ts';
 
 const portOf = (port: number, settings: SwitchPortSettings): PortSpec => ({ type: 'switch', switch: 's', port, settings });
 
@@ -28,7 +27,7 @@ describe('a switch', () => {
     await Promise.all([b.receive(1), c.receive(1)]);
     assert.deepEqual(await bed.client.sync(links(access(1))), []);
     bed.client.close();
-    const next = await FabricClient.connectOrSpawn(bed);
+    const next = await connectedFabric(bed);
     context.after(() => next.quit());
     assert.deepEqual(await next.sync(links(access(1))), []);
     assert.deepEqual(

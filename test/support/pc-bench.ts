@@ -3,15 +3,15 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { LazyFabricClient } from '../../src/compute/links/lazy-fabric-client.ts';
 import type { Driver, Emulator, NodeView } from '../../src/emulators/driver.ts';
 import type { Host } from '../../src/emulators/host/host.ts';
 import { vpcsDriver } from '../../src/emulators/vpcs/driver.ts';
+import { FabricClient } from '../../src/fabric/client.ts';
 import { contractHost } from './contract-bench.ts';
 
 export class PcBench {
   readonly folder: string;
-  readonly fabric: LazyFabricClient;
+  readonly fabric: FabricClient;
   readonly warnings: string[] = [];
   /** States for the next starts, by node. */
   readonly saved = new Map<string, unknown>();
@@ -20,7 +20,7 @@ export class PcBench {
 
   private constructor(folder: string) {
     this.folder = folder;
-    this.fabric = new LazyFabricClient({ socketPath: join(folder, 'fabric'), logPath: join(folder, 'fabric.log') }, () => {});
+    this.fabric = new FabricClient({ socketPath: join(folder, 'fabric'), logPath: join(folder, 'fabric.log') });
     this.host = { ...contractHost(folder, 31_700), pcs: this.fabric };
     this.driver = vpcsDriver(this.host);
   }
@@ -29,7 +29,7 @@ export class PcBench {
     const folder = await mkdtemp(join(tmpdir(), 'pb-pc-'));
     const bench = new PcBench(folder);
     context.after(async () => {
-      await bench.fabric.end('quit');
+      await bench.fabric.quit();
       await bench.host.images.close();
       await rm(folder, { recursive: true, maxRetries: 5 });
     });

@@ -13,10 +13,17 @@ export interface FabricBed {
   readonly logPath: string;
 }
 
+/** Finds or starts a fabric; the caller ends it. @throws fabric_unavailable */
+export async function connectedFabric(...place: ConstructorParameters<typeof FabricClient>): Promise<FabricClient> {
+  const client = new FabricClient(...place);
+  await client.connect();
+  return client;
+}
+
 export async function startFabric(context: TestContext, mayRunPcs?: () => boolean): Promise<FabricBed> {
   const folder = await mkdtemp(`${tmpdir()}/fabric-test-`);
   const [socketPath, logPath] = [`${folder}/control`, `${folder}/log`];
-  const client = await FabricClient.connectOrSpawn({ socketPath, logPath }, mayRunPcs);
+  const client = await connectedFabric({ socketPath, logPath }, mayRunPcs);
   context.after(async () => {
     await client.quit();
     // A fabric that found another one at its socket may still write its compiled code.

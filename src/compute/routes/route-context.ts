@@ -1,10 +1,10 @@
 /** Context of the compute's routes. */
 import type { Host } from '../../emulators/host/host.ts';
+import type { FabricClient } from '../../fabric/client.ts';
 import type { EventStream } from '../../lib/event-stream.ts';
 import type { Finding } from '../../schema/finding.ts';
 import type { ComputeNotice, Context } from '../context.ts';
 import type { HostFigures } from '../host/host-figures.ts';
-import type { LazyFabricClient } from '../links/lazy-fabric-client.ts';
 import type { MovedPorts } from '../links/moved-ports.ts';
 import type { Arrivals } from '../nodes/arrivals.ts';
 import type { Departures } from '../nodes/departures.ts';
@@ -34,7 +34,7 @@ export interface ComputeRouteContext {
   readonly moves: ComputeMoves;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
-  readonly fabric: Pick<LazyFabricClient, 'stats' | 'load'>;
+  readonly fabric: Pick<FabricClient, 'stats' | 'load'>;
   readonly figures: HostFigures;
   readonly version: string;
   readonly findings: () => Promise<readonly Finding[]>;

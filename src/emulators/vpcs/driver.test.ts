@@ -53,7 +53,7 @@ test('a fabric that was killed has its PCs again with their addresses, also when
   const bench = await PcBench.open(context);
   const emulator = await bench.start('one', 'ip 10.0.0.1/24\n');
   await hasAddress(emulator, '10.0.0.1');
-  process.kill((await bench.fabric.connect()).pid, 'SIGKILL');
+  process.kill(bench.fabric.pid, 'SIGKILL');
   await waitFor(async () => (await bench.fabric.pcState('one')) !== null, { what: 'the PC in the next fabric' });
   assert.equal(addressOf(emulator), '10.0.0.1');
   emulator.release();

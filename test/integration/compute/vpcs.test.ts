@@ -8,9 +8,9 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Store } from '../../../src/compute/store.ts';
-import { FabricClient } from '../../../src/fabric/client.ts';
 import { runMarker } from '../../../src/process/child.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { connectedFabric } from '../../support/with-fabric.ts';
 import { makeProject, RemoteCompute, setUp } from './harness.ts';
 
 const nodes = 'POST /v2/compute/projects/{project_id}/vpcs/nodes';
@@ -229,7 +229,7 @@ describe('nodes on a compute', () => {
     } finally {
       copying.kill('SIGKILL');
     }
-    const fabric = await FabricClient.connectOrSpawn({
+    const fabric = await connectedFabric({
       socketPath: join(folder, 'run', 'fabric.sock'),
       logPath: join(folder, 'log'),
     });
