@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { labRoutes } from '../lab/lab-routes.ts';
@@ -104,7 +105,12 @@ export async function serve(invocation: Invocation): Promise<undefined> {
 /** Prepares the first requests, when the first page has loaded. */
 function warmUp(routes: readonly Route[]): void {
   const first = routes.filter(({ template }) => firstPaths.test(template));
-  setTimeout(() => void prepareValidators(first), warmUpAfterMs).unref();
+  setTimeout(() => {
+    // Node loads what they use when it is first called.
+    crypto.randomUUID();
+    isDeepStrictEqual({}, {});
+    void prepareValidators(first);
+  }, warmUpAfterMs).unref();
 }
 
 /** Locks the data directory. @throws UsageError when another server holds it */
