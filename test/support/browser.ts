@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, afterEach } from 'node:test';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { quietNetwork } from './quiet-network/quiet-network.ts';
 
 export interface Tab {
   readonly page: Page;
@@ -47,10 +48,12 @@ export async function openTab(
   url: string,
   { width = 1280, height = 800, dark = false, motion = false, touch = false }: TabOptions = {},
 ): Promise<Tab> {
+  const env = { ...process.env, ...(await quietNetwork()) };
   const profile = await mkdtemp(join(tmpdir(), 'pb-chromium-'));
   const context = await chromium
     .launchPersistentContext(profile, {
       executablePath: browserProgram(),
+      env,
       headless: true,
       timeout: limitMs,
       args: switches,
