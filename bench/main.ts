@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { compareCommits } from './ab.ts';
 import { benchApi } from './api.ts';
 import { benchController } from './controller.ts';
 import { benchDuplicate } from './duplicate.ts';
@@ -30,9 +31,16 @@ const programs = ['fabric', 'containers', 'machines', 'pcs', 'ospf', 'capture', 
 
 const help = `Usage: npm run bench -- [${Object.keys(trials).join('|')}|${programs.join('|')} …] [--json FILE]
 
+       npm run bench -- ab A B [PART …] [--rounds 6]
+
 Measures the named trials (default: all), each against a baseline in the same run, and prints tables in Markdown.
 \`fabric\`, \`containers\`, \`machines\`, \`pcs\`, \`ospf\`, \`capture\`, \`stats\` and \`slices\` are programs of their own:
-node bench/fabric.ts --help.`;
+node bench/fabric.ts --help. \`ab\` measures two commits in turn: npm run bench -- ab --help.`;
+
+if (process.argv[2] === 'ab') {
+  await compareCommits(process.argv.slice(3));
+  process.exit();
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -54,7 +54,7 @@ const longFirst = [
   `{test/{${long.join()}},clients/{typescript,pytest}/**/*,src/emulators/{docker/driver,qemu/emulator,qemu/memory/memory}}.test.ts`,
   'scripts/test-runner.test.mjs',
 ];
-const everything = [...longFirst, '{src,lab,cli,web,demo,scripts,test,clients}/**/*.test.{ts,mjs}'];
+const everything = [...longFirst, '{src,lab,cli,web,demo,bench,scripts,test,clients}/**/*.test.{ts,mjs}'];
 const names = values['test-name-pattern'];
 // Built once here, not by two tests concurrently. A test that needs the guest or an image reports why it is missing.
 await ensureGuest(console.log).catch((error) => console.error(error.message));
