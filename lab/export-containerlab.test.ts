@@ -96,6 +96,24 @@ describe('an export to containerlab', () => {
     );
   });
 
+  it('escapes dollars, so that containerlab reads them as texts and not as its variables', async () => {
+    const odd = ['$HOME', `\${HOME}`, `\${A:=b}`, '$$', '$', 'a$', '$6$salt$Vj69F.Q', `$$\${node}`, '$_x', '${', '$(id)', '5$ 6$'];
+    const environment = odd.map((value, index) => `V${index}=${value}`).join('\n');
+    const nodes = [node('A', 'docker', { image: 'x:$TAG', environment, start_command: `echo $HOME $$ \${X:-y}`, adapters: 1 })];
+    const { text } = exportContainerlab(state(nodes, []), catalog);
+    assert.ok(text.includes('$$HOME') && text.includes(`$\${A:=b}`) && text.includes('x:$$TAG'), text);
+    const imported = importLab(text, 'x.clab.yml');
+    const lab = await loadLab({ text: imported.text, file: 'lab.yaml', files: filesOf({}) });
+    assert.deepEqual(
+      [lab.nodes[0]?.short.image, lab.nodes[0]?.properties],
+      ['x:$TAG', { environment, start_command: `echo $HOME $$ \${X:-y}` }],
+    );
+    assert.deepEqual(
+      imported.report.filter(({ node: name }) => name === '(lab)'),
+      [],
+    );
+  });
+
   it('names interfaces of bridges uniquely within 15 characters', () => {
     const switches = Array.from({ length: 12 }, (_, index) => node(`access-switch-of-floor-${index}`, 'ethernet_switch'));
     const pcs = Array.from({ length: 48 }, (_, index) => node(`pc${index}`, 'docker', { image: 'x' }));

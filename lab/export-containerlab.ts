@@ -8,6 +8,7 @@ import type { Link } from '../src/schema/link.ts';
 import type { Node } from '../src/schema/node.ts';
 import { nodeFieldsDiffering } from './export.ts';
 import { linkFacts, lostKeys, nodeKeys } from './export-keys.ts';
+import { escapeDollars } from './import/containerlab-variables.ts';
 import type { ImportedLab, NodeReport } from './import/foreign-lab.ts';
 import { container, networkSwitch } from './import/kinds.ts';
 import type { LabCatalog, LabProjectState } from './state/lab-state.ts';
@@ -97,7 +98,7 @@ export function exportContainerlab(state: LabProjectState, catalog: LabCatalog):
   });
   if (drawings.length > 0) report.push({ node: '(lab)', taken: [], changed: [], missing: [`${drawings.length} drawing(s)`] });
   const text = stringify({ name: project.name, topology: { nodes: topology, links: written } }, { lineWidth: 0 });
-  return { text, report };
+  return { text: escapeDollars(text), report };
 }
 
 function containerOf(node: Node, line: NodeReport, { files }: LabProjectState, catalog: LabCatalog): object {

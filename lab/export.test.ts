@@ -65,7 +65,7 @@ function projectOf(seed: number): Made {
           ram: 64 * (1 + upTo(9)),
           cpus: 1 + upTo(3),
           adapters,
-          options: ['', '-a #: "b"'][upTo(1)],
+          options: ['', '-a #: "b"', `\${`, `$\${x`, `a\${x}\${`, `$$\${x} \${ }`][upTo(5)],
           mac: 'x',
         }
       : {};

@@ -73,7 +73,7 @@ export function copyTree<T extends Tree>(tree: T, places: Places): T {
   return copy as T;
 }
 
-/** Escapes every `${`, for files that are written. */
+/** Escapes what `fill` would take for a variable, for files that are written. */
 export function escapeVariables(text: string): string {
-  return text.replaceAll(/\$\{/g, () => '$${');
+  return text.replaceAll(/\$\{[^{}]*\}/g, (found) => `$${found}`);
 }

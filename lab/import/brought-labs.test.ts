@@ -71,6 +71,39 @@ topology:
     ]);
   });
 
+  it('has variables as containerlab reads them: in every text and key, with alternatives, escaped, and none in a hash', async () => {
+    const imported = importLab(
+      `# by \${AUTHOR}
+name: \${LAB:-one}
+topology:
+  nodes:
+    \${NODE:=r1}:
+      kind: linux
+      image: alpine:\${TAG=$FALLBACK}
+      cmd: "sh -c 'echo $$HOME $\${X} $HOME \${DEBUG:+-v}'"
+      env: {HASH: "$6$salt$Vj69F.QdM", COST: "5$", ESCAPED: "$$$$", N: \${N:-7}}
+    r2: {kind: linux, image: x}
+  links:
+    - endpoints: ["\${NODE:=r1}:eth1", "r2:eth1"]
+`,
+      'variables.clab.yml',
+    );
+    const lab = await open(imported);
+    const [node] = lab.nodes;
+    assert.deepEqual([lab.name, node?.name, node?.short.image], ['one', 'r1', 'alpine:$FALLBACK']);
+    assert.equal(node?.properties.start_command, `sh -c 'echo $HOME \${X} $HOME '`);
+    assert.equal(node?.properties.environment, 'HASH=$6$salt$Vj69F.QdM\nCOST=5$\nESCAPED=$$\nN=7');
+    assert.deepEqual(reportOf(imported, '(lab)'), [
+      'variable LAB: its default one',
+      'variable NODE: its default r1',
+      'variable TAG: its default $FALLBACK',
+      'variable FALLBACK: it has no default, and stays in the text',
+      'variable HOME: it has no default, and stays in the text',
+      'variable DEBUG: it has no value, which leaves "-v" out',
+      'variable N: its default 7',
+    ]);
+  });
+
   it('has no image that it does not name: of the host, clusters, and containers of others', async () => {
     const imported = importLab(
       `topology:

@@ -6,6 +6,7 @@ import { ForeignMap, taken as takenKey } from '../../src/schema/foreign-map.ts';
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readForeignYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
 import { endKeys, fileKeys, linkKeys, nodeKeys, topologyKeys } from './containerlab-keys.ts';
+import { expandFile } from './containerlab-variables.ts';
 import {
   environmentOf,
   type ImportedLab,
@@ -35,7 +36,7 @@ import {
 /** Imports a topology. @throws LabError */
 export function importContainerlab(text: string, file: string): ImportedLab {
   const variables = new Map<string, string>();
-  const top = new ForeignMap(withDefaults(readForeignYaml(text, file).value, variables), fileKeys);
+  const top = new ForeignMap(readForeignYaml(expandFile(text, variables), file).value, fileKeys);
   const topology = top.map('topology', topologyKeys);
   const nodes = topology.raw('nodes');
   if (!isTreeMap(nodes)) throw new LabError(`${file} is not a topology of containerlab: it has no topology.nodes`);
@@ -71,24 +72,6 @@ export function importContainerlab(text: string, file: string): ImportedLab {
   for (const [name, what] of variables) lab.lacks(`variable ${name}: ${what}`);
   for (const key of top.unread()) lab.lacks(key);
   return lab.build();
-}
-
-/**
- * Replaces the variables of a topology, which containerlab takes from its environment, by their defaults: `${IMAGE:=alpine:3}`. One without a
- * default stays. `found`: gets each variable, with what became of it.
- */
-function withDefaults(value: Tree, found: Map<string, string>): Tree {
-  if (typeof value === 'string')
-    return value.replaceAll(/\$\{([A-Za-z_]\w{0,99})(?::?[-=]([^{}]*))?\}/g, (given: string, name: string, standard?: string) => {
-      found.set(
-        name,
-        standard === undefined ? 'it has no default, and stays in the text' : `its default ${standard.slice(0, 200)}`,
-      );
-      return standard ?? given;
-    });
-  if (Array.isArray(value)) return value.map((one: Tree) => withDefaults(one, found));
-  if (!isTreeMap(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withDefaults(one, found)]));
 }
 
 interface NodeLayers {
