@@ -8,7 +8,7 @@ const reference =
   /(?<hash>\$\d\w?\$[\w./=,]*(?:\$[\w./=,]+)*)|\$\$|\$\{(?<braced>[A-Za-z_]\w{0,99})(?:(?<operator>:?[-=+])(?<other>[^{}]*))?\}|\$(?<plain>[A-Za-z]\w{0,99})/g;
 const commentLine = /^[^\S\n]*#.*$/gm;
 
-interface Reference {
+interface VariableMatch {
   readonly hash?: string;
   readonly braced?: string;
   readonly operator?: string;
@@ -22,7 +22,7 @@ interface Reference {
  */
 export function expandVariables(text: string, found: Map<string, string>): string {
   return text.replaceAll(reference, (given: string, ...more: readonly unknown[]) => {
-    const { hash, braced, operator, other = '', plain } = more.at(-1) as Reference;
+    const { hash, braced, operator, other = '', plain } = more.at(-1) as VariableMatch;
     if (hash !== undefined) return given;
     const name = braced ?? plain;
     if (name === undefined) return '$';
