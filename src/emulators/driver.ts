@@ -241,7 +241,10 @@ export interface Driver {
   create(input: Properties, node: NodePlace & NodeNumbers): Promise<Properties>;
   /** Completes and checks a change: returns all properties, or throws with nothing changed. */
   update(current: Properties, changes: Properties, node: NodePlace): Promise<Properties>;
-  /** Keys of the node object of the compute's API that come from the properties. Must be quick: no I/O, cached facts only. */
+  /**
+   * Keys of the node object of the compute's API that come from the properties. Must be quick: no I/O, cached facts only. `command_line`: of a
+   * node that lacks something, what, behind `unusableMark`.
+   */
   present(properties: Properties, nodeId?: string): Record<string, unknown>;
   /**
    * Starts the node, from saved memory (`savedMemoryName`) where its folder holds some, or from the `saved` state: JSON, not checked, of kinds with

@@ -198,3 +198,63 @@ describe('nodes whose images are missing', () => {
     assert.match(labelled(made), /nowhere\.qcow2/);
   });
 });
+
+/** Kinds whose computes make a node without its image, each with a property that names one, and the first bytes of an image. */
+const stored = [
+  { node_type: 'iou', property: 'path', properties: {}, head: '7f454c46010101' },
+  { node_type: 'dynamips', property: 'image', properties: { platform: 'c3725', ram: 128 }, head: '7f454c46010201' },
+] as const;
+
+describe('nodes that are made by POST nodes without their image', () => {
+  for (const { node_type, property, properties, head } of stored)
+    it(`${node_type}: say so before their start, also after a restart of the server, until they have it`, async () => {
+      const project = await createProject(client, { auto_close: false });
+      const lacked = `absent-${node_type}.image`;
+      const body = { name: 'A', node_type, compute_id: 'local', properties: { ...properties, [property]: lacked } };
+      const problems = () => client.get<{ name: string; message: string }[]>(`${project.path}/problems`);
+      const sentence = new RegExp(`"${lacked}" was not found: upload it`);
+      for (const strict of [{ strict: true }, { nodes: [body], strict: true }]) {
+        const way = 'nodes' in strict ? 'bulk' : 'nodes';
+        const refusal = await client.send(`POST ${project.path}/${way}`, {
+          body: 'nodes' in strict ? strict : { ...body, ...strict },
+        });
+        expectFault(refusal, 409, sentence);
+      }
+      assert.deepEqual(await client.get(`${project.path}/nodes`), []);
+      const made = await client.post<NodeBody>(`${project.path}/nodes`, body);
+      const own = `${project.path}/nodes/${made.node_id}`;
+      const shown = async () => labelled(await client.get<NodeBody>(own));
+      const holds = async () => {
+        assert.match(await shown(), sentence);
+        assert.deepEqual(
+          (await problems()).map(({ name }) => name),
+          ['A'],
+        );
+      };
+      assert.match(labelled(made), sentence);
+      await holds();
+      await client.put(own, { name: 'A', x: 9 });
+      await holds();
+      await server.kill9();
+      await server.restart();
+      await client.post(`${project.path}/open`);
+      await holds();
+      const copy = await client.post<NodeBody>(`${own}/duplicate`, { x: 5, y: 6 });
+      assert.match(labelled(copy), sentence);
+      await client.delete(`${project.path}/nodes/${copy.node_id}`);
+      // Another image that is there ends it, and one that is not begins it again.
+      const raw = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(600)]);
+      expectStatus(await client.send(`POST /v2/compute/${node_type}/images/present.image`, { raw }), 204);
+      await client.put(own, { properties: { [property]: 'present.image' } });
+      assert.doesNotMatch(await shown(), /not found/);
+      assert.deepEqual(await problems(), []);
+      await client.put(own, { properties: { [property]: lacked } });
+      await holds();
+      // The image arrives while the project is closed.
+      await client.post(`${project.path}/close`, {}, 204);
+      expectStatus(await client.send(`POST /v2/compute/${node_type}/images/${lacked}`, { raw }), 204);
+      await client.post(`${project.path}/open`);
+      assert.doesNotMatch(await shown(), /not found/);
+      assert.deepEqual(await problems(), []);
+    });
+});

@@ -55,6 +55,51 @@ test('a console port that another program has; a free one is given without a wor
   await listener.close();
 });
 
+/** A program that listens at a port of a node. */
+async function takePort(port: number | null) {
+  const program = createServer().listen(port as number, '127.0.0.1');
+  await once(program, 'listening');
+  return { close: () => once(program.close(), 'close') };
+}
+
+test('a console port that another program took since: when the node starts, when its project opens, when its deletion is undone', async () => {
+  const project = await createProject(client, { auto_close: false });
+  const listener = await listen(`${server.url}${project.path}/notifications/ws`);
+  const other = ({ name, console }: NodeBody, now: NodeBody) =>
+    listener.find(warning(new RegExp(`^${name} did not get the console port ${console}: it has ${now.console}\\.`)), name);
+  const [one, two, three] = [
+    await createNode(client, project, 'vpcs'),
+    await createNode(client, project, 'vpcs'),
+    await createNode(client, project, 'ethernet_hub'),
+  ] as [NodeBody, NodeBody, NodeBody];
+  const pathOf = ({ node_id }: NodeBody) => `${project.path}/nodes/${node_id}`;
+  const first = await takePort(one.console);
+  await client.post(`${pathOf(one)}/start`, {}, 200);
+  const started = await client.get<NodeBody>(pathOf(one));
+  assert.notEqual(started.console, one.console);
+  await other(one, started);
+  await first.close();
+  await client.post(`${project.path}/close`, {}, 204);
+  const second = await takePort(two.console);
+  await client.post(`${project.path}/open`);
+  const again = await listen(`${server.url}${project.path}/notifications/ws`);
+  const opened = await client.get<NodeBody>(pathOf(two));
+  assert.notEqual(opened.console, two.console);
+  await other(two, opened);
+  await client.delete(pathOf(two));
+  const third = await takePort(opened.console);
+  await client.post(`${project.path}/undo`, {}, 200);
+  const back = await client.get<NodeBody>(pathOf(two));
+  assert.notEqual(back.console, opened.console);
+  await again.find(
+    warning(new RegExp(`^${two.name} did not get the console port ${opened.console}: it has ${back.console}\\.`)),
+    'it',
+  );
+  assert.equal(three.console, null);
+  for (const program of [second, third]) await program.close();
+  for (const one_ of [listener, again]) await one_.close();
+});
+
 test('ports of a bulk request: those that are taken are named, each once', async () => {
   const project = await createProject(client);
   const listener = await listen(`${server.url}${project.path}/notifications/ws`);

@@ -129,12 +129,18 @@ export class NodeRun {
     if (!source || port === null || (type === 'telnet') === (source.type === 'screen')) return;
     for (let at = port, tries = 1; ; tries++) {
       try {
-        return await this.#serve(source, at);
+        await this.#serve(source, at);
+        if (at !== port) this.#warnOfOther(port, at);
+        return;
       } catch (error) {
         if (tries === consoleTries || !isFault(error, 'console_unavailable')) throw error;
       }
       at = (await this.#owner.anotherConsolePort()) ?? port;
     }
+  }
+
+  #warnOfOther(port: number, given: number): void {
+    this.#view.warn(`${this.#view.name} did not get the console port ${port}: it has ${given}. Another program uses it`);
   }
 
   async #serve(source: ConsoleSource | ScreenSource, port: number): Promise<void> {

@@ -65,6 +65,7 @@ export class NodeState {
     const { can, inFabric, consoleTypes, hasFolder = () => !inFabric || undefined } = this.driver.kind;
     const isFolderShown = hasFolder(this.properties);
     return Object.freeze({
+      ...(can.startAnswersNode && { command_line: this.commandLine }),
       ...this.driver.present(this.properties, this.id),
       project_id,
       node_id,
@@ -73,7 +74,6 @@ export class NodeState {
       ...(this.isInterrupted && { interrupted: true }),
       ...(consoleTypes.length > 0 && { console, console_type }),
       ...(isFolderShown !== undefined && { node_directory: isFolderShown ? this.directory : null }),
-      ...(can.startAnswersNode && { command_line: this.commandLine }),
     });
   }
 

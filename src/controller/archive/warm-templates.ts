@@ -13,6 +13,7 @@ import type { Templates } from '../catalog/templates.ts';
 import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import { lenienceOf } from '../live/nodes/missing-images.ts';
 import type { Fill } from '../live/nodes/node-plan.ts';
 import type { NodeObject } from '../model/node.ts';
 import type { NodeEntry } from '../model/topology.ts';
@@ -79,9 +80,8 @@ export class WarmTemplates {
   use(live: LiveProject, template: Template, use: TemplateUse, computeId: string): Promise<NodeObject> {
     const { warm, name } = template;
     const body = nodeFrom(template, use, computeId);
-    return live.nodes.create(body, warm && computeId === localComputeId ? this.#fillFrom(name, warm) : undefined, {
-      mayLack: use.strict === false,
-    });
+    const fill = warm && computeId === localComputeId ? this.#fillFrom(name, warm) : undefined;
+    return live.nodes.create(body, fill, lenienceOf(use.strict));
   }
 
   /** Returns the saved machine of the template that a node in a bulk names. @throws template_not_found, invalid_request */

@@ -62,7 +62,7 @@ type FillOf = (wanted: BulkNode) => Fill | undefined;
 
 /** @throws what is wrong with one of them, after its place in the request; nothing is left then */
 export async function makeAll(project: LiveProject, body: BulkCreate, fillOf: FillOf): Promise<Made> {
-  const lenience = { mayLack: body.strict !== true };
+  const lenience = { mayLack: body.strict !== true, isStrict: body.strict === true };
   const wanted = (body.nodes ?? []).map((node) => ({ ...node, node_id: node.node_id ?? crypto.randomUUID() }));
   const ids = idsByRef(wanted);
   const links = (body.links ?? []).map((link, index) => ({ ...link, nodes: link.nodes.map((end) => endOf(end, ids, index)) }));

@@ -16,6 +16,7 @@ import {
   type NodeUpdate,
   type Port,
 } from '../../schema/node.ts';
+import { unusableMark } from '../../schema/problem-marks.ts';
 import { canonical } from './canonical.ts';
 import { type Size, symbolOf } from './symbol.ts';
 import { type NodeEntry, toNodeEntry } from './topology.ts';
@@ -232,9 +233,17 @@ export function merge(entry: NodeEntry, live: NodeLive, answer: ComputeNodeObjec
   return { entry: isDeepStrictEqual(mergedEntry, entry) ? entry : mergedEntry, live: mergedLive };
 }
 
+/** A compute that shows no command line of a node shows one all the same while the node lacks something. */
+const withoutLack = ({ command_line }: NodeLive) => (lackIn(command_line) === undefined ? command_line : null);
+
+/** Returns what a node lacks, as its compute says in its command line; undefined: nothing. */
+export function lackIn(commandLine: string | null): string | undefined {
+  return commandLine?.startsWith(unusableMark) ? commandLine.slice(unusableMark.length) : undefined;
+}
+
 export function mergeLive(live: NodeLive, answer: ComputeNodeObject): NodeLive {
   const merged: NodeLive = {
-    command_line: 'command_line' in answer ? (answer.command_line as string | null) : live.command_line,
+    command_line: 'command_line' in answer ? (answer.command_line as string | null) : withoutLack(live),
     node_directory: 'node_directory' in answer ? (answer.node_directory as string | null) : live.node_directory,
     status: (answer.status as NodeStatus | undefined) ?? live.status,
     interrupted: answer.status === undefined ? live.interrupted : answer.interrupted === true,

@@ -9,6 +9,7 @@ import { Type } from '../../schema/type.ts';
 import { anyCompute } from '../computes/computes.ts';
 import { withConvertedDisks } from '../computes/convert-disks.ts';
 import type { Controller } from '../controller.ts';
+import { lenienceOf } from '../live/nodes/missing-images.ts';
 import type { NodeVerb } from '../live/nodes/node-verbs.ts';
 import { convertedNode } from '../model/converted-machine.ts';
 import { actOnAll, resetAllConsoles } from '../projects/node-batch.ts';
@@ -79,12 +80,12 @@ function creationRoute({ projects, computes, settings, templates }: Controller):
   return route(
     'POST /v2/projects/{project_id}/nodes',
     { summary: 'Create a node', body: NodeRequest, status: 201, reply: Node },
-    ({ path, body: { strict = true, ...body } }) => {
+    ({ path, body: { strict, ...body } }) => {
       if (body.compute_id !== anyCompute) computes.get(body.compute_id);
       const wanted = checkRequested(templates.complete(body), settings);
       return projects
         .get(path.project_id)
-        .change((live) => withWarnings(live, wanted, live.nodes.create(wanted, undefined, { mayLack: !strict })));
+        .change((live) => withWarnings(live, wanted, live.nodes.create(wanted, undefined, lenienceOf(strict))));
     },
   );
 }

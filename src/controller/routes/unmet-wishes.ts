@@ -1,5 +1,6 @@
 /** Tells listeners of a project when a node did not get a port or an address that its request wanted. */
 import type { LiveProject } from '../live/live-project.ts';
+import { unmetWish } from '../live/nodes/unmet-wish.ts';
 import type { NodeObject } from '../model/node.ts';
 
 interface WantedOfNode {
@@ -25,19 +26,14 @@ export async function withWarnings(
 
 /** Names in a `log.warning` each wish of a request that its node does not meet, and what the node has instead. */
 export function warnOfUnmet(live: Pick<LiveProject, 'notify'>, wish: WantedOfNode, node: NodeObject): void {
-  const unmet: string[] = [];
   const compare = (what: string, wanted: unknown, given: unknown) => {
     if (wanted === undefined || wanted === null || wanted === '' || isSame(wanted, given)) return;
-    unmet.push(`${what} ${String(wanted)}: it has ${given === null || given === undefined ? 'none' : String(given)}`);
+    live.notify('log.warning', { message: unmetWish(node.name, what, wanted, given) });
   };
   // A port for a node without console is ignored, as by GNS3.
   if (node.console_type !== 'none') compare('console port', wish.console, node.console);
   for (const [key, what] of Object.entries(ofProperties)) {
     if (key in node.properties) compare(what, wish.properties?.[key], node.properties[key]);
-  }
-  for (const wanted of unmet) {
-    const message = `${node.name} did not get the ${wanted}. It is in use, or outside of the range that the compute gives out`;
-    live.notify('log.warning', { message });
   }
 }
 

@@ -9,6 +9,7 @@ import { adoptChild, type Child, type ChildRecord } from '../../process/child.ts
 import { isRunning } from '../../process/proc.ts';
 import type { Driver, NodePlace, NodeView } from '../driver.ts';
 import { renameInConfigs } from '../facts/config-files.ts';
+import { takeAuxPort } from '../host/aux-port.ts';
 import type { Host } from '../host/host.ts';
 import { saveAfterEnd } from '../ios-nvram/config-watch.ts';
 import { configFiles } from '../ios-nvram/configs.ts';
@@ -42,6 +43,7 @@ interface DockerRecord {
 /** Facts of a node that its presentation needs beside its properties. */
 interface KnownContainer {
   containerId: string | null;
+  /** Port of the auxiliary console, of this run or the last one. */
   aux: number | null;
 }
 
@@ -51,6 +53,13 @@ export function dockerDriver(host: Host): Driver {
   const known = new Map<string, KnownContainer>();
   const learn = (nodeId: string, facts: Partial<KnownContainer>) =>
     known.set(nodeId, { containerId: null, aux: null, ...known.get(nodeId), ...facts });
+  const running = new Map<string, DockerEmulator>();
+  const runs = (nodeId: string, containerId: string, emulator: DockerEmulator) => {
+    learn(nodeId, { containerId, aux: emulator.auxiliary()?.port ?? null });
+    running.set(nodeId, emulator);
+    void emulator.ended.then(() => running.get(nodeId) === emulator && running.delete(nodeId));
+    return emulator;
+  };
   return {
     kind: dockerKind,
     async create(input, place) {
@@ -58,7 +67,12 @@ export function dockerDriver(host: Host): Driver {
       learn(place.nodeId, { containerId: await makeContainer(facilities, properties, place) });
       return { ...properties };
     },
-    update: async (current, changes, { nodeId }) => ({ ...changedDocker(asDocker(current), changes, nodeId) }),
+    async update(current, changes, { nodeId }) {
+      const changed = changedDocker(asDocker(current), changes, nodeId);
+      // The next start gives the port; a container that runs keeps its own until then.
+      if (changed.aux !== asDocker(current).aux && !running.has(nodeId)) learn(nodeId, { aux: null });
+      return { ...changed };
+    },
     present: (properties, nodeId = '') => {
       const { containerId, aux } = known.get(nodeId) ?? { containerId: null, aux: null };
       const { custom_adapters: _ofRequests, ...shown } = asDocker(properties);
@@ -68,9 +82,8 @@ export function dockerDriver(host: Host): Driver {
       const containerId = await makeContainer(facilities, asDocker(node.properties), placeOf(node));
       const screen = await startScreen(host, node);
       try {
-        const emulator = await startContainer(facilities, node, { containerId, screen });
-        learn(node.nodeId, { containerId, aux: emulator.auxiliary()?.port ?? null });
-        return emulator;
+        const emulator = await startContainer(facilities, node, { containerId, screen, lastAux: known.get(node.nodeId)?.aux });
+        return runs(node.nodeId, containerId, emulator);
       } catch (error) {
         await screen?.stop({ graceMs: 0 });
         throw error;
@@ -78,9 +91,7 @@ export function dockerDriver(host: Host): Driver {
     },
     async adopt(node, record) {
       const emulator = await adoptContainer(facilities, node, record as unknown as DockerRecord);
-      if (emulator)
-        learn(node.nodeId, { containerId: String(emulator.record.container_id), aux: emulator.auxiliary()?.port ?? null });
-      return emulator;
+      return emulator && runs(node.nodeId, String(emulator.record.container_id), emulator);
     },
     async removed(nodeId) {
       known.delete(nodeId);
@@ -148,12 +159,12 @@ function placeOf(node: NodeView): ContainerNode {
 async function startContainer(
   { host, engine }: DockerFacilities,
   node: NodeView,
-  { containerId, screen }: { containerId: string; screen: Child | undefined },
+  { containerId, screen, lastAux }: { containerId: string; screen: Child | undefined; lastAux: number | null | undefined },
 ): Promise<DockerEmulator> {
   const { tcpPorts } = host;
   let pid = 0;
   const adapters = containerAdapters(host, node, () => pid);
-  const aux = await tcpPorts.take(asDocker(node.properties).aux);
+  const aux = await takeAuxPort(host, node, { wanted: asDocker(node.properties).aux, last: lastAux });
   const releaseAux = () => aux !== undefined && tcpPorts.release(aux);
   try {
     await engine.post(`/containers/${containerId}/start`);

@@ -21,6 +21,7 @@ export function dynamipsDriver(host: Host, times = idlePcTimes): Driver {
   const running = new Map<string, RouterEmulator>();
   const keep = (nodeId: string, emulator: RouterEmulator): RouterEmulator => {
     running.set(nodeId, emulator);
+    stored.found(nodeId);
     void emulator.ended.then(() => running.get(nodeId) === emulator && running.delete(nodeId));
     return emulator;
   };
@@ -33,7 +34,7 @@ export function dynamipsDriver(host: Host, times = idlePcTimes): Driver {
     },
     present: (properties, nodeId = '') => {
       const aux = running.get(nodeId)?.auxiliary()?.port;
-      return { ...stored.present(properties), ...(aux !== undefined && { aux }) };
+      return { ...stored.present(properties, nodeId), ...(aux !== undefined && { aux }) };
     },
     renamed: (directory, _from, to) => renameRouter(directory, to),
     start: async (node) => keep(node.nodeId, await startRouter(facilities, node)),

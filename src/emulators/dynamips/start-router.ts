@@ -3,7 +3,8 @@ import { open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { adoptChild } from '../../process/child.ts';
-import type { NodeView, Properties } from '../driver.ts';
+import type { NodeView } from '../driver.ts';
+import { takeAuxPort } from '../host/aux-port.ts';
 import { allows } from '../host/file-access.ts';
 import type { Host } from '../host/host.ts';
 import { imageFolders, makeReadable } from '../host/readable-images.ts';
@@ -53,7 +54,7 @@ export async function startRouter(
         sparsemem: support.sparse_memory_support,
       })
     : undefined;
-  const aux = await takeAux(host, properties);
+  const aux = await takeAux(host, node);
   if (ghost !== undefined) ghosts.hold(ghost);
   const released = () => {
     if (aux !== undefined) host.tcpPorts.release(aux);
@@ -200,9 +201,11 @@ async function headOf(path: string): Promise<Buffer> {
 }
 
 /** @throws ports_exhausted */
-async function takeAux({ tcpPorts, settings }: Host, { aux }: Properties): Promise<number | undefined> {
-  if (typeof aux !== 'number' && !settings.Dynamips.allocate_aux_console_ports) return undefined;
-  const port = await tcpPorts.take(typeof aux === 'number' ? aux : undefined);
+async function takeAux(host: Host, node: NodeView): Promise<number | undefined> {
+  const { tcpPorts, settings } = host;
+  const wanted = typeof node.properties.aux === 'number' ? node.properties.aux : null;
+  if (wanted === null && !settings.Dynamips.allocate_aux_console_ports) return undefined;
+  const port = await takeAuxPort(host, node, { wanted });
   if (port === undefined)
     throw fault('ports_exhausted', { what: 'console', first: tcpPorts.range.first, last: tcpPorts.range.last });
   return port;

@@ -29,12 +29,14 @@ const lookMs = 20;
 export function iouDriver(host: Host): Driver {
   /** License option of each node's last start: a reload, which is a stop and a start, has no options of its own. */
   const licensing = new Map<string, Pick<StartOptions, 'license_check'>>();
+  const stored = storedNodes(iouStorage, host);
   return {
-    ...storedNodes(iouStorage, host),
+    ...stored,
     async start(node, options = {}) {
       const known = 'license_check' in options ? { license_check: options.license_check } : licensing.get(node.nodeId);
       const emulator = await startIou(host, node, { ...options, ...known });
       if (known) licensing.set(node.nodeId, known);
+      stored.found(node.nodeId);
       return emulator;
     },
     async adopt(node, kept) {
@@ -48,6 +50,7 @@ export function iouDriver(host: Host): Driver {
     },
     async removed(nodeId) {
       licensing.delete(nodeId);
+      stored.found(nodeId);
     },
   };
 }

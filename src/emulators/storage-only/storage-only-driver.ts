@@ -6,11 +6,11 @@
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { type Route, type RouteKey, route } from '../../api/route.ts';
+import { unusableMark } from '../../schema/problem-marks.ts';
 import type { TSchema } from '../../schema/type.ts';
-import type { Driver, NodeAccess, NodeNumbers, Properties } from '../driver.ts';
+import type { Driver, NodeAccess, NodeNumbers, NodePlace, Properties } from '../driver.ts';
 import { renameInConfigs, writeConfig } from '../facts/config-files.ts';
 import type { Host } from '../host/host.ts';
-import type { ImageFolder } from '../host/images.ts';
 import type { Kind } from '../kind.ts';
 
 /** Facts of a kind about the properties that its nodes store. */
@@ -60,7 +60,7 @@ export interface RefusedRoute {
   readonly reply?: TSchema;
 }
 
-export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {
+export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver & StoredVerbs {
   return {
     ...storedNodes(facts, host),
     async start({ name }) {
@@ -71,32 +71,47 @@ export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver {
   };
 }
 
-/** The verbs of a driver that need no emulator. */
-export function storedNodes(facts: StoredFacts, host: Host): Omit<Driver, 'start' | 'adopt'> {
+/** The verbs of a driver that need no emulator, and `found`: a node has all that it needs, as it was started. */
+type StoredVerbs = Omit<Driver, 'start' | 'adopt'> & { readonly found: (nodeId: string) => void };
+
+export function storedNodes(facts: StoredFacts, host: Host): StoredVerbs {
   const { kind, hidden = [], fixed = [], image, number, configs } = facts;
   const images = kind.images && host.images.of(kind.images);
-  const accepted = async (given: Properties, projectDirectory: string): Promise<Properties> => {
+  /** Ids of nodes to what they lack, as a sentence. */
+  const lacks = new Map<string, string>();
+  const accepted = async (given: Properties, { nodeId, projectDirectory }: NodePlace): Promise<Properties> => {
     if (!images || !image || given[image.property] === undefined) return given;
-    return { ...given, [image.property]: await acceptIfThere(images, String(given[image.property]), projectDirectory) };
+    lacks.delete(nodeId);
+    const reference = String(given[image.property]);
+    // A missing image keeps its given name: its node is part of a project all the same, and its start says what to bring.
+    const shown = await images.accept(reference, projectDirectory).catch((error: unknown) => {
+      if (!isFault(error, 'image_missing')) throw error;
+      if (reference !== '') lacks.set(nodeId, error.message);
+      return reference;
+    });
+    return { ...given, [image.property]: shown };
   };
   return {
     kind,
     ...(number && { numbered: true }),
     async create(input, node) {
       const numbered = number ? { [number.property]: numberFor(number, facts, { input, node }) } : {};
-      return complete(facts, { ...(await accepted(input, node.projectDirectory)), ...numbered });
+      return complete(facts, { ...(await accepted(input, node)), ...numbered });
     },
     async update(current, changes, node) {
       const others = without(changes, fixed);
-      const changed = await accepted(others, node.projectDirectory);
+      const changed = await accepted(others, node);
       const isOtherImage = image && (changed[image.property] ?? current[image.property]) !== current[image.property];
       return complete(facts, { ...current, ...(isOtherImage && { [image.sum]: null }), ...changed });
     },
-    present: (properties) => ({
+    present: (properties, nodeId = '') => ({
+      ...(lacks.has(nodeId) && { command_line: `${unusableMark}${lacks.get(nodeId)}` }),
       ...without(properties, hidden),
       // A missing image has the sum that the project file knows.
       ...(images && image && { [image.sum]: images.md5(String(properties[image.property])) ?? properties[image.sum] ?? null }),
     }),
+    found: (nodeId) => void lacks.delete(nodeId),
+    removed: async (nodeId) => void lacks.delete(nodeId),
     ...(configs && {
       async populate(directory, input, name) {
         await writeConfig(join(directory, configs[0]), input.startup_config_content, name);
@@ -145,12 +160,4 @@ function refusedRoute({ key, what, ...spec }: RefusedRoute, facts: StorageOnlyFa
 
 function emulatorMissing({ missing, exception }: StorageOnlyFacts, what: string): Error {
   return fault('emulator_absent', { what, reason: missing }, { extra: { exception } });
-}
-
-/** Accepts an image under the name that the image folder shows. A missing image keeps its given name, as no storage-only node reads it. */
-async function acceptIfThere(images: ImageFolder, reference: string, projectDirectory: string): Promise<string> {
-  return images.accept(reference, projectDirectory).catch((error: unknown) => {
-    if (isFault(error, 'image_missing')) return reference;
-    throw error;
-  });
 }

@@ -4,7 +4,7 @@
  */
 import { type Fault, isFault } from '../../../api/faults.ts';
 import { canonical } from '../../model/canonical.ts';
-import { findKind, kindOf } from '../../model/node.ts';
+import { findKind, kindOf, lackIn } from '../../model/node.ts';
 import { imageProperties, namesImage } from '../../model/node-images.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
@@ -13,8 +13,19 @@ import type { OpenNode } from './open-node.ts';
 /** A node has so many properties that name images, and more. */
 const maxSent = 16;
 
+/** Choices of the request that makes a node. */
+export interface Lenience {
+  /** A node whose image or program its compute does not have becomes part of the project all the same, and is made there at its start. */
+  readonly mayLack?: boolean;
+  /** A node whose compute makes it without its image is refused as well. */
+  readonly isStrict?: boolean;
+}
+
+/** Returns the choices by `strict` of a request; by default a node is made where GNS3 makes one, or its compute does. */
+export const lenienceOf = (strict: boolean | undefined): Lenience => ({ mayLack: strict === false, isStrict: strict === true });
+
 /**
- * `sent`: properties that the node gets by this call.
+ * `sent`: properties that the node gets by this call. The answer of a compute that made the node without its image counts as a refusal.
  * @throws what `call` throws; `image_missing` when this server has not got the image either, or another one of that name
  */
 export async function withImages<T>(
@@ -27,18 +38,35 @@ export async function withImages<T>(
   const { node_type } = node.entry;
   const wantedNode = node.withProperties(sent);
   const tried = new Set<string>();
+  const send = async (image: unknown): Promise<boolean> => {
+    const canSend = typeof image === 'string' && !compute.isLocal && findKind(node_type)?.images !== undefined;
+    if (!canSend || !namesImage(wantedNode, image) || tried.has(image) || tried.size >= maxSent) return false;
+    tried.add(image);
+    const wanted = { compute, nodeType: node_type, image, md5sum: expectedSum(node, image) };
+    return host.computes.images.send(wanted, (action, event) => host.notify(action, event));
+  };
   for (;;) {
     try {
-      return await call();
+      const answer = await call();
+      const { command_line = null } = (answer ?? {}) as { readonly command_line?: string | null };
+      const lacked = lackIn(command_line) === undefined ? [] : imageProperties(wantedNode);
+      if (
+        !(await sendAny(
+          lacked.map((key) => wantedNode.properties[key]),
+          send,
+        ))
+      )
+        return answer;
     } catch (error) {
-      const image = isFault(error, 'image_missing') ? error.extra.image : undefined;
-      const canSend = typeof image === 'string' && !compute.isLocal && findKind(node_type)?.images !== undefined;
-      if (!canSend || !namesImage(wantedNode, image) || tried.has(image) || tried.size >= maxSent) throw error;
-      tried.add(image);
-      const wanted = { compute, nodeType: node_type, image, md5sum: expectedSum(node, image) };
-      if (!(await host.computes.images.send(wanted, (action, event) => host.notify(action, event)))) throw error;
+      if (!(await send(isFault(error, 'image_missing') ? error.extra.image : undefined))) throw error;
     }
   }
+}
+
+/** Whether one of the images was sent; why another one could not be is said when its node starts. */
+async function sendAny(images: readonly unknown[], send: (image: unknown) => Promise<boolean>): Promise<boolean> {
+  for (const image of images) if (await send(image).catch(() => false)) return true;
+  return false;
 }
 
 /**
@@ -61,7 +89,7 @@ export function unlessLacking(error: unknown): void {
 export function lacking(node: OpenNode, { message }: Error): void {
   const { entry } = node;
   const { nodeDefaults = {} } = kindOf(entry.node_type);
-  node.setEntry(canonical<NodeEntry>({ ...entry, console: null, properties: { ...nodeDefaults, ...entry.properties } }));
+  node.setEntry(canonical<NodeEntry>({ ...entry, properties: { ...nodeDefaults, ...entry.properties } }));
   node.problem = message;
 }
 

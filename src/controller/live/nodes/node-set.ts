@@ -2,7 +2,7 @@
 import { fault } from '../../../api/faults.ts';
 import type { Problem } from '../../../schema/problem.ts';
 import { NodeNames } from '../../model/names.ts';
-import { findKind, type NodeObject } from '../../model/node.ts';
+import { findKind, lackIn, type NodeObject } from '../../model/node.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import { ComputeLoads } from '../../placement/compute-loads.ts';
 import type { OpenNode } from './open-node.ts';
@@ -47,9 +47,10 @@ export class NodeSet {
 
   /** Nodes that cannot be used, as their compute, image or emulator is not there, or whose start failed and is tried again. */
   problems(): Problem[] {
-    return Array.from(this.#nodes.values()).flatMap(({ id, entry, shownProblem }) =>
-      shownProblem === undefined ? [] : [{ kind: 'node', id, name: entry.name, message: shownProblem }],
-    );
+    return Array.from(this.#nodes.values()).flatMap(({ id, entry, live, shownProblem }) => {
+      const message = shownProblem ?? lackIn(live.command_line);
+      return message === undefined ? [] : [{ kind: 'node', id, name: entry.name, message }];
+    });
   }
 
   isNamed(name: string): boolean {

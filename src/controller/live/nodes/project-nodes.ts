@@ -18,6 +18,7 @@ import {
   changedProperties,
   createBody,
   kindOf,
+  lackIn,
   type NodeLive,
   type NodeObject,
   updateBody,
@@ -27,12 +28,13 @@ import type { NodeEntry } from '../../model/topology.ts';
 import { notWanted, type WantedRun } from '../../model/wanted.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
-import { isLack, lacking, unlessLacking, withImages } from './missing-images.ts';
+import { isLack, type Lenience, lacking, unlessLacking, withImages } from './missing-images.ts';
 import { checkAbsent, checkDuplicable, type Fill, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
 import { isOfCompute, mayBeDone } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
+import { warnOfConsole } from './unmet-wish.ts';
 
 export interface PreparedNode extends Prepared<NodeObject> {
   readonly node: OpenNode;
@@ -46,12 +48,6 @@ export interface LinksOfNodes {
   readonly deleteOn: (nodeId: string) => Promise<void>;
   /** The node exists on its compute now: its links that do not are connected. */
   readonly connectOn: (nodeId: string) => Promise<void>;
-}
-
-/** Choices of the request that makes a node. */
-export interface Lenience {
-  /** A node whose image or program its compute does not have becomes part of the project all the same, and is made there at its start. */
-  readonly mayLack?: boolean;
 }
 
 function placeOn({ id }: RegisteredCompute): Pick<NodeEntry, 'compute_id' | 'console'> {
@@ -73,7 +69,7 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Makes a node; one that has this id already is returned as it is. `fill`: gives it files, before it is stored and announced. */
-  async create(body: NodeCreate, fill?: Fill, { mayLack = false }: Lenience = {}): Promise<NodeObject> {
+  async create(body: NodeCreate, fill?: Fill, lenience: Lenience = {}): Promise<NodeObject> {
     const compute = this.#context.computes.resolve(body);
     const nodeId = body.node_id ?? crypto.randomUUID();
     return this.locks.run(nodeId, async () => {
@@ -83,7 +79,7 @@ export class ProjectNodes extends NodeSet {
       const name = this.names.allocate(body.name);
       const wanted = { ...body, compute_id: compute.id, node_id: nodeId };
       const plan = () => planNode(this.#context, compute, wanted, { name, fill });
-      return this.#makeNamed(compute, name, plan, { mayLack: mayLack && fill === undefined });
+      return this.#makeNamed(compute, name, plan, fill === undefined ? lenience : {});
     });
   }
 
@@ -91,14 +87,14 @@ export class ProjectNodes extends NodeSet {
   async prepare(
     { ref: _ref, warm_template: _warm, ...body }: BulkNode & { node_id: string },
     fill?: Fill,
-    { mayLack = false }: Lenience = {},
+    lenience: Lenience = {},
   ): Promise<PreparedNode> {
     const compute = this.#context.computes.resolve(body);
     if (this.find(body.node_id)) throw fault('node_id_taken', { node_id: body.node_id });
     kindOf(body.node_type);
     const name = this.names.allocate(body.name);
     const plan = () => planNode(this.#context, compute, { ...body, compute_id: compute.id }, { name, fill });
-    return this.#prepare(compute, name, plan, { mayLack: mayLack && fill === undefined });
+    return this.#prepare(compute, name, plan, fill === undefined ? lenience : {});
   }
 
   /** Makes a copy of a node that does not run, files included and links not. Where the node lacks something, the copy lacks it, too. */
@@ -151,7 +147,8 @@ export class ProjectNodes extends NodeSet {
       if (this.find(entry.node_id)) throw fault('node_id_taken', { node_id: entry.node_id });
       const compute = this.#context.computes.get(entry.compute_id);
       this.reserve(entry.name);
-      await this.#makeNamed(compute, entry.name, () => planReturn(this.#context, compute, entry));
+      const { console } = await this.#makeNamed(compute, entry.name, () => planReturn(this.#context, compute, entry));
+      warnOfConsole(this.#context, { ...entry, console }, entry.console);
     });
   }
 
@@ -292,7 +289,7 @@ export class ProjectNodes extends NodeSet {
     compute: RegisteredCompute,
     name: string,
     plan: () => NodePlan | Promise<NodePlan>,
-    { mayLack = false }: Lenience = {},
+    { mayLack = false, isStrict = false }: Lenience = {},
   ): Promise<PreparedNode> {
     let node: OpenNode | undefined;
     const revert = async (error?: unknown) => {
@@ -310,6 +307,8 @@ export class ProjectNodes extends NodeSet {
         lacking(made, error);
       });
       if (answer) this.#take(made, answer);
+      const lack = lackIn(made.live.command_line);
+      if (isStrict && lack !== undefined) throw fault('node_failed', { name, reason: lack });
       const apply = () => {
         this.put(made);
         return made.object;
@@ -334,8 +333,10 @@ export class ProjectNodes extends NodeSet {
       throw fault('node_failed', { name: node.entry.name, reason: 'its compute has not been given the copy of its files yet' });
     await this.#context.announceTo(node.requireCompute());
     await sendNodeFiles(this.#context.folder, node);
+    const { console } = node.entry;
     const make = () => withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
     await this.refresh(node, make, action);
+    warnOfConsole(this.#context, node.entry, console);
     if (node.problem !== undefined) this.setProblem(node, { problem: undefined, isUnmade: false }, action);
     await this.#links.connectOn(node.id);
   }
