@@ -9,6 +9,8 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { SwitchPortSettings } from '../../src/fabric/protocol.ts';
 import { ContainerEnd, noContainerEnds } from '../support/container-end.ts';
+import type { StreamEnd } from '../support/frame-ends.ts';
+import { MachineEnd } from '../support/machine-end.ts';
 import { missingPrograms } from '../support/missing-programs.ts';
 import { access, broadcast, frame, trunk, tunnel } from '../support/switch-plug.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -18,19 +20,21 @@ import { linkOf, startFabric, streamEnd } from '../support/with-fabric.ts';
 const priority = 0xa000;
 const tag = (info: number, type = 0x8100) => `${type.toString(16)}${info.toString(16).padStart(4, '0')}`;
 
-/** Ports: a machine and a container in VLAN 5, trunks whose native VLAN is 5 and 1, and a tunnel of VLAN 9. */
+/** Ports: machines on a stream and on a TAP interface, and a container, in VLAN 5, trunks whose native VLAN is 5 and 1, and a tunnel of VLAN 9. */
 const ports: Readonly<Record<string, SwitchPortSettings>> = {
   machine: access(5),
   container: access(5),
+  tapMachine: access(5),
   trunk5: trunk(5),
   trunk1: trunk(1),
   tunnel: tunnel(9),
 };
 /** Sender to receivers, with the tags that arrive. */
 const expected: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  machine: { container: tag(priority), trunk5: tag(priority), trunk1: tag(priority + 5) },
-  container: { machine: tag(priority), trunk5: tag(priority), trunk1: tag(priority + 5) },
-  trunk5: { machine: tag(priority), container: tag(priority), trunk1: tag(priority + 5) },
+  machine: { container: tag(priority), tapMachine: tag(priority), trunk5: tag(priority), trunk1: tag(priority + 5) },
+  container: { machine: tag(priority), tapMachine: tag(priority), trunk5: tag(priority), trunk1: tag(priority + 5) },
+  tapMachine: { machine: tag(priority), container: tag(priority), trunk5: tag(priority), trunk1: tag(priority + 5) },
+  trunk5: { machine: tag(priority), container: tag(priority), tapMachine: tag(priority), trunk1: tag(priority + 5) },
   trunk1: { trunk5: tag(priority + 1) },
   tunnel: { trunk5: `${tag(9, 0x88a8)}${tag(priority)}`, trunk1: `${tag(9, 0x88a8)}${tag(priority)}` },
 };
@@ -51,16 +55,17 @@ test('priority tags pass a switch in every way', { skip, timeout: 120_000 }, asy
   const bed = await startFabric(context);
   const container = await ContainerEnd.make(bed.folder, '10.0.0.1/24');
   context.after(() => container.remove());
-  const streams = new Map(
-    await Promise.all(
-      names
-        .filter((name) => name !== 'container')
-        .map(async (name) => [name, await streamEnd(context, `${bed.folder}/${name}`)] as const),
-    ),
-  );
+  const machine = await MachineEnd.make(`${bed.folder}/tapMachine`);
+  context.after(() => machine.remove());
+  const onTaps = new Map([
+    ['container', container.port],
+    ['tapMachine', machine.port],
+  ]);
+  const streams = new Map([['tapMachine', machine.frames]]);
+  for (const name of names.filter((one) => !onTaps.has(one))) streams.set(name, await streamEnd(context, `${bed.folder}/${name}`));
   const links = names.map((name, port) =>
     linkOf(
-      streams.get(name)?.port ?? container.port,
+      onTaps.get(name) ?? (streams.get(name) as StreamEnd).port,
       { type: 'switch', switch: 's', port, settings: ports[name] as SwitchPortSettings },
       { id: name },
     ),
@@ -77,9 +82,10 @@ test('priority tags pass a switch in every way', { skip, timeout: 120_000 }, asy
   await waitFor(
     () => {
       streams.get('machine')?.send(frame(broadcast, 0xee));
-      return output().includes(frame(broadcast, 0xee).toString('hex'));
+      const sent = frame(broadcast, 0xee).toString('hex');
+      return output().includes(sent) && hears('tapMachine').includes(sent);
     },
-    { what: 'a frame in the container', everyMs: 200 },
+    { what: 'a frame in the container and in the machine', everyMs: 200 },
   );
   const counts = async () => (await bed.client.switchStats(['s']))[0]?.ports ?? [];
   // Frames of the wait are still on their way.
@@ -126,5 +132,5 @@ test('priority tags pass a switch in every way', { skip, timeout: 120_000 }, asy
   const learned = await bed.client.addresses('s');
   const vlanOf = (last: number) =>
     learned.filter(({ mac }) => mac === `00:00:00:00:00:${last.toString(16)}`).map(({ vlan }) => vlan);
-  assert.deepEqual([0xa0, 0xa1, 0xa2, 0xa3, 0xa4].map(vlanOf), [[5], [5], [5], [1], [9]]);
+  assert.deepEqual([0xa0, 0xa1, 0xa2, 0xa3, 0xa4, 0xa5].map(vlanOf), [[5], [5], [5], [5], [1], [9]]);
 });
