@@ -92,7 +92,7 @@ export const nodeAnswers: Readonly<Record<string, ClosedShape>> = {
     ...all(['auto_delete_disks', 'mmap', 'sparsemem'], 'boolean'),
     ...all(['power_supplies?', 'sensors?'], 'array'),
     aux: 'port|null',
-    // Of a router that lacks its image: controllers merge this key into the node whatever its kind.
+    // Controllers merge this key into the node whatever its kind; a router that lacks its image has it.
     'command_line?': 'string',
   },
   iou: {

@@ -44,7 +44,7 @@ test('the auxiliary console of a container', { skip, timeout: 240_000 }, async (
   await console.expect(/42/);
   console.close();
   assert.deepEqual(warnings(), []);
-  // One that another program has is not, and listeners are warned.
+  // Listeners are warned of a port that another program has.
   await client.post(`${own}/stop`, {}, 200);
   const program = createServer().listen(wanted, '127.0.0.1');
   await once(program, 'listening');

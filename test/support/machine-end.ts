@@ -17,7 +17,7 @@ const links = { ip: batchOf('ip'), tc: batchOf('tc') } as unknown as LinkNamespa
 export class MachineEnd {
   /** The fabric's end. */
   readonly port: TapPort;
-  /** What the machine sends and receives. */
+  /** Frames that the machine sends and receives. */
   readonly frames: StreamEnd;
   readonly #process: ChildProcess;
 
