@@ -34,11 +34,11 @@ test('a guard of another host, where the slice is placed by now, does not keep t
   const { folder, machine, startGuard } = await bench(context);
   const ended = once(machine, 'exit');
   const guard = startGuard('/nonexistent');
-  await writeDeadline(leaseFileOf(folder), bootMs() + 8_000, guard.pid ?? 0);
-  // The guard has read the deadline that names it.
-  await new Promise((done) => setTimeout(done, 5_000));
+  await writeDeadline(leaseFileOf(folder), bootMs() + 16_000, guard.pid ?? 0);
+  // The guard has started, also on a busy machine, and has read the deadline that names it.
+  await new Promise((done) => setTimeout(done, 12_000));
   await writeDeadline(leaseFileOf(folder), bootMs() + 600_000, 1);
-  await waitFor(() => machine.signalCode !== null, { what: 'the end of the machine', limitMs: 15_000 });
+  await waitFor(() => machine.signalCode !== null, { what: 'the end of the machine' });
   await ended;
   assert.equal(guard.exitCode, null);
 });
