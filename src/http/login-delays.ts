@@ -6,6 +6,7 @@
  * were refused a moment ago do not count again: a program with an old password delays no other client.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitAfter } from '../lib/retry.ts';
 
 const firstMs = 200;
 const longestMs = 10_000;
@@ -97,7 +98,7 @@ class FailureQueue {
       this.#answeredAt = now;
       return;
     }
-    this.#answeredAt = Math.max(now, this.#answeredAt) + Math.min(longestMs, firstMs * 2 ** Math.min(20, late - 1));
+    this.#answeredAt = Math.max(now, this.#answeredAt) + waitAfter({ firstMs, longestMs }, late);
     this.#waiting += 1;
     await sleep(this.#answeredAt - now, undefined, { ref: false });
     this.#waiting -= 1;

@@ -9,28 +9,32 @@ export interface RetryTimes {
   readonly growth?: number;
 }
 
+/** Wait after so many failures in a row, ms. */
+export function waitAfter({ firstMs, longestMs, growth = 2 }: RetryTimes, failures: number): number {
+  return Math.min(longestMs, firstMs * growth ** (failures - 1));
+}
+
 export class Retry {
-  readonly #times: Required<RetryTimes>;
+  readonly #times: RetryTimes;
   readonly #attempt: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #waitMs: number;
+  #failures = 0;
 
   /** `attempt` is called after each wait; loops that call `pause()` need none. */
   constructor(times: RetryTimes, attempt: () => void = () => undefined) {
-    this.#times = { growth: 2, ...times };
+    this.#times = times;
     this.#attempt = attempt;
-    this.#waitMs = times.firstMs;
   }
 
   /** Schedules another attempt after the next wait, or after `leastMs` when that is longer. No effect while one is scheduled. */
   failed(leastMs = 0): void {
     if (this.#timer) return;
-    this.#timer = setTimeout(() => this.#now(), Math.max(leastMs, this.#nextMs()));
+    this.#timer = setTimeout(() => this.#now(), Math.max(leastMs, waitAfter(this.#times, ++this.#failures)));
   }
 
   /** Returns the next wait as a promise, which resolves at once when the signal aborts. Never rejects. */
   pause(signal?: AbortSignal): Promise<void> {
-    const waitMs = this.#nextMs();
+    const waitMs = waitAfter(this.#times, ++this.#failures);
     if (signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const end = () => {
@@ -51,19 +55,13 @@ export class Retry {
 
   /** Resets the waits: the next failure begins with the first one. */
   succeeded(): void {
-    this.#waitMs = this.#times.firstMs;
+    this.#failures = 0;
   }
 
   /** Cancels the scheduled attempt; a later `failed()` schedules one again. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-  }
-
-  #nextMs(): number {
-    const waitMs = this.#waitMs;
-    this.#waitMs = Math.min(this.#times.longestMs, waitMs * this.#times.growth);
-    return waitMs;
   }
 
   #now(): void {

@@ -81,8 +81,8 @@ export const faults: readonly Fault[] = [
     name: 'no-pause',
     says: 'a start that has failed is tried again without a pause',
     file: 'controller/reconcile/reconciler.ts',
-    from: 'const notBefore = performance.now() + Math.min(longestMs, firstMs * 2 ** (count - 1));',
-    to: 'const notBefore = performance.now() + 0 * (longestMs + firstMs);',
+    from: 'const notBefore = performance.now() + waitAfter(isBusy ? soon : later, count);',
+    to: 'const notBefore = performance.now() + 0 * waitAfter(isBusy ? soon : later, count);',
   },
   {
     name: 'close-unanswered',

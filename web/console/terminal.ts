@@ -3,12 +3,12 @@ import { FitAddon } from '@xterm/addon-fit';
 import { SearchAddon } from '@xterm/addon-search';
 import { Terminal as Xterm } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
+import { Retry } from '../../src/lib/retry.ts';
 import { askForMark, TelnetStripper, windowSizeMessage } from '../../src/lib/telnet.ts';
 import type { Terminal, TerminalOptions } from './surface.ts';
 
 const scrollbackLines = 10_000;
-const firstRetryMs = 300;
-const lastRetryMs = 5_000;
+const retryTimes = { firstMs: 300, longestMs: 5_000 };
 
 /** Dark in either theme: guests choose colours for a dark background. */
 const colours = {
@@ -119,8 +119,7 @@ function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOp
   const encoder = new TextEncoder();
   let socket: WebSocket | undefined;
   let closed = false;
-  let retryMs = firstRetryMs;
-  let retry: ReturnType<typeof setTimeout> | undefined;
+  const retry = new Retry(retryTimes, () => attach());
   let isReplay = true;
   /** Typed before the first connection was established. */
   let early: string | undefined = typed;
@@ -128,8 +127,7 @@ function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOp
     if (closed) return;
     early = undefined;
     state('lost');
-    retry = setTimeout(attach, retryMs);
-    retryMs = Math.min(retryMs * 2, lastRetryMs);
+    retry.failed();
   };
   const attach = () => {
     address().then((url) => closed || listen(new WebSocket(url)), again);
@@ -138,7 +136,7 @@ function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOp
     opened.binaryType = 'arraybuffer';
     socket = opened;
     opened.onopen = () => {
-      retryMs = firstRetryMs;
+      retry.succeeded();
       isReplay = true;
       terminal.reset();
       opened.send(askForMark);
@@ -169,7 +167,7 @@ function connect(terminal: Xterm, { address, state, typed, onTyped }: TerminalOp
     send,
     close: () => {
       closed = true;
-      clearTimeout(retry);
+      retry.stop();
       for (const listener of [input, resized]) listener.dispose();
       socket?.close();
     },

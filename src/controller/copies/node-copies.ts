@@ -17,6 +17,7 @@ import { sizeOnDisk } from '../../lib/folder-size.ts';
 import type { Log } from '../../lib/log.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
+import { waitAfter } from '../../lib/retry.ts';
 import { isUuid } from '../../schema/common.ts';
 import { stagingPrefix } from '../../schema/folders.ts';
 import type { NodeType } from '../../schema/node.ts';
@@ -54,8 +55,7 @@ interface SeenNode {
 /** Most copies under way, each from another compute: one that does not answer holds up its own alone. */
 const atOnce = 4;
 /** Pause after a failure; twice as long after each further one. */
-const firstPauseMs = 5_000;
-const longestPauseMs = 600_000;
+const pauses = { firstMs: 5_000, longestMs: 600_000 };
 const longestTickMs = 10_000;
 
 export class NodeCopies {
@@ -300,7 +300,7 @@ export class NodeCopies {
 
   #failed(id: string, error: Error): void {
     const count = (this.#failures.get(id)?.count ?? 0) + 1;
-    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** (count - 1));
+    const pauseMs = waitAfter(pauses, count);
     this.#failures.set(id, { count, notBefore: performance.now() + pauseMs });
     if (count === 3) this.#options.log.warn({ err: error }, `the files of node ${id} cannot be copied`);
   }

@@ -2,6 +2,7 @@
  * Calls back when the last listener has been gone for a while, and again after each such time, until there is a listener or the callback ends
  * it. After a failure it waits longer, each time twice as long.
  */
+import { waitAfter } from '../../lib/retry.ts';
 
 /** `busy`: it is called again. `failed`: as well, later. */
 type IdleOutcome = 'done' | 'busy' | 'failed';
@@ -46,8 +47,8 @@ export class AutoClose {
       this.#failures = outcome === 'failed' ? this.#failures + 1 : 0;
       if (outcome !== 'done') this.#wait();
     };
-    const ms = this.#graceMs * 2 ** this.#failures;
-    this.#timer = setTimeout(() => void isIdle(), Math.max(this.#graceMs, Math.min(ms, longestWaitMs))).unref();
+    const times = { firstMs: this.#graceMs, longestMs: Math.max(this.#graceMs, longestWaitMs) };
+    this.#timer = setTimeout(() => void isIdle(), waitAfter(times, this.#failures + 1)).unref();
   }
 
   cancel(): void {

@@ -10,6 +10,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { concurrency, forEachBounded, Limit } from '../../lib/bounded.ts';
 import type { Log } from '../../lib/log.ts';
+import { waitAfter } from '../../lib/retry.ts';
 import { mapInTurns, Turns } from '../../lib/turns.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import { isInOwnFabric, makingConcurrency } from '../live/bulk.ts';
@@ -287,7 +288,7 @@ export class Reconciler {
       const count = (before?.count ?? 0) + 1;
       // A node that runs is stopped for each attempt, so its attempts are rare, unless a compute could not be asked.
       const isSoon = isLost || isOfCompute(error);
-      const pauseMs = isSoon ? Math.min(later.longestMs, later.firstMs * 2 ** (count - 1)) : later.longestMs;
+      const pauseMs = isSoon ? waitAfter(later, count) : later.longestMs;
       node.failedMove = { compute, epoch, count, reason, notBefore: performance.now() + pauseMs };
     }
   }
@@ -373,8 +374,7 @@ export class Reconciler {
     const { compute, failedStart, wanted } = node;
     const isBusy = isOfCompute(error);
     const count = (failedStart && isOfNow(node, failedStart) ? failedStart.count : 0) + 1;
-    const { firstMs, longestMs } = isBusy ? soon : later;
-    const notBefore = performance.now() + Math.min(longestMs, firstMs * 2 ** (count - 1));
+    const notBefore = performance.now() + waitAfter(isBusy ? soon : later, count);
     const reason = error.message;
     node.failedStart = {
       generation: wanted.generation,
