@@ -7,7 +7,7 @@ import { waitFor } from '../../support/wait-for.ts';
 import { withServer } from '../../support/with-server.ts';
 
 const { server, client } = await withServer({
-  config: { Server: { request_timeout: 1, upload_idle_timeout: 1 } },
+  config: { Server: { request_timeout: 1, upload_idle_timeout: 3 } },
 });
 const host = 'Host: 127.0.0.1\r\n';
 const image = '/v2/compute/qemu/images/half.img';
@@ -118,8 +118,8 @@ describe('requests that are sent by halves', () => {
   });
 
   test('a slow upload that keeps sending completes', async () => {
-    const connection = half(`POST ${image}`, 'Content-Length: 15\r\n\r\n');
-    for (let sent = 0; sent < 15; sent++) {
+    const connection = half(`POST ${image}`, 'Content-Length: 35\r\n\r\n');
+    for (let sent = 0; sent < 35; sent++) {
       connection.write('x');
       // The pauses are in total longer than an upload may stall.
       await new Promise((done) => setTimeout(done, 100));
