@@ -5,11 +5,12 @@
 import { availableParallelism, cpus } from 'node:os';
 import { run } from 'node:test';
 
+const cores = availableParallelism();
 /**
- * `least` files run at once whatever the load, `most` at most. One more begins when a share `idle` of all processors had nothing to do in the
- * last `lookMs`, in which no file began: the start of a file is part of the load.
+ * `least` files run at once whatever the load, `most` at most. When a share `idle` of all `cores` had nothing to do in the last `lookMs`, one
+ * more begins for each core that is idle, and at least one; none at the next look, which does not see all of their load yet.
  */
-const defaultRule = { least: 4, most: Math.max(8, 5 * availableParallelism()), idle: 0.25, lookMs: 1000 };
+const defaultRule = { least: Math.max(4, cores), most: Math.max(8, 5 * cores), idle: 0.25, lookMs: 1000, cores };
 
 /**
  * Yields the events of `run()` of node:test for each file, as they happen, and one summary of all files at the end, with the share of the
@@ -17,7 +18,8 @@ const defaultRule = { least: 4, most: Math.max(8, 5 * availableParallelism()), i
  * `runFile` and `processors` are replaced by tests.
  */
 export async function* runInTurn(files, options, { rule: given = {}, runFile = run, processors = readProcessors } = {}) {
-  const { least, most, idle, lookMs } = { ...defaultRule, ...given };
+  const rule = { ...defaultRule, ...given };
+  const { least, most, idle, lookMs } = rule;
   // Each run listens for signals and errors of this process.
   process.setMaxListeners(most + 10);
   const began = performance.now();
@@ -27,12 +29,11 @@ export async function* runInTurn(files, options, { rule: given = {}, runFile = r
   const events = [];
   const total = { counts: {}, success: true };
   let running = 0;
-  let isNew = false;
+  let isSettled = true;
   let notify = () => undefined;
   const beginNext = async () => {
     const file = left.shift();
     running += 1;
-    isNew = true;
     for await (const event of runFile({ ...options, files: [file] })) {
       if (event.type === 'test:summary' && event.data.file === undefined) add(total, event.data);
       else events.push(event);
@@ -44,8 +45,9 @@ export async function* runInTurn(files, options, { rule: given = {}, runFile = r
   };
   const timer = setInterval(() => {
     const share = idleShare();
-    if (!isNew && left.length > 0 && running < most && share >= idle) void beginNext();
-    else isNew = false;
+    const more = isSettled && share >= idle ? Math.max(1, Math.floor(share * rule.cores)) : 0;
+    isSettled = more === 0;
+    for (let begun = 0; begun < more && left.length > 0 && running < most; begun += 1) void beginNext();
   }, lookMs);
   try {
     while (left.length > 0 && running < least) void beginNext();

@@ -30,7 +30,7 @@ function play(count, rule, share = 0) {
     };
   }
   const files = Array.from({ length: count }, (_, index) => `f${index}`);
-  const events = Array.fromAsync(runInTurn(files, {}, { rule: { lookMs: 1, ...rule }, runFile, processors }));
+  const events = Array.fromAsync(runInTurn(files, {}, { rule: { lookMs: 1, cores: 2, ...rule }, runFile, processors }));
   const looks = async (wanted) => {
     for (let seen = 0; seen < wanted; seen++) await look.next.promise;
   };
@@ -62,6 +62,16 @@ test('one more begins at every other look while the processors idle, until the m
   await run.looks(40);
   assert.equal(run.begun.length, 5);
   await endAll(run, 9);
+  await run.events;
+});
+
+test('as many more begin as cores are idle', async () => {
+  const run = play(20, { least: 2, most: 12, idle: 0.3, cores: 16 }, 0.5);
+  await run.looks(2);
+  assert.ok([2, 10].includes(run.begun.length), `${run.begun.length} files run after two looks`);
+  await run.looks(40);
+  assert.equal(run.begun.length, 12);
+  await endAll(run, 20);
   await run.events;
 });
 
