@@ -166,7 +166,7 @@ function addMachine(lab: LabBuilder, { fields, name, given, ends }: ForeignNode,
  * file elsewhere counts as unread.
  */
 function startupOf(fields: ForeignNode['fields'], node: string): Tree | undefined {
-  const named = String(fields.peek('startup-config') ?? '').replaceAll('__clabNodeName__', node);
+  const named = String(fields.peek('startup-config') ?? '').replaceAll('__clabNodeName__', () => node);
   const path = pathBeside(named);
   if (named === '' || (!named.includes('\n') && path === undefined)) return undefined;
   fields.raw('startup-config');
@@ -239,7 +239,9 @@ function bindsOf(binds: readonly Tree[], node: string) {
   const volumes = new Set<string>();
   const missing: string[] = [];
   for (const bind of binds) {
-    const [from = '', to = ''] = String(bind).replaceAll('__clabNodeName__', node).split(':');
+    const [from = '', to = ''] = String(bind)
+      .replaceAll('__clabNodeName__', () => node)
+      .split(':');
     const path = /\.\w+$|\/[\w-]+$/.test(from) && /^\/.+\/[^/]+$/.test(to) ? pathBeside(from) : undefined;
     if (path === undefined) {
       missing.push(`bind ${String(bind).slice(0, 200)}`);

@@ -351,6 +351,16 @@ topology:
     assert.deepEqual(imported.files, ['configs/r1.cfg']);
   });
 
+  it('of containerlab: a name with dollar signs stands in a configuration as it is', async () => {
+    const text = `name: m
+topology:
+  nodes:
+    r$$1: {kind: cisco_xrv9k, startup-config: "hostname __clabNodeName__\\nend\\n"}
+`;
+    const [router] = (await open(importLab(text, 'm.clab.yml'), {})).nodes;
+    assert.equal(router?.files.get('config/iosxr_config.txt'), 'hostname r$$1\nend\n');
+  });
+
   it('of EVE-NG: routers keep the ports that the file names, serial links too', async () => {
     const port = (id: number, name: string, type: string, more: string) =>
       `<interface id="${id}" name="${name}" type="${type}" ${more}/>`;

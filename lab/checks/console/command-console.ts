@@ -142,7 +142,8 @@ export class CommandConsole implements CommandShell {
     if (answer.most !== undefined && count > answer.most) {
       throw new ConsoleError(`the console asked ${count} times for "${tail.trim().slice(0, 80)}". Check the user and password`);
     }
-    const text = answer.send.replaceAll('{user}', this.#login.user).replaceAll('{password}', this.#login.password);
+    const { user, password } = this.#login;
+    const text = answer.send.replaceAll('{user}', () => user).replaceAll('{password}', () => password);
     const end = answer.raw ? '' : this.#platform.newline;
     this.#connection.send(`${text}${end}`, answer.secret ? hidden : text);
     return true;

@@ -71,7 +71,7 @@ export function moved(word: string, folders: Readonly<Record<string, string>>): 
   ]);
   // No argument holds a NUL: in two passes, as a target may itself be in one of the folders.
   const marked = forms.reduce((text, [from], index) => text.replaceAll(`${from}/`, `\0${index}\0/`), word);
-  return forms.reduce((text, [, to], index) => text.replaceAll(`\0${index}\0`, to), marked);
+  return forms.reduce((text, [, to], index) => text.replaceAll(`\0${index}\0`, () => to), marked);
 }
 
 /** Why a machine as it would start now cannot continue the saved memory; undefined when it can. */

@@ -77,7 +77,10 @@ export async function requireOffered(
 function portableArguments(args: readonly string[], node: NodeView): string[] {
   const paths = imagePaths(args, node);
   const bare = (word: string) =>
-    paths.reduce((text, path) => text.replaceAll(escapeCommas(path), basename(path)).replaceAll(path, basename(path)), word);
+    paths.reduce((text, path) => {
+      const name = () => basename(path);
+      return text.replaceAll(escapeCommas(path), name).replaceAll(path, name);
+    }, word);
   return comparableArguments(args.map(bare), node);
 }
 
