@@ -16,11 +16,16 @@ const program = resolve(import.meta.dirname, '../../src/main.ts');
 const startLimitMs = 60_000;
 const endLimitMs = 30_000;
 
+export interface OwnServerOptions {
+  /** Whether its clients may name files, options and interfaces of this machine, as its user may. */
+  readonly isLocal: boolean;
+}
+
 /** Starts the server. @throws its error output when it did not start */
-export async function startOwnServer(): Promise<OwnServer> {
+export async function startOwnServer({ isLocal }: OwnServerOptions = { isLocal: true }): Promise<OwnServer> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-lab-'));
   const config = join(folder, 'lab.ini');
-  await writeFile(config, `[Server]\n${await imagesSetting()}`);
+  await writeFile(config, `[Server]\n${isLocal ? '' : 'local = False\n'}${await imagesSetting()}`);
   // The server has its own process group: Ctrl-C in the terminal ends this command, which then ends the server in order. If this
   // command is killed, the server's standard input ends, and so does the server.
   const options = ['--port', '0', '--data-dir', join(folder, 'data'), '--config', config, '--stop-nodes', '--until-stdin-ends'];

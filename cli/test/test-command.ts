@@ -15,6 +15,7 @@ import { defaultFile, labOf } from '../lab/lab-source.ts';
 import { startOwnServer } from '../lab/own-server.ts';
 import { RequestError, ServerClient } from '../server-client.ts';
 import { checkApi } from './check-api.ts';
+import { refuseReach } from './untrusted.ts';
 import { jsonReport, writeReport } from './write-report.ts';
 
 /** Exit codes; a mistake in the file or on the command line is 2. */
@@ -40,6 +41,7 @@ export const testCommand: CliCommand = {
     },
     keep: { description: 'Keep the project; not with a server of its own' },
     isolated: { description: 'Start a server for the test, even if one runs (default: only if none answers)' },
+    untrusted: { description: 'Give the lab nothing of this machine but its images; starts a server for the test' },
     ...varOption,
     ...serverOptions,
   },
@@ -53,6 +55,7 @@ export const testCommand: CliCommand = {
     try {
       const lab = await labOf(call);
       if (lab.checks.length === 0) throw new CliUsageError('the lab file has no checks. Add `checks` to it: see docs/verdicts.md');
+      if (call.options.untrusted) refuseReach(lab);
       return await onServer(call, (client) => runTest(call, client, lab));
     } catch (error) {
       if (call.signal.aborted) {
@@ -94,11 +97,12 @@ async function runTest(call: CliCall, client: ServerClient, lab: Lab): Promise<n
 
 /** Uses the server that was named, else the one at the default address, else a temporary one. */
 async function onServer(call: CliCall, use: (client: ServerClient) => Promise<number>): Promise<number> {
+  const { isolated, untrusted } = call.options;
   const isNamed = textOption(call, 'url') !== undefined || Boolean(process.env.PATCHBAY_URL);
-  if (!call.options.isolated && (isNamed || (await answers(call.api)))) return use(call.api);
+  if (!isolated && !untrusted && (isNamed || (await answers(call.api)))) return use(call.api);
   if (call.options.keep) throw new CliUsageError('--keep needs a server that stays: name one with --url');
   call.out.note('Starting a server for this test');
-  const server = await startOwnServer();
+  const server = await startOwnServer({ isLocal: !untrusted });
   try {
     call.signal.throwIfAborted();
     return await use(new ServerClient({ url: server.url }, call.signal));

@@ -1,6 +1,6 @@
 /**
  * Lab files of strangers, as a pipeline gives them to `patchbay test`: what they reach outside of their folder. On a server that is not
- * `local` nothing; on the server that the command starts, files that a user of this machine may name as disks.
+ * `local`, and with `--untrusted`, nothing; on the server that the command starts, files that a user of this machine may name as disks.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -82,7 +82,7 @@ function patchbay(...args: string[]): Promise<Ended> {
 
 async function play(name: string, lab: string, ...args: string[]): Promise<Ended> {
   const file = join(checkout, `${name.replaceAll(' ', '-')}.yaml`);
-  await writeFile(file, `name: hostile\n${lab}${lab.includes('checks:') ? '' : check}${patientTest}`);
+  await writeFile(file, `name: hostile\n${lab}${lab.includes('checks:') ? '' : check}${lab.includes('test:') ? '' : patientTest}`);
   const artifacts = join(folder, 'artifacts', name.replaceAll(' ', '-'));
   const ended = await patchbay(file, '--artifacts', artifacts, ...args);
   const written = await readdir(artifacts, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -99,6 +99,11 @@ describe('a lab of a stranger reaches nothing outside of its folder', { concurre
       assert.equal(code, 2, output);
       assert.match(output, refused);
     });
+    test(`${name}, with --untrusted`, async () => {
+      const { code, output } = await play(`${name} untrusted`, lab, '--untrusted');
+      assert.equal(code, 2, output);
+      assert.match(output, alone === 'given' && name.startsWith('an interface') ? /no uplinks/ : refused);
+    });
     if (alone !== 'given')
       test(`${name}, on a server of its own`, async () => {
         const { code, output } = await play(`${name} alone`, lab, '--isolated');
@@ -106,6 +111,32 @@ describe('a lab of a stranger reaches nothing outside of its folder', { concurre
         assert.match(output, alone === 'confined' ? /Permission denied|No such file/ : refused);
       });
   }
+});
+
+const reaching: Readonly<Record<string, string>> = {
+  'a container': 'nodes:\n  PC1: { kind: vpcs }\n  C: { kind: docker, image: any }\n',
+  'the networks of the host': 'nodes:\n  PC1: { kind: vpcs }\n  N: { kind: nat }\n',
+  'a template': 'nodes:\n  PC1: { template: NAT }\n',
+  SSH: `${pc('')}test: { nodes: { PC1: { ssh: { host: 127.0.0.1, password_env: PATCHBAY_SSH_PATH } } } }\nchecks:\n  - { node: PC1, by: ssh, run: id }\n`,
+};
+for (const [name, lab] of Object.entries(reaching))
+  test(`${name} is refused with --untrusted, before a server is started`, async () => {
+    const { code, output } = await play(`${name} untrusted`, lab, '--untrusted');
+    assert.equal(code, 2, output);
+    assert.match(output, /With --untrusted a lab has no/);
+    assert.doesNotMatch(output, /Starting a server/);
+  });
+
+test('a lab that needs nothing of the host passes with --untrusted, whatever server is named', async () => {
+  const { code, output } = await play(
+    'plain',
+    `${pc('')}checks:\n  - { node: PC1, run: show ip, expect: { text: MTU } }\n`,
+    '--untrusted',
+    '--url',
+    server.url,
+  );
+  assert.equal(code, 0, output);
+  assert.match(output, /Starting a server/);
 });
 
 test('names of nodes that are paths write nothing outside of the folder of artifacts', async () => {
