@@ -21,6 +21,7 @@ const table = {
   wrong_login: { status: 401, says: 'The user or the password is wrong' },
   too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: { status: 429, says: 'This address has {limit} {what} already: close some, or raise {setting} in [Server]' },
+  answers_unread: { status: 429, says: 'Answers of {bytes} bytes to this address were not read: read them, or disconnect' },
   path_too_long: { status: 414, says: 'A part of the request path has more than {limit} characters: shorten it' },
   body_late: { status: 408, says: 'The request body did not arrive within {seconds} s' },
   upload_idle: { status: 408, says: 'Nothing of the upload arrived for {seconds} s: send it again' },

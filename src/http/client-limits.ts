@@ -1,9 +1,10 @@
 /** Limits what one client (an address) may have at a time: connections, requests in progress, uploads. */
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { clientKey } from '../api/client-key.ts';
 import { fault } from '../api/faults.ts';
 import { bareAnswer } from './broken-requests.ts';
-import { clientKey, clientOf } from './client-address.ts';
+import { clientOf } from './client-address.ts';
 
 /** Limits per client; 0: no limit. */
 export interface ClientLimits {

@@ -15,6 +15,13 @@ const level = constants.Z_BEST_SPEED;
 
 /** Compresses JSON answers. Streams and encoded answers are sent unchanged. */
 export function compressJson(app: FastifyInstance): void {
+  // An answer that many requests share is compressed once, and is in memory once.
+  const compressed = new WeakMap<Buffer, Promise<Buffer>>();
+  const gzipped = (payload: Buffer) => {
+    const bytes = compressed.get(payload) ?? compress(payload, { level });
+    compressed.set(payload, bytes);
+    return bytes;
+  };
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!Buffer.isBuffer(payload) || payload.length <= smallestBytes || !isPlainJson(reply)) {
       done(null, payload);
@@ -25,7 +32,7 @@ export function compressJson(app: FastifyInstance): void {
       done(null, payload);
       return;
     }
-    compress(payload, { level }).then(
+    gzipped(payload).then(
       (bytes) => {
         reply.header('Content-Encoding', 'gzip');
         // RFC 9110, §8.8.3.3: another encoding needs another strong tag; a weak tag is valid for both.

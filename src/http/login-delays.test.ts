@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clientKey } from './client-address.ts';
+import { clientKey } from '../api/client-key.ts';
 import { LoginDelays } from './login-delays.ts';
 
 let attempts = 0;

@@ -13,10 +13,10 @@ import { type BudgetedStream, streamBudgets } from '../api/stream-budgets.ts';
 import { uploadOf } from '../api/upload.ts';
 import { validateBody } from '../api/validate.ts';
 import type { DiskFloor } from '../lib/disk-floor.ts';
-import type { JsonText } from '../lib/json-text.ts';
 import { clientOf } from './client-address.ts';
 import { declaredRoute, matchOf } from './declared-routes.ts';
 import { identityOf } from './identity.ts';
+import type { LargeAnswers } from './large-answers.ts';
 
 /** RFC 6455 §7.4.1: the server is overloaded. */
 const overloadCode = 1013;
@@ -37,12 +37,12 @@ declare module 'fastify' {
 }
 
 export interface MountParts {
-  readonly texts: JsonText;
+  readonly answers: LargeAnswers;
   readonly floor: DiskFloor;
 }
 
 /** Mounts the declared routes with a JSON body, or those with a raw one, whose context must have a parser that passes it on unread. */
-export function mountPlain(app: FastifyInstance, kind: 'json' | 'raw', { texts, floor }: MountParts): void {
+export function mountPlain(app: FastifyInstance, kind: 'json' | 'raw', { answers, floor }: MountParts): void {
   app.route({
     method: [...methods],
     url: '*',
@@ -57,7 +57,7 @@ export function mountPlain(app: FastifyInstance, kind: 'json' | 'raw', { texts, 
       const call = await callOf(route, params, request, reply.raw);
       if (route.spec.fillsDisk) await floor.check();
       const value = await asRequester(identityOf(request), () => route.handle(call));
-      return send(reply, route.spec.status ?? 200, value, texts);
+      return send(reply, route.spec.status ?? 200, value, answers);
     },
   });
 }
@@ -84,13 +84,13 @@ export function mountSockets(app: FastifyInstance): void {
   });
 }
 
-/** Sends a handler's result. Exported for other files of this folder. */
-export async function send(reply: FastifyReply, status: number, value: unknown, texts: JsonText): Promise<FastifyReply> {
+/** Sends a handler's result. */
+async function send(reply: FastifyReply, status: number, value: unknown, answers: LargeAnswers): Promise<FastifyReply> {
   if (value instanceof Answer) {
     if (value.sent) reply.raw.once('close', value.sent);
-    return send(reply, value.status, value.body, texts);
+    return send(reply, value.status, value.body, answers);
   }
-  if (value instanceof Tagged) return sendTagged(reply, status, value, texts);
+  if (value instanceof Tagged) return sendTagged(reply, status, value, answers);
   if (value instanceof Stream) {
     reply.code(status).headers(value.headers).type(value.contentType);
     // The headers leave at once: the first byte of the stream may take long.
@@ -101,16 +101,19 @@ export async function send(reply: FastifyReply, status: number, value: unknown, 
   reply.code(status);
   if (status === 204 || status === 304) return reply.send();
   if (value === undefined) return reply.type('application/octet-stream').send(Buffer.alloc(0));
-  return reply.header('Content-Type', 'application/json').send(await texts.encodeInTurns(value));
+  return sendJson(reply, await answers.encode(reply, value));
 }
 
-async function sendTagged(reply: FastifyReply, status: number, { body }: Tagged, texts: JsonText): Promise<FastifyReply> {
-  const tag = `"${createHash('md5')
-    .update(await texts.encodeInTurns(body))
-    .digest('hex')}"`;
+function sendJson(reply: FastifyReply, bytes: Buffer): FastifyReply {
+  return reply.header('Content-Type', 'application/json').send(bytes);
+}
+
+async function sendTagged(reply: FastifyReply, status: number, { body }: Tagged, answers: LargeAnswers): Promise<FastifyReply> {
+  const bytes = await answers.encode(reply, body);
+  const tag = `"${createHash('md5').update(bytes).digest('hex')}"`;
   reply.header('ETag', tag);
   const known = (reply.request.headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
-  return known.includes(tag) || known.includes('*') ? reply.code(304).send() : send(reply, status, body, texts);
+  return known.includes(tag) || known.includes('*') ? reply.code(304).send() : sendJson(reply.code(status), bytes);
 }
 
 /** Builds the call of a request. `response` is absent for WebSockets. */

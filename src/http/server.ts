@@ -27,6 +27,7 @@ import { compressJson } from './compression.ts';
 import { addCredentials, type Credentials } from './credentials.ts';
 import { declaredRoute, kindConstraint, matchOf } from './declared-routes.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
+import { LargeAnswers } from './large-answers.ts';
 import { metricsRoute } from './metrics.ts';
 import { mountPlain, mountSockets } from './mount.ts';
 import { addPage } from './page.ts';
@@ -180,7 +181,7 @@ function requireHost(app: FastifyInstance): void {
 
 /** Mounts the routes in two contexts, each with its own parser: routes with a JSON body, and routes that read a stream. */
 async function mountRoutes(app: FastifyInstance, texts: JsonText, { uploads, requestMs }: HttpLimits): Promise<void> {
-  const parts = { texts, floor: uploads.floor };
+  const parts = { answers: new LargeAnswers(texts), floor: uploads.floor };
   await app.register(async (context) => {
     parseJson(context, requestMs);
     mountPlain(context, 'json', parts);

@@ -8,10 +8,13 @@
 import { Turns } from './turns.ts';
 
 const indentation = '    ';
+/** Texts of frozen values from this length on are indented in a turn of their own. */
+const longText = 1024 * 1024;
 
 export class JsonText {
   readonly #texts = new WeakMap<object, string>();
   readonly #bytes = new WeakMap<object, Buffer>();
+  readonly #making = new WeakMap<object, Promise<Buffer>>();
 
   /** Serializes an answer; the bytes of a frozen value are cached as well. */
   encode(value: unknown): Buffer {
@@ -23,23 +26,38 @@ export class JsonText {
     return bytes;
   }
 
-  /** Serializes in short turns: a list of 10,000 nodes takes a second the first time. */
+  /** Serializes in short turns: a list of 10,000 nodes takes a second the first time. A frozen value is serialized once. */
   async encodeInTurns(value: unknown): Promise<Buffer> {
-    const isKept = typeof value === 'object' && value !== null && Object.isFrozen(value);
-    const known = isKept ? this.#bytes.get(value) : undefined;
+    if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return this.#encodeInTurns(value);
+    const known = this.#bytes.get(value);
     if (known) return known;
+    const making = this.#making.get(value) ?? this.#encodeInTurns(value);
+    this.#making.set(value, making);
+    const bytes = await making;
+    this.#bytes.set(value, bytes);
+    this.#making.delete(value);
+    return bytes;
+  }
+
+  async #encodeInTurns(value: unknown): Promise<Buffer> {
     const turns = new Turns();
     const chunks: Buffer[] = [];
     let text = '';
     for (const piece of this.#pieces(value, '')) {
       text += piece;
       if (!turns.isOver) continue;
+      // The text of a large picture takes a turn to be written, another one to be indented, and one for its bytes.
+      await turns.next();
       chunks.push(Buffer.from(text));
       text = '';
-      await turns.next();
     }
-    const bytes = Buffer.concat([...chunks, Buffer.from(text)]);
-    if (isKept) this.#bytes.set(value, bytes);
+    chunks.push(Buffer.from(text));
+    const bytes = Buffer.allocUnsafe(chunks.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const chunk of chunks) {
+      if (turns.isOver) await turns.next();
+      at += chunk.copy(bytes, at);
+    }
     return bytes;
   }
 
@@ -52,7 +70,10 @@ export class JsonText {
         yield* this.#pieces(item, inner);
       }
       yield `\n${indent}]`;
-    } else if (typeof value !== 'object' || value === null || Object.isFrozen(value) || isLeaf(value)) {
+    } else if (typeof value !== 'object' || value === null || isLeaf(value)) {
+      yield this.#write(value, indent);
+    } else if (Object.isFrozen(value)) {
+      if (this.#write(value, '').length > longText) yield '';
       yield this.#write(value, indent);
     } else {
       let start = '{';

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { openTelnet, type TelnetClient } from '../../../test/support/telnet.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
 import { isFault } from '../../api/faults.ts';
+import { type BudgetedStream, streamBudgets } from '../../api/stream-budgets.ts';
 import { type ConsoleOptions, type NodeConsole, openConsole } from './console.ts';
 
 /** An emulator's console as QEMU offers it: one client, no replay. */
@@ -103,6 +104,28 @@ test('are you there is answered, with the banner', async () => {
   client.send(Uint8Array.of(0xff, 0xf6));
   await client.expect(/\[Console of R1: yes\]/);
   assert.equal(emulator.input, '');
+});
+
+test('output that waits for a client counts together with that of all other streams to its address', async () => {
+  const one = await open();
+  let hasEnded = false;
+  // The queue of one client does not fit into the rest of the 16 MiB of an address.
+  const other: BudgetedStream = {
+    waitingBytes: 16 * 1024 * 1024 - 64 * 1024,
+    endSlow: () => {
+      hasEnded = true;
+    },
+  };
+  streamBudgets.grown('127.0.0.1', other);
+  try {
+    const slow = await telnet(one);
+    slow.socket.pause();
+    const part = Buffer.alloc(256 * 1024, `${'x'.repeat(1023)}\n`);
+    for (let count = 0; count < 100 && !hasEnded; count++) await emulator.say(part);
+    await waitFor(() => hasEnded, { what: 'the stream with the most waiting bytes to end' });
+  } finally {
+    streamBudgets.left('127.0.0.1', other);
+  }
 });
 
 test('a client that stops reading delays no other client, and learns what it lost', async () => {

@@ -3,6 +3,8 @@
  * WebSockets. All input is merged in order of arrival, all output goes to everybody; no client can hold up another or the guest.
  */
 import type { Socket } from 'node:net';
+import { clientKey } from '../../api/client-key.ts';
+import { type BudgetedStream, streamBudgets } from '../../api/stream-budgets.ts';
 import type { ConsoleSource, TerminalSize } from '../../emulators/driver.ts';
 import type { Admission } from '../host/console-admission.ts';
 import { ConsoleClient, type Sink } from './client.ts';
@@ -139,9 +141,16 @@ class Console implements NodeConsole {
   }
 
   #accept(socket: Socket): void {
+    const address = clientKey(socket.remoteAddress);
+    const waiting: BudgetedStream = {
+      get waitingBytes() {
+        return socket.writableLength;
+      },
+      endSlow: () => socket.destroy(),
+    };
     const client = this.#add({
       send: (bytes) => {
-        if (socket.writable) socket.write(bytes);
+        if (socket.writable && !socket.write(bytes)) streamBudgets.grown(address, waiting);
       },
       bufferedAmount: () => socket.writableLength,
       close: () => socket.destroySoon(),
@@ -157,7 +166,10 @@ class Console implements NodeConsole {
       if (this.#source?.congested) socket.pause();
     });
     socket.on('drain', () => client.pump());
-    socket.on('close', () => this.#remove(client));
+    socket.on('close', () => {
+      streamBudgets.left(address, waiting);
+      this.#remove(client);
+    });
   }
 
   #input(client: ConsoleClient, bytes: Uint8Array): void {

@@ -7,11 +7,11 @@ import { basename, extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
 import { Stream } from '../../api/route.ts';
-import { imageHeadBytes, imageSize } from '../../lib/image-size.ts';
 import { isReallyBelow } from '../../lib/inside.ts';
 import { openRegular } from '../../lib/regular-file.ts';
 import { writeStream } from '../../lib/stream-file.ts';
 import { storageFailed } from '../log/project-log.ts';
+import { pictureHeadBytes, pictureSize } from '../model/picture-size.ts';
 import { defaultSymbol, type Size } from '../model/symbol.ts';
 import { atMost } from './at-most.ts';
 import { type BuiltInSymbol, builtInSymbols, findClassic } from './symbol-set.ts';
@@ -80,7 +80,7 @@ export class Symbols {
     const head = await readHead(found).catch((cause: Error) => {
       throw unreadable(symbolId, cause);
     });
-    const size = imageSize(head);
+    const size = pictureSize(head);
     if (!size) throw unreadable(symbolId, new Error('its size could not be found in it'));
     return size;
   }
@@ -145,7 +145,7 @@ function unreadable(symbolId: string, cause: Error): Error {
 async function readHead(path: string): Promise<Buffer> {
   const { file } = await openRegular(path);
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(imageHeadBytes), 0, imageHeadBytes, 0);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(pictureHeadBytes), 0, pictureHeadBytes, 0);
     return buffer.subarray(0, bytesRead);
   } finally {
     await file.close();

@@ -48,6 +48,8 @@ export async function listEntries(zip: ZipFile, archiveBytes: number): Promise<A
     entries.set(checked.path, checked);
     for (let end = checked.path.lastIndexOf('/'); end > 0; end = checked.path.lastIndexOf('/', end - 1))
       folders.add(checked.path.slice(0, end));
+    // Each is made, takes a block of the disk, and has no size in the archive.
+    if (folders.size > mostEntries) refuseArchive(`its entries lie in more than ${mostEntries} folders`);
   }
   for (const folder of folders) {
     const there = entries.get(folder);
@@ -64,12 +66,13 @@ export const projectEntry = 'project.gns3';
 
 function checkEntry(entry: Entry): ArchiveEntry {
   const { fileName } = entry;
+  const shown = fileName.slice(0, 200);
+  if (fileName.length > maxPathBytes) refuseArchive(`the name "${shown}" is not usable`);
   const path = fileName.replace(/\/+$/, '');
   const parts = path.split('/');
-  const shown = fileName.slice(0, 200);
   if (/[\0\\]/.test(fileName) || fileName.startsWith('/') || /^[a-zA-Z]:/.test(fileName) || parts.includes('..'))
     refuseArchive(`the name "${shown}" points outside the project`);
-  if (parts.some((part) => part === '' || part === '.' || Buffer.byteLength(part) > maxPartBytes) || path.length > maxPathBytes)
+  if (parts.some((part) => part === '' || part === '.' || Buffer.byteLength(part) > maxPartBytes))
     refuseArchive(`the name "${shown}" is not usable`);
   if (entry.isEncrypted()) refuseArchive(`"${shown}" is encrypted`);
   const { kind, mode } = kindOf(entry, fileName, shown);

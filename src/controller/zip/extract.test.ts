@@ -62,6 +62,17 @@ test('an archive leaves min_free_bytes free, and holds no disk that refers to dr
     await assert.rejects(extract(qcow2(backing)), { code: 'archive_invalid', message: /hda_disk\.qcow2" is refused/ }, backing);
 });
 
+test('an archive of few files in very many folders is refused before any is made', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-extract-'));
+  context.after(() => rm(folder, { recursive: true }));
+  const files = Array.from({ length: 140 }, (_, number) => ({ name: `${number}/${'a/'.repeat(1490)}f`, content: '' }));
+  const archive = join(folder, 'archive');
+  await writeFile(archive, zipByHand([{ name: 'project.gns3', content: '{}' }, ...files]));
+  const extracted = extractArchive({ archive, folder: join(folder, 'content'), floorBytes: 0 });
+  await assert.rejects(extracted, { code: 'archive_invalid', message: /in more than 200000 folders/ });
+  assert.deepEqual(await readdir(folder), ['archive']);
+});
+
 /** The header of version 2, 72 bytes: docs/interop/qcow2 of QEMU. The name of the backing file follows it. */
 function qcow2(backing: string): Buffer {
   const image = Buffer.alloc(65_536);

@@ -52,8 +52,8 @@ test('hosts and environment: one a line, names filled in, our own variables left
   const text = 'A=1\nW=%vm-name% %project-path%\n=x\nnonsense\nPATCHBAY_USER=me\nGNS3_USER=me\nB=a=b';
   assert.deepEqual(environmentLines(text, names), ['A=1', 'W=R 1 /projects/p', 'B=a=b']);
   const variables = [{ name: 'SITE', value: 'north' }, { name: 'EMPTY' }, { name: 'not a name', value: 'x' }];
-  const lines = environmentLines(`AT=\${SITE}-\${EMPTY}-\${OTHER}`, { ...names, variables });
-  assert.deepEqual(lines, ['SITE=north', 'EMPTY=', `AT=north--\${OTHER}`]);
+  const lines = environmentLines(`AT=\${SITE}-\${EMPTY}-\${OTHER}\${\${SITE}`, { ...names, variables });
+  assert.deepEqual(lines, ['SITE=north', 'EMPTY=', `AT=north--\${OTHER}\${north`]);
 });
 
 test('what the engine receives: entry before command, volumes once, no lacking capability, another label for another thing', () => {

@@ -150,7 +150,8 @@ export function environmentLines(text: string | null, names: EnvironmentNames): 
     ...Object.fromEntries(names.variables.map(({ name, value = '' }) => [`\${${name}}`, value])),
   };
   const lines = (text ?? '').split('\n').map((line) => line.trim());
-  const filled = lines.map((line) => line.replace(/%[a-z-]+%|\$\{[^}]+\}/g, (key) => values[key] ?? key));
+  // A name holds no brace: a long line of nothing but `${` would be read to its end from each of them.
+  const filled = lines.map((line) => line.replace(/%[a-z-]+%|\$\{[^{}]+\}/g, (key) => values[key] ?? key));
   const ofProject = names.variables.map(({ name, value = '' }) => `${name}=${value}`);
   return [...ofProject, ...filled].filter((line) => /^[^=\s]+=/.test(line) && !/^(GNS3|PATCHBAY)_/.test(line));
 }

@@ -165,6 +165,44 @@ describe('an open project', () => {
   });
 });
 
+describe('pictures', () => {
+  const texts = {
+    blanks: `<svg width="1${' '.repeat(250_000)}!" height="1">`,
+    digits: `<svg width="${'1'.repeat(250_000)}!" height="1">`,
+    tags: '<svg '.repeat(50_000),
+    quotes: `<svg ${`a="'`.repeat(60_000)}`,
+    names: `<svg ${' width'.repeat(40_000)}>`,
+  };
+  for (const [name, text] of Object.entries(texts))
+    test(`a symbol of nothing but ${name}`, async () => {
+      expectStatus(await client.send(`POST /v2/symbols/${name}.svg/raw`, { raw: text, limitMs }), 204);
+      await held(async () => expectFault(await client.send(`GET /v2/symbols/${name}.svg/dimensions`, { limitMs }), 404));
+    });
+
+  test('1,000 drawings that name the same large files', async () => {
+    const drawings = Array.from({ length: 1_000 }, (_, number) => ({
+      ...{ drawing_id: randomUUID(), x: 1, y: 1, z: 1, rotation: 0 },
+      svg: number % 2 === 0 ? 'large.svg' : 'large.png',
+    }));
+    const pictures = {
+      'large.svg': Buffer.from(`<svg>${'x'.repeat(15 * MiB)}</svg>`),
+      'large.png': Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d494844520000010200000030', 'hex'), Buffer.alloc(11 * MiB)]),
+    };
+    await held(async () => {
+      const reply = await upload([
+        { name: 'project.gns3', content: projectFile({ drawings }) },
+        ...Object.entries(pictures).map(([name, content]) => ({ name: `project-files/images/${name}`, content })),
+      ]);
+      const path = `/v2/projects/${expectStatus(reply, 201).json<{ project_id: string }>().project_id}`;
+      expectStatus(await client.send(`POST ${path}/open`, { limitMs }), 201);
+      const shown = expectStatus(await client.send(`GET ${path}/drawings`, { limitMs }), 200).json<{ svg: string }[]>();
+      const length = shown.reduce((sum, { svg }) => sum + svg.length, 0);
+      assert.ok(length > 100 * MiB && length < 150 * MiB, `${length} characters of pictures`);
+      expectStatus(await client.send(`DELETE ${path}`, { limitMs }), 204);
+    });
+  });
+});
+
 describe('lab files', () => {
   const plan = (lab: string) => client.send('POST /v2/labs/plan', { body: { lab }, limitMs });
 

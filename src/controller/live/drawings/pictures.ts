@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { writeFileAtomic } from '../../../lib/atomic-file.ts';
-import { imageSize } from '../../../lib/image-size.ts';
 import { readRegularFile } from '../../../lib/regular-file.ts';
+import { pictureSize } from '../../model/picture-size.ts';
 
 /** Longer drawings go into a file. Characters. */
 const inlineLimit = 1000;
-/** Clients can write such files; a larger one, which no drawing of a project file can be, is shown as an empty drawing. Bytes. */
-const largestPicture = 2 ** 26;
+/** Clients can write such files; a larger drawing, which no project file can hold, is shown as an empty one. Bytes. */
+const largestPicture = 2 ** 24;
 const emptySvg = '<svg></svg>';
 /** First bytes of pictures that are no text, and what they are called. */
 const imageTypes: readonly (readonly [string, string])[] = [
@@ -36,24 +36,31 @@ export async function storePicture(projectFolder: string, svg: string): Promise<
   return name;
 }
 
-/** The drawing that a stored value stands for. */
-export async function readPicture(projectFolder: string, stored: string): Promise<string> {
-  if (stored.includes('<svg')) return stored;
+/** Whether the stored value of a drawing is the name of a file. */
+export function isInFile(stored: string): boolean {
+  return !stored.includes('<svg');
+}
+
+/** The drawing that a stored value stands for; an empty one for a file of more than `mostBytes`. */
+export async function readPicture(projectFolder: string, stored: string, mostBytes = largestPicture): Promise<string> {
+  if (!isInFile(stored)) return stored;
   const name = basename(stored);
   try {
-    const bytes = await readRegularFile(join(picturesFolder(projectFolder), name), largestPicture);
+    const bytes = await readRegularFile(join(picturesFolder(projectFolder), name), Math.min(mostBytes, largestPicture));
     const head = bytes.toString('latin1', 0, 4);
     const type = imageTypes.find(([begin]) => head.startsWith(begin))?.[1];
     if (!type) return shownSvg(bytes.toString('utf8'));
-    return wrapped(type, bytes);
+    return base64Length(bytes) > largestPicture ? emptySvg : wrapped(type, bytes);
   } catch {
     return emptySvg;
   }
 }
 
+const base64Length = ({ length }: Buffer) => 4 * Math.ceil(length / 3);
+
 /** A drawing of the picture's own size: clients show one without a size nowhere. */
 function wrapped(type: string, bytes: Buffer): string {
-  const { width, height } = imageSize(bytes) ?? { width: 0, height: 0 };
+  const { width, height } = pictureSize(bytes) ?? { width: 0, height: 0 };
   const size = `height="${height}" width="${width}"`;
   const space = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"';
   const data = `data:image/${type};base64,${bytes.toString('base64')}`;

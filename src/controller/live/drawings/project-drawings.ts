@@ -1,7 +1,7 @@
 /** The drawings of an open project. */
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
-import { KeyedMutex } from '../../../lib/mutex.ts';
+import { KeyedMutex, Mutex } from '../../../lib/mutex.ts';
 import type { DrawingPlacement } from '../../../schema/bulk.ts';
 import type { Drawing, DrawingInput } from '../../../schema/drawing.ts';
 import { storageFailed } from '../../log/project-log.ts';
@@ -10,7 +10,13 @@ import { assemble } from '../../model/canonical.ts';
 import { type DrawingEntry, toDrawingEntry } from '../../model/topology.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
-import { readPicture, shownSvg, storePicture } from './pictures.ts';
+import { isInFile, readPicture, shownSvg, storePicture } from './pictures.ts';
+
+/**
+ * Limit of the pictures in files that the drawings of a project file show together: a small archive may hold very many drawings that
+ * name one large file. Others are shown as empty drawings, and stay as they are stored. Characters.
+ */
+const mostPictureLength = 2 ** 27;
 
 interface OpenDrawing {
   readonly entry: DrawingEntry;
@@ -23,6 +29,8 @@ export class ProjectDrawings {
   /** Serialises the changes of each drawing. */
   readonly locks = new KeyedMutex();
   #list: readonly Readonly<Drawing>[] | undefined;
+  #pictureLength = 0;
+  readonly #files = new Mutex();
 
   constructor(context: ProjectContext) {
     this.#context = context;
@@ -57,7 +65,8 @@ export class ProjectDrawings {
 
   /** Takes up a drawing of the project file. */
   async add(entry: DrawingEntry): Promise<void> {
-    this.#put({ entry, object: this.#objectOf(entry, await this.picture(entry.svg)) });
+    const svg = isInFile(entry.svg) ? await this.#files.run(() => this.#readFile(entry.svg)) : entry.svg;
+    this.#put({ entry, object: this.#objectOf(entry, svg) });
   }
 
   /** Makes a drawing; one that has this id already is returned as it is. */
@@ -151,6 +160,12 @@ export class ProjectDrawings {
   #put(drawing: OpenDrawing): void {
     this.#drawings.set(drawing.entry.drawing_id, drawing);
     this.#list = undefined;
+  }
+
+  async #readFile(stored: string): Promise<string> {
+    const svg = await readPicture(this.#context.folder, stored, mostPictureLength - this.#pictureLength);
+    this.#pictureLength += svg.length;
+    return svg;
   }
 
   async #store(svg: string): Promise<string> {

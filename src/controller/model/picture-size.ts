@@ -1,15 +1,17 @@
 /** Finds the width and height of a GIF, PNG, JPEG or SVG picture from its first bytes. */
 
 /** Bytes of a file that suffice. */
-export const imageHeadBytes = 256 * 1024;
+export const pictureHeadBytes = 256 * 1024;
+/** Longest width or height of an SVG. Characters. */
+const longestLength = 100;
 
-export interface ImageSize {
+export interface PictureSize {
   readonly width: number;
   readonly height: number;
 }
 
 /** Returns 0 × 0 for other formats, undefined for a damaged picture. */
-export function imageSize(head: Buffer): ImageSize | undefined {
+export function pictureSize(head: Buffer): PictureSize | undefined {
   if (head.subarray(0, 8).equals(pngSignature)) {
     return head.length < 24 ? undefined : { width: head.readUInt32BE(16), height: head.readUInt32BE(20) };
   }
@@ -24,7 +26,7 @@ export function imageSize(head: Buffer): ImageSize | undefined {
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /** Reads the first frame header (ITU T.81, B.2.2): markers C0 to CF except C4, C8 and CC, which are tables. */
-function jpegSize(head: Buffer): ImageSize | undefined {
+function jpegSize(head: Buffer): PictureSize | undefined {
   let at = 2;
   while (at + 9 <= head.length) {
     if (head[at] !== 0xff) return undefined;
@@ -43,8 +45,9 @@ function jpegSize(head: Buffer): ImageSize | undefined {
 /** Pixels per unit, at 90 an inch. Source: GNS3's symbols, which its clients draw at that resolution. */
 const units: Readonly<Record<string, number>> = { '': 1, px: 1, pt: 1.25, pc: 15, mm: 3.543307, cm: 35.43307, in: 90 };
 
-function svgSize(text: string): ImageSize | undefined {
-  const tag = /<svg\b(?:[^>"']|"[^"]*"|'[^']*')*>/.exec(text)?.[0];
+/** Takes time in proportion to the text, whatever it holds: users upload it, and the event loop waits. */
+function svgSize(text: string): PictureSize | undefined {
+  const tag = firstTag(text);
   if (tag === undefined) return undefined;
   const box = attribute(tag, 'viewBox')
     ?.trim()
@@ -55,12 +58,20 @@ function svgSize(text: string): ImageSize | undefined {
   return width === undefined || height === undefined ? undefined : { width, height };
 }
 
+/** The first `<svg …>`. Only one place is tried: a text of nothing but `<svg` would be read to its end from each of them. */
+function firstTag(text: string): string | undefined {
+  const tag = /<svg\b(?:[^>"']|"[^"]*"|'[^']*')*>/y;
+  tag.lastIndex = Math.max(0, text.search(/<svg\b/));
+  return tag.exec(text)?.[0];
+}
+
 function attribute(tag: string, name: string): string | undefined {
   const found = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(tag);
   return found?.[1] ?? found?.[2];
 }
 
 function lengthOf(text: string, whole: number | undefined): number | undefined {
+  if (text.length > longestLength) return undefined;
   const found = /^\s*(\d*\.?\d+|\d+\.)(?:e([+-]?\d+))?\s*(%|[a-z]*)\s*$/i.exec(text);
   if (!found) return undefined;
   const value = Number(`${found[1]}e${found[2] ?? 0}`);
