@@ -41,7 +41,8 @@ async function hunt(): Promise<number> {
     if (values.seed === undefined) progress.keep(seed + 1);
     tally.add(played.lines);
     if (!played.violation) continue;
-    console.log(values['as-is'] ? `${played.lines.join('\n')}\n${played.violation}` : await explain(theatre, program, played));
+    console.log(`${played.lines.join('\n')}\n${played.violation}`);
+    if (!values['as-is']) console.log(await explain(theatre, program, played));
     return 1;
   }
   console.log(`${tally}; the longest turn of the event loop took ${Math.round(theatre.longestMs)} ms`);
