@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { refuseImageName } from '../../lib/base-name.ts';
+import { DiskFloor } from '../../lib/disk-floor.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
 import { type Static, Type } from '../../schema/type.ts';
@@ -49,6 +50,10 @@ export const ImgCreate = Type.Object(
 export const ImgUpdate = Type.Object({ extend: Type.Optional(Mebibytes(1)), path: Name(), qemu_img: Name() }, strict);
 export const ResizeDisk = Type.Object({ drive_name: oneOf(['hda', 'hdb', 'hdc', 'hdd']), extend: Mebibytes(1) }, strict);
 
+/** Entries of the tables of a qcow2 for one cluster: its place and its count; and the cluster's usual size. */
+const tableBytes = 16;
+const usualCluster = 65_536;
+
 const notOptions = new Set(['format', 'path', 'qemu_img', 'size']);
 
 export class ImageMaker {
@@ -64,7 +69,7 @@ export class ImageMaker {
     this.#tools = tools;
   }
 
-  /** @throws qemu_failed, qemu_binary_missing, path_forbidden */
+  /** @throws qemu_failed, qemu_binary_missing, path_forbidden, disk_floor */
   async create(input: Static<typeof ImgCreate>): Promise<void> {
     const program = await this.#program(input.qemu_img);
     const path = this.#path(input.path);
@@ -78,6 +83,7 @@ export class ImageMaker {
       .flatMap(([key, value]) => ['-o', `${key}=${value}`]);
     try {
       await makeFolders(dirname(path));
+      await this.#checkSpace(dirname(path), bytesAtOnce(input));
       await new QemuImg(program, this.#tools).create(path, input.format, options, `${input.size}M`);
     } catch (cause) {
       if (isFault(cause)) throw cause;
@@ -95,6 +101,13 @@ export class ImageMaker {
     const folders = [...this.#host.images.of(qemuImages).folders(), dirname(path)];
     const { image, backing } = await readChain(path, { folders, rawDisks: this.#rawDisks });
     await new QemuImg(program, this.#tools).grow({ file: path, backing }, input.extend, image.format);
+  }
+
+  async #checkSpace(folder: string, bytes: number): Promise<void> {
+    const floor = new DiskFloor([folder], this.#host.settings.Server.min_free_bytes);
+    await floor.check(bytes).catch((cause: Error) => {
+      throw fault('disk_floor', { reason: cause.message }, { cause });
+    });
   }
 
   /** A relative path means a name in the image folder; only a local server's clients choose another place. */
@@ -121,6 +134,14 @@ export class ImageMaker {
     const known = (await this.#binaries.listImg()).map(({ path }) => path).join(', ');
     throw fault('qemu_binary_missing', { path: given, package: 'qemu-utils', known: known || 'none' });
   }
+}
+
+/** Bytes that a new image takes on the disk: all of it, or its tables; others grow as guests write. */
+function bytesAtOnce({ size, preallocation, cluster_size, ...options }: Static<typeof ImgCreate>): number {
+  const bytes = size * 2 ** 20;
+  const isWhole = options.static === 'on' || /fixed|flat/i.test(options.subformat ?? '');
+  if (isWhole || preallocation === 'full' || preallocation === 'falloc') return bytes;
+  return preallocation === 'metadata' ? bytes * (tableBytes / Math.max(cluster_size ?? usualCluster, tableBytes)) : 0;
 }
 
 async function isThere(path: string): Promise<boolean> {

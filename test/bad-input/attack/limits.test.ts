@@ -137,6 +137,19 @@ describe('a copy that would fall below min_free_bytes', async () => {
   const freeBytes = bavail * bsize;
   const bench = serverWith({ min_free_bytes: Math.floor(freeBytes / 2) });
 
+  test('an image counts what it takes at once', async () => {
+    const { client } = bench;
+    const mebibytes = Math.floor((freeBytes * 0.75) / 1024 ** 2);
+    const make = (fields: object) =>
+      client.send('POST /v2/compute/qemu/img', {
+        body: { qemu_img: 'qemu-img', path: 'large.img', format: 'raw', size: mebibytes, ...fields },
+      });
+    for (const preallocation of ['full', 'falloc']) expectFault(await make({ preallocation }), 507, /min_free_bytes/);
+    const tables = { format: 'qcow2', preallocation: 'metadata', size: mebibytes * 4096 };
+    expectFault(await make(tables), 507, /min_free_bytes/);
+    assert.equal((await make({ preallocation: 'off' })).status, 201);
+  });
+
   test('a fork and a restore count what they copy, and leave nothing', async (t) => {
     const { client, server } = bench;
     const project = await createProject(client);
