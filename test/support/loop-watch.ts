@@ -1,6 +1,7 @@
 /**
  * Loaded into a server by `--import`: writes to a file how much processor time one round of its event loop took, whenever that is more
- * than before. Processor time of the thread, not time of day: a busy machine changes nothing.
+ * than before, behind a number that changes whenever it begins anew. Processor time of the thread, not time of day: a busy machine changes
+ * nothing.
  */
 import { writeFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -19,9 +20,13 @@ function watch(path: string): void {
   };
   let before = cpuMs();
   let longest = 0;
+  // Another number than that of a server before, whose file this is.
+  let beginning = Date.now();
+  const write = () => writeFileSync(path, `${beginning} ${longest}`);
   process.on('SIGUSR2', () => {
     longest = 0;
-    writeFileSync(path, '0');
+    beginning += 1;
+    write();
   });
   setInterval(() => {
     const now = cpuMs();
@@ -29,6 +34,6 @@ function watch(path: string): void {
     before = now;
     if (took <= longest) return;
     longest = took;
-    writeFileSync(path, String(longest));
+    write();
   }, everyMs).unref();
 }

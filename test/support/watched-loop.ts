@@ -18,15 +18,24 @@ export interface WatchedLoop {
 
 export function watchedLoop(): WatchedLoop {
   const file = join(tmpdir(), `pb-loop-${process.pid}-${Math.random().toString(36).slice(2)}`);
-  const longestMs = async () => Number(await readFile(file, 'utf8').catch(() => 'NaN'));
+  /** The file is empty for the instant in which it is written. */
+  const read = () =>
+    waitFor(
+      async () => {
+        const [beginning, longestMs] = (await readFile(file, 'utf8').catch(() => '')).split(' ').map(Number);
+        return beginning !== undefined && longestMs !== undefined && { beginning, longestMs };
+      },
+      { what: 'the watch of the event loop', limitMs },
+    );
   return {
     env: { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'loop-watch.ts')}`, PATCHBAY_TEST_LOOP_FILE: file },
     async restart(server) {
       // Stalls that began before are not counted.
-      await waitFor(async () => !Number.isNaN(await longestMs()), { what: 'the watch of the event loop', limitMs });
+      const { beginning } = await read();
       process.kill(server.pid, 'SIGUSR2');
-      await waitFor(async () => (await longestMs()) < 50, { what: 'the watch of the event loop to begin anew', limitMs });
+      const hasBegun = async () => (await read()).beginning !== beginning;
+      await waitFor(hasBegun, { what: 'the watch of the event loop to begin anew', limitMs });
     },
-    longestMs,
+    longestMs: async () => (await read()).longestMs,
   };
 }
