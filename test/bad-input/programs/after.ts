@@ -33,7 +33,7 @@ export interface Baseline {
 
 export async function baselineOf(stage: Stage): Promise<Baseline> {
   const isRemoved = async () => ![...(await stage.paths())].some((path) => path.includes('.patchbay-deleted-'));
-  await waitFor(isRemoved, { what: 'folders of deleted projects, removed', limitMs: 30_000 });
+  await waitFor(isRemoved, { what: 'folders of deleted projects, removed', limitMs: 120_000 });
   const [footprint, away] = [await footprintOf(stage.server, stage.temporary), await footprintOf(stage.away, stage.temporary)];
   return { footprint, away, paths: await stage.paths(), residentMiB: await residentMiB(stage.server) };
 }
@@ -131,7 +131,7 @@ export async function checkNothingLeft(stage: Stage, before: Baseline): Promise<
     const paths = await stage.paths();
     return [...found, ...[...paths].filter((path) => !before.paths.has(path)).map((path) => `path ${path}`)];
   };
-  await waitFor(async () => (await left()).length === 0, { what: 'nothing left', limitMs: 30_000, everyMs: 300 }).catch(
+  await waitFor(async () => (await left()).length === 0, { what: 'nothing left', limitMs: 120_000, everyMs: 300 }).catch(
     async () => {
       throw new Violation(`left after the program: ${(await left()).slice(0, 20).join('\n')}`);
     },
