@@ -68,7 +68,7 @@ const most = 15;
 
 /** Exports a project. */
 export function exportContainerlab(state: LabProjectState, catalog: LabCatalog): ImportedLab {
-  const { project, nodes, links, drawings, mirrors, schedules } = state;
+  const { project, nodes, links, drawings, mirrors, schedules, others = [] } = state;
   const report: NodeReport[] = [];
   const names = new TopologyNames();
   const topology: Record<string, object> = {};
@@ -96,7 +96,8 @@ export function exportContainerlab(state: LabProjectState, catalog: LabCatalog):
     if (line.missing.length > 0) report.push(line);
     return ends.includes(undefined) ? [] : [{ endpoints: ends }];
   });
-  if (drawings.length > 0) report.push({ node: '(lab)', taken: [], changed: [], missing: [`${drawings.length} drawing(s)`] });
+  const missing = [...(drawings.length > 0 ? [`${drawings.length} drawing(s)`] : []), ...others];
+  if (missing.length > 0) report.push({ node: '(lab)', taken: [], changed: [], missing });
   const text = stringify({ name: project.name, topology: { nodes: topology, links: written } }, { lineWidth: 0 });
   return { text: escapeDollars(text), report };
 }

@@ -96,7 +96,8 @@ export const partKeys = {
   schedules: taken('`schedule` of a link, which starts when it is applied'),
   'start-up configurations': taken('`config` and `files`'),
   'other files of nodes, disks and memory': missing('a comment names nodes with volumes and config disks'),
-  snapshots: missing(''),
+  'notes (README.txt)': missing('a comment says so'),
+  snapshots: missing('a comment gives their number'),
   checks: missing('a project has none'),
 };
 

@@ -29,16 +29,29 @@ export async function readForExport(api: LabApi, project: Project): Promise<[Lab
     const files = [...(startup_file === undefined ? [] : [startup_file]), ...(isAttached ? pathsOf(config_disk) : [])];
     return [...files.map((file) => ({ id, file })), ...others.map((file) => ({ id, file, isOptional: true }))];
   });
-  const [schemas, files] = await Promise.all([
+  const [schemas, files, others] = await Promise.all([
     readSchemas(
       api,
       state.nodes.map(({ node_type }) => node_type),
     ),
     readFiles(api, `/v2/projects/${project.project_id}`, wanted),
+    readOthers(api, `/v2/projects/${project.project_id}`),
   ]);
   return [
-    { ...state, files },
+    { ...state, files, others },
     { ...catalog, schemas },
+  ];
+}
+
+/** Lists the parts of a project that no export has. */
+async function readOthers(api: LabApi, path: string): Promise<string[]> {
+  const [notes, snapshots] = await Promise.all([
+    api.text(`${path}/files/README.txt`),
+    api.json<unknown[]>('GET', `${path}/snapshots`),
+  ]);
+  return [
+    ...(notes ? ['the notes of the project (README.txt)'] : []),
+    ...(snapshots.length > 0 ? [`${snapshots.length} snapshot${snapshots.length > 1 ? 's' : ''}`] : []),
   ];
 }
 
@@ -72,7 +85,8 @@ export function exportLab(state: LabProjectState, catalog: LabCatalog): string {
         seq.flow = true;
     },
   });
-  const remarks = [...remarksOn(nodes, catalog), ...remarksOnKeys(state, catalog)].map((remark) => ` ${remark}`);
+  const others = (state.others ?? []).map((one) => `Not exported: ${one}.`);
+  const remarks = [...others, ...remarksOn(nodes, catalog), ...remarksOnKeys(state, catalog)].map((remark) => ` ${remark}`);
   if (remarks.length > 0) document.commentBefore = remarks.join('\n');
   return document.toString({ lineWidth: 120, flowCollectionPadding: false });
 }

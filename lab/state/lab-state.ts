@@ -35,6 +35,8 @@ export interface LabProjectState {
   readonly schedules: ReadonlyMap<string, LinkSchedule>;
   /** Contents of files that the lab file or the kind names, by node id and path. */
   readonly files: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** Parts of the project that no export has, in words; read for exports only. */
+  readonly others?: readonly string[];
 }
 
 export async function readCatalog(api: Pick<LabApi, 'json'>): Promise<Omit<LabCatalog, 'schemas'>> {

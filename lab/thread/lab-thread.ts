@@ -52,6 +52,7 @@ async function plan(): Promise<void> {
     project_id: project.id ?? null,
     steps: linesOf(planned.plan),
     missing: planned.plan.missing,
+    unseen: planned.plan.unseen ?? [],
     picture: pictureOf(lab, planned.plan, planned.state),
   };
   send(new JsonText().encode(reply));

@@ -78,6 +78,7 @@ export const LabPlanReply = Type.Object(
       ),
       { description: 'Images that computes lack: nodes are made without them, and need them at their start' },
     ),
+    unseen: Type.Array(Type.String({ description: 'A file of the lab that its container does not see, or may not see, and why' })),
     picture: Type.Object(
       {
         nodes: Type.Array(

@@ -474,6 +474,14 @@ describe('labs over HTTP', () => {
     assert.deepEqual(await client.get(`/v2/projects/${project_id}/nodes`), []);
   });
 
+  it('are planned with the files that their containers do not see', async () => {
+    const lab =
+      'name: unseen\nnodes: {C: {kind: docker, image: absent/frr, files: {etc/frr/frr.conf: x, etc/network/interfaces: y}}}';
+    const { unseen } = await client.post<{ unseen: string[] }>('/v2/labs/plan', { lab }, 200);
+    assert.equal(unseen.length, 1);
+    assert.match(String(unseen[0]), /^The container of C sees the file etc\/frr\/frr\.conf only if/);
+  });
+
   it('samples of the page are planned as they are, without an engine or an image', async () => {
     const root = join(import.meta.dirname, '../..');
     const ids = Object.keys(sampleTexts.labs);

@@ -7,7 +7,7 @@ import { sizeText } from '../ui/progress.tsx';
 const margin = 80;
 const radius = 22;
 
-export function LabPlanView({ plan: { steps, missing, picture } }: { readonly plan: LabPlanReply }) {
+export function LabPlanView({ plan: { steps, missing, unseen, picture } }: { readonly plan: LabPlanReply }) {
   const lost = steps.filter(({ action, what }) => what === 'node' && (action === 'delete' || action === 'replace'));
   return (
     <div class="lab-plan">
@@ -24,6 +24,13 @@ export function LabPlanView({ plan: { steps, missing, picture } }: { readonly pl
         ))}
       </ul>
       <MissingImages missing={missing} />
+      {unseen.length > 0 && (
+        <ul class="plain-list lab-missing">
+          {unseen.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
+      )}
       {lost.length > 0 && <p class="failure">{texts.lab.loses(lost.map(({ name }) => name).join(', '))}</p>}
     </div>
   );
