@@ -5,7 +5,7 @@ import { ensureGuest } from '../../demo/guest/guest.ts';
 import { machineProperties } from '../../demo/topology.ts';
 import { windowSizeMessage } from '../../src/lib/telnet.ts';
 import { DockerEngine, noEngine } from '../support/docker-engine.ts';
-import { withoutTelnet } from '../support/telnet.ts';
+import { openTelnet, withoutTelnet } from '../support/telnet.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { openWebSocket, type WebSocketClient } from '../support/web-socket.ts';
 import { createNode, createProject, type NodeBody, type ProjectHandle, withServer } from '../support/with-server.ts';
@@ -113,6 +113,33 @@ for (const way of ['console', 'aux'] as const)
     for (const viewer of [large, silent, again, next]) viewer.close();
     await client.delete(project.path);
   });
+
+test('a telnet client and a page share the terminal of a container, and programs there are notified of each size', {
+  skip: noContainers,
+  timeout: limitMs,
+}, async () => {
+  const project = await createProject(client, { auto_close: false });
+  const node = await startedNode(project, 'docker', { image: 'pb-test' });
+  const page = await Viewer.open(project, node);
+  page.window(180, 50);
+  await page.until('50 180');
+  const says = (columns: number, rows: number) => Uint8Array.of(255, 250, 31, 0, columns, 0, rows, 255, 240);
+  const telnet = await openTelnet(node.console as number);
+  telnet.socket.write(Uint8Array.of(255, 251, 31));
+  telnet.socket.write(says(101, 61));
+  await page.until('50 101');
+  telnet.socket.write(says(150, 31));
+  await page.until('31 150');
+  const program = `sh -c 'trap "stty size; echo win""ch; exit" WINCH; echo rea""dy; while :; do sleep 0.2; done'\r`;
+  await page.types(program, /\bready/);
+  const seen = page.types('', /27 77\s+winch/);
+  telnet.socket.write(says(77, 27));
+  await seen;
+  telnet.close();
+  await page.until('50 180');
+  page.close();
+  await client.delete(project.path);
+});
 
 test('a shell behind a serial line gets a size when it is asked for', { timeout: limitMs }, async () => {
   const project = await createProject(client);
