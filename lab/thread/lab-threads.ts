@@ -1,10 +1,10 @@
 /** Runs lab files from clients in threads, with limits of time and memory. */
 import { AsyncResource } from 'node:async_hooks';
-import { on } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { fault } from '../../src/api/faults.ts';
 import type { Call } from '../../src/api/route.ts';
 import { FairLimit } from '../../src/lib/fair-limit.ts';
+import { messagesOf } from '../../src/lib/thread-messages.ts';
 import type { RoutesApi } from '../state/routes-api.ts';
 import type { LabJob, LabMessage, LabWork, ThreadAnswer, ThreadRequest } from './lab-job.ts';
 
@@ -42,13 +42,12 @@ export class LabThreads {
       // The thread does not inherit the server's Node options.
       execArgv: [],
     });
-    // An error may follow the last message: without a listener it would end the server.
-    worker.on('error', () => undefined);
+    const messages = messagesOf<LabMessage>(worker);
     const end = () => void worker.terminate();
     signal.addEventListener('abort', end);
     const timer = setInterval(() => void endOverdue(worker), checkEveryMs);
     try {
-      for await (const [message] of on(worker, 'message', { close: ['exit'] }) as AsyncIterable<[LabMessage]>) {
+      for await (const message of messages) {
         if (message.what === 'piece') yield message.bytes;
         else if (message.what === 'end') return;
         else throw 'words' in message.by ? fault('lab_invalid', { reason: message.by.words }) : errors.get(message.by.request);
