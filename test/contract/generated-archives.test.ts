@@ -74,9 +74,9 @@ class Maker {
   }
 }
 
-/** Properties that name files, ports and numbers of the host. */
+/** Properties that name files, ports and numbers of the host, and slots that the platform of the routers does not have. */
 const notMade =
-  /^(?:console|aux|node_id|name|project_id|status|node_directory|container_id|dynamips_id|application_id|.*md5sum|qemu_path)$/;
+  /^(?:console|aux|node_id|name|project_id|status|node_directory|container_id|dynamips_id|application_id|.*md5sum|qemu_path|slot[3-6])$/;
 const needed: Readonly<Record<string, Json>> = {
   qemu: { hda_disk_image: 'absent.qcow2' },
   docker: { image: 'absent/image' },
@@ -170,7 +170,7 @@ async function makeProject(make: Maker, seen: { taken: number }): Promise<Projec
   return project;
 }
 
-/** All of a project that is not of its copy alone: ids, folders, console ports and addresses that the server chooses. */
+/** Reads all of a project but ids, folders, console ports, numbers, and the interfaces that the host has at the moment. */
 async function contentOf(path: string): Promise<Json> {
   const [project, nodes, links, drawings, schedules] = await Promise.all([
     client.get<Project & Json>(path),
@@ -204,7 +204,8 @@ async function contentOf(path: string): Promise<Json> {
           ...node,
           properties: Object.fromEntries(
             Object.entries(properties).filter(
-              ([key, value]) => value !== '' && value !== null && !/^(?:aux|application_id|container_id|dynamips_id)$/.test(key),
+              ([key, value]) =>
+                value !== '' && value !== null && !/^(?:aux|application_id|container_id|dynamips_id|interfaces)$/.test(key),
             ),
           ),
         }),
