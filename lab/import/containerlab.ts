@@ -120,7 +120,7 @@ function addNode(lab: LabBuilder, node: ForeignNode): void {
     report.missing.push(...fields.unread());
     return;
   }
-  const report = isWrappedMachine(kind, image) ? addMachine(lab, node, kind) : addContainer(lab, node, { kind, image });
+  const report = isWrappedMachine(kind, image) ? addMachine(lab, node, { kind, image }) : addContainer(lab, node, { kind, image });
   report.missing.push(...fields.unread());
 }
 
@@ -134,7 +134,11 @@ const configDiskNames: readonly (readonly [RegExp, string])[] = [
   [/juniper|vjunos|vmx|vqfx|vsrx/, 'juniper.conf'],
 ];
 
-function addMachine(lab: LabBuilder, { fields, name, given, ends }: ForeignNode, kind: string): NodeReport {
+function addMachine(
+  lab: LabBuilder,
+  { fields, name, given, ends }: ForeignNode,
+  { kind, image }: { readonly kind: string; readonly image: string },
+): NodeReport {
   const environment = fields.map('env', machineEnvironment);
   const memory =
     environment.number('QEMU_MEMORY') ?? mebibytes(environment.text('QEMU_MEMORY')) ?? mebibytes(fields.text('memory'));
@@ -157,7 +161,8 @@ function addMachine(lab: LabBuilder, { fields, name, given, ends }: ForeignNode,
   report.changed.push('a virtual machine of its own, not one inside a container');
   if (memory === undefined) report.changed.push('memory is 4096 MiB');
   if (startup !== undefined) report.changed.push(`startup-config is config/${config} on its config disk`);
-  report.missing.push(`its disk: put it into the image folder and name it as image (now ${kind}.qcow2)`);
+  const inside = image === '' ? '' : ` of ${image.slice(0, 200)}`;
+  report.missing.push(`its disk${inside}: put it into the image folder and name it as image (now ${kind}.qcow2)`);
   return report;
 }
 

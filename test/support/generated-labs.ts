@@ -61,7 +61,7 @@ function containerlabOf(make: LabMaker): string {
       name,
       {
         kind,
-        image: kind === 'bridge' ? undefined : isPlain ? make.word('image') : 'vrnetlab/x:1',
+        image: kind === 'bridge' ? undefined : make.word(isPlain ? 'image' : 'vrnetlab/x:'),
         ...(make.chance(0.5) && kind !== 'bridge' && { env: { [make.word('E')]: isPlain ? make.word('e') : 'x' } }),
         ...(make.chance(0.5) && { cmd: isPlain ? make.word('cmd') : make.noted('cmd', 'x') }),
         ...(make.chance(0.5) && {
