@@ -351,11 +351,11 @@ topology:
     assert.deepEqual(imported.files, ['configs/r1.cfg']);
   });
 
-  it('of containerlab: a name with dollar signs stands in a configuration as it is', async () => {
+  it('of containerlab: a name with dollar signs, which are doubled in a topology, stands in a configuration as it is', async () => {
     const text = `name: m
 topology:
   nodes:
-    r$$1: {kind: cisco_xrv9k, startup-config: "hostname __clabNodeName__\\nend\\n"}
+    r$$$$1: {kind: cisco_xrv9k, startup-config: "hostname __clabNodeName__\\nend\\n"}
 `;
     const [router] = (await open(importLab(text, 'm.clab.yml'), {})).nodes;
     assert.equal(router?.files.get('config/iosxr_config.txt'), 'hostname r$$1\nend\n');
