@@ -6,7 +6,7 @@ import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import { readFrames, writeFrames } from '../links/frames-file.ts';
 import { Holds } from '../links/holds.ts';
-import { type HostCounts, noCounts, readDropped } from '../links/host-counts.ts';
+import { type HostCounts, noCounts } from '../links/host-counts.ts';
 import { FabricLink, type LinkTools } from '../links/link.ts';
 import { Pacing } from '../links/pacing.ts';
 import { type Programs, translatePrograms } from '../links/programs.ts';
@@ -207,11 +207,11 @@ export class Fabric {
   /** Counters in this namespace that these links need. */
   async #hostCounts(place: PlaceName, ids: readonly string[]): Promise<HostCounts> {
     const links = ids.flatMap((id) => this.#links.get(id) ?? []);
-    const [kernel, dropped] = await Promise.all([
+    const [kernel, sent] = await Promise.all([
       links.some((link) => link.hasKernelCounts(place)) ? this.#kernelPaths[place].counters.read() : noCounts.kernel,
-      links.some((link) => link.hasTaps(place)) ? readDropped(this.#places[place]) : noCounts.dropped,
+      links.some((link) => link.hasTaps(place)) ? this.#places[place].readSent() : noCounts.sent,
     ]);
-    return { kernel, dropped };
+    return { kernel, sent };
   }
 
   #check(given: unknown, failures: LinkFailure[]): LinkChange[] {

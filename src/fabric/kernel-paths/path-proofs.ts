@@ -6,14 +6,11 @@
  * One reading serves all links that are not proven. It is repeated a few times after a link was taken, ever more rarely, so links
  * without frames cost nothing; a link is proven when frames have passed in both directions.
  */
-import type { InterfacePlace } from '../ports/interface-place.ts';
+import type { InterfacePlace, SentFrames } from '../ports/interface-place.ts';
 import type { KernelCounters, KernelCounts } from './kernel-counters.ts';
 
 /** Times of the readings since the last link was taken, ms. */
 const roundsAtMs: readonly number[] = [250, 1000, 4000, 15_000, 60_000, 240_000];
-/** Columns of sent frames, and of those that were dropped instead, behind the name. @see proc_net_dev(5) */
-const sentColumn = 9;
-const droppedColumn = 11;
 
 /** A link that is to be proven. Each end has an action, for what comes in there, and leaves at the other end. */
 export interface UnprovenPath {
@@ -122,14 +119,8 @@ interface PathFigures {
 
 /** Frames that each interface sent or dropped; of an interface that is not there, nothing shows anything. */
 async function readSent(place: InterfacePlace): Promise<Map<string, number>> {
-  const text = await place.readCounters().catch(() => '');
-  return new Map(
-    text.split('\n').flatMap((line): [string, number][] => {
-      const [name = '', figures] = line.split(':');
-      const columns = figures?.trim().split(/\s+/) ?? [];
-      return columns.length > droppedColumn ? [[name.trim(), Number(columns[sentColumn]) + Number(columns[droppedColumn])]] : [];
-    }),
-  );
+  const counted = await place.readSent().catch(() => new Map<string, SentFrames>());
+  return new Map([...counted].map(([name, { sent, dropped }]) => [name, sent + dropped]));
 }
 
 function readCarrier(place: InterfacePlace, name: string): CarrierState {

@@ -302,17 +302,7 @@ function portKey(spec: PortSpec): string {
   if (spec.type === 'tap') return JSON.stringify(['tap', spec.name, spec.inLinkNamespace ?? false]);
   if (spec.type === 'switch') return JSON.stringify(['switch', spec.switch, spec.port, spec.settings.medium]);
   if (spec.type === 'pc') return JSON.stringify(['pc', spec.pc]);
-  const { lport, rhost, rport, bind = null, strict = false, mtu = 0, stream } = spec;
-  return JSON.stringify([
-    'udp',
-    lport,
-    rhost,
-    rport,
-    bind,
-    strict,
-    mtu,
-    stream?.role ?? null,
-    stream?.encryption ?? null,
-    stream?.probes ?? null,
-  ]);
+  const { lport, rhost, rport, bind, strict = false, mtu = 0, stream } = spec;
+  const { role, encryption, probes } = stream ?? {};
+  return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, role, encryption, probes]);
 }

@@ -10,6 +10,14 @@ import { TunHelper } from './tun-helper.ts';
 
 export type PlaceName = 'host' | 'links';
 
+export interface SentFrames {
+  readonly sent: number;
+  readonly dropped: number;
+}
+
+/** Columns of transmitted frames, behind the name. @see proc_net_dev(5) */
+const [sentColumn, droppedColumn] = [9, 11];
+
 export class InterfacePlace {
   readonly name: PlaceName;
   /** Process id of the holder; undefined in this process's own namespace, and before the link namespace is known. */
@@ -59,9 +67,15 @@ export class InterfacePlace {
     return this.#holder === undefined ? '/sys/class/net' : `/proc/${this.#holder}/root/sys/class/net`;
   }
 
-  /** Counters of all interfaces, as text. @see proc_net_dev(5). Rejects when they cannot be read. */
-  readCounters(): Promise<string> {
-    return readFile(this.#holder === undefined ? '/proc/net/dev' : `/proc/${this.#holder}/net/dev`, 'latin1');
+  /** Frames that each interface has sent, and those that it dropped instead. Rejects when the counters cannot be read. */
+  async readSent(): Promise<Map<string, SentFrames>> {
+    const text = await readFile(this.#holder === undefined ? '/proc/net/dev' : `/proc/${this.#holder}/net/dev`, 'latin1');
+    return new Map(
+      Array.from(text.matchAll(/^\s*(\S+):(.*)$/gm), ([, name = '', figures = '']) => {
+        const columns = figures.trim().split(/\s+/).map(Number);
+        return [name, { sent: columns[sentColumn] ?? 0, dropped: columns[droppedColumn] ?? 0 }];
+      }),
+    );
   }
 
   /** A figure of an interface, such as `ifindex`; flags are hexadecimal. Undefined when it cannot be read. */
