@@ -17,10 +17,11 @@ export interface Running {
 
 const root = resolve(import.meta.dirname, '..');
 
-/** `configuration`: of the server's file. */
-export async function startPatchbay(configuration = ''): Promise<Running> {
+const ownProgram = process.env.PATCHBAY_PROGRAM ?? join(root, 'src/main.ts');
+
+/** `configuration`: of the server's file. `main`: `src/main.ts` of a checkout. */
+export async function startPatchbay(configuration = '', main = ownProgram): Promise<Running> {
   const folder = await mkdtemp(join(tmpdir(), 'pb-bench-'));
-  const main = process.env.PATCHBAY_PROGRAM ?? join(root, 'src/main.ts');
   const config = join(folder, 'server.conf');
   await writeFile(config, configuration);
   return start([main, '--port', '0', '--data-dir', folder, '--config', config, '--stop-nodes', '--log-level', 'error'], folder);

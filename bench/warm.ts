@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'undici';
 import { Console } from '../demo/console.ts';
+import { Turns } from './fabric/figures.ts';
 import { type Row, request } from './measure.ts';
 import { type Running, startPatchbay } from './server.ts';
 
@@ -39,20 +40,9 @@ export async function benchWarm(say: (text: string) => void): Promise<Row[]> {
   try {
     const machines = await makeImages(server);
     say('three machines boot');
-    const project = await lab.make('three', [...machines, ...machines].slice(0, 3));
-    const bootMs = await timed(() => lab.boot(project));
-    const { snapshot, readyMs } = await lab.freeze(project);
+    const { bootMs, snapshot, readyMs, rewindMs, forkMs } = await lab.ofThree(machines, say);
     const row = (what: string, ours: number, baseline = bootMs, against = 'cold boot of the same three machines'): Row => ({
       ...{ what, ours, baseline, against },
-    });
-    say('rewind and fork');
-    const path = `/v2/projects/${project.project_id}/snapshots/${snapshot.snapshot_id}`;
-    const rewindMs = await timed(async () => {
-      await request(client, { method: 'POST', path: `${path}/restore`, body: {} });
-      await lab.answers(project);
-    });
-    const forkMs = await timed(async () => {
-      for (const fork of await lab.fork(path, 1)) await lab.answers(fork);
     });
     say('one machine boots, and is forked');
     const single = await lab.make('one', machines.slice(0, 1));
@@ -96,11 +86,52 @@ export async function benchWarm(say: (text: string) => void): Promise<Row[]> {
   }
 }
 
+/** Freezes, rewinds and forks three machines, in turn with the program of an earlier checkout in the folder `before`. */
+export async function warmInTurn(rounds: number, before: string | undefined): Promise<void> {
+  if (before === undefined) return console.log('Not measured: it takes turns with an earlier checkout, which --before names.');
+  const turns = new Turns();
+  const programs = { now: undefined, before: join(before, 'src/main.ts') };
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [version, program] of Object.entries(programs)) {
+      const server = await startPatchbay('', program);
+      const client = new Client(server.url, { headersTimeout: 0 });
+      try {
+        const { snapshot, readyMs, rewindMs, forkMs } = await new WarmLab(client).ofThree(await makeImages(server));
+        const { paused_ms } = snapshot.memory;
+        for (const [what, ms] of Object.entries({ pause: paused_ms, freeze: readyMs, rewind: rewindMs, fork: forkMs }))
+          turns.note(`${what}, ${version}`, ms);
+      } finally {
+        await client.close();
+        await server.stop();
+      }
+    }
+    console.error(`round ${round + 1}: ${turns.last}`);
+  }
+  console.log(turns.table('ms', (way) => way.replace(/now$/, 'before')));
+}
+
 class WarmLab {
   readonly #client: Client;
 
   constructor(client: Client) {
     this.#client = client;
+  }
+
+  /** Boots three of these machines, freezes them, rewinds them, and forks their project. */
+  async ofThree(machines: readonly Machine[], say: (text: string) => void = () => {}) {
+    const project = await this.make('three', [...machines, ...machines].slice(0, 3));
+    const bootMs = await timed(() => this.boot(project));
+    const { snapshot, readyMs } = await this.freeze(project);
+    say('rewind and fork');
+    const path = `/v2/projects/${project.project_id}/snapshots/${snapshot.snapshot_id}`;
+    const rewindMs = await timed(async () => {
+      await this.#post(`${path}/restore`, {});
+      await this.answers(project);
+    });
+    const forkMs = await timed(async () => {
+      for (const fork of await this.fork(path, 1)) await this.answers(fork);
+    });
+    return { bootMs, snapshot, readyMs, rewindMs, forkMs };
   }
 
   async make(name: string, machines: readonly Machine[]): Promise<Project> {

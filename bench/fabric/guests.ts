@@ -97,11 +97,11 @@ async function framesOf(client: FabricClient): Promise<number> {
   return (link?.ab.received ?? 0) + (link?.ba.received ?? 0);
 }
 
-/** `pids`: of all that take part. */
-export async function measure(near: Pick<Machine, 'console'>, pids: readonly number[]): Promise<PairFigures> {
+/** `pids`: of all that take part. `to`: the address of the receiver, and more words for iperf3. */
+export async function measure(near: Pick<Machine, 'console'>, pids: readonly number[], to = server): Promise<PairFigures> {
   const used = async () => (await Promise.all(pids.map(cpuMicros))).reduce((sum, each) => sum + each, 0);
   const before = await used();
-  const text = await near.console.run(`iperf3 -c ${server} -t ${seconds} -f m`, seconds * 1000 + startLimitMs);
+  const text = await near.console.run(`iperf3 -c ${to} -t ${seconds} -f m`, seconds * 1000 + startLimitMs);
   const speed = /([\d.]+) Mbits\/sec\s+receiver/.exec(text)?.[1];
   if (speed === undefined) throw new Error(`iperf3 reported no speed: ${text.slice(-300)}`);
   const mbits = Number(speed);
@@ -173,7 +173,7 @@ async function connected(port: number): Promise<Console> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as { port: number };
