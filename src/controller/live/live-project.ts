@@ -114,7 +114,7 @@ export class LiveProject {
     this.#namedComputes = state.computes;
     this.#pastComputes = state.pastComputes;
     const notices = new ProjectNotices(options.notices, () => log.seq);
-    const changes = new ProjectChanges(log, (change, event, seq) => notices.announce(change, event, seq));
+    const changes = new ProjectChanges(folder, log, (change, event, seq) => notices.announce(change, event, seq));
     // Otherwise it is read when it is needed.
     const announced = (compute: RegisteredCompute) => this.runs.list(compute).catch(() => undefined);
     const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry, incarnation, announced });

@@ -9,11 +9,13 @@ import { findRequester } from '../../../api/requester.ts';
 import type { Pending, ProjectLog } from '../../log/project-log.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import type { Commit } from './project-context.ts';
+import { reserveRoom } from './reserve-room.ts';
 
 /** `event`: what listeners are sent, if anything. */
 type AnnounceChange = (change: ProjectChange, event: object | undefined, seq: number) => void;
 
 export class ProjectChanges {
+  readonly #folder: string;
   readonly #log: ProjectLog;
   readonly #announce: AnnounceChange;
   /** Changes that took effect and are not in the log yet. */
@@ -21,7 +23,8 @@ export class ProjectChanges {
   /** Number of changes that took effect since the project was opened. */
   effects = 0;
 
-  constructor(log: ProjectLog, announce: AnnounceChange) {
+  constructor(folder: string, log: ProjectLog, announce: AnnounceChange) {
+    this.#folder = folder;
     this.#log = log;
     this.#announce = announce;
   }
@@ -62,7 +65,8 @@ export class ProjectChanges {
   }
 
   async #asOne(fn: () => Promise<void>, revert: (change: ProjectChange) => Promise<void>): Promise<void> {
-    const { changes, error } = await this.#collect(fn);
+    const release = await reserveRoom(this.#folder);
+    const { changes, error } = await this.#collect(fn).finally(release);
     if (error === undefined) {
       return this.#log.appendAll(changes).catch(async (failure: unknown) => {
         await this.#collect(() => revertAll(changes, revert));
