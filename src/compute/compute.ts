@@ -285,8 +285,10 @@ class Opening {
       lease.isSlice && (bootMs() >= lease.deadline || !machines.some(([{ emulator }]) => pidsOf(emulator).length > 0));
     for (const [node, { run }] of ran) {
       if (node.status !== 'stopped') continue;
-      const isMachine = !run?.departed && machines.some(([one]) => one === node);
-      const isLost = run?.interrupted === true || (isMachine && (isByLease || isOfEarlierBoot(run) || (await hasMemory(node))));
+      const isMachine = machines.some(([one]) => one === node);
+      // The memory of one that was sent to another compute is there.
+      const hasEnded = isByLease || isOfEarlierBoot(run) || (!run?.departed && (await hasMemory(node)));
+      const isLost = run?.interrupted === true || (isMachine && hasEnded);
       await node.endedAway(isLost ? 'lost' : 'failed');
     }
   }

@@ -69,18 +69,23 @@ describe('the list of all nodes of a project at a compute', { timeout: 120_000 }
     );
   });
 
-  test('says that what ran before a boot of the host was lost with it', async () => {
-    await act('start', { generation: 7 });
+  test('says that what ran before a boot of the host was lost with it, also while it was being moved', async () => {
+    await loseHost(7);
+    await loseHost(8, { departed: true });
+  });
+
+  async function loseHost(generation: number, more: Pick<RunRecord, 'departed'> = {}): Promise<void> {
+    await act('start', { generation });
     await server.kill9();
     for (const pid of pids()) process.kill(pid, 'SIGKILL');
     const journal = await DurableMap.open<RunRecord>(join(server.dataDir, 'state', 'compute.journal'), assert.fail);
-    for (const [key, value] of [...journal.entries()]) {
-      if (value.boot === undefined) continue;
-      assert.equal(value.boot, bootId());
-      await journal.set(key, { ...value, boot: 'an earlier one' });
+    const ran = [...journal.entries()].filter(([, { boot }]) => boot === bootId());
+    assert.ok(ran.length > 0);
+    for (const [key, value] of ran) {
+      await journal.set(key, { ...value, ...more, boot: 'an earlier one' });
     }
     await journal.close();
     await server.restart();
-    assert.deepEqual(await runOf(vm), run({ status: 'stopped', generation: 7, ending: 'lost' }));
-  });
+    assert.deepEqual(await runOf(vm), run({ status: 'stopped', generation, ending: 'lost' }));
+  }
 });

@@ -83,7 +83,8 @@ async function explain(schedule: Schedule, violation: string): Promise<string> {
 }
 
 function halved(step: Step): Step | undefined {
-  if (step.wait > 1) return { ...step, wait: Math.floor(step.wait / 2) };
+  if (step.events !== undefined && step.events > 1) return { ...step, events: Math.floor(step.events / 2) };
+  if (step.events === undefined && step.wait > 1) return { ...step, wait: Math.floor(step.wait / 2) };
   return step.lasts > 1 ? { ...step, lasts: Math.floor(step.lasts / 2) } : undefined;
 }
 

@@ -278,4 +278,17 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a machine that was sent to another compute when its host was booted is lost, and starts again',
+    schedule: {
+      ...{ seed: 8223, nodes: 1, remotes: 1, slices: 2 },
+      steps: [
+        { wait: 0, events: 4, what: 'guest_off', of: 1, lasts: 795 },
+        { wait: 0, events: 55, what: 'power_cut', of: 7, lasts: 630 },
+        { wait: 1688, what: 'start', of: 7, lasts: 534 },
+        { wait: 77144, what: 'migrate', of: 0, lasts: 59710 },
+        { wait: 0, events: 49, what: 'power_cut', of: 6, lasts: 1159 },
+      ],
+    },
+  },
 ];

@@ -25,6 +25,8 @@ process.on('unhandledRejection', (error) => {
 });
 
 const project = '/v2/projects/{project_id}';
+/** Longest time that a number of events takes. */
+const mostEventsMs = 2_000;
 /** Longest time after the end of all trouble: three leases of 20 s, and ten minutes. */
 const calmMs = 60_000 + 600_000;
 /** Time between looks at whether all is as it is wanted. A compute that is silent is noticed after a minute. */
@@ -67,7 +69,8 @@ class Stage {
     kernel.afterEach = (process) => process === this.#world.process && this.#world.check();
     this.#setUp();
     for (const step of this.#schedule.steps) {
-      this.#run(step.wait);
+      if (step.events === undefined) this.#run(step.wait);
+      else this.#runEvents(step.events);
       if (this.#world.violation) return;
       this.#world.note('', describe(step));
       this.#step(step);
@@ -79,6 +82,12 @@ class Stage {
   #run(ms: number): void {
     const { kernel } = this.#world;
     kernel.run(kernel.now + ms, () => this.#world.violation !== undefined);
+  }
+
+  #runEvents(count: number): void {
+    const { kernel } = this.#world;
+    const end = kernel.events + count;
+    kernel.run(kernel.now + mostEventsMs, () => kernel.events >= end || this.#world.violation !== undefined);
   }
 
   #until(isSo: () => boolean, what: string): void {

@@ -33,6 +33,8 @@ export type Trouble = (typeof troubles)[number];
 export interface Step {
   /** Milliseconds since the step before. */
   readonly wait: number;
+  /** Number of events since the step before, in place of a time: so a failure comes between any two steps of what was begun. */
+  readonly events?: number;
   readonly what: Verb | Trouble;
   /** Number of the node, compute or project that the step is about. */
   readonly of: number;
@@ -67,7 +69,8 @@ export function makeSchedule(seed: number): Schedule {
   while (steps.length < count) {
     const isTrouble = usual.length > 0 && chance.next() < 0.45;
     const what = (isTrouble ? chance.pick(usual) : pickVerb(chance, asked)) ?? 'start';
-    steps.push({ wait: waitOf(chance, rush), what, of: chance.between(0, 7), lasts: lastsOf(chance) });
+    const events = isTrouble && chance.next() < 0.3 ? { events: chance.between(1, 80) } : {};
+    steps.push({ wait: waitOf(chance, rush), ...events, what, of: chance.between(0, 7), lasts: lastsOf(chance) });
   }
   // Slices cost time, as they renew their leases.
   const slices = chance.next() < 0.15 ? chance.between(1, 2) : 0;
@@ -89,6 +92,6 @@ function lastsOf(chance: Chance): number {
   return chance.next() < 0.6 ? chance.between(1, 2_000) : chance.between(2_000, 150_000);
 }
 
-export function describe({ wait, what, of, lasts }: Step): string {
-  return `+${wait} ms ${what} ${of}${isVerb(what) ? '' : ` for ${lasts} ms`}`;
+export function describe({ wait, events, what, of, lasts }: Step): string {
+  return `+${events === undefined ? `${wait} ms` : `${events} events`} ${what} ${of}${isVerb(what) ? '' : ` for ${lasts} ms`}`;
 }

@@ -76,7 +76,7 @@ export class SimulatedCompute {
       const isSuspended = machine?.isPaused === true && (!this.held.has(node.node_id) || node.hasDeparted === true);
       node.status = machine ? (isSuspended ? 'suspended' : 'started') : 'stopped';
       if (machine) continue;
-      node.ending = node.run?.boot === this.boot || node.hasDeparted ? 'failed' : 'lost';
+      node.ending = node.run?.boot === this.boot ? 'failed' : 'lost';
       node.run = undefined;
       delete node.hasDeparted;
     }

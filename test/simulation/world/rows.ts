@@ -33,6 +33,9 @@ const late: readonly Trouble[] = ['cut', 'freeze', 'compute_freeze'];
 /** Kinds of trouble after which requests may arrive whose senders have given up. */
 const cutsOff: readonly Trouble[] = ['reset', 'compute_kill', 'kill', 'power_cut', 'restart', 'slice_end'];
 
+/** Longest time between a failure and what it has delayed. */
+export const longestDelayMs = 200_000;
+
 /** Times at which something of each kind went wrong last in a play. */
 export class PastTroubles {
   readonly #times = new Map<Trouble, number>();
@@ -46,7 +49,7 @@ export class PastTroubles {
   /** Whether there was trouble shortly before that time, or after it, that delays requests; `also`: or cuts their senders off. */
   delayedRequests(at: number, { also }: { readonly also?: 'cut_off' } = {}): boolean {
     const kinds = also ? [...late, ...cutsOff] : late;
-    return kinds.some((trouble) => (this.#times.get(trouble) ?? Number.NEGATIVE_INFINITY) > at - 200_000);
+    return kinds.some((trouble) => (this.#times.get(trouble) ?? Number.NEGATIVE_INFINITY) > at - longestDelayMs);
   }
 
   count(row: DecisionRow, now: number): void {

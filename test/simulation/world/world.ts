@@ -18,7 +18,7 @@ import { SimulatedCompute, startedByOther } from './compute.ts';
 import type { ComputeWorld } from './compute-world.ts';
 import { type Behaviour, Machines } from './machines.ts';
 import { type ControllerAnswer, Network } from './network.ts';
-import { PastTroubles, rowOf } from './rows.ts';
+import { longestDelayMs, PastTroubles, rowOf } from './rows.ts';
 import { log, settings } from './settings.ts';
 import { SimulatedSlice, type SliceWorld } from './slice.ts';
 
@@ -69,6 +69,7 @@ interface OpenRequest {
 /** No request of a client waits longer. */
 const longestRequestMs = 45 * 60_000;
 const mostActionsPerMinute = 12;
+const minuteMs = 60_000;
 const normal: Behaviour = { bootMs: 40, refuses: false, isShortLived: false };
 
 export class World implements ComputeWorld, SliceWorld, Simulation {
@@ -193,10 +194,12 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
       !this.troubles.delayedRequests(this.kernel.now, { also: 'cut_off' })
     )
       this.violated(`${node.name} is started although its project is closed`);
-    const since = this.kernel.now - 60_000;
-    const count = (times: number[]) => times.filter((at) => at > since).length;
-    if (count(node.actions) > mostActionsPerMinute + count(node.asked))
-      this.violated(`a storm: ${count(node.actions)} actions on ${node.name} within a minute`);
+    const { now } = this.kernel;
+    const count = (times: number[], ms: number) => times.filter((at) => at > now - ms).length;
+    const actions = count(node.actions, minuteMs);
+    // Requests to a process that is stopped are carried out together when it continues.
+    const asked = count(node.asked, this.troubles.delayedRequests(now) ? longestDelayMs : minuteMs);
+    if (actions > mostActionsPerMinute + asked) this.violated(`a storm: ${actions} actions on ${node.name} within a minute`);
   }
 
   happened(compute: SimulatedCompute, nodeId: string, what: string): void {
