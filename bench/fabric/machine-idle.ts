@@ -1,9 +1,10 @@
-/** Processor time of a fabric while it has no machines, and while it has the links of twenty pairs of machines that send nothing. */
+/** Processor time of a fabric while it has the links of twenty pairs of machines that send nothing, and without them. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guestRamMiB } from '../../demo/guest/guest.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
+import type { ProjectHandle } from '../../test/support/with-server.ts';
 import { median } from './figures.ts';
 import { bootMs, far, MachineSite, near } from './machine-site.ts';
 
@@ -12,6 +13,7 @@ const seconds = 20;
 
 export async function measureIdle({ isUser, rounds }: { readonly isUser: boolean; readonly rounds: number }): Promise<void> {
   await using site = await MachineSite.open({ isUser });
+  const { project, links } = await startPairs(site);
   const pid = await fabricPid(site);
   const shares = async (count: number) => {
     const found: number[] = [];
@@ -22,19 +24,19 @@ export async function measureIdle({ isUser, rounds }: { readonly isUser: boolean
     }
     return found;
   };
-  const rows = [{ what: 'no machines', found: await shares(rounds) }];
-  const links = await startPairs(site);
   await waitFor(async () => (await Promise.all(links.map((link) => site.carrier(link)))).every((carrier) => carrier === 'kernel'), {
     ...{ what: 'the kernel path of all links', limitMs: bootMs },
   });
-  rows.push({ what: `${pairs} pairs, their first ${seconds} s`, found: await shares(1) });
+  const rows = [{ what: `${pairs} pairs, their first ${seconds} s`, found: await shares(1) }];
   rows.push({ what: `${pairs} pairs, after that`, found: await shares(rounds) });
+  await site.client.delete(project.path);
+  rows.push({ what: 'no machines', found: await shares(rounds) });
   console.log(`| processor time of the fabric, % of a processor, ${seconds} s each | median | highest |\n|---|---:|---:|`);
   for (const { what, found } of rows) console.log(`| ${what} | ${median(found).toFixed(3)} | ${Math.max(...found).toFixed(3)} |`);
 }
 
 /** @returns paths of the links, once all guests are ready */
-async function startPairs(site: MachineSite): Promise<string[]> {
+async function startPairs(site: MachineSite): Promise<{ project: ProjectHandle; links: string[] }> {
   const project = await site.project();
   const links: string[] = [];
   const nodes = [];
@@ -46,7 +48,7 @@ async function startPairs(site: MachineSite): Promise<string[]> {
   }
   await site.start(project);
   for (const node of nodes) await site.speaker(node);
-  return links;
+  return { project, links };
 }
 
 async function fabricPid({ server }: MachineSite): Promise<number> {
