@@ -27,9 +27,11 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
   'link.created': {
     schema: { event: StoredLink, was: Type.Null() },
     apply: put,
-    conflict: ({ project, expect }, { event }) => {
+    conflict: ({ project, expect, willExist }, { event }) => {
       const link = project.links.find(event.link_id);
-      if (!link) return missing;
+      const hasNode = ({ node_id }: LinkEnd) => willExist(node_id) ?? project.nodes.find(node_id) !== undefined;
+      // An undo of its node that began before the link was there took it along: nothing is left to revert.
+      if (!link) return event.nodes.every(hasNode) ? missing : undefined;
       expect(event.link_id, false);
       for (const end of link.entry.nodes) expect(portOf(end), false);
       return undefined;
