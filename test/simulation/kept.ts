@@ -291,4 +291,17 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a node that runs on a slice that has just returned is not moved as one that is stopped',
+    schedule: {
+      ...{ seed: 21787, nodes: 1, remotes: 0, slices: 1 },
+      steps: [
+        { wait: 14, what: 'migrate', of: 2, lasts: 1851 },
+        { wait: 51582, what: 'start', of: 7, lasts: 776 },
+        { wait: 0, events: 43, what: 'compute_kill', of: 4, lasts: 76447 },
+        { wait: 1043, what: 'power_cut', of: 6, lasts: 1712 },
+        { wait: 2290, what: 'migrate', of: 4, lasts: 98002 },
+      ],
+    },
+  },
 ];

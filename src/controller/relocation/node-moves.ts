@@ -5,7 +5,7 @@ import { fetchFolders } from '../archive/remote-files.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeCopies } from '../copies/node-copies.ts';
 import type { LiveProject } from '../live/live-project.ts';
-import type { OpenNode } from '../live/nodes/open-node.ts';
+import { type OpenNode, unlessMissing } from '../live/nodes/open-node.ts';
 import { clearPlace } from '../reconcile/pending-moves.ts';
 import { deleteStray } from '../reconcile/strays.ts';
 import { writeCarriedFile } from './carried-file.ts';
@@ -83,8 +83,10 @@ export class NodeMoves {
       if (node.entry.compute_id !== from.id) throw new Error('it was moved meanwhile');
       await clearPlace(live, node, to);
       if (takeFiles) {
-        // A report that another program has started it may be on its way.
-        if (node.isPresent) await live.nodes.refresh(node, () => node.read());
+        // A report that another program has started it may be on its way. So may be the first answer of a compute that was away.
+        await live.nodes
+          .refresh(node, () => node.read())
+          .catch((error: unknown) => (node.isPresent ? Promise.reject(error) : unlessMissing(error)));
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Files on the compute in this process are in this folder already.
         const { floorBytes } = this.#parts;
