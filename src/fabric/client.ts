@@ -13,8 +13,8 @@ import { EventStream } from '../lib/event-stream.ts';
 import { Retry } from '../lib/retry.ts';
 import { ConnectionLost } from './connection/connection.ts';
 import { type FabricPlace, type FoundFabric, findFabric, quitFabric, quitPresent } from './connection/find-fabric.ts';
-import { endedByLease, KnownPcs } from './connection/known-pcs.ts';
 import { linkBatch, pcBatch, stateBatch } from './connection/request-batch.ts';
+import { endedByLease, KnownPcs } from './pcs/known-pcs.ts';
 import type { ProbeAnswer } from './pcs/pc-options.ts';
 import type { PcProbe } from './pcs/pc-shapes.ts';
 import type {
