@@ -99,7 +99,6 @@ export class FabricClient {
       (found) => {
         this.#complete = found.isNew;
         this.#use(found);
-        if (this.#closed) found.connection.close();
       },
       (error) => {
         this.#first = undefined;
@@ -291,16 +290,17 @@ export class FabricClient {
     return this.#restored.subscribe(listener);
   }
 
-  /** Disconnects; the fabric keeps running. */
-  close(): void {
+  /** Disconnects, once it is connected; the fabric keeps running. */
+  async close(): Promise<void> {
+    await this.#first?.catch(() => undefined);
     this.#closed = true;
     this.#found?.connection.close();
   }
 
   /** Ends the fabric's process, unless this client has never found one; settles when it has gone. */
   async quit(): Promise<void> {
-    this.#closed = true;
     await this.#first?.catch(() => undefined);
+    this.#closed = true;
     if (this.#pid === 0) return;
     await this.#sought;
     if (this.#found) await quitFabric(this.#found.connection, this.#found.pid);
