@@ -10,7 +10,7 @@ const cores = availableParallelism();
  * `least` files run at once whatever the load, `most` at most. When a share `idle` of all `cores` had nothing to do in the last `lookMs`, one
  * more begins for each core that is idle, and at least one; none at the next look, which does not see all of their load yet.
  */
-const defaultRule = { least: Math.max(4, cores), most: Math.max(8, 5 * cores), idle: 0.25, lookMs: 1000, cores };
+const defaultRule = { least: Math.max(4, cores), most: Math.max(6, 3 * cores), idle: 0.25, lookMs: 1000, cores };
 
 /**
  * Yields the events of `run()` of node:test for each file, as they happen, and one summary of all files at the end, with the share of the

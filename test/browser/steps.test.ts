@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { beforeEach, describe, it } from 'node:test';
+import type { Request } from 'playwright-core';
 import type { Drawing } from '../../src/schema/drawing.ts';
 import type { History } from '../../src/schema/history.ts';
 import type { Link } from '../../src/schema/link.ts';
@@ -103,7 +104,13 @@ describe('a gesture on several items', () => {
   it('is one request at a time when a key is held down', async () => {
     const from = await placeOf(23);
     const requests: string[] = [];
-    page.on('request', (request) => request.method() === 'PUT' && requests.push(new URL(request.url()).pathname));
+    const unanswered = new Set<Request>();
+    page.on('request', (request) => {
+      if (request.method() !== 'PUT') return;
+      requests.push(new URL(request.url()).pathname);
+      unanswered.add(request);
+    });
+    page.on('requestfinished', (request) => unanswered.delete(request));
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -117,12 +124,15 @@ describe('a gesture on several items', () => {
     for (let press = 0; press < presses; press += 1) await page.keyboard.press('ArrowRight');
     release();
     await waitFor(async () => (await placeOf(23)).x === from.x + presses * 10, { what: 'all movements' });
+    // The server has the last movement before the page has its answer.
+    await waitFor(() => unanswered.size === 0, { what: 'the answers of all movements' });
     await page.unroute('**/bulk');
     assert.deepEqual(requests, [`${project.path}/bulk`, `${project.path}/bulk`]);
   });
 
-  it('moves back what the server refuses', async () => {
+  it('moves back what the server refuses', async (context) => {
     const from = await canvas(page).node('S5').getAttribute('transform');
+    context.after(() => page.unroute('**/bulk'));
     await page.route('**/bulk', (route) => route.fulfill({ status: 409, json: { message: 'refused', status: 409 } }));
     await page.keyboard.press('Control+A');
     await page.keyboard.press('ArrowDown');
@@ -131,7 +141,6 @@ describe('a gesture on several items', () => {
       .node('S5')
       .and(page.locator(`[transform="${from}"]`))
       .waitFor({ state: 'attached' });
-    await page.unroute('**/bulk');
   });
 });
 
@@ -339,8 +348,11 @@ describe('links and places', async () => {
     await waitFor(isAt(1, c, 0), { what: 'the link at C' });
     assert.deepEqual((await link()).filters, { delay: [7] });
     await page.locator('.link.selected').waitFor();
+    // The page shows the link there once that is a step; the server a moment before.
+    await shows('A Ethernet0 — C Ethernet0');
     await page.keyboard.press('Control+Z');
     await waitFor(isAt(1, b), { what: 'the link at B again' });
+    await shows('A Ethernet0 — B Ethernet0');
     await page.keyboard.press('Control+Shift+Z');
     await waitFor(isAt(1, c), { what: 'the link at C again' });
     await shows('A Ethernet0 — C Ethernet0');
