@@ -114,6 +114,9 @@ const filters = [
   { bpf: ['arp'], seed: [5] },
 ];
 
+/** Interfaces of the host that stay: other tests make some and remove them. */
+const lastingInterface = /^(?:lo|eth\d+|en[a-z]\w*)$/;
+
 async function makeProject(make: Maker, seen: { taken: number }): Promise<ProjectHandle> {
   const project = await createProject(client, { auto_close: false });
   const settings = {
@@ -134,9 +137,9 @@ async function makeProject(make: Maker, seen: { taken: number }): Promise<Projec
   }
   const nodes = await client.get<Node[]>(`${project.path}/nodes`);
   for (const [index, node] of nodes.slice(1).entries()) {
-    const ends = [nodes[index] as Node, node].map(({ node_id, ports }, at) => ({
+    const ends = [nodes[index] as Node, node].map(({ node_id, node_type, ports }, at) => ({
       node_id,
-      port: ports[at === 0 ? ports.length - 1 : 0],
+      port: (node_type === 'cloud' ? ports.filter(({ name }) => lastingInterface.test(name)) : ports).at(at - 1),
     }));
     if (ends.some(({ port }) => port === undefined)) continue;
     const body = {

@@ -224,6 +224,8 @@ describe('IOU', { skip: skipIou }, async () => {
       ['hostname Late', /Late>/],
       ['write', /\[OK\]/],
     ] as const) {
+      // The console replays what it showed before.
+      shown = '';
       console.write(`${line}\r`);
       await waitFor(() => answer.test(shown), { limitMs, what: `the answer to ${line}` });
     }
