@@ -29,7 +29,7 @@ if (values.help) {
 }
 /** Files that take the most time, 40 s to two minutes, and nearly all of it wait: they begin first, so that none runs alone at the end. */
 const longest = [
-  'integration/{kubernetes-slices,machine-links,nat-switch,relocation,slurm-engine,slurm-slices}',
+  'integration/{kubernetes-slices,nat-switch,relocation,slurm-engine,slurm-slices}',
   'lab/{routers,verdicts}',
   'contract/{two-computes,warm-labs}',
   'durability/upgrade',
@@ -42,7 +42,7 @@ const long = [
   'contract/{checkpoints,filters-act,filters-kept,link-stats,portable,schedules,screen,several-captures,switch-traffic}',
   'durability/{away-controller,busy-slice,freeze-kill,kill,live-move,warm-traffic}',
   'integration/{console-access,console-sizes,debian-package,docker,docker-screen,dynamips,fabric-client,fabric-peers,imported-files}',
-  'integration/{lab-commands,link-relay,link-state,link-streams,machine-link-faults,nat,pc-oracle,routers-through-links,slices}',
+  'integration/{lab-commands,link-relay,link-state,link-streams,machine-link-faults,machine-links,nat,pc-oracle,routers-through-links,slices}',
   'integration/{slow-compute,unplugged-cable,version-skew}',
   'lab/{dns-satellite,examples,void-verdicts}',
   'simulation/simulation',
