@@ -2,7 +2,7 @@
  * Limits the memory that answers in JSON of one client take. A few are written at a time; large ones are counted until the client has
  * read them, and beyond the limit further large ones are refused.
  */
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
 import { FairLimit } from '../lib/fair-limit.ts';
 import type { JsonText } from '../lib/json-text.ts';
@@ -27,7 +27,12 @@ export class LargeAnswers {
     this.#mostUnreadBytes = mostUnreadBytes;
   }
 
-  /** Serializes an answer. It counts as unread until the connection has taken it. @throws answers_unread */
+  /** Refuses a request that changes something before it is done: its answer is sent in any case. @throws answers_unread */
+  requireRoom(request: FastifyRequest): void {
+    if (request.method !== 'GET') requireBelow(this.#unreadBytes(clientOf(request)), this.#mostUnreadBytes);
+  }
+
+  /** Serializes an answer. It counts as unread until the connection has taken it. @throws answers_unread, of a request that only reads */
   async encode(reply: FastifyReply, value: unknown): Promise<Buffer> {
     const client = clientOf(reply.request);
     return this.#turns.run(client, async () => {
@@ -37,12 +42,12 @@ export class LargeAnswers {
     });
   }
 
-  #count(client: string, bytes: Buffer, { raw }: FastifyReply): void {
+  #count(client: string, bytes: Buffer, { raw, request }: FastifyReply): void {
     const unread = this.#unread.get(client) ?? new Map<Buffer, number>();
     const waiting = unread.get(bytes) ?? 0;
-    const total = [...unread.keys()].reduce((sum, { length }) => sum + length, 0);
+    const total = this.#unreadBytes(client);
     // A client without other answers is sent one of any size.
-    if (waiting === 0 && total > 0 && total + bytes.length > this.#mostUnreadBytes) throw fault('answers_unread', { bytes: total });
+    if (request.method === 'GET' && waiting === 0 && total > 0) requireBelow(total, this.#mostUnreadBytes - bytes.length);
     if (raw.closed) return;
     this.#unread.set(client, unread.set(bytes, waiting + 1));
     raw.once('close', () => {
@@ -52,4 +57,12 @@ export class LargeAnswers {
       if (unread.size === 0) this.#unread.delete(client);
     });
   }
+
+  #unreadBytes(client: string): number {
+    return [...(this.#unread.get(client)?.keys() ?? [])].reduce((sum, { length }) => sum + length, 0);
+  }
+}
+
+function requireBelow(bytes: number, most: number): void {
+  if (bytes > most) throw fault('answers_unread', { bytes });
 }

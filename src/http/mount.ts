@@ -55,6 +55,7 @@ export function mountPlain(app: FastifyInstance, kind: 'json' | 'raw', { answers
     handler: async (request, reply) => {
       const { route, params } = matchOf(request) as RouteMatch;
       const call = await callOf(route, params, request, reply.raw);
+      answers.requireRoom(request);
       if (route.spec.fillsDisk) await floor.check();
       const value = await asRequester(identityOf(request), () => route.handle(call));
       return send(reply, route.spec.status ?? 200, value, answers);

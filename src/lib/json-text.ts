@@ -33,10 +33,13 @@ export class JsonText {
     if (known) return known;
     const making = this.#making.get(value) ?? this.#encodeInTurns(value);
     this.#making.set(value, making);
-    const bytes = await making;
-    this.#bytes.set(value, bytes);
-    this.#making.delete(value);
-    return bytes;
+    try {
+      const bytes = await making;
+      this.#bytes.set(value, bytes);
+      return bytes;
+    } finally {
+      this.#making.delete(value);
+    }
   }
 
   async #encodeInTurns(value: unknown): Promise<Buffer> {
