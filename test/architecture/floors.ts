@@ -135,6 +135,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'problem-marks.ts',
       'settings.ts',
       'type.ts',
+      'unmet-wish.ts',
     ],
   ],
   web: [

@@ -10,6 +10,7 @@ import { bootId } from '../../lib/boot-clock.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import type { RunEnding } from '../../schema/node-runs.ts';
+import { unmetWish } from '../../schema/unmet-wish.ts';
 import { type NodeConsole, openConsole } from '../console/console.ts';
 import { refusalOf } from '../console/refusals.ts';
 import { ConsoleRelay } from '../console/relay.ts';
@@ -130,17 +131,13 @@ export class NodeRun {
     for (let at = port, tries = 1; ; tries++) {
       try {
         await this.#serve(source, at);
-        if (at !== port) this.#warnOfOther(port, at);
+        if (at !== port) this.#view.warn(unmetWish(this.#view.name, 'console port', port, at));
         return;
       } catch (error) {
         if (tries === consoleTries || !isFault(error, 'console_unavailable')) throw error;
       }
       at = (await this.#owner.anotherConsolePort()) ?? port;
     }
-  }
-
-  #warnOfOther(port: number, given: number): void {
-    this.#view.warn(`${this.#view.name} did not get the console port ${port}: it has ${given}. Another program uses it`);
   }
 
   async #serve(source: ConsoleSource | ScreenSource, port: number): Promise<void> {

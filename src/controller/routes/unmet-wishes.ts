@@ -1,6 +1,6 @@
 /** Tells listeners of a project when a node did not get a port or an address that its request wanted. */
+import { unmetWish } from '../../schema/unmet-wish.ts';
 import type { LiveProject } from '../live/live-project.ts';
-import { unmetWish } from '../live/nodes/unmet-wish.ts';
 import type { NodeObject } from '../model/node.ts';
 
 interface WantedOfNode {

@@ -21,7 +21,7 @@ export function dynamipsDriver(host: Host, times = idlePcTimes): Driver {
   const running = new Map<string, RouterEmulator>();
   const keep = (nodeId: string, emulator: RouterEmulator): RouterEmulator => {
     running.set(nodeId, emulator);
-    stored.found(nodeId);
+    stored.clearLack(nodeId);
     void emulator.ended.then(() => running.get(nodeId) === emulator && running.delete(nodeId));
     return emulator;
   };

@@ -1,4 +1,5 @@
 /** Gives a node the TCP port of its auxiliary console. */
+import { unmetWish } from '../../schema/unmet-wish.ts';
 import type { NodeView } from '../driver.ts';
 import type { Host } from './host.ts';
 
@@ -16,9 +17,6 @@ export async function takeAuxPort(
   { wanted, last }: WishForAux,
 ): Promise<number | undefined> {
   const port = await tcpPorts.take(wanted ?? last);
-  if (wanted !== null && port !== undefined && port !== wanted)
-    warn(
-      `${name} did not get the auxiliary console port ${wanted}: it has ${port}. It is in use, or outside of the range that the compute gives out`,
-    );
+  if (wanted !== null && port !== undefined && port !== wanted) warn(unmetWish(name, 'auxiliary console port', wanted, port));
   return port;
 }

@@ -36,7 +36,7 @@ export function iouDriver(host: Host): Driver {
       const known = 'license_check' in options ? { license_check: options.license_check } : licensing.get(node.nodeId);
       const emulator = await startIou(host, node, { ...options, ...known });
       if (known) licensing.set(node.nodeId, known);
-      stored.found(node.nodeId);
+      stored.clearLack(node.nodeId);
       return emulator;
     },
     async adopt(node, kept) {
@@ -50,7 +50,7 @@ export function iouDriver(host: Host): Driver {
     },
     async removed(nodeId) {
       licensing.delete(nodeId);
-      stored.found(nodeId);
+      stored.clearLack(nodeId);
     },
   };
 }

@@ -71,8 +71,8 @@ export function storageOnlyDriver(facts: StorageOnlyFacts, host: Host): Driver &
   };
 }
 
-/** The verbs of a driver that need no emulator, and `found`: a node has all that it needs, as it was started. */
-type StoredVerbs = Omit<Driver, 'start' | 'adopt'> & { readonly found: (nodeId: string) => void };
+/** The verbs of a driver that need no emulator. `clearLack`: the node has all that it needs, as it was started. */
+type StoredVerbs = Omit<Driver, 'start' | 'adopt'> & { readonly clearLack: (nodeId: string) => void };
 
 export function storedNodes(facts: StoredFacts, host: Host): StoredVerbs {
   const { kind, hidden = [], fixed = [], image, number, configs } = facts;
@@ -110,7 +110,7 @@ export function storedNodes(facts: StoredFacts, host: Host): StoredVerbs {
       // A missing image has the sum that the project file knows.
       ...(images && image && { [image.sum]: images.md5(String(properties[image.property])) ?? properties[image.sum] ?? null }),
     }),
-    found: (nodeId) => void lacks.delete(nodeId),
+    clearLack: (nodeId) => void lacks.delete(nodeId),
     removed: async (nodeId) => void lacks.delete(nodeId),
     ...(configs && {
       async populate(directory, input, name) {

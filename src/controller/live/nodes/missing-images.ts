@@ -49,14 +49,8 @@ export async function withImages<T>(
     try {
       const answer = await call();
       const { command_line = null } = (answer ?? {}) as { readonly command_line?: string | null };
-      const lacked = lackIn(command_line) === undefined ? [] : imageProperties(wantedNode);
-      if (
-        !(await sendAny(
-          lacked.map((key) => wantedNode.properties[key]),
-          send,
-        ))
-      )
-        return answer;
+      const lacked = lackIn(command_line) === undefined ? [] : imageProperties(wantedNode).map((key) => wantedNode.properties[key]);
+      if (!(await sendAny(lacked, send))) return answer;
     } catch (error) {
       if (!(await send(isFault(error, 'image_missing') ? error.extra.image : undefined))) throw error;
     }

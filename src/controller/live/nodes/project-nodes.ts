@@ -28,13 +28,13 @@ import type { NodeEntry } from '../../model/topology.ts';
 import { notWanted, type WantedRun } from '../../model/wanted.ts';
 import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
+import { warnOfConsole } from './console-warning.ts';
 import { isLack, type Lenience, lacking, unlessLacking, withImages } from './missing-images.ts';
 import { checkAbsent, checkDuplicable, type Fill, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
 import { isOfCompute, mayBeDone } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
-import { warnOfConsole } from './unmet-wish.ts';
 
 export interface PreparedNode extends Prepared<NodeObject> {
   readonly node: OpenNode;
