@@ -394,6 +394,30 @@ describe('an image that only the controller has', () => {
   });
 });
 
+/** Kinds whose computes make a node without its image: a property that names one, and the first bytes of an image. */
+const madeWithout = [
+  { node_type: 'iou', property: 'path', properties: {}, head: '7f454c46010101' },
+  { node_type: 'dynamips', property: 'image', properties: { platform: 'c3725', ram: 128 }, head: '7f454c46010201' },
+] as const;
+for (const { node_type, property, properties, head } of madeWithout)
+  test(`an image of ${node_type} that only the controller has is sent, and one that neither has is named`, async () => {
+    const project = await createProject(client, { auto_close: false });
+    const name = `${freshName('image')}.bin`;
+    const raw = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(600)]);
+    expectStatus(await client.send(`POST /v2/compute/${node_type}/images/${name}`, { raw }), 204);
+    const make = (image: string) =>
+      createNode(client, project, node_type, { compute_id: computeId, properties: { ...properties, [property]: image } });
+    const complete = await make(name);
+    assert.doesNotMatch(String((await getNode(project, complete)).command_line), /not found/);
+    assert.deepEqual(await problems(project), []);
+    const lacking = await make('nowhere.bin');
+    assert.deepEqual(
+      (await problems(project)).map(({ id }) => id),
+      [lacking.node_id],
+    );
+    assert.match(String((await getNode(project, lacking)).command_line), /"nowhere\.bin" was not found/);
+  });
+
 test('a node there that lacks its image is copied with its project, with its files and links, open or closed, and alone', async () => {
   const project = await createProject(client);
   const properties = { hda_disk_image: 'nowhere.qcow2', ram: 64 };
