@@ -3,10 +3,10 @@
 import { MemoryFolder } from './engine/disk.ts';
 import { play } from './engine/simulation.ts';
 import { describe, type Schedule, type Step, type Verb } from './schedule.ts';
-import { Belief, claimOf, type EndClaim, maybeOf } from './world/beliefs.ts';
+import { Belief, claimOf, type EndClaim, maybeOf, type NodeFacts, type ProjectFacts } from './world/beliefs.ts';
 import type { SimulatedCompute } from './world/compute.ts';
 import { endTrouble, isTrouble, makeTrouble } from './world/troubles.ts';
-import { type NodeFacts, type ProjectFacts, type TraceLine, World } from './world/world.ts';
+import { type TraceLine, World } from './world/world.ts';
 
 export interface Played {
   /** State that must not be, and was seen. */

@@ -72,3 +72,26 @@ export function maybeOf<V>(belief: Belief<V>, value: V): () => EndClaim {
     return () => belief.end(claim, false);
   };
 }
+
+/** Facts about a node that are known outside of the controller. */
+export interface NodeFacts {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly run: Belief<'running' | 'stopped'>;
+  readonly isThere: Belief<boolean>;
+  /** Times at which the controller started or stopped the node. */
+  readonly actions: number[];
+  /** Times at which clients asked for something that may start or stop the node. */
+  readonly asked: number[];
+  /** Time at which a client last asked for something that may move the node. */
+  moved?: number;
+  /** A client has asked for it to be suspended. */
+  mayBeSuspended?: boolean;
+}
+
+export interface ProjectFacts {
+  readonly id: string;
+  readonly isOpen: Belief<boolean>;
+  hasAutoStart: Belief<boolean>;
+}

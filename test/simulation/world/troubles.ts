@@ -1,9 +1,10 @@
 /** Troubles of a play, by their names in a schedule. */
 import type { Process } from '../engine/kernel.ts';
 import type { Step, Trouble } from '../schedule.ts';
+import type { NodeFacts } from './beliefs.ts';
 import type { SimulatedCompute } from './compute.ts';
 import type { Behaviour } from './machines.ts';
-import type { NodeFacts, World } from './world.ts';
+import type { World } from './world.ts';
 
 interface Place {
   readonly world: World;

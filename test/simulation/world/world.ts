@@ -13,7 +13,7 @@ import { sliceRoutes } from '../../../src/controller/routes/slices.ts';
 import { Disk } from '../engine/disk.ts';
 import { Boot, Kernel, Process } from '../engine/kernel.ts';
 import type { Simulation } from '../engine/simulation.ts';
-import type { Belief, EndClaim } from './beliefs.ts';
+import type { EndClaim, NodeFacts, ProjectFacts } from './beliefs.ts';
 import { SimulatedCompute, startedByOther } from './compute.ts';
 import type { ComputeWorld } from './compute-world.ts';
 import { type Behaviour, Machines } from './machines.ts';
@@ -28,29 +28,6 @@ export interface TraceLine {
   readonly wanted: string;
   readonly observed: string;
   readonly what: string;
-}
-
-/** Facts about a node that are known outside of the controller. */
-export interface NodeFacts {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
-  readonly run: Belief<'running' | 'stopped'>;
-  readonly isThere: Belief<boolean>;
-  /** Times at which the controller started or stopped the node. */
-  readonly actions: number[];
-  /** Times at which clients asked for something that may start or stop the node. */
-  readonly asked: number[];
-  /** Time at which a client last asked for something that may move the node. */
-  moved?: number;
-  /** A client has asked for it to be suspended. */
-  mayBeSuspended?: boolean;
-}
-
-export interface ProjectFacts {
-  readonly id: string;
-  readonly isOpen: Belief<boolean>;
-  hasAutoStart: Belief<boolean>;
 }
 
 interface Ask {
