@@ -30,14 +30,20 @@ export async function* runInTurn(files, options, { rule: given = {}, runFile = r
   const total = { counts: {}, success: true };
   let running = 0;
   let isSettled = true;
+  /** Failure of the runner itself. */
+  let broken;
   let notify = () => undefined;
   const beginNext = async () => {
     const file = left.shift();
     running += 1;
-    for await (const event of runFile({ ...options, files: [file] })) {
-      if (event.type === 'test:summary' && event.data.file === undefined) add(total, event.data);
-      else events.push(event);
-      notify();
+    try {
+      for await (const event of runFile({ ...options, files: [file] })) {
+        if (event.type === 'test:summary' && event.data.file === undefined) add(total, event.data);
+        else events.push(event);
+        notify();
+      }
+    } catch (error) {
+      broken ??= new Error(`${file} could not be run`, { cause: error });
     }
     running -= 1;
     if (left.length > 0 && running < least) void beginNext();
@@ -52,6 +58,7 @@ export async function* runInTurn(files, options, { rule: given = {}, runFile = r
   try {
     while (left.length > 0 && running < least) void beginNext();
     while (running > 0 || events.length > 0) {
+      if (broken) throw broken;
       if (events.length > 0) yield events.shift();
       else await new Promise((resolve) => (notify = resolve));
     }

@@ -114,7 +114,7 @@ describe('a lab of a stranger reaches nothing outside of its folder', { concurre
 });
 
 const reaching: Readonly<Record<string, string>> = {
-  'a container': 'nodes:\n  PC1: { kind: vpcs }\n  C: { kind: docker, image: any }\n',
+  'a container': 'nodes:\n  PC1: { kind: vpcs }\n  C: { kind: docker, image: alpine }\n',
   'the networks of the host': 'nodes:\n  PC1: { kind: vpcs }\n  N: { kind: nat }\n',
   'a template': 'nodes:\n  PC1: { template: NAT }\n',
   SSH: `${pc('')}test: { nodes: { PC1: { ssh: { host: 127.0.0.1, password_env: PATCHBAY_SSH_PATH } } } }\nchecks:\n  - { node: PC1, by: ssh, run: id }\n`,

@@ -9,7 +9,7 @@ export type Change = Readonly<Record<string, string>>;
 interface Entry {
   allowed: Set<string>;
   writers: number;
-  /** Whether several clients changed the value at the same time: any of their changes may be the last. */
+  /** Whether several clients changed the value at the same time, so that each of their changes may be the last. */
   isContended: boolean;
 }
 

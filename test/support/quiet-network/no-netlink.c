@@ -1,4 +1,4 @@
-/* Refuses netlink sockets, by which Chromium hears of interfaces that come and go. Loaded into its processes by LD_PRELOAD. */
+/* Refuses netlink sockets, by which Chromium notices interfaces that come and go. Loaded into its processes by LD_PRELOAD. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

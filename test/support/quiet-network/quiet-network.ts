@@ -10,9 +10,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from '../../../src/emulators/host/find-program.ts';
 
+const limitMs = 60_000;
 const cache = resolve(import.meta.dirname, '../../../.cache');
 
-/** Variables for Chromium's environment; none where there is no C compiler. */
+/** Variables for Chromium's environment; none where there is no C compiler that makes libraries. */
 export async function quietNetwork(): Promise<Readonly<Record<string, string>>> {
   const compiler = await findProgram('cc');
   if (compiler === undefined) return {};
@@ -23,7 +24,11 @@ export async function quietNetwork(): Promise<Readonly<Record<string, string>>> 
     await mkdir(cache, { recursive: true });
     // Other test processes do the same at the same time.
     const made = `${library}.${randomUUID()}`;
-    await promisify(execFile)(compiler, ['-shared', '-fPIC', '-O1', '-o', made, source]);
+    const isMade = await promisify(execFile)(compiler, ['-shared', '-fPIC', '-O1', '-o', made, source], { timeout: limitMs }).then(
+      () => true,
+      () => false,
+    );
+    if (!isMade) return {};
     await rename(made, library);
   }
   return { LD_PRELOAD: library };
