@@ -8,7 +8,7 @@ import { RoutesApi } from '../lab/state/routes-api.ts';
 import { Tickets } from './api/tickets.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
-import { controllerRoutes } from './controller/routes/routes.ts';
+import { controllerRoutes } from './controller/routes/v2/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { createHttpServer } from './http/server.ts';
 import { readSettings } from './settings.ts';

@@ -16,7 +16,7 @@ import { prepareValidators } from './api/validate.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
-import { controllerRoutes } from './controller/routes/routes.ts';
+import { controllerRoutes } from './controller/routes/v2/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { describeAccess } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';

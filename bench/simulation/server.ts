@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pino } from 'pino';
 import { type RouteKey, route } from '../../src/api/route.ts';
 import { Controller } from '../../src/controller/controller.ts';
-import { controllerRoutes } from '../../src/controller/routes/routes.ts';
+import { controllerRoutes } from '../../src/controller/routes/v2/routes.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { readSettings } from '../../src/settings.ts';
 import { InMemoryCompute } from '../../test/support/in-memory-compute.ts';

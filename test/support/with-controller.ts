@@ -12,7 +12,7 @@ import type { Method } from '../../src/api/route.ts';
 import { Controller } from '../../src/controller/controller.ts';
 import type { Notice } from '../../src/controller/live/host/project-context.ts';
 import type { NodeObject } from '../../src/controller/model/node.ts';
-import { controllerRoutes } from '../../src/controller/routes/routes.ts';
+import { controllerRoutes } from '../../src/controller/routes/v2/routes.ts';
 import type { Link } from '../../src/schema/link.ts';
 import type { Settings } from '../../src/schema/settings.ts';
 import { InMemoryCompute } from './in-memory-compute.ts';

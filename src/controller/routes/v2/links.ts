@@ -1,17 +1,17 @@
-import { scheduleOf } from '../../api/filters.ts';
-import { type Call, type Route, route } from '../../api/route.ts';
-import { LinkCapture, LinkCaptureStart } from '../../schema/capture.ts';
-import { FilterFacts } from '../../schema/filter-table.ts';
-import { Link, LinkEnds, LinkInput, LinkMirror, MirrorOfLink } from '../../schema/link.ts';
-import { LinkStats } from '../../schema/link-stats.ts';
-import { LinkSchedule, LinkScheduleInput, ScheduleOfLink } from '../../schema/schedule.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
-import { closedLinks } from '../live/links/closed-links.ts';
-import { desktopLink, desktopOffers } from '../live/links/filter-forms.ts';
-import { availableFilters, type LinkObject } from '../live/links/link.ts';
-import { rewireLink } from '../live/rewire-link.ts';
-import type { KnownProject } from '../projects/project.ts';
+import { scheduleOf } from '../../../api/filters.ts';
+import { type Call, type Route, route } from '../../../api/route.ts';
+import { LinkCapture, LinkCaptureStart } from '../../../schema/capture.ts';
+import { FilterFacts } from '../../../schema/filter-table.ts';
+import { Link, LinkEnds, LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
+import { LinkStats } from '../../../schema/link-stats.ts';
+import { LinkSchedule, LinkScheduleInput, ScheduleOfLink } from '../../../schema/schedule.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
+import { closedLinks } from '../../live/links/closed-links.ts';
+import { desktopLink, desktopOffers } from '../../live/links/filter-forms.ts';
+import { availableFilters, type LinkObject } from '../../live/links/link.ts';
+import { rewireLink } from '../../live/rewire-link.ts';
+import type { KnownProject } from '../../projects/project.ts';
 
 type ProjectOf = (path: { readonly project_id: string }) => KnownProject;
 /** Returns the link in the form that the requester's dialog of filters can show. */

@@ -1,16 +1,16 @@
 import { buffer } from 'node:stream/consumers';
-import { fault } from '../../api/faults.ts';
-import { type Call, type Method, type Route, route, Stream } from '../../api/route.ts';
-import type { RawAnswer } from '../../api/transport.ts';
-import { Name, named, strict } from '../../schema/common.ts';
-import { ComputeCreate, ComputeObject, ComputeUpdate } from '../../schema/compute.ts';
-import { Finding } from '../../schema/finding.ts';
-import { ComputeFidelity, Image, TakenPorts } from '../../schema/host.ts';
-import { IdlePc } from '../../schema/idle-pc.ts';
-import { type Static, Type } from '../../schema/type.ts';
-import { autoIdlePc } from '../computes/auto-idle-pc.ts';
-import { checkReply, parseReply } from '../computes/remote-answers.ts';
-import type { Controller } from '../controller.ts';
+import { fault } from '../../../api/faults.ts';
+import { type Call, type Method, type Route, route, Stream } from '../../../api/route.ts';
+import type { RawAnswer } from '../../../api/transport.ts';
+import { Name, named, strict } from '../../../schema/common.ts';
+import { ComputeCreate, ComputeObject, ComputeUpdate } from '../../../schema/compute.ts';
+import { Finding } from '../../../schema/finding.ts';
+import { ComputeFidelity, Image, TakenPorts } from '../../../schema/host.ts';
+import { IdlePc } from '../../../schema/idle-pc.ts';
+import { type Static, Type } from '../../../schema/type.ts';
+import { autoIdlePc } from '../../computes/auto-idle-pc.ts';
+import { checkReply, parseReply } from '../../computes/remote-answers.ts';
+import type { Controller } from '../../controller.ts';
 
 const AutoIdlePc = Type.Object({ platform: Name(), image: Name(), ram: Type.Integer() }, strict);
 const Endpoint = Type.Object({ endpoint: Type.String() }, named('Endpoint'));

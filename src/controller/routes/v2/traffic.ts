@@ -1,8 +1,8 @@
 /** Traffic between stations at switches: asked of the compute of the switch that sends. */
-import { fault } from '../../api/faults.ts';
-import { type Route, route } from '../../api/route.ts';
-import { TrafficFlowFigures, TrafficStart } from '../../schema/traffic.ts';
-import type { Controller } from '../controller.ts';
+import { fault } from '../../../api/faults.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { TrafficFlowFigures, TrafficStart } from '../../../schema/traffic.ts';
+import type { Controller } from '../../controller.ts';
 
 const node = '/v2/projects/{project_id}/nodes/{node_id}/traffic' as const;
 

@@ -2,9 +2,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { freemem, loadavg, networkInterfaces, release, totalmem, uptime, version } from 'node:os';
 import { join } from 'node:path';
-import type { RegisteredCompute } from '../computes/compute.ts';
-import type { Controller } from '../controller.ts';
-import { storageFailed } from '../log/project-log.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
+import type { Controller } from '../../controller.ts';
+import { storageFailed } from '../../log/project-log.ts';
 
 /** Written anew each time. @throws storage_failed */
 export async function writeDebugReport(controller: Controller): Promise<void> {

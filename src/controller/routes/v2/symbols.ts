@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { type Route, route } from '../../api/route.ts';
-import { DefaultSymbols, SymbolEntry, SymbolSize } from '../../schema/symbol.ts';
-import { Type } from '../../schema/type.ts';
-import { defaultSymbols } from '../catalog/symbol-set.ts';
-import type { Controller } from '../controller.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { DefaultSymbols, SymbolEntry, SymbolSize } from '../../../schema/symbol.ts';
+import { Type } from '../../../schema/type.ts';
+import { defaultSymbols } from '../../catalog/symbol-set.ts';
+import type { Controller } from '../../controller.ts';
 
 export function symbolRoutes({ symbols }: Controller): Route[] {
   return [

@@ -1,8 +1,8 @@
-import { type Route, route } from '../../api/route.ts';
-import { Project } from '../../schema/project.ts';
-import { Snapshot, SnapshotCreate, SnapshotFork, SnapshotRestore } from '../../schema/snapshot.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { Project } from '../../../schema/project.ts';
+import { Snapshot, SnapshotCreate, SnapshotFork, SnapshotRestore } from '../../../schema/snapshot.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
 
 export function snapshotRoutes(controller: Controller): Route[] {
   const { projects, snapshots } = controller;

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fault, isFault } from '../../api/faults.ts';
-import { type Route, route, Stream } from '../../api/route.ts';
-import { ImageDownload } from '../../schema/image-download.ts';
-import { ImageUses } from '../../schema/image-use.ts';
-import { type NodeType, nodeTypes } from '../../schema/node.ts';
-import { Type } from '../../schema/type.ts';
-import type { StartedDownload } from '../computes/image-downloads.ts';
-import type { Controller } from '../controller.ts';
-import { imageFolderOf } from '../model/node-images.ts';
-import { imageUses, requireUnused } from '../projects/image-uses.ts';
+import { fault, isFault } from '../../../api/faults.ts';
+import { type Route, route, Stream } from '../../../api/route.ts';
+import { ImageDownload } from '../../../schema/image-download.ts';
+import { ImageUses } from '../../../schema/image-use.ts';
+import { type NodeType, nodeTypes } from '../../../schema/node.ts';
+import { Type } from '../../../schema/type.ts';
+import type { StartedDownload } from '../../computes/image-downloads.ts';
+import type { Controller } from '../../controller.ts';
+import { imageFolderOf } from '../../model/node-images.ts';
+import { imageUses, requireUnused } from '../../projects/image-uses.ts';
 
 export function imageRoutes(controller: Controller): Route[] {
   const { computes, projects, templates } = controller;

@@ -1,9 +1,9 @@
-import { fault } from '../../api/faults.ts';
-import { Answer, type Route, route } from '../../api/route.ts';
-import { named, Text } from '../../schema/common.ts';
-import { HostStatistics } from '../../schema/host.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
+import { fault } from '../../../api/faults.ts';
+import { Answer, type Route, route } from '../../../api/route.ts';
+import { named, Text } from '../../../schema/common.ts';
+import { HostStatistics } from '../../../schema/host.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
 import { writeDebugReport } from './debug-report.ts';
 
 const Version = Type.Object({ version: Text(), local: Type.Optional(Type.Boolean()) }, named('Version'));

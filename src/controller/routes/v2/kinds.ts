@@ -1,11 +1,11 @@
-import { fault } from '../../api/faults.ts';
-import { type Route, route } from '../../api/route.ts';
-import type { Kind, TemplateFacts } from '../../emulators/kind.ts';
-import { kinds } from '../../emulators/kinds.ts';
-import { KindFacts, KindSchemas } from '../../schema/kind.ts';
-import { type NodeType, nodeTypes } from '../../schema/node.ts';
-import { type TSchema, Type } from '../../schema/type.ts';
-import { isImageProperty } from '../model/node-images.ts';
+import { fault } from '../../../api/faults.ts';
+import { type Route, route } from '../../../api/route.ts';
+import type { Kind, TemplateFacts } from '../../../emulators/kind.ts';
+import { kinds } from '../../../emulators/kinds.ts';
+import { KindFacts, KindSchemas } from '../../../schema/kind.ts';
+import { type NodeType, nodeTypes } from '../../../schema/node.ts';
+import { type TSchema, Type } from '../../../schema/type.ts';
+import { isImageProperty } from '../../model/node-images.ts';
 
 export function kindRoutes(): Route[] {
   const facts = Object.freeze(Object.values(kinds).flatMap((kind) => (kind ? [factsOf(kind)] : [])));

@@ -1,7 +1,7 @@
-import { type Route, route } from '../../api/route.ts';
-import { CheckpointStatus } from '../../schema/checkpoint.ts';
-import { Snapshot, SnapshotUpdate } from '../../schema/snapshot.ts';
-import type { Controller } from '../controller.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { CheckpointStatus } from '../../../schema/checkpoint.ts';
+import { Snapshot, SnapshotUpdate } from '../../../schema/snapshot.ts';
+import type { Controller } from '../../controller.ts';
 
 export function checkpointRoutes({ projects, checkpoints, snapshots }: Controller): Route[] {
   return [

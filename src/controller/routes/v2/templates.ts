@@ -1,7 +1,7 @@
-import { fault } from '../../api/faults.ts';
-import { type Route, route, Tagged } from '../../api/route.ts';
-import { DisksToConvert } from '../../schema/image-use.ts';
-import { Node } from '../../schema/node.ts';
+import { fault } from '../../../api/faults.ts';
+import { type Route, route, Tagged } from '../../../api/route.ts';
+import { DisksToConvert } from '../../../schema/image-use.ts';
+import { Node } from '../../../schema/node.ts';
 import {
   type Template,
   TemplateCreate,
@@ -9,13 +9,13 @@ import {
   TemplateUpdate,
   TemplateUse,
   WarmTemplateCreate,
-} from '../../schema/template.ts';
-import { nodeFrom } from '../../schema/template-node.ts';
-import { Type } from '../../schema/type.ts';
-import { localComputeId } from '../computes/compute.ts';
-import { withConvertedDisks } from '../computes/convert-disks.ts';
-import type { Controller } from '../controller.ts';
-import { convertedTemplate } from '../model/converted-machine.ts';
+} from '../../../schema/template.ts';
+import { nodeFrom } from '../../../schema/template-node.ts';
+import { Type } from '../../../schema/type.ts';
+import { localComputeId } from '../../computes/compute.ts';
+import { withConvertedDisks } from '../../computes/convert-disks.ts';
+import type { Controller } from '../../controller.ts';
+import { convertedTemplate } from '../../model/converted-machine.ts';
 import { checkRequested } from './requested-properties.ts';
 
 export function templateRoutes(controller: Controller): Route[] {

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { type Route, route } from '../../api/route.ts';
-import { Appliance } from '../../schema/symbol.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { Appliance } from '../../../schema/symbol.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
 
 export function applianceRoutes({ appliances }: Controller): Route[] {
   return [

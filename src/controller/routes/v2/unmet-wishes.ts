@@ -1,7 +1,7 @@
 /** Tells listeners of a project when a node did not get a port or an address that its request wanted. */
-import { unmetWish } from '../../schema/unmet-wish.ts';
-import type { LiveProject } from '../live/live-project.ts';
-import type { NodeObject } from '../model/node.ts';
+import { unmetWish } from '../../../schema/unmet-wish.ts';
+import type { LiveProject } from '../../live/live-project.ts';
+import type { NodeObject } from '../../model/node.ts';
 
 interface WantedOfNode {
   readonly node_type?: string | undefined;

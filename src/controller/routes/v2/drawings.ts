@@ -1,7 +1,7 @@
-import { type Route, route } from '../../api/route.ts';
-import { Drawing, DrawingInput } from '../../schema/drawing.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { Drawing, DrawingInput } from '../../../schema/drawing.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
 
 export function drawingRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);

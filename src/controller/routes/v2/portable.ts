@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { fault } from '../../api/faults.ts';
-import { type Route, route } from '../../api/route.ts';
-import { Project } from '../../schema/project.ts';
-import { importProject } from '../archive/import.ts';
-import type { Controller } from '../controller.ts';
+import { fault } from '../../../api/faults.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { Project } from '../../../schema/project.ts';
+import { importProject } from '../../archive/import.ts';
+import type { Controller } from '../../controller.ts';
 
 /** GNS3's API offers two more methods; every program that reads them reads `zip` too. */
 const compressions = ['zip', 'none', 'bzip2', 'lzma'];

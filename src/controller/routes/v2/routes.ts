@@ -1,5 +1,5 @@
-import type { Route } from '../../api/route.ts';
-import type { Controller } from '../controller.ts';
+import type { Route } from '../../../api/route.ts';
+import type { Controller } from '../../controller.ts';
 import { applianceRoutes } from './appliances.ts';
 import { checkpointRoutes } from './checkpoints.ts';
 import { computeRoutes } from './computes.ts';

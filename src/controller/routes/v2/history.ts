@@ -1,10 +1,10 @@
-import { fault } from '../../api/faults.ts';
-import { type Route, route } from '../../api/route.ts';
-import { History, historyLimit, Undone, UndoRequest, UndoUntilRequest } from '../../schema/history.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
-import type { UndoDirection } from '../live/history/project-undo.ts';
-import type { KnownProject } from '../projects/project.ts';
+import { fault } from '../../../api/faults.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { History, historyLimit, Undone, UndoRequest, UndoUntilRequest } from '../../../schema/history.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
+import type { UndoDirection } from '../../live/history/project-undo.ts';
+import type { KnownProject } from '../../projects/project.ts';
 
 const own = true;
 const page = {

@@ -1,5 +1,5 @@
-import { fault } from '../../api/faults.ts';
-import { type Route, route } from '../../api/route.ts';
+import { fault } from '../../../api/faults.ts';
+import { type Route, route } from '../../../api/route.ts';
 import {
   SliceDrain,
   SliceInvitation,
@@ -9,10 +9,10 @@ import {
   SliceObject,
   SliceOrderRequest,
   SliceRenew,
-} from '../../schema/slice.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
-import { PlacementReply, PlacementRequest, ProjectPlacement } from '../placement/placement-request.ts';
+} from '../../../schema/slice.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
+import { PlacementReply, PlacementRequest, ProjectPlacement } from '../../placement/placement-request.ts';
 
 const namedProjects = 5;
 const force = { force: Type.Optional(Type.Boolean({ description: 'Close the projects that have nodes there' })) };

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import { type Route, route } from '../../api/route.ts';
-import { CaptureFile } from '../../schema/capture.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
-import { deleteCaptureFile, listCaptureFiles, readCaptureFile } from '../projects/capture-files.ts';
-import { readFile, readNodeFile, removeNodeFile, writeFile, writeNodeFile } from '../projects/project-files.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { CaptureFile } from '../../../schema/capture.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
+import { deleteCaptureFile, listCaptureFiles, readCaptureFile } from '../../projects/capture-files.ts';
+import { readFile, readNodeFile, removeNodeFile, writeFile, writeNodeFile } from '../../projects/project-files.ts';
 
 export function fileRoutes({ projects }: Controller): Route[] {
   const live = (path: { project_id: string }) => projects.get(path.project_id).live();

@@ -1,8 +1,8 @@
-import { fault } from '../../api/faults.ts';
-import { type Route, route } from '../../api/route.ts';
-import { IouLicense, IouLicenseUpdate, VmSettings, VmSettingsUpdate, vmEngines } from '../../schema/kept-settings.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
+import { fault } from '../../../api/faults.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { IouLicense, IouLicenseUpdate, VmSettings, VmSettingsUpdate, vmEngines } from '../../../schema/kept-settings.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
 
 /** The lists are always empty. */
 const Nothing = Type.Object({});

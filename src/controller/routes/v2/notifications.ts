@@ -1,15 +1,15 @@
-import { fault } from '../../api/faults.ts';
-import type { FeedSource } from '../../api/notification-feeds.ts';
-import { type Call, type Route, route, type Socket, socketRoute } from '../../api/route.ts';
-import { linkStats, linkStatsChanged, Notification, since } from '../../schema/notification.ts';
-import { presence } from '../../schema/presence.ts';
-import type { Controller } from '../controller.ts';
-import type { Notice } from '../live/host/project-context.ts';
-import { desktopLink } from '../live/links/filter-forms.ts';
-import type { LinkObject } from '../live/links/link.ts';
-import { changedOnly } from '../live/links/link-stats-feed.ts';
-import type { Presence } from '../live/presence.ts';
-import { resume } from '../live/resume.ts';
+import { fault } from '../../../api/faults.ts';
+import type { FeedSource } from '../../../api/notification-feeds.ts';
+import { type Call, type Route, route, type Socket, socketRoute } from '../../../api/route.ts';
+import { linkStats, linkStatsChanged, Notification, since } from '../../../schema/notification.ts';
+import { presence } from '../../../schema/presence.ts';
+import type { Controller } from '../../controller.ts';
+import type { Notice } from '../../live/host/project-context.ts';
+import { desktopLink } from '../../live/links/filter-forms.ts';
+import type { LinkObject } from '../../live/links/link.ts';
+import { changedOnly } from '../../live/links/link-stats-feed.ts';
+import type { Presence } from '../../live/presence.ts';
+import { resume } from '../../live/resume.ts';
 
 const reply = Notification;
 /** GNS3's clients are sent only what they know. */

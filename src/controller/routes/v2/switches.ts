@@ -1,9 +1,9 @@
 /** Routes of switches only: the node's compute answers them, and nodes of other kinds have no such route. */
-import { type Route, route } from '../../api/route.ts';
-import { MacEntry, SwitchPortStats } from '../../schema/switch.ts';
-import { Type } from '../../schema/type.ts';
-import type { Controller } from '../controller.ts';
-import type { OpenNode } from '../live/nodes/open-node.ts';
+import { type Route, route } from '../../../api/route.ts';
+import { MacEntry, SwitchPortStats } from '../../../schema/switch.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
+import type { OpenNode } from '../../live/nodes/open-node.ts';
 
 export function switchRoutes({ projects }: Controller): Route[] {
   const nodeOf = async (path: { project_id: string; node_id: string }): Promise<OpenNode> =>
