@@ -3,6 +3,8 @@
  * `http/reply-errors.ts` turns them into answers. `docs/errors.md` explains each; a test compares the two lists.
  */
 
+import { accountFaults } from './account-faults.ts';
+
 interface Row {
   readonly status: number;
   /** The sentence; `{name}` stands for a field of the fault. */
@@ -12,14 +14,12 @@ interface Row {
 }
 
 const table = {
+  ...accountFaults,
   // Requests
   invalid_request: { status: 400, says: 'Invalid request: {reason}' },
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
   body_too_large: { status: 413, says: 'The request body exceeds the limit of {limit} bytes' },
   body_too_many_values: { status: 413, says: 'The request body has more than {limit} values: send it in parts' },
-  unauthorized: { status: 401, says: 'Authentication is required: send user and password (HTTP Basic), or sign in on the page' },
-  wrong_login: { status: 401, says: 'The user or the password is wrong' },
-  too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
   too_many_at_once: { status: 429, says: 'This address has {limit} {what} already: close some, or raise {setting} in [Server]' },
   answers_unread: { status: 429, says: 'Answers of {bytes} bytes to this address were not read: read them, or disconnect' },
   path_too_long: { status: 414, says: 'A part of the request path has more than {limit} characters: shorten it' },

@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '../schema/type.ts';
+import type { Caller, Right } from './rights.ts';
 
 export const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
@@ -40,6 +41,8 @@ export interface Call<Key extends string = string, Body = unknown> {
   readonly client?: string;
   /** The user of the login, where one is required. */
   readonly user?: string | undefined;
+  /** The account of a request over HTTP, and its rights; absent for the server's own calls. */
+  readonly caller?: Caller;
 }
 
 /** An answer that is not JSON text: its own content type, streamed or whole. */
@@ -91,6 +94,8 @@ export interface Socket {
 
 export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | undefined = TSchema | undefined> {
   readonly summary: string;
+  /** Right to send the request: a privilege (on the request's path, or `Privilege /path`), several, or a word. */
+  readonly right?: Right;
   /** Schema of the JSON body; undefined: body and query are ignored. */
   readonly body?: B;
   /** The body is an unlimited byte stream and is not parsed. `file`: it is a file, alone or in a form. */
@@ -108,8 +113,6 @@ export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | un
   readonly replyType?: string;
   /** Query parameters of routes without a body schema; the handler checks them. */
   readonly query?: Readonly<Record<string, TSchema>>;
-  /** The route checks a token or secret in its body: the server's credentials and the `Host` name are not checked. */
-  readonly hasOwnCredentials?: true;
   /** Patchbay's own route, not in the GNS3 API; `docs/api.md` explains it. */
   readonly own?: true;
 }

@@ -7,7 +7,7 @@ import { declaredRoute } from './declared-routes.ts';
 /** Checks the `Host` header of a server without credentials: an unknown name means that a page used DNS rebinding. */
 export function addHostCheck(app: FastifyInstance, isKnownHost: IsKnownHost): void {
   app.addHook('onRequest', async (request) => {
-    if (!declaredRoute(request)?.spec.hasOwnCredentials) refuseUnknownHost(request.headers.host, isKnownHost);
+    if (declaredRoute(request)?.spec.right !== 'secret') refuseUnknownHost(request.headers.host, isKnownHost);
   });
 }
 

@@ -42,7 +42,7 @@ export async function addCredentials(app: FastifyInstance, parts: CredentialPart
   };
   app.addHook('onRequest', async (request, reply) => {
     const route = declaredRoute(request);
-    if (request.method === 'OPTIONS' || request.routeOptions.config?.isPublic || route?.spec.hasOwnCredentials) return undefined;
+    if (request.method === 'OPTIONS' || request.routeOptions.config?.isPublic || route?.spec.right === 'secret') return undefined;
     const { authorization } = request.headers;
     if (authorization !== undefined) {
       if (await check(request, reply, /^basic +(\S+)$/i.exec(authorization)?.[1] ?? '')) return accept(request);

@@ -132,6 +132,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'image-hosts.ts',
       'pcap.ts',
       'presence-limits.ts',
+      'privilege.ts',
       'problem-marks.ts',
       'settings.ts',
       'type.ts',

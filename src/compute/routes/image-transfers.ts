@@ -46,7 +46,7 @@ function departureRoutes(departures: ImageDepartures, folderOf: (type: NodeType)
         body: ImagePiece,
         replyType: 'application/octet-stream',
         own,
-        hasOwnCredentials: true,
+        right: 'secret',
       },
       ({ path, body }) => departures.read(path.departure_id, body),
     ),

@@ -127,13 +127,13 @@ function requestsOfSlices({ cluster: { slices } }: Controller): Route[] {
         body: SliceJoin,
         reply: SliceLease,
         own: true,
-        hasOwnCredentials: true,
+        right: 'secret',
       },
       ({ body }) => slices.join(body),
     ),
     route(
       'POST /v2/slices/{compute_id}/lease',
-      { summary: 'A slice renews its lease', body: SliceRenew, reply: SliceLease, own: true, hasOwnCredentials: true },
+      { summary: 'A slice renews its lease', body: SliceRenew, reply: SliceLease, own: true, right: 'secret' },
       ({ path, body }) => slices.renew(path.compute_id, body),
     ),
   ];

@@ -1,0 +1,8 @@
+/** Failures of logins, rights and accounts: rows of the table in `faults.ts`. */
+export const accountFaults = {
+  unauthorized: { status: 401, says: 'Authentication is required: send user and password (HTTP Basic), or sign in on the page' },
+  wrong_login: { status: 401, says: 'The user or the password is wrong' },
+  too_many_logins: { status: 429, says: 'Too many logins from this address failed: try again in 10 seconds' },
+  forbidden: { status: 403, says: 'This needs the privilege {privilege} on {path}: ask an administrator for it' },
+  administrator_needed: { status: 403, says: 'Only an administrator may do this' },
+} as const;

@@ -1,0 +1,139 @@
+/**
+ * Declares the right that a route needs, and checks it. A right is decided on a path in the spelling of `/v3`, without the prefix
+ * (`/projects/{project_id}/nodes`), so that both generations of the API decide alike. Nothing here knows how accounts are stored.
+ */
+import { type Privilege, privileges } from '../schema/privilege.ts';
+import { fault } from './faults.ts';
+import type { RouteMatch } from './route-table.ts';
+
+/** A privilege on the path of the request, or on another path made of the route's parameters. */
+export type Need = Privilege | `${Privilege} /${string}`;
+
+/**
+ * `open`: no login is needed. `login`: any account; the handler shows what the account may see. `administrator`: see
+ * `isAdministrator`. `compute`: a route of the compute's API, for administrators, among them the credentials with which a controller
+ * registers this compute. `secret`: the route checks a token or secret of its own.
+ */
+export type RightWord = 'open' | 'login' | 'administrator' | 'compute' | 'secret';
+
+/** A list: every need of it must be met. */
+export type FixedRight = RightWord | Need | readonly Need[];
+
+/** A function is given the path's parameters. */
+export type Right = FixedRight | ((params: Readonly<Record<string, string>>) => FixedRight);
+
+/** The account of a request, and its rights. */
+export interface Caller {
+  readonly userId: string;
+  readonly username: string;
+  readonly isSuperAdmin: boolean;
+  /** Id of the personal access token that the request was sent with. */
+  readonly tokenId?: string;
+  /** The request had no login, and the server needs none. */
+  readonly isAnonymous?: true;
+  /** Whether the account has the privilege on a path such as `/projects/<id>`. */
+  may(privilege: Privilege, path: string): boolean;
+  /** False since the login ended, the token expired, or the account was changed in a way that ends its logins. */
+  isValid(): boolean;
+}
+
+/** Verifies logins. */
+export interface Authenticator {
+  /**
+   * Verifies a user and a password, or a personal access token in its place; failures are answered later and later. `client`: see
+   * `Call.client`. @throws too_many_logins
+   */
+  signIn(login: { readonly user: string; readonly password: string; readonly client: string }): Promise<Caller | undefined>;
+  /** Verifies an access token or a personal access token. */
+  bearer(token: string): Promise<Caller | undefined>;
+  /** Registers a listener for changes of accounts and rights. Returns its removal. */
+  onChange(listener: () => void): () => void;
+}
+
+/** A caller with all rights: of a server without accounts, and of tests. */
+export const unrestricted: Caller = {
+  userId: '',
+  username: '',
+  isSuperAdmin: true,
+  isAnonymous: true,
+  may: () => true,
+  isValid: () => true,
+};
+
+/** Whether the request's account has a privilege on a path. The server's own calls have no account and all rights. */
+export function mayCall({ caller }: { readonly caller?: Caller }, privilege: Privilege, path: string): boolean {
+  return caller === undefined || caller.may(privilege, path);
+}
+
+/** Whether the account is a super admin, or has every privilege on `/`: one who may grant himself everything. */
+export function isAdministrator(caller: Caller): boolean {
+  return caller.isSuperAdmin || privileges.every((privilege) => caller.may(privilege, '/'));
+}
+
+/** Returns the declared right of a request. */
+export function rightOf({ route: { spec }, params }: RouteMatch): FixedRight {
+  return (typeof spec.right === 'function' ? spec.right(params) : spec.right) ?? 'administrator';
+}
+
+/** A privilege on a path, which an account has or lacks. */
+export interface PathPrivilege {
+  readonly privilege: Privilege;
+  readonly path: string;
+}
+
+/** Lists the privileges that a request needs, with their paths; none for a word. */
+export function needsOf(match: RouteMatch): PathPrivilege[] {
+  const right = rightOf(match);
+  if (isWord(right)) return [];
+  const needs = typeof right === 'string' ? [right] : right;
+  return needs.map((need) => {
+    const [privilege = '', template = pathTemplate(match.route.template)] = need.split(' ', 2);
+    return { privilege: privilege as Privilege, path: fillPath(template, match.params) };
+  });
+}
+
+/**
+ * Checks that an account may send a request. In `/v2` a project that the account may not see is answered as one that does not exist.
+ * @throws forbidden, administrator_needed, project_not_found
+ */
+export function requireRight(match: RouteMatch, caller: Caller): void {
+  const lacking = findLacking(match, caller);
+  if (lacking === undefined) return;
+  const { project_id } = match.params;
+  const isHidden = project_id !== undefined && match.route.template.startsWith('/v2/projects/');
+  if (isHidden && !caller.may('Project.Audit', `/projects/${canonicalId(project_id)}`))
+    throw fault('project_not_found', { project_id });
+  if (lacking === 'administrator') throw fault('administrator_needed', {});
+  throw fault('forbidden', { ...lacking });
+}
+
+/** Returns the first need that the account lacks; undefined when it may send the request. */
+export function findLacking(match: RouteMatch, caller: Caller): PathPrivilege | 'administrator' | undefined {
+  const right = rightOf(match);
+  if (right === 'administrator' || right === 'compute') return isAdministrator(caller) ? undefined : 'administrator';
+  return needsOf(match).find(({ privilege, path }) => !caller.may(privilege, path));
+}
+
+function isWord(right: FixedRight): right is RightWord {
+  return typeof right === 'string' && !right.includes('.');
+}
+
+/** Returns a route's template without its prefix. */
+export function pathTemplate(template: string): string {
+  return template.replace(/^\/v\d(?=\/)/, '');
+}
+
+/** Fills in parameters. Ids are written in one way: a handler may accept a UUID in another spelling, which must not be another path. */
+function fillPath(template: string, params: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)(?::[^}]*)?\}/g, (_, name: string) => {
+    const value = params[name] ?? '';
+    return name.endsWith('_id') ? canonicalId(value) : value;
+  });
+}
+
+/** Returns a UUID in its usual spelling, from any that Python's `UUID` takes; other texts unchanged. */
+export function canonicalId(text: string): string {
+  const digits = text.toLowerCase().replace(/^urn:|uuid:|[{}-]/g, '');
+  if (!/^[0-9a-f]{32}$/.test(digits)) return text;
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
