@@ -210,21 +210,24 @@ ${machine(2, 'console="rdp" qemu_nic="other" qemu_arch="z80"', 0)}
   });
 });
 
-it('routers of EVE-NG have the memory of their platform where the file names none, and chassis', async () => {
+it('routers of EVE-NG have the memory of their platform where the file names none, and a chassis that is known', async () => {
   const node = (id: number, template: string, more = '') =>
     `<node id="${id}" name="R${id}" type="dynamips" template="${template}" image="x" ${more}/>`;
-  const nodes = [node(1, 'c1710'), node(2, 'c3725', 'ram="256"'), node(3, 'c3640'), node(4, 'other')].join('');
+  const nodes = [node(1, 'c1710'), node(2, 'c3725', 'ram="256"'), node(3, 'c3640'), node(4, 'other'), node(5, 'c2621xm')].join('');
   const imported = importLab(`<lab name="x"><topology><nodes>${nodes}</nodes></topology></lab>`, 'x.unl');
   assert.deepEqual(
     (await open(imported)).nodes.map(({ short, properties }) => [short.memory, properties]),
     [
-      [160, { platform: 'c1700', chassis: '1710' }],
+      [160, { platform: 'c1700' }],
       [256, { platform: 'c3725' }],
       [192, { platform: 'c3600', chassis: '3640' }],
       [512, { platform: 'c7200' }],
+      [160, { platform: 'c2600', chassis: '2621XM' }],
     ],
   );
-  assert.deepEqual([reportOf(imported, 'R1'), reportOf(imported, 'R2')], [['memory is 160 MiB'], []]);
+  assert.deepEqual(reportOf(imported, 'R1'), ['template c1710 is taken as a 1720', 'memory is 160 MiB']);
+  assert.deepEqual(reportOf(imported, 'R2'), []);
+  assert.deepEqual(reportOf(imported, 'R4')[0], 'template "other" is taken as a c7200');
 });
 
 it('a lab of CML has adapters to the highest slot, MAC addresses, and names labels that change', async () => {
@@ -303,4 +306,166 @@ links: []
   assert.deepEqual([r1?.short.memory, r1?.short.cpus], [1024, 2]);
   assert.match(String(s1?.properties.environment), /^CEOS=1\n(?:.*\n)*INTFTYPE=et\nV=1\.0$/);
   assert.match(String(s1?.properties.start_command), /^\/sbin\/init /);
+});
+
+it('modules of EVE-NG for which a router has no place are named, as are links that would end at their ports', async () => {
+  const port = (name: string, network: number) => `<interface id="0" name="${name}" type="ethernet" network_id="${network}"/>`;
+  const serial = (remote: number) => `<interface id="32" name="s2/0" type="serial" remote_id="${remote}" remote_if="32"/>`;
+  const router = (id: number, template: string, slots: string, ports: string) =>
+    `<node id="${id}" name="R${id}" type="dynamips" template="${template}" image="x" ram="256" ${slots}>${ports}</node>`;
+  const nodes = [
+    router(1, 'c3725', 'slot1="NM-1FE-TX" slot2="PA-4E" slot5="NM-1FE-TX"', port('fa1/0', 1) + port('fa5/0', 2) + serial(2)),
+    router(2, 'c7200', 'slot0="C7200-IO-2FE" slot1="PA-BOGUS" slot2="PA-8T"', port('fa0/1', 1) + port('fa1/0', 2) + serial(1)),
+    router(3, 'c1720', 'slot1="NM-4T"', port('e0', 2)),
+    `<node id="4" name="I" type="iol" image="l3.bin">${port('e16/0', 2)}${port('e1/3', 3)}</node>`,
+    `<node id="5" name="D" type="docker" image="a"><interface id="400" name="x" network_id="3"/></node>`,
+  ];
+  const networks = [1, 2, 3].map((id) => `<network id="${id}" type="bridge" name="N${id}"/>`);
+  const imported = importLab(
+    `<lab name="x"><topology><nodes>${nodes.join('')}</nodes><networks>${networks.join('')}</networks></topology></lab>`,
+    'x.unl',
+  );
+  const lab = await open(imported);
+  assert.deepEqual(linksOf(lab), ['R1:1/0 R2:0/1', 'R3:0/0 N2', 'I:1/3 N3']);
+  const [one, two, three] = lab.nodes;
+  assert.deepEqual(one?.properties, { platform: 'c3725', slot1: 'NM-1FE-TX' });
+  assert.deepEqual(two?.properties, { platform: 'c7200', slot0: 'C7200-IO-2FE', slot2: 'PA-8T' });
+  assert.deepEqual(three?.properties, { platform: 'c1700', chassis: '1720' });
+  assert.deepEqual(reportOf(imported, 'R1'), [
+    'slot2 PA-4E: a c3725 has no place for it',
+    'slot5 NM-1FE-TX: a c3725 has no place for it',
+    'the link of interface fa5/0: it has no port 5/0',
+    'the link of interface s2/0: it has no port 2/0',
+  ]);
+  assert.deepEqual(reportOf(imported, 'R2'), [
+    'slot1 PA-BOGUS: a c7200 has no place for it',
+    'the link of interface fa1/0: it has no port 1/0',
+  ]);
+  assert.deepEqual(reportOf(imported, 'I'), ['the link of interface e16/0: it has no port 16/0']);
+  assert.deepEqual(reportOf(imported, 'D'), ['the link of interface x: it has no port 400/0']);
+  assert.deepEqual(reportOf(imported, '(lab)'), ['the serial link of R2:2/0: nothing is at its other end']);
+});
+
+it('nodes of EVE-NG and CML without a place are laid out, and percents are places', async () => {
+  const node = (id: number, more: string) =>
+    `<node id="${id}" name="N${id}" type="vpcs" template="vpcs" ${more}><interface id="0" name="eth0" network_id="1"/></node>`;
+  const eve = importLab(
+    `<lab name="x"><topology><nodes>${node(1, '')}${node(2, 'left="25%" top="50%"')}${node(3, 'left="-7"')}</nodes>
+<networks><network id="1" type="pnet0" name="Out"/></networks></topology></lab>`,
+    'x.unl',
+  );
+  const cml = importLab(
+    'lab: {title: x}\nnodes: [{id: a, label: A, node_definition: iosv}, {id: b, label: B, node_definition: iosv, x: 3.4, y: -2}]\n',
+    'x.yaml',
+  );
+  const places = async (lab: ImportedLab) => (await open(lab)).nodes.map(({ fields: { x, y } }) => [x, y]);
+  const free = [undefined, undefined];
+  assert.deepEqual(await places(eve), [free, [300, 400], [-7, 0], free, free]);
+  assert.deepEqual(await places(cml), [free, [3, -2]]);
+  assert.deepEqual(reportOf(eve, 'N2'), []);
+});
+
+it('configurations of machines of EVE-NG are on their config disk, under the name that their system reads', async () => {
+  const templates = ['vios', 'csr1000vng', 'xrv9k', 'nxosv9k', 'asav', 'vsrxng', 'mikrotik'];
+  const nodes = templates.map((template, id) => `<node id="${id}" name="M${id}" type="qemu" template="${template}" config="1"/>`);
+  const configs = templates.map((_, id) => `<config id="${id}">${Buffer.from(`hostname M${id}\n`).toString('base64')}</config>`);
+  const imported = importLab(
+    `<lab name="x"><topology><nodes>${nodes.join('')}</nodes></topology><objects><configs>${configs.join('')}</configs></objects></lab>`,
+    'x.unl',
+  );
+  assert.deepEqual(
+    (await open(imported)).nodes.map(({ files }) => [...files]),
+    [
+      'ios_config.txt',
+      'iosxe_config.txt',
+      'iosxr_config.txt',
+      'nxos_config.txt',
+      'day0-config',
+      'juniper.conf',
+      'startup-config.cfg',
+    ].map((name, id) => [[`config/${name}`, `hostname M${id}\n`]]),
+  );
+  assert.match(reportOf(imported, 'M0').join(), /its start-up configuration is config\/ios_config\.txt on its config disk/);
+});
+
+it('interfaces of machines of containerlab that have names of their system are the adapters that its container counts', async () => {
+  const ports = [
+    ['juniper_vmx', 'ge-0/0/0', 1],
+    ['juniper_vjunosevolved', 'et-0/0/3', 4],
+    ['cisco_xrv9k', 'Gi0/0/0/2', 3],
+    ['cisco_csr1000v', 'GigabitEthernet2', 1],
+    ['cisco_n9kv', 'Ethernet1/5', 5],
+    ['nokia_sros', '1/1/c4/1', 4],
+    ['mikrotik_ros', 'ether3', 2],
+    ['cisco_asav', 'GigabitEthernet0/0', 1],
+    ['fortinet_fortigate', 'port4', 3],
+    ['nokia_sros', 'eth6', 6],
+    ['juniper_vsrx', 'fxp', undefined],
+  ] as const;
+  const imported = importLab(
+    JSON.stringify({
+      topology: {
+        nodes: Object.fromEntries([
+          ...ports.map(([kind], index) => [`m${index}`, { kind, image: 'x' }]),
+          ['b', { kind: 'bridge' }],
+        ]),
+        links: ports.map(([, port], index) => ({ endpoints: [`m${index}:${port}`, `b:p${index}`] })),
+      },
+    }),
+    'x.clab.yml',
+  );
+  const expected = ports.map(([, , adapter], index) => `m${index}${adapter === undefined ? '' : `:${adapter}/0`} b`);
+  assert.deepEqual(linksOf(await open(imported)), expected);
+  for (const [index, [, port, adapter]] of ports.entries()) {
+    const said = reportOf(imported, `m${index}`).some((line) => line.startsWith(`${port} is `));
+    assert.equal(said, port !== `eth${adapter}`, port);
+  }
+});
+
+it('routers of IOL in labs of CML are IOU nodes with their configuration and ports', async () => {
+  const imported = importLab(
+    `lab: {title: x}
+nodes:
+  - {id: n0, label: r, node_definition: iol-xe, image_definition: iol-xe-17-12-01, ram: 768, configuration: "hostname r",
+     interfaces: [{id: i0, type: physical, slot: 0}, {id: i1, type: physical, slot: 6}]}
+  - {id: n1, label: s, node_definition: ioll2-xe, configuration: [{name: ios_config.txt, content: "hostname s"}, {name: vlan.dat, content: v}],
+     interfaces: [{id: i0, type: physical, slot: 3}]}
+links: [{id: l0, n1: n0, i1: i1, n2: n1, i2: i0}]
+`,
+    'x.yaml',
+  );
+  const lab = await open(imported);
+  assert.deepEqual(linksOf(lab), ['r:1/2 s:0/3']);
+  assert.deepEqual(
+    lab.nodes.map(({ kind, short, config, properties }) => [kind, short.image, short.memory, config, properties.ethernet_adapters]),
+    [
+      ['iou', 'iol-xe-17-12-01', 768, 'hostname r', 2],
+      ['iou', 'ioll2-xe', undefined, 'hostname s', 1],
+    ],
+  );
+  assert.match(reportOf(imported, 's').join(), /its program.*a part of its configuration: a router has one file/);
+});
+
+it("ports of netlab's output whose names are of a system follow from their numbers, and what vrnetlab wraps is a machine", async () => {
+  const imported = importLab(
+    `name: x
+provider: clab
+nodes:
+  m: {device: vmx, box: "vrnetlab/vmx:20", clab: {kind: juniper_vmx}, interfaces: [{ifname: ge-0/0/0, ifindex: 1, clab: {name: eth1}}]}
+  s: {device: eos, box: "ceos:4", clab: {kind: ceos}, interfaces: [{ifname: Ethernet1, ifindex: 1}, {ifname: Ethernet2, ifindex: 2}]}
+  v: {device: iosv, box: cisco/iosv, provider: libvirt, interfaces: [{ifname: GigabitEthernet0/1, ifindex: 1}]}
+links:
+- interfaces: [{node: m, ifname: ge-0/0/0, ifindex: 1}, {node: s, ifname: Ethernet1, ifindex: 1}]
+- interfaces: [{node: s, ifname: Ethernet2}, {node: v, ifname: GigabitEthernet0/1, ifindex: 1}]
+`,
+    'x.yml',
+  );
+  const lab = await open(imported);
+  assert.deepEqual(linksOf(lab), ['m:1/0 s:eth1', 's:eth2 v:1/0']);
+  assert.deepEqual(
+    lab.nodes.map(({ kind, short }) => `${kind} ${short.image}`),
+    ['qemu vmx.qcow2', 'docker ceos:4', 'qemu cisco-iosv.qcow2'],
+  );
+  assert.deepEqual(reportOf(imported, 's'), ['Ethernet1 is eth1', 'Ethernet2 is eth2']);
+  assert.match(reportOf(imported, 'm').join(), /ge-0\/0\/0 is 1\/0.*its disk of vrnetlab\/vmx:20/);
 });

@@ -22,14 +22,16 @@ export const labKeys = {
 export const nodeKeys = {
   id: taken('names of links'),
   label: taken('name'),
-  node_definition: changed('a machine, a switch (`unmanaged_switch`) or a NAT node (`external_connector`)'),
+  node_definition: changed(
+    'a machine, a switch (`unmanaged_switch`), an IOL (`iol-xe`, `ioll2-xe`) or a NAT node (`external_connector`)',
+  ),
   image_definition: changed('`image`, with `.qcow2` behind it'),
   ram: taken('`memory`, MiB'),
   cpus: taken('`cpus`'),
   x: taken('`x`'),
   y: taken('`y`'),
   interfaces: taken('`adapters`; loopbacks have no port'),
-  configuration: changed('files on the config disk'),
+  configuration: changed('files on the config disk; of an IOL `config`'),
   tags: missing(''),
   boot_disk_size: missing('the disk is as its image'),
   data_volume: missing('a second disk'),

@@ -14,7 +14,17 @@ import {
   nodeKeys,
 } from './cml-keys.ts';
 import { type ImportedLab, LabBuilder, mapOf, nodeName, textIn } from './foreign-lab.ts';
-import { cmlSwitches, cmlUplinks, machine, networkSwitch, uplink } from './kinds.ts';
+import {
+  cmlSwitches,
+  cmlUnixRouters,
+  cmlUplinks,
+  configDiskFile,
+  machine,
+  networkSwitch,
+  unixRouter,
+  unixRouterPorts,
+  uplink,
+} from './kinds.ts';
 
 type CmlNodeMap = ForeignMap<keyof typeof nodeKeys>;
 type CmlInterfaceMap = ForeignMap<keyof typeof interfaceKeys>;
@@ -46,8 +56,8 @@ export function importCml(text: string, file: string): ImportedLab {
   });
   const names = new Map<string, string>();
   for (const node of all) names.set(node.id, addNode(lab, node));
-  const ports = portsOf(all);
-  for (const link of top.maps('links', linkKeys)) addLink(lab, link, { names, ports });
+  const ends: CmlLinkEnds = { names, ports: portsOf(all) };
+  for (const link of top.maps('links', linkKeys)) addLink(lab, link, ends);
   for (const note of top.maps('annotations', annotationKeys)) addNote(lab, note);
   const tags = top.list('smart_annotations').map((one) => textIn(mapOf(one), 'tag') ?? textIn(mapOf(one), 'label') ?? '');
   if (tags.length > 0) lab.lacks(`smart annotations: ${tags.join(', ').slice(0, 500)}`);
@@ -62,7 +72,9 @@ function addNode(lab: LabBuilder, { id, map, interfaces }: CmlNode): string {
   const label = nodeName(given);
   const name = lab.has(label) ? `${label}-${id}` : label;
   const definition = map.text('node_definition') ?? '';
-  const place = { x: Math.round(map.number('x') ?? 0), y: Math.round(map.number('y') ?? 0) };
+  const [x, y] = [map.number('x'), map.number('y')];
+  // Nodes without a place are laid out with others.
+  const place = x === undefined && y === undefined ? {} : { x: Math.round(x ?? 0), y: Math.round(y ?? 0) };
   if (cmlSwitches.has(definition)) {
     const count = interfaces.length;
     lab.add(
@@ -76,6 +88,10 @@ function addNode(lab: LabBuilder, { id, map, interfaces }: CmlNode): string {
     lab
       .add(name, { kind: uplink, ...place }, { taken: [definition], given })
       .changed.push('a NAT node: bridged connectors have no counterpart');
+    return name;
+  }
+  if (cmlUnixRouters.has(definition)) {
+    addUnixRouter(lab, { id, map, interfaces }, { name, given, place });
     return name;
   }
   const [cpus, memory] = [map.number('cpus'), map.number('ram')];
@@ -107,21 +123,42 @@ function addNode(lab: LabBuilder, { id, map, interfaces }: CmlNode): string {
   return name;
 }
 
-/** Files in which node definitions of CML put a configuration that is one text; others read `node.cfg`. */
-const configurationNames: readonly (readonly [RegExp, string])[] = [
-  [/^iosv|^iol|^ioll2/, 'ios_config.txt'],
-  [/^csr1000v|^cat8000v|^cat9000v/, 'iosxe_config.txt'],
-  [/^iosxrv/, 'iosxr_config.txt'],
-  [/^nxosv/, 'nxos_config.txt'],
-  [/^asav/, 'day0-config'],
-  [/^ubuntu|^coreos|^debian/, 'user-data'],
-];
+interface CmlPlaced {
+  readonly name: string;
+  /** Name in the file. */
+  readonly given: string;
+  readonly place: TreeMap;
+}
+
+/** Adds a router of IOL, which is a program with four Ethernet ports in each slot, and no machine. */
+function addUnixRouter(lab: LabBuilder, { map, interfaces }: CmlNode, { name, given, place }: CmlPlaced): void {
+  const definition = map.text('node_definition') ?? '';
+  const image = map.text('image_definition') ?? definition;
+  const memory = map.number('ram');
+  const last = Math.max(0, ...interfaces.map(slotOf));
+  const { files, isRead } = configFiles(map, definition);
+  const [config, ...others] = Object.entries(files);
+  const report = lab.add(
+    name,
+    {
+      kind: unixRouter,
+      image,
+      ...(memory && { memory }),
+      properties: { ethernet_adapters: Math.min(Math.floor(last / unixRouterPorts) + 1, 16), serial_adapters: 0 },
+      ...(config && { config: config[1] }),
+      ...place,
+    },
+    { taken: [definition, ...(config ? ['start-up configuration'] : [])], given },
+  );
+  report.missing.push(`its program: put that of ${image} into the image folder and name it as image`);
+  if (others.length > 0 || !isRead) report.missing.push('a part of its configuration: a router has one file');
+}
 
 /** Reads the configuration: to CML 2.8 one text, later a list of named files. They are put on the config disk. */
 function configFiles(map: CmlNodeMap, definition: string): { files: TreeMap; isRead: boolean } {
   const text = map.text('configuration');
   if (text !== undefined) {
-    const name = configurationNames.find(([pattern]) => pattern.test(definition))?.[1] ?? 'node.cfg';
+    const name = configDiskFile(definition) ?? 'node.cfg';
     return { files: text.trim() === '' ? {} : { [`config/${name}`]: text }, isRead: true };
   }
   const given = map.maps('configuration', configurationKeys).map((one) => [one.text('name'), one.text('content')] as const);
@@ -141,16 +178,25 @@ function macIn(one: CmlInterfaceMap): string | undefined {
   return /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/i.test(String(one.peek('mac_address'))) ? one.text('mac_address') : undefined;
 }
 
-/** Maps an interface id to its number among the node's interfaces. */
-function portsOf(nodes: readonly CmlNode[]): ReadonlyMap<string, number> {
+/** Maps ids of a node and its interface to the port, of machines and routers; other nodes have a free one. */
+function portsOf(nodes: readonly CmlNode[]): ReadonlyMap<string, string> {
   return new Map(
-    nodes.flatMap(({ id, interfaces }) => interfaces.map((one, index) => [`${id} ${one.text('id')}`, slotOf(one, index)] as const)),
+    nodes.flatMap(({ id, map, interfaces }) => {
+      const definition = String(map.peek('node_definition') ?? '');
+      const hasFreePorts = cmlSwitches.has(definition) || cmlUplinks.has(definition);
+      const units = cmlUnixRouters.has(definition) ? unixRouterPorts : 1;
+      const places = interfaces.map((one, index) => {
+        const slot = slotOf(one, index);
+        return [`${id} ${one.text('id')}`, `${Math.floor(slot / units)}/${slot % units}`] as const;
+      });
+      return hasFreePorts ? [] : places;
+    }),
   );
 }
 
 interface CmlLinkEnds {
   readonly names: ReadonlyMap<string, string>;
-  readonly ports: ReadonlyMap<string, number>;
+  readonly ports: ReadonlyMap<string, string>;
 }
 
 function addLink(lab: LabBuilder, link: ForeignMap<keyof typeof linkKeys>, { names, ports }: CmlLinkEnds): void {
@@ -158,9 +204,8 @@ function addLink(lab: LabBuilder, link: ForeignMap<keyof typeof linkKeys>, { nam
     const id = link.text(node) ?? '';
     const name = names.get(id);
     if (name === undefined) throw new LabError(`a link names the node "${id.slice(0, 100)}", which does not exist`);
-    const number = ports.get(`${id} ${link.text(port)}`);
-    const isMachine = lab.report(name)?.missing.some((text) => text.startsWith('its disk'));
-    return number !== undefined && isMachine ? `${name}:${number}/0` : name;
+    const place = ports.get(`${id} ${link.text(port)}`);
+    return place === undefined ? name : `${name}:${place}`;
   };
   const conditions = link.map('conditioning', conditioningKeys);
   lab.link(end('n1', 'i1'), end('n2', 'i2'), conditioning(conditions));

@@ -22,6 +22,7 @@ import {
   bridgeKinds,
   clusterKind,
   commandOf,
+  configDiskFile,
   container,
   containerKinds,
   foreignContainerKind,
@@ -29,6 +30,7 @@ import {
   hostKind,
   isWrappedMachine,
   machine,
+  machineAdapter,
   networkSwitch,
   uplink,
 } from './kinds.ts';
@@ -126,14 +128,6 @@ function addNode(lab: LabBuilder, node: ForeignNode): void {
 
 const machineEnvironment = { QEMU_MEMORY: takenKey('`memory`'), QEMU_SMP: takenKey('`cpus`') };
 
-/** Files of configurations that the systems of a machine read from a config disk. */
-const configDiskNames: readonly (readonly [RegExp, string])[] = [
-  [/xrv/, 'iosxr_config.txt'],
-  [/^(?:vr-)?(?:cisco_)?(?:csr|c8000v|vios|cat9k)/, 'ios_config.txt'],
-  [/n9kv/, 'nxos_config.txt'],
-  [/juniper|vjunos|vmx|vqfx|vsrx/, 'juniper.conf'],
-];
-
 function addMachine(
   lab: LabBuilder,
   { fields, name, given, ends }: ForeignNode,
@@ -144,8 +138,8 @@ function addMachine(
     environment.number('QEMU_MEMORY') ?? mebibytes(environment.text('QEMU_MEMORY')) ?? mebibytes(fields.text('memory'));
   const cpus = environment.number('QEMU_SMP') ?? fields.number('cpu');
   const startup = startupOf(fields, given);
-  const config = configDiskNames.find(([pattern]) => pattern.test(kind))?.[1] ?? 'startup-config.cfg';
-  const addresses = addressesOf(ends, undefined);
+  const config = configDiskFile(kind) ?? 'startup-config.cfg';
+  const addresses = addressesOf(ends, (port) => machineAdapter(kind, port));
   const report = lab.add(
     name,
     {
@@ -187,9 +181,9 @@ function mebibytes(text: string | undefined): number | undefined {
 }
 
 /** Returns the MAC addresses that links give to interfaces. */
-function addressesOf(ends: readonly ForeignEnd[], units: number | undefined): TreeMap[] {
+function addressesOf(ends: readonly ForeignEnd[], numberOf: (port: string) => number | undefined): TreeMap[] {
   return ends.flatMap(({ port, mac }) => {
-    const number = numberOf(port, units);
+    const number = numberOf(port);
     return mac === undefined || number === undefined ? [] : [{ adapter_number: number, mac_address: mac }];
   });
 }
@@ -218,7 +212,7 @@ function addContainer(
     ...(files.volumes.length > 0 && { extra_volumes: files.volumes }),
   };
   const units = needs?.unitsOf;
-  const addresses = addressesOf(ends, units);
+  const addresses = addressesOf(ends, (port) => numberOf(port, units));
   const node = {
     kind: container,
     // The address keeps an engine from fetching an image of this name from a registry.
@@ -353,10 +347,10 @@ function place(lab: LabBuilder, { node: given, port }: ForeignEnd, { names, left
   const { taken = [], changed = [] } = lab.report(name) ?? {};
   const isSwitch = taken.some((kind) => bridgeKinds.has(kind));
   const units = Object.entries(containerKinds).find(([kind]) => taken.some((word) => word.split(' ')[0] === kind))?.[1].unitsOf;
-  const number = numberOf(port, units);
+  const isMachine = changed.some((text) => text.startsWith('a virtual machine'));
+  const number = isMachine ? machineAdapter(taken[0] ?? '', port) : numberOf(port, units);
   if (!isSwitch && number === undefined && port !== '') changed.push(`${port} is its first free port`);
   if (isSwitch || number === undefined) return name;
-  const isMachine = changed.some((text) => text.startsWith('a virtual machine'));
   const own = isMachine ? `${number}/0` : units === undefined ? `eth${number}` : `e${Math.floor(number / units)}/${number % units}`;
   const end = `${name}:${own}`;
   // `eth1/1` and `eth2/1` end in the same number.
@@ -365,6 +359,7 @@ function place(lab: LabBuilder, { node: given, port }: ForeignEnd, { names, left
     return name;
   }
   used.add(end);
+  if (isMachine && port !== `eth${number}`) changed.push(`${port} is adapter ${number}`);
   if (!isMachine && own !== port && units === undefined) changed.push(`${port} is ${own}`);
   return end;
 }

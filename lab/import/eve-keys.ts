@@ -15,10 +15,9 @@ export const labKeys = {
 
 /** Modules of a router. */
 export const slotKeys = ['slot0', 'slot1', 'slot2', 'slot3', 'slot4', 'slot5', 'slot6'] as const;
-const slots = Object.fromEntries(slotKeys.map((key) => [key, taken('the module, of a Dynamips router')])) as Record<
-  (typeof slotKeys)[number],
-  ReturnType<typeof taken>
->;
+const slots = Object.fromEntries(
+  slotKeys.map((key) => [key, taken('the module, of a Dynamips router whose platform has a place for it')]),
+) as Record<(typeof slotKeys)[number], ReturnType<typeof taken>>;
 
 export const nodeKeys = {
   id: taken('names of links'),
@@ -26,8 +25,8 @@ export const nodeKeys = {
   type: changed('`qemu`, `docker`, `vpcs`, `iou` for `iol`, `dynamips`; others are machines'),
   template: changed('`image` where there is none; the platform of a Dynamips router'),
   image: changed('`image`, with `.qcow2` behind it for machines'),
-  left: taken('`x`'),
-  top: taken('`y`'),
+  left: taken('`x`; percents are of 1200 pixels'),
+  top: taken('`y`; percents are of 800 pixels'),
   cpu: taken('`cpus` of a machine'),
   ram: taken('`memory`, MiB'),
   ethernet: taken('`adapters`; Ethernet bays of IOL'),
@@ -83,8 +82,8 @@ export const networkKeys = {
   id: needless('names of links'),
   type: changed('a link of two nodes, a switch of more, with a NAT node behind it for `pnet` and `nat`'),
   name: taken('name of the switch'),
-  left: taken('`x`'),
-  top: taken('`y`'),
+  left: taken('`x`; percents are of 1200 pixels'),
+  top: taken('`y`; percents are of 800 pixels'),
   visibility: needless('looks'),
   icon: needless('looks'),
   smart: needless('looks'),

@@ -2,12 +2,12 @@
 import { SaxesParser } from 'saxes';
 import { ForeignMap } from '../../src/schema/foreign-map.ts';
 import type { NodeType } from '../../src/schema/node.ts';
-import { routerMemory } from '../../src/schema/router-memory.ts';
 import { LabError } from '../file/lab-error.ts';
 import type { TreeMap } from '../file/read-yaml.ts';
-import { interfaceKeys, labKeys, networkKeys, nodeKeys, slotKeys } from './eve-keys.ts';
+import { interfaceKeys, labKeys, networkKeys, nodeKeys } from './eve-keys.ts';
+import { type EveHardware, routerOf } from './eve-routers.ts';
 import { type ImportedLab, LabBuilder, type NodeReport, nodeName, textIn } from './foreign-lab.ts';
-import { container, eveKinds, machine, networkSwitch, pc, router, unixRouter, uplink } from './kinds.ts';
+import { configDiskFile, container, eveKinds, machine, networkSwitch, pc, router, unixRouter, uplink } from './kinds.ts';
 
 /** Longest file, characters. */
 const maxLength = 8_388_608;
@@ -47,9 +47,11 @@ export function importEve(text: string, file: string): ImportedLab {
   for (const element of all(child(topology, 'nodes'), 'node')) {
     const map: EveNodeMap = new ForeignMap(element.attributes, nodeKeys);
     const ports = all(element, 'interface').map((one) => new ForeignMap(one.attributes, interfaceKeys));
-    const { name, report } = addNode(lab, map, { ports, configs });
+    const { name, report, hasPort } = addNode(lab, map, { ports, configs });
     for (const port of ports) {
-      const end = `${name}${portOf(map, port, report)}`;
+      const place = portOf(map, port, { report, hasPort });
+      if (place === undefined) continue;
+      const end = `${name}${place}`;
       const network = port.text('network_id');
       if (network !== undefined && network !== '0') ends.set(network, [...(ends.get(network) ?? []), end]);
       if (port.has('remote_id')) joinSerial(lab, serial, { node: map, port: { map: port, end } });
@@ -85,20 +87,25 @@ interface EveNodeParts {
   readonly configs: ReadonlyMap<string | undefined, string>;
 }
 
-function addNode(lab: LabBuilder, node: EveNodeMap, { ports, configs }: EveNodeParts): { name: string; report: NodeReport } {
+interface AddedEveNode extends Pick<EveHardware, 'hasPort'> {
+  readonly name: string;
+  readonly report: NodeReport;
+}
+
+function addNode(lab: LabBuilder, node: EveNodeMap, { ports, configs }: EveNodeParts): AddedEveNode {
   const label = nodeName(node.text('name') ?? '');
   const id = node.text('id');
   const name = lab.has(label) ? `${label}-${id ?? ''}` : label;
   const type = node.text('type') ?? '';
   const [image = '', template = ''] = [node.text('image'), node.text('template')];
   const kind = eveKinds.get(type) ?? machine;
-  const place = { x: Math.round(node.number('left') ?? 0), y: Math.round(node.number('top') ?? 0) };
+  const hardware = hardwareOf(kind, node, ports);
   const isMachine = kind === machine;
   const fields: TreeMap = {
     kind,
     ...(kind !== pc && { image: isMachine ? `${image || template || type}.qcow2` : image || template || type }),
-    ...hardwareOf(kind, node, ports),
-    ...place,
+    ...hardware.fields,
+    ...placeOf(node),
   };
   const report = lab.add(name, fields, { taken: [`${type} ${image || template}`.trim()], given: node.text('name') ?? name });
   if (!eveKinds.has(type)) report.changed.push(`type "${type}" is taken as a virtual machine`);
@@ -106,27 +113,30 @@ function addNode(lab: LabBuilder, node: EveNodeMap, { ports, configs }: EveNodeP
     report.missing.push(
       `its disk: EVE-NG has a folder ${image || template}; put its disk into the image folder and name it as image`,
     );
-  if (kind === router && !node.number('ram')) report.changed.push(`memory is ${fields.memory} MiB`);
+  report.changed.push(...(hardware.changed ?? []));
+  report.missing.push(...(hardware.missing ?? []));
   const config = configs.get(id);
   if (config !== undefined && node.peek('config') === '0')
     report.missing.push('its saved configuration, which is not used at its start');
-  else addConfig(report, fields, config);
+  else addConfig(report, fields, { config, template });
   node.raw('config');
-  return { name, report };
+  return { name, report, hasPort: hardware.hasPort };
 }
 
 /** Returns memory, processors, adapters and slots, of those that the kind has. */
-function hardwareOf(kind: NodeType, node: EveNodeMap, ports: readonly EvePortMap[]): TreeMap {
+function hardwareOf(kind: NodeType, node: EveNodeMap, ports: readonly EvePortMap[]): EveHardware {
   // Telnet is the console of all kinds without a screen.
   if (kind !== machine && node.peek('console') === 'telnet') node.raw('console');
   if (kind === pc) {
     for (const key of ['ethernet', 'cpu', 'ram'] as const) node.raw(key);
-    return {};
+    return { fields: {} };
   }
   const adapters = node.number('ethernet');
   // Some templates have an interface for management before those that are counted.
   const lastPort = Math.max(1, ...ports.map((port) => Math.floor(Number(port.peek('id') ?? 0)) + 1 || 1));
-  if (kind === container) return { ...(adapters && { adapters: Math.min(Math.max(adapters, lastPort), 99) }) };
+  const among = (most: number) => ({ hasPort: (adapter: number) => adapter < most });
+  if (kind === container) return { fields: adapters ? { adapters: Math.min(Math.max(adapters, lastPort), 99) } : {}, ...among(99) };
+  if (kind === router) return routerOf(node);
   const memory = node.number('ram');
   if (kind === machine) {
     const [cpus, console] = [node.number('cpu'), String(node.peek('console') ?? '')];
@@ -135,49 +145,39 @@ function hardwareOf(kind: NodeType, node: EveNodeMap, ports: readonly EvePortMap
       ...fitting(node, 'qemu_nic', 'adapter_type', /^(?:e1000|i82559er|ne2k_pci|pcnet|rtl8139|virtio-net-pci|vmxnet3)$/),
       ...fitting(node, 'qemu_arch', 'platform', /^(?:aarch64|arm|i386|x86_64)$/),
     };
-    return {
+    const fields = {
       ...(memory && { memory }),
       ...(cpus && { cpus }),
       ...(adapters && { adapters: Math.min(Math.max(adapters, lastPort), 275) }),
       ...(/^(?:telnet|vnc)$/.test(console) && { console_type: node.text('console') }),
       ...(Object.keys(properties).length > 0 && { properties }),
     };
+    return { fields, ...among(275) };
   }
   const nvram = node.number('nvram');
-  if (kind === unixRouter) {
-    const slots = (isSerial: boolean) =>
-      new Set(ports.flatMap((port) => ((port.peek('type') === 'serial') === isSerial ? slotOf(port)[0] : [])));
-    const ethernet = Math.max(adapters ?? 1, ...[...slots(false)].map((slot) => slot + 1));
-    const serial = Math.max(node.number('serial') ?? 0, ...[...slots(true)].map((slot) => slot + 1 - ethernet));
-    const bays = {
-      ethernet_adapters: Math.min(ethernet, 16),
-      serial_adapters: Math.min(Math.max(serial, 0), 16 - Math.min(ethernet, 16)),
-    };
-    return { ...(memory && { memory }), properties: { ...bays, ...(nvram && { nvram }) } };
-  }
-  const [template = '', idlepc] = [String(node.peek('template') ?? ''), node.text('idlepc')];
-  const slots = slotKeys.flatMap((key): [string, string][] => {
-    const module = node.text(key);
-    return module === undefined || module === '' || module === '0' ? [] : [[key, module]];
-  });
-  const { platform, chassis } = platformOf(template);
+  const slots = (isSerial: boolean) =>
+    new Set(ports.flatMap((port) => ((port.peek('type') === 'serial') === isSerial ? slotOf(port)[0] : [])));
+  const ethernet = Math.min(Math.max(adapters ?? 1, ...[...slots(false)].map((slot) => slot + 1)), 16);
+  const serial = Math.max(node.number('serial') ?? 0, ...[...slots(true)].map((slot) => slot + 1 - ethernet));
+  const bays = { ethernet_adapters: ethernet, serial_adapters: Math.min(Math.max(serial, 0), 16 - ethernet) };
   return {
-    memory: memory || (routerMemory[platform] ?? 256),
-    properties: {
-      platform,
-      ...(chassis !== undefined && { chassis }),
-      ...(idlepc?.startsWith('0x') && idlepc !== '0x0' && { idlepc }),
-      ...(nvram && { nvram }),
-      ...Object.fromEntries(slots),
-    },
+    fields: { ...(memory && { memory }), properties: { ...bays, ...(nvram && { nvram }) } },
+    hasPort: (adapter, port) => adapter < 16 && port < 4,
   };
 }
 
-/** Returns the platform that a template names, and the chassis where the platform has several: `c1710` is a c1700. */
-function platformOf(template: string): { readonly platform: string; readonly chassis?: string } {
-  const [, series, model] = /^c(17|26|36)(\d\d)$/.exec(template) ?? [];
-  if (series !== undefined) return { platform: `c${series}00`, ...(model !== '00' && { chassis: `${series}${model}` }) };
-  return { platform: Object.hasOwn(routerMemory, template) ? template : 'c7200' };
+/** Pixels of one percent of the canvas: old labs have places in percent. */
+const percentPixels = { left: 12, top: 8 };
+
+/** Returns the place of a node or network; undefined where the file has none, so that it is laid out with others. */
+function placeOf(element: ForeignMap<'left' | 'top'>): { readonly x: number; readonly y: number } | undefined {
+  const read = (key: 'left' | 'top') => {
+    const [, percent] = /^(-?\d{1,4}(?:\.\d{1,9})?)%$/.exec(String(element.peek(key))) ?? [];
+    if (percent !== undefined) element.raw(key);
+    return percent === undefined ? element.number(key) : Number(percent) * percentPixels[key];
+  };
+  const [x, y] = [read('left'), read('top')];
+  return x === undefined && y === undefined ? undefined : { x: Math.round(x ?? 0), y: Math.round(y ?? 0) };
 }
 
 /** Returns a property of the attribute's value; none where the value does not fit, which counts as unread. */
@@ -194,14 +194,26 @@ function slotOf(port: EvePortMap): readonly [number, number] {
   return slot === undefined ? [id % 16, Math.floor(id / 16)] : [Number(slot), Number(unit)];
 }
 
-function addConfig(report: { taken: string[]; missing: string[] }, fields: TreeMap, config: string | undefined): void {
+function addConfig(
+  report: NodeReport,
+  fields: TreeMap,
+  { config, template }: { readonly config: string | undefined; readonly template: string },
+): void {
   const text = config === undefined ? '' : Buffer.from(config, 'base64').toString('utf8');
   if (text.trim() === '') return;
-  if (fields.kind === pc || fields.kind === router || fields.kind === unixRouter) {
+  if (fields.kind === container) {
+    report.missing.push('its start-up configuration: paste it into the console');
+    return;
+  }
+  if (fields.kind === machine) {
+    const path = `config/${configDiskFile(template) ?? 'startup-config.cfg'}`;
+    fields.files = { [path]: text.slice(0, longestConfig) };
+    report.changed.push(`its start-up configuration is ${path} on its config disk`);
+  } else {
     fields.config = text.slice(0, longestConfig);
     report.taken.push('start-up configuration');
-    if (text.length > longestConfig) report.missing.push(`its start-up configuration after ${longestConfig} characters`);
-  } else report.missing.push('its start-up configuration: put it on a config disk, or paste it into the console');
+  }
+  if (text.length > longestConfig) report.missing.push(`its start-up configuration after ${longestConfig} characters`);
 }
 
 /** Adds a text object, whose data is base64 of HTML, or in old labs of HTML in a text. Only its text and position are imported. */
@@ -223,16 +235,27 @@ function addText(lab: LabBuilder, object: XmlElement): void {
   lab.drawText(text, pixels('left'), pixels('top'));
 }
 
-/** Names a port by adapter and port; a PC has one only. */
-function portOf(node: EveNodeMap, port: EvePortMap, report: NodeReport): string {
+/** Names a port by adapter and port; a PC has one only. Undefined, and reported: the node has no such port. */
+function portOf(
+  node: EveNodeMap,
+  port: EvePortMap,
+  { report, hasPort }: Pick<AddedEveNode, 'report' | 'hasPort'>,
+): string | undefined {
   const kind = eveKinds.get(String(node.peek('type') ?? '')) ?? machine;
   const number = port.number('id');
   for (const key of ['name', 'type'] as const) port.raw(key);
   if (kind === pc) return '';
-  if (kind === router || kind === unixRouter) return `:${slotOf(port).join('/')}`;
-  if (number !== undefined && Number.isInteger(number) && number >= 0) return `:${number}/0`;
-  report.changed.push(`interface ${String(port.peek('name') ?? '')} is its first free port`);
-  return '';
+  const shown = `interface ${String(port.peek('name') ?? port.peek('id') ?? '').slice(0, 100)}`;
+  const isRouter = kind === router || kind === unixRouter;
+  if (!isRouter && (number === undefined || !Number.isInteger(number) || number < 0)) {
+    report.changed.push(`${shown} is its first free port`);
+    return '';
+  }
+  const [adapter, unit] = isRouter ? slotOf(port) : [number ?? 0, 0];
+  if (hasPort?.(adapter, unit) !== false) return `:${adapter}/${unit}`;
+  for (const key of ['network_id', 'remote_id', 'remote_if'] as const) port.raw(key);
+  report.missing.push(`the link of ${shown}: it has no port ${adapter}/${unit}`);
+  return undefined;
 }
 
 /** Adds a network: a link for two nodes, a switch for more, a NAT node for an uplink. */
@@ -245,7 +268,7 @@ function joinNetwork(
   const isOutside = /^(pnet|nat)/.test(type);
   const [one, other] = ends;
   const label = nodeName(network.text('name') || `Net-${id}`);
-  const place = { x: Math.round(network.number('left') ?? 0), y: Math.round(network.number('top') ?? 0) };
+  const place = placeOf(network);
   for (const key of network.unread()) lab.lacks(`network ${label} ${key}`);
   if (!isOutside && ends.length === 2 && one !== undefined && other !== undefined) {
     lab.link(one, other);
@@ -259,7 +282,8 @@ function joinNetwork(
   );
   for (const end of ends) lab.link(end, base);
   if (!isOutside) return;
-  lab.add(`${base}-out`, { kind: uplink, x: place.x, y: place.y - 120 }, { taken: [type] });
+  const beside = place && { x: place.x, y: place.y - 120 };
+  lab.add(`${base}-out`, { kind: uplink, ...beside }, { taken: [type] });
   lab.link(base, `${base}-out`);
   report.changed.push(`${type}: a switch with a NAT node behind it`);
 }

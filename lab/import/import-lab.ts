@@ -24,8 +24,8 @@ export function importLab(text: string, file: string, program: ForeignProgram = 
 /** Recognizes the program by the first words of the file. */
 function programOf(text: string, file: string): ForeignProgram {
   if (/^\s*(<\?xml|<lab)/.test(text)) return 'eve-ng';
-  if (/^\s*"?topology"?\s*:/m.test(text)) return 'containerlab';
   if (/\bnode_definition"?\s*:/.test(text)) return 'cml';
+  if (/(?:^|[{,])\s*"?topology"?\s*:/m.test(text)) return 'containerlab';
   if (/\b(device|provider|module)"?\s*:/.test(text)) return 'netlab';
   throw new LabError(`${file} is of no program that is known. Name it with --from: ${foreignPrograms.join(', ')}`);
 }

@@ -19,8 +19,11 @@ export const eveKinds: ReadonlyMap<string, NodeType> = new Map([
   ['dynamips', router],
 ]);
 
-/** Node definitions of CML that become switches, and those that become uplinks. */
-export const cmlSwitches: ReadonlySet<string> = new Set(['unmanaged_switch', 'ioll2-xe-switch']);
+/** Node definitions of CML that become switches, routers of IOL and uplinks. */
+export const cmlSwitches: ReadonlySet<string> = new Set(['unmanaged_switch']);
+export const cmlUnixRouters: ReadonlySet<string> = new Set(['iol-xe', 'ioll2-xe']);
+/** Ethernet ports in each slot of an IOL. */
+export const unixRouterPorts = 4;
 export const cmlUplinks: ReadonlySet<string> = new Set(['external_connector', 'nat']);
 
 /** Settings that the images of a containerlab kind need to start. */
@@ -116,3 +119,38 @@ const wrappedKinds: ReadonlySet<string> = new Set([
     'openwrt',
   ],
 ]);
+
+/** First data interface of wrapped machines whose own names of interfaces are not numbered as those of the container (eth1, eth2, …). */
+const aliasCounts: readonly (readonly [RegExp, (number: number) => number])[] = [
+  [/^juniper|xrv|^cisco_(?:asav|ftdv)/, (number) => number + 1],
+  [/csr1000v|c8000v|^mikrotik|^fortinet/, (number) => number - 1],
+  [/^sonic/, (number) => number / 4 + 1],
+];
+
+/**
+ * Returns the adapter that an interface of a machine is, which containerlab names as in the container (`eth3`) or as in its system
+ * (`ge-0/0/2`, `1/1/c3/1`); undefined for a name without a usable number.
+ */
+export function machineAdapter(kind: string, port: string): number | undefined {
+  const [, digits] = /c(\d{1,3})\/1$/.exec(port) ?? /(\d{1,3})$/.exec(port) ?? [];
+  if (digits === undefined) return undefined;
+  const count = /^eth\d+$/.test(port) ? undefined : aliasCounts.find(([pattern]) => pattern.test(kind))?.[1];
+  const number = count?.(Number(digits)) ?? Number(digits);
+  return Number.isInteger(number) && number >= 0 ? number : undefined;
+}
+
+/** Files in which systems find a configuration on a config disk, by the names that programs give to the systems. */
+const configDiskFiles: readonly (readonly [RegExp, string])[] = [
+  [/xrv/, 'iosxr_config.txt'],
+  [/csr|c8000v|cat[89]|iosxe/, 'iosxe_config.txt'],
+  [/ios|iol/, 'ios_config.txt'],
+  [/nxos|n9k/, 'nxos_config.txt'],
+  [/asav/, 'day0-config'],
+  [/juniper|vjunos|vmx|vqfx|vsrx/, 'juniper.conf'],
+  [/^(?:ubuntu|coreos|debian)/, 'user-data'],
+];
+
+/** Returns the file that a system reads from a config disk; undefined where none is known. */
+export function configDiskFile(system: string): string | undefined {
+  return configDiskFiles.find(([pattern]) => pattern.test(system))?.[1];
+}

@@ -30,7 +30,7 @@ export const nodeKeys = {
   device: taken('whether it is a container'),
   box: taken('`image`'),
   image: taken('`image`'),
-  provider: changed('a container for `clab`, a machine for others'),
+  provider: changed('a container for `clab`, a machine for others and for those that vrnetlab wraps'),
   clab: taken('container'),
   interfaces: taken('addresses, in `etc/network/interfaces` of a container'),
   loopback: taken('addresses, in `etc/network/interfaces` of a container'),
@@ -78,7 +78,8 @@ export const interfaceKeys = {
   ifname: taken('interface'),
   ipv4: taken('address'),
   ipv6: taken('address'),
-  ifindex: needless(''),
+  ifindex: needless('counts the interfaces: read at the link'),
+  clab: needless('name of the interface in its container, which `ifindex` counts'),
   linkindex: needless(''),
   name: needless('description'),
   neighbors: needless(''),
@@ -127,7 +128,11 @@ export const linkKeys = {
 };
 
 /** Facts that the interface of the node has as well are read there. */
-export const endKeys = { ...interfaceKeys, node: taken('node') };
+export const endKeys = {
+  ...interfaceKeys,
+  node: taken('node'),
+  ifindex: changed('number of the port where `ifname` is not `eth1`, `eth2`, …; machines have management as port 0'),
+};
 
 export const tcKeys = {
   delay: taken('`delay`, ms'),

@@ -4,6 +4,7 @@
  */
 
 import { ForeignMap } from '../../src/schema/foreign-map.ts';
+import type { NodeType } from '../../src/schema/node.ts';
 import { LabError } from '../file/lab-error.ts';
 import { isTreeMap, readForeignYaml, type Tree, type TreeMap } from '../file/read-yaml.ts';
 import {
@@ -14,10 +15,11 @@ import {
   mapOf,
   type NodeReport,
   nodeName,
+  numberIn,
   pathBeside,
   textIn,
 } from './foreign-lab.ts';
-import { commandOf, container, containerKinds, machine, networkSwitch } from './kinds.ts';
+import { commandOf, container, containerKinds, isWrappedMachine, machine, networkSwitch } from './kinds.ts';
 import {
   bindKeys,
   clabKeys,
@@ -47,13 +49,13 @@ export function importNetlab(text: string, file: string): ImportedLab {
     );
   const lab = new LabBuilder(top.text('name') ?? 'netlab');
   const standard = { device: textIn(mapOf(top.raw('defaults')), 'device') ?? '', provider: top.text('provider') ?? '' };
-  const names = new Map<string, string>();
+  const added: AddedNodes = { names: new Map(), machines: new Set(), nodes };
   for (const [given, fields] of Object.entries(nodes)) {
     const name = nodeName(given);
-    names.set(given, name);
-    addNode(lab, { given, name, node: new ForeignMap(fields, nodeKeys) }, standard);
+    added.names.set(given, name);
+    if (addNode(lab, { given, name, node: new ForeignMap(fields, nodeKeys) }, standard) === machine) added.machines.add(name);
   }
-  for (const [index, link] of top.maps('links', linkKeys).entries()) addLink(lab, link, { names, index, nodes });
+  for (const [index, link] of top.maps('links', linkKeys).entries()) addLink(lab, link, { added, index });
   for (const key of top.unread()) lab.lacks(key);
   return lab.build();
 }
@@ -75,14 +77,16 @@ interface NetlabNode {
   readonly node: NetlabNodeMap;
 }
 
-function addNode(lab: LabBuilder, named: NetlabNode, standard: { readonly device: string; readonly provider: string }): void {
+/** Adds a node and returns its kind. */
+function addNode(lab: LabBuilder, named: NetlabNode, standard: { readonly device: string; readonly provider: string }): NodeType {
   const { node } = named;
   const device = node.text('device') ?? standard.device;
   const image = node.text('box') ?? node.text('image') ?? '';
   const provider = node.text('provider') ?? standard.provider;
+  const isWrapped = isWrappedMachine(textIn(mapOf(node.peek('clab')), 'kind') ?? '', image);
   const isContainer =
-    node.has('clab') || (provider === '' || provider === 'clab' ? containerDevices.has(device) : provider === 'clab');
-  const report = isContainer ? addContainer(lab, named, { image, device }) : addMachine(lab, named, { image, device });
+    !isWrapped && (node.has('clab') || ((provider === '' || provider === 'clab') && containerDevices.has(device)));
+  const report = isContainer ? addContainer(lab, named, { image, device }) : addMachine(lab, named, { image, device, isWrapped });
   report.taken.push(`${device} ${image}`.trim());
   if (image === '') report.missing.push('its image');
   const modules = node.list('module').map(String);
@@ -90,14 +94,15 @@ function addNode(lab: LabBuilder, named: NetlabNode, standard: { readonly device
   if (modules.length > 0 && !hasScripts)
     report.missing.push(`configuration of ${modules.join(', ')}: netlab's own (netlab initial)`);
   report.missing.push(...node.unread());
+  return isContainer ? container : machine;
 }
 
 function addMachine(
   lab: LabBuilder,
   { given, name, node }: NetlabNode,
-  { image, device }: { readonly image: string; readonly device: string },
+  { image, device, isWrapped }: { readonly image: string; readonly device: string; readonly isWrapped: boolean },
 ): NodeReport {
-  const disk = `${image || device || name}.qcow2`.replaceAll('/', '-');
+  const disk = `${(isWrapped ? '' : image) || device || name}.qcow2`.replaceAll('/', '-');
   const [memory, cpus] = [node.number('memory'), node.number('cpu')];
   const report = lab.add(
     name,
@@ -110,7 +115,10 @@ function addMachine(
     { given },
   );
   if (!memory) report.changed.push('memory is 2048 MiB');
-  report.changed.push('a Vagrant box or disk image must be in the image folder');
+  if (isWrapped) {
+    report.changed.push('a virtual machine of its own, not one inside a container');
+    report.missing.push(`its disk of ${image.slice(0, 200)}: put it into the image folder and name it as image (now ${disk})`);
+  } else report.changed.push('a Vagrant box or disk image must be in the image folder');
   return report;
 }
 
@@ -201,23 +209,37 @@ function addressesIn(port: ForeignMap<'ipv4' | 'ipv6'>): string[] {
   );
 }
 
+interface AddedNodes {
+  /** Names in the file to those in the lab. */
+  readonly names: Map<string, string>;
+  /** Names of nodes in the lab that are machines. */
+  readonly machines: Set<string>;
+  /** Nodes of the file. */
+  readonly nodes: TreeMap;
+}
+
 type NetlabLinkMap = ForeignMap<keyof typeof linkKeys>;
 
 /** Adds a link for two interfaces; more share a switch. */
 function addLink(
   lab: LabBuilder,
   link: NetlabLinkMap,
-  { names, index, nodes }: { readonly names: ReadonlyMap<string, string>; readonly index: number; readonly nodes: TreeMap },
+  { added, index }: { readonly added: AddedNodes; readonly index: number },
 ): void {
   const ends = link.maps('interfaces', endKeys).map((end) => {
     const [node = '', port = ''] = [end.text('node'), end.text('ifname')];
-    const name = names.get(node);
+    const name = added.names.get(node);
     if (name === undefined) throw new LabError(`a link names the node "${node.slice(0, 100)}", which does not exist`);
     // netlab writes the facts of an interface twice: at its node, where they are taken or reported, and here.
-    end.takeSame(listOf(mapOf(nodes[node]).interfaces).find((one) => textIn(mapOf(one), 'ifname') === port));
-    if (/^eth\d+$/.test(port)) return `${name}:${port}`;
-    if (port !== '') lab.report(name)?.changed.push(`${port} is its first free port`);
-    return name;
+    const own = listOf(mapOf(added.nodes[node]).interfaces).find((one) => textIn(mapOf(one), 'ifname') === port);
+    end.takeSame(own);
+    const number = end.number('ifindex') ?? numberIn(mapOf(own), 'ifindex') ?? Number(/^eth(\d{1,2})$/.exec(port)?.[1] ?? -1);
+    const isMachine = added.machines.has(name);
+    if (!isMachine && /^eth\d{1,2}$/.test(port)) return `${name}:${port}`;
+    const place = Number.isInteger(number) && number >= 0 && number < 99 ? (isMachine ? `${number}/0` : `eth${number}`) : undefined;
+    if (port !== '' && (place === undefined || place !== `${port.slice(3)}/0`))
+      lab.report(name)?.changed.push(`${port} is ${place ?? 'its first free port'}`);
+    return place === undefined ? name : `${name}:${place}`;
   });
   const filters = filtersOf(link.map('tc', tcKeys));
   const fields = Object.keys(filters).length > 0 ? { filters } : {};

@@ -124,7 +124,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'symbol.ts',
       'traffic.ts',
     ],
-    ['common.ts', 'console-access.ts', 'pcap-file.ts', 'project-1x.ts', 'router-memory.ts'],
+    ['common.ts', 'console-access.ts', 'pcap-file.ts', 'project-1x.ts', 'router-hardware.ts'],
     [
       'appliance.ts',
       'container-files.ts',

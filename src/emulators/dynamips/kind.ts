@@ -1,13 +1,13 @@
 /** Facts of the kind "dynamips": a router of Cisco's, emulated by Dynamips. Source: the GNS3 2.2 v2 API. */
 import { LongText, Name, nullable, oneOf, strict, TcpPort, Text } from '../../schema/common.ts';
 import { ComputeNodeId } from '../../schema/node.ts';
+import { type RouterPlatformName, routerHardware } from '../../schema/router-hardware.ts';
 import { filled, type TypeProperties, textOf } from '../../schema/template.ts';
 import { type TSchema, Type } from '../../schema/type.ts';
 import { configContents } from '../facts/config-files.ts';
 import { symbol, telnetOrNone } from '../facts/template-pieces.ts';
 import type { ImageFacts, Kind, TemplateFacts } from '../kind.ts';
 import { moduleNames, routerPorts, wicNames } from './modules.ts';
-import { platforms as hardware, type PlatformName } from './platforms.ts';
 
 const macPattern = '^([0-9a-fA-F]{4}\\.[0-9a-fA-F]{4}\\.[0-9a-fA-F]{4})?$';
 const npes = ['npe-100', 'npe-150', 'npe-175', 'npe-200', 'npe-225', 'npe-300', 'npe-400', 'npe-g2'] as const;
@@ -79,8 +79,8 @@ interface PlatformSettings {
   readonly more?: Readonly<Record<string, TSchema>>;
 }
 
-const chassisOf = (name: PlatformName) => ({ chassis: oneOf(Object.keys(hardware[name].chassis)) });
-const platforms: Readonly<Record<PlatformName, PlatformSettings>> = {
+const chassisOf = (name: RouterPlatformName) => ({ chassis: oneOf(Object.keys(routerHardware[name].chassis)) });
+const platforms: Readonly<Record<RouterPlatformName, PlatformSettings>> = {
   c7200: {
     ram: 512,
     nvram: 512,

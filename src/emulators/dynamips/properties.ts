@@ -1,7 +1,8 @@
 /** A router's properties, complete: what was given, and the platform's own for the rest. */
 import { fault } from '../../api/faults.ts';
+import { findRouterHardware, type RouterChassis, type RouterPlatformName } from '../../schema/router-hardware.ts';
 import type { Properties } from '../driver.ts';
-import { type Chassis, type PlatformName, platforms, standardChassis } from './platforms.ts';
+import { platforms } from './platforms.ts';
 
 const common: Properties = {
   auto_delete_disks: false,
@@ -22,12 +23,15 @@ const engines: Properties = { midplane: 'vxr', npe: 'npe-400', power_supplies: [
 /** @throws router_platform */
 export function routerDefaults(given: Properties): Properties {
   const { platform: name, chassis: wanted, dynamips_id, image, ram } = given;
-  const platform = platforms[name as PlatformName];
-  if (!platform) throw badPlatform(given, `there is no platform "${name}"; known are ${Object.keys(platforms).join(', ')}`);
-  const { chassis: known, engines: hasEngines, iomem, ...sizes } = platform;
-  const chassisName = wanted ?? standardChassis[name as PlatformName] ?? '';
+  const [hardware, platform] = [findRouterHardware(String(name)), platforms[name as RouterPlatformName]];
+  if (!hardware) throw badPlatform(given, `there is no platform "${name}"; known are ${Object.keys(platforms).join(', ')}`);
+  const { chassis: known, standard } = hardware;
+  const { engines: hasEngines, iomem, ...sizes } = platform;
+  const chassisName = wanted ?? standard;
   const chassis = typeof chassisName === 'string' && Object.hasOwn(known, chassisName) ? known[chassisName] : undefined;
   if (!chassis) throw badPlatform(given, chassisProblem(String(chassisName), Object.keys(known)));
+  requirePlaces(given, 'slot', chassis.slots);
+  requirePlaces(given, 'wic', chassis.wics);
   return {
     ...common,
     ...sizes,
@@ -42,14 +46,24 @@ export function routerDefaults(given: Properties): Properties {
   };
 }
 
+/** @throws router_platform for a module in a slot or bay that the chassis does not have */
+function requirePlaces(given: Properties, prefix: 'slot' | 'wic', count: number): void {
+  const [key, module] = Object.entries(given).find(
+    ([one, value]) => one.startsWith(prefix) && value && Number(one.slice(prefix.length)) >= count,
+  ) ?? [''];
+  if (key === '') return;
+  const known = count === 0 ? 'none' : Array.from({ length: count }, (_, number) => `${prefix}${number}`).join(', ');
+  throw badPlatform(given, `there is no ${key} for ${String(module)}; known are ${known}`);
+}
+
 /** Adds the boards of the chassis to the given properties, in their slots. */
 export function withBoards(given: Properties): Properties {
-  const chassis = platforms[given.platform as PlatformName]?.chassis[String(given.chassis ?? '')];
+  const chassis = findRouterHardware(String(given.platform))?.chassis[String(given.chassis ?? '')];
   const boards = Object.entries(chassis?.boards ?? {}).map(([slot, board]) => [`slot${slot}`, board]);
   return { ...given, ...Object.fromEntries(boards) };
 }
 
-function slotsOf({ slots, wics }: Chassis, first: string | undefined): Properties {
+function slotsOf({ slots, wics }: RouterChassis, first: string | undefined): Properties {
   const empty = (prefix: string, count: number) => Array.from({ length: count }, (_, number) => [`${prefix}${number}`, null]);
   return Object.fromEntries([...empty('slot', slots), ...empty('wic', wics), ...(first ? [['slot0', first]] : [])]);
 }

@@ -2,10 +2,10 @@
  * The commands that make a router of a node's properties, from plain facts. Sources: the recording in `test/support/dynamips/`, and the
  * properties of the GNS3 2.2 v2 API.
  */
+import { findRouterHardware } from '../../schema/router-hardware.ts';
 import type { Properties } from '../driver.ts';
 import { innerImage, innerPorts } from './confined.ts';
 import type { CommandWord } from './hypervisor.ts';
-import { type PlatformName, platforms } from './platforms.ts';
 
 export interface RouterFacts {
   /** Name of the router in its hypervisor. */
@@ -107,7 +107,7 @@ export interface PluggedModule {
 
 /** Lists the modules in slots and bays, without the boards that are soldered in. */
 export function pluggedModules(properties: Properties): PluggedModule[] {
-  const chassis = platforms[properties.platform as PlatformName]?.chassis[String(properties.chassis ?? '')];
+  const chassis = findRouterHardware(String(properties.platform))?.chassis[String(properties.chassis ?? '')];
   const plugged = Object.entries(properties).flatMap(([key, module]): PluggedModule[] => {
     const [, kind = '', number = ''] = /^(slot|wic)(\d)$/.exec(key) ?? [];
     if (kind === '' || typeof module !== 'string' || module === '') return [];

@@ -77,16 +77,33 @@ test('a router has what its platform gives it, and the ports of its modules', as
   assert.deepEqual([engine.sensors, engine.midplane, 'iomem' in engine], [[22, 22, 22, 22], 'vxr', false]);
 });
 
-test("a chassis brings its boards, and another platform's is refused", async () => {
+test("a chassis brings its boards; another platform's, and modules where it has no slot, are refused", async () => {
   const driver = storageOnlyDriver(dynamipsStorage, host);
   const small = await driver.create({ platform: 'c2600', image: 'x.bin', ram: 64 }, place());
   assert.deepEqual([small.chassis, small.slot0], ['2610', 'C2600-MB-1E']);
   const other = await driver.update(small, { chassis: '2651XM', slot0: '', platform: 'c7200', dynamips_id: 9 }, place());
   assert.deepEqual([other.chassis, other.slot0, other.platform, other.dynamips_id], ['2651XM', 'C2600-MB-2FE', 'c2600', 1]);
-  for (const wrong of [{ platform: 'c7200', chassis: '2610' }, { platform: 'c1234' }, { platform: 'c1700', chassis: '9999' }]) {
+  for (const wrong of [
+    { platform: 'c7200', chassis: '2610' },
+    { platform: 'c1234' },
+    { platform: 'c1700', chassis: '9999' },
+    { platform: 'c3725', slot5: 'NM-1FE-TX' },
+    { platform: 'c3600', wic0: 'WIC-1T' },
+  ]) {
     const asked = driver.create({ image: 'x.bin', ram: 64, ...wrong }, place());
     await assert.rejects(asked, (error) => isFault(error, 'router_platform'));
   }
+  const added = driver.update(small, { slot6: 'NM-4T' }, place());
+  await assert.rejects(added, /there is no slot6 for NM-4T; known are slot0, slot1/);
+  const empty = await driver.create({ platform: 'c3725', image: 'x.bin', ram: 64, slot6: '', wic2: null }, place());
+  assert.deepEqual([empty.slot2, 'slot6' in empty], [null, false]);
+});
+
+test('ports of a router have the numbers of their slots, also where a project names some slots only', () => {
+  assert.deepEqual(portNames(storageOnlyDriver(dynamipsStorage, host), { platform: 'c7200', slot2: 'PA-FE-TX', slot5: 'PA-GE' }), [
+    'FastEthernet2/0 2/0',
+    'GigabitEthernet5/0 5/0',
+  ]);
 });
 
 test('numbers: a free one, or the one that was asked for', async () => {

@@ -1,13 +1,12 @@
 /** Properties of routers that together have everything the schema of routers has. */
-import { modules, wicModules } from '../../../src/emulators/dynamips/modules.ts';
-import { type PlatformName, platforms } from '../../../src/emulators/dynamips/platforms.ts';
+import { type RouterPlatformName, routerHardware, routerModules, wicModules } from '../../../src/schema/router-hardware.ts';
 
 /** Routers, as few as have every platform, chassis, module and WIC of the schema. */
 export function everyRouter(): Record<string, unknown>[] {
-  return (Object.keys(platforms) as PlatformName[]).flatMap((platform) =>
-    Object.entries(platforms[platform].chassis).flatMap(([chassis, { slots, boards, wics }]) => {
+  return (Object.keys(routerHardware) as RouterPlatformName[]).flatMap((platform) =>
+    Object.entries(routerHardware[platform].chassis).flatMap(([chassis, { slots, boards, wics }]) => {
       const free = Array.from({ length: slots }, (_, slot) => slot).filter((slot) => boards[slot] === undefined);
-      const fitting = Object.keys(modules).filter((name) =>
+      const fitting = Object.keys(routerModules).filter((name) =>
         platform === 'c7200' ? /^(PA|C7200)-/.test(name) : platform !== 'c1700' && name.startsWith('NM-'),
       );
       const isBoard = (name: string) => name.startsWith('C7200');

@@ -2,7 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { ForeignMap } from '../../../schema/foreign-map.ts';
 import { labelKeys, type nodeKeys, portKeys, propertyKeys } from '../../../schema/project-1x.ts';
-import { routerMemory } from '../../../schema/router-memory.ts';
+import { findRouterHardware } from '../../../schema/router-hardware.ts';
 import { labelStyle } from './drawings-1x.ts';
 import { integerOr, object, type Raw, textOr } from './raw.ts';
 
@@ -141,7 +141,8 @@ function typeOf(title: string, properties: Raw): Type {
     properties: (old, given) => {
       const platform = textOr(given.platform, guessed);
       const id = old.raw('dynamips_id') ?? given.dynamips_id;
-      return { ...given, platform, ram: given.ram ?? routerMemory[platform] ?? 256, ...(id !== undefined && { dynamips_id: id }) };
+      const ram = given.ram ?? findRouterHardware(platform)?.memory ?? 256;
+      return { ...given, platform, ram, ...(id !== undefined && { dynamips_id: id }) };
     },
   };
 }
