@@ -18,6 +18,7 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
     route(
       'GET /lab.schema.json',
       {
+        right: 'login',
         summary: 'JSON Schema of lab files, with the properties of each kind of node',
         reply: Type.Record(Type.String(), Type.Unknown()),
         own: true,
@@ -29,7 +30,13 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
     ),
     route(
       'POST /v2/labs/plan',
-      { summary: 'Plan the changes of a lab file without applying them', body: LabRequest, reply: LabPlanReply, own: true },
+      {
+        right: 'login',
+        summary: 'Plan the changes of a lab file without applying them',
+        body: LabRequest,
+        reply: LabPlanReply,
+        own: true,
+      },
       async (call) => {
         const pieces: Uint8Array[] = [];
         for await (const piece of threads.run(jobOf('plan', call.body), call)) pieces.push(piece);
@@ -39,6 +46,7 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
     route(
       'POST /v2/labs/apply',
       {
+        right: 'login',
         summary:
           'Create or change a project until it is as a lab file says; one JSON document a line while it does, and the result at last',
         body: LabApply,

@@ -11,6 +11,7 @@ export function demoLabRoute({ Server }: Pick<Settings, 'Server'>): Route {
   return route(
     'POST /v2/demo_lab',
     {
+      right: 'Project.Allocate /projects',
       summary: 'Make the images of the demo lab; tells of its progress, one JSON document a line. Local servers only',
       replyType: 'application/x-ndjson',
       own: true,

@@ -36,7 +36,7 @@ const log = pino({ level: 'error' }, pino.destination(2));
 const memory = new InMemoryCompute();
 const project = '/v2/compute/projects/{project_id}';
 /** Routes whose work is not simulated. */
-const idle = (key: RouteKey, reply: unknown = undefined) => route(key, { summary: key }, () => reply);
+const idle = (key: RouteKey, reply: unknown = undefined) => route(key, { right: 'open', summary: key }, () => reply);
 const more = [
   idle(`DELETE ${project}`),
   idle(`GET ${project}/files`, []),

@@ -72,7 +72,7 @@ export function isAdministrator(caller: Caller): boolean {
 
 /** Returns the declared right of a request. */
 export function rightOf({ route: { spec }, params }: RouteMatch): FixedRight {
-  return (typeof spec.right === 'function' ? spec.right(params) : spec.right) ?? 'administrator';
+  return typeof spec.right === 'function' ? spec.right(params) : spec.right;
 }
 
 /** A privilege on a path, which an account has or lacks. */

@@ -4,7 +4,7 @@ import { type RouteKey, route } from './route.ts';
 import { RouteTable } from './route-table.ts';
 
 function tableOf(...keys: RouteKey[]): RouteTable {
-  return new RouteTable(keys.map((key) => route(key, { summary: '' }, () => undefined)));
+  return new RouteTable(keys.map((key) => route(key, { right: 'open', summary: '' }, () => undefined)));
 }
 
 /** Returns the key of the route that is found, and its parameters. */

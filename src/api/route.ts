@@ -92,10 +92,8 @@ export interface Socket {
   close(code?: number, reason?: string): void;
 }
 
-export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | undefined = TSchema | undefined> {
+interface RouteFacts<B extends TSchema | undefined, R extends TSchema | undefined> {
   readonly summary: string;
-  /** Right to send the request: a privilege (on the request's path, or `Privilege /path`), several, or a word. */
-  readonly right?: Right;
   /** Schema of the JSON body; undefined: body and query are ignored. */
   readonly body?: B;
   /** The body is an unlimited byte stream and is not parsed. `file`: it is a file, alone or in a form. */
@@ -115,6 +113,12 @@ export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | un
   readonly query?: Readonly<Record<string, TSchema>>;
   /** Patchbay's own route, not in the GNS3 API; `docs/api.md` explains it. */
   readonly own?: true;
+}
+
+export interface RouteSpec<B extends TSchema | undefined, R extends TSchema | undefined = TSchema | undefined>
+  extends RouteFacts<B, R> {
+  /** Right to send the request: a privilege (on the request's path, or `Privilege /path`), several, or a word. */
+  readonly right: Right;
 }
 
 type BodyOf<B> = B extends TSchema ? Static<B> : unknown;
@@ -165,6 +169,25 @@ export function socketRoute<Key extends `GET /${string}`, Accepted>(
     handle: accept as Route['handle'],
     socket: (call, socket, accepted) => serve(socket, accepted as Awaited<Accepted>, call as Call<Key>),
   };
+}
+
+/** Declares a route of the compute's API. */
+export function computeRoute<
+  Key extends RouteKey,
+  B extends TSchema | undefined = undefined,
+  R extends TSchema | undefined = undefined,
+>(key: Key, spec: RouteFacts<B, R>, handle: (call: Call<Key, BodyOf<B>>) => unknown): TypedRoute<Key, B, R> {
+  return route<Key, B, R>(key, { ...spec, right: 'compute' }, handle);
+}
+
+/** Declares a WebSocket route of the compute's API. */
+export function computeSocketRoute<Key extends `GET /${string}`, Accepted>(
+  key: Key,
+  spec: RouteFacts<undefined, undefined>,
+  accept: (call: Call<Key>) => Accepted | Promise<Accepted>,
+  serve: (socket: Socket, accepted: Awaited<Accepted>, call: Call<Key>) => void,
+): TypedRoute<Key, undefined, undefined> {
+  return socketRoute(key, { ...spec, right: 'compute' }, accept, serve);
 }
 
 function split(key: RouteKey): [Method, string] {

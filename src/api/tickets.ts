@@ -42,6 +42,7 @@ export class Tickets {
     return route(
       'POST /v2/tickets',
       {
+        right: 'login',
         summary: 'A ticket with which a browser opens one WebSocket without credentials',
         body: TicketCreate,
         status: 201,

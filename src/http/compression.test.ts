@@ -14,13 +14,19 @@ import { createHttpServer } from './server.ts';
 const many = Array.from({ length: 1000 }, (_, number) => ({ number, name: `N${number}` }));
 const app = await createHttpServer({
   routes: [
-    route('GET /v2/many', { summary: '' }, () => many),
-    route('GET /v2/few', { summary: '' }, () => [1, 2, 3]),
-    route('GET /v2/tagged', { summary: '' }, () => new Tagged(many)),
-    route('GET /v2/none', { summary: '', status: 204 }, () => undefined),
-    route('GET /v2/fails', { summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x'.repeat(10_000) }))),
-    route('GET /v2/stream', { summary: '' }, () => new Stream('application/json', Readable.from(['"', 'x'.repeat(5000), '"']))),
-    route('GET /v2/file', { summary: '' }, () => new Stream('application/octet-stream', Buffer.alloc(5000))),
+    route('GET /v2/many', { right: 'open', summary: '' }, () => many),
+    route('GET /v2/few', { right: 'open', summary: '' }, () => [1, 2, 3]),
+    route('GET /v2/tagged', { right: 'open', summary: '' }, () => new Tagged(many)),
+    route('GET /v2/none', { right: 'open', summary: '', status: 204 }, () => undefined),
+    route('GET /v2/fails', { right: 'open', summary: '' }, () =>
+      Promise.reject(fault('project_not_found', { project_id: 'x'.repeat(10_000) })),
+    ),
+    route(
+      'GET /v2/stream',
+      { right: 'open', summary: '' },
+      () => new Stream('application/json', Readable.from(['"', 'x'.repeat(5000), '"'])),
+    ),
+    route('GET /v2/file', { right: 'open', summary: '' }, () => new Stream('application/octet-stream', Buffer.alloc(5000))),
   ],
   log: pino({ level: 'silent' }),
   serverHeader: 'Patchbay/0 GNS3/2.2.60',

@@ -15,7 +15,7 @@ export function metricsRoute(collectors: readonly CollectMetrics[], log: Fastify
   const page = new MetricsPage(collectors, log);
   return route(
     'GET /metrics',
-    { summary: "Figures for monitoring, in Prometheus' text format", replyType: 'text/plain', own: true },
+    { right: 'administrator', summary: "Figures for monitoring, in Prometheus' text format", replyType: 'text/plain', own: true },
     () => page.read(),
   );
 }

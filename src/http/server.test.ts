@@ -21,23 +21,30 @@ const Body = Type.Object(
 );
 
 const routes: Route[] = [
-  route('GET /v2/things/{thing_id}', { summary: '', body: Body }, ({ path, body }) => ({ id: path.thing_id, ...body })),
-  route('POST /v2/things', { summary: '', body: Body, status: 201 }, ({ body }) => body),
-  route('DELETE /v2/things/{thing_id}', { summary: '', status: 204 }, () => undefined),
-  route('PUT /v2/empty', { summary: '' }, () => undefined),
-  route('GET /v2/waits', { summary: '' }, ({ signal }) => ({ isAborted: signal.aborted })),
-  route('GET /v2/fails', { summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x' }))),
-  route('GET /v2/bug', { summary: '' }, () => Promise.reject(new Error('secret cause'))),
-  route('GET /v2/answer', { summary: '' }, () => new Answer(202, { a: 1 })),
-  route('GET /v2/stream', { summary: '' }, () => new Stream('application/vnd.tcpdump.pcap', Readable.from(['ab', 'cd']))),
-  route('POST /v2/files/{path:.+}', { summary: '', raw: true }, async ({ path, stream }) => ({
+  route('GET /v2/things/{thing_id}', { right: 'open', summary: '', body: Body }, ({ path, body }) => ({
+    id: path.thing_id,
+    ...body,
+  })),
+  route('POST /v2/things', { right: 'open', summary: '', body: Body, status: 201 }, ({ body }) => body),
+  route('DELETE /v2/things/{thing_id}', { right: 'open', summary: '', status: 204 }, () => undefined),
+  route('PUT /v2/empty', { right: 'open', summary: '' }, () => undefined),
+  route('GET /v2/waits', { right: 'open', summary: '' }, ({ signal }) => ({ isAborted: signal.aborted })),
+  route('GET /v2/fails', { right: 'open', summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x' }))),
+  route('GET /v2/bug', { right: 'open', summary: '' }, () => Promise.reject(new Error('secret cause'))),
+  route('GET /v2/answer', { right: 'open', summary: '' }, () => new Answer(202, { a: 1 })),
+  route(
+    'GET /v2/stream',
+    { right: 'open', summary: '' },
+    () => new Stream('application/vnd.tcpdump.pcap', Readable.from(['ab', 'cd'])),
+  ),
+  route('POST /v2/files/{path:.+}', { right: 'open', summary: '', raw: true }, async ({ path, stream }) => ({
     path: path.path,
     text: await text(stream ?? Readable.from([])),
   })),
-  route('GET /v2/numbers/{n:\\d+}/x', { summary: '' }, ({ path }) => path),
+  route('GET /v2/numbers/{n:\\d+}/x', { right: 'open', summary: '' }, ({ path }) => path),
   socketRoute(
     'GET /v2/echo/{word}/ws',
-    { summary: '' },
+    { right: 'open', summary: '' },
     ({ path }) => {
       if (path.word === 'closed') throw fault('project_not_found', { project_id: path.word });
       return path.word;

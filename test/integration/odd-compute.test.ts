@@ -31,7 +31,7 @@ const node = { name: 'PC1', status: 'stopped', console: 5000, console_type: 'tel
 
 const reply = (name: string, standard: unknown) => () => (replies.has(name) ? replies.get(name) : standard);
 const routes: Route[] = [
-  route('GET /v2/compute/capabilities', { summary: '' }, () => ({
+  route('GET /v2/compute/capabilities', { right: 'open', summary: '' }, () => ({
     version,
     node_types: ['vpcs', 'qemu', 'hologram', 7],
     link_streams: 'of course',
@@ -41,43 +41,47 @@ const routes: Route[] = [
   })),
   socketRoute(
     'GET /v2/compute/notifications/ws',
-    { summary: '' },
+    { right: 'open', summary: '' },
     () => undefined,
     (socket) => {
       events.add(socket);
       socket.onClose(() => events.delete(socket));
     },
   ),
-  route('GET /v2/compute/projects', { summary: '' }, reply('GET /projects', [])),
-  route('POST /v2/compute/projects', { summary: '' }, () => 'made'),
-  route(`POST ${project}/close`, { summary: '' }, () => undefined),
-  route(`DELETE ${project}`, { summary: '' }, () => undefined),
-  route('GET /v2/compute/statistics', { summary: '' }, reply('GET /statistics', {})),
-  route('GET /v2/compute/network/ports', { summary: '' }, reply('GET /network/ports', {})),
-  route('GET /v2/compute/vpcs/images', { summary: '' }, reply('GET /vpcs/images', [])),
-  route(`POST ${project}/vpcs/nodes`, { summary: '', status: 201 }, ({ path, body }) =>
+  route('GET /v2/compute/projects', { right: 'open', summary: '' }, reply('GET /projects', [])),
+  route('POST /v2/compute/projects', { right: 'open', summary: '' }, () => 'made'),
+  route(`POST ${project}/close`, { right: 'open', summary: '' }, () => undefined),
+  route(`DELETE ${project}`, { right: 'open', summary: '' }, () => undefined),
+  route('GET /v2/compute/statistics', { right: 'open', summary: '' }, reply('GET /statistics', {})),
+  route('GET /v2/compute/network/ports', { right: 'open', summary: '' }, reply('GET /network/ports', {})),
+  route('GET /v2/compute/vpcs/images', { right: 'open', summary: '' }, reply('GET /vpcs/images', [])),
+  route(`POST ${project}/vpcs/nodes`, { right: 'open', summary: '', status: 201 }, ({ path, body }) =>
     replies.has('POST /nodes') ? replies.get('POST /nodes') : { ...node, ...path, ...(body as object) },
   ),
-  route(`GET ${project}/vpcs/nodes/{node_id}`, { summary: '' }, ({ path }) => ({ ...node, ...path })),
-  route(`DELETE ${project}/vpcs/nodes/{node_id}`, { summary: '' }, () => undefined),
-  route(`POST ${project}/qemu/nodes`, { summary: '', status: 201 }, ({ path, body }) => {
+  route(`GET ${project}/vpcs/nodes/{node_id}`, { right: 'open', summary: '' }, ({ path }) => ({ ...node, ...path })),
+  route(`DELETE ${project}/vpcs/nodes/{node_id}`, { right: 'open', summary: '' }, () => undefined),
+  route(`POST ${project}/qemu/nodes`, { right: 'open', summary: '', status: 201 }, ({ path, body }) => {
     requireImage();
     return { ...node, ...path, ...(body as object), ...(replies.get('POST /nodes') as object) };
   }),
-  route(`PUT ${project}/qemu/nodes/{node_id}`, { summary: '' }, ({ path, body }) => {
+  route(`PUT ${project}/qemu/nodes/{node_id}`, { right: 'open', summary: '' }, ({ path, body }) => {
     requireImage();
     return { ...node, ...path, ...(body as object), ...(replies.get('POST /nodes') as object) };
   }),
-  route(`POST ${project}/qemu/nodes/{node_id}/start`, { summary: '' }, ({ path }) => {
+  route(`POST ${project}/qemu/nodes/{node_id}/start`, { right: 'open', summary: '' }, ({ path }) => {
     requireImage();
     return { ...node, ...path, ...(replies.get('POST /nodes') as object) };
   }),
-  route('GET /v2/compute/qemu/images', { summary: '' }, () => []),
-  route('POST /v2/compute/qemu/images/{filename}', { summary: '', raw: true, status: 204 }, async ({ path, stream }) => {
-    await stream?.toArray();
-    uploaded.push(path.filename);
-    missing = undefined;
-  }),
+  route('GET /v2/compute/qemu/images', { right: 'open', summary: '' }, () => []),
+  route(
+    'POST /v2/compute/qemu/images/{filename}',
+    { right: 'open', summary: '', raw: true, status: 204 },
+    async ({ path, stream }) => {
+      await stream?.toArray();
+      uploaded.push(path.filename);
+      missing = undefined;
+    },
+  ),
 ];
 
 describe('a compute that replies in another form', () => {

@@ -121,7 +121,7 @@ export class InMemoryCompute {
   }
 
   #route(key: RouteKey, handle: (path: Path, body: Fields) => unknown): Route {
-    return route(key, { summary: key }, async ({ path, body }) => {
+    return route(key, { right: 'open', summary: key }, async ({ path, body }) => {
       const short = key.replace('/v2/compute', '').replace(/:\\d\+/g, '');
       this.calls.push(short);
       // Answers of the real one take a moment, too.

@@ -77,24 +77,28 @@ export class StockCompute {
       ...{ project_id: path.project_id, node_id: path.node_id ?? (body as Fields).node_id },
     });
     return [
-      route('GET /v2/compute/capabilities', { summary: '' }, ({ userAgent }) => {
+      route('GET /v2/compute/capabilities', { right: 'open' as const, summary: '' }, ({ userAgent }) => {
         this.agents.push(userAgent);
         return { version: this.#version, platform: 'linux', node_types: ['vpcs', 'ethernet_switch'] };
       }),
       socketRoute(
         'GET /v2/compute/notifications/ws',
-        { summary: '' },
+        { right: 'open' as const, summary: '' },
         () => undefined,
         (socket) => socket.send(JSON.stringify({ action: 'ping', event: { cpu_usage_percent: 1, memory_usage_percent: 1 } })),
       ),
-      route('POST /v2/compute/projects', { summary: '', status: 201 }, ({ body }) => body),
-      route(`PUT ${project}`, { summary: '' }, ({ body }) => body),
-      route(`POST ${project}/close`, { summary: '', status: 204 }, () => undefined),
-      route(`DELETE ${project}`, { summary: '', status: 204 }, () => undefined),
-      route(`POST ${project}/ports/udp`, { summary: '', status: 201 }, () => ({ udp_port: this.#nextPort++ })),
+      route('POST /v2/compute/projects', { right: 'open' as const, summary: '', status: 201 }, ({ body }) => body),
+      route(`PUT ${project}`, { right: 'open' as const, summary: '' }, ({ body }) => body),
+      route(`POST ${project}/close`, { right: 'open' as const, summary: '', status: 204 }, () => undefined),
+      route(`DELETE ${project}`, { right: 'open' as const, summary: '', status: 204 }, () => undefined),
+      route(`POST ${project}/ports/udp`, { right: 'open' as const, summary: '', status: 201 }, () => ({
+        udp_port: this.#nextPort++,
+      })),
       ...(['vpcs', 'ethernet_switch'] as const).flatMap((type) => [
-        route(`POST ${project}/${type}/nodes`, { summary: '', status: 201 }, ({ path, body }) => node(path, body)),
-        route(`DELETE ${project}/${type}/nodes/{node_id}`, { summary: '', status: 204 }, () => undefined),
+        route(`POST ${project}/${type}/nodes`, { right: 'open' as const, summary: '', status: 201 }, ({ path, body }) =>
+          node(path, body),
+        ),
+        route(`DELETE ${project}/${type}/nodes/{node_id}`, { right: 'open' as const, summary: '', status: 204 }, () => undefined),
         ...this.#portRoutes(type),
       ]),
     ];
@@ -107,15 +111,15 @@ export class StockCompute {
       this.nios.set(`${path.node_id}/${path.adapter_number}/${path.port_number}`, body as Fields);
       return body;
     };
-    const spec = { summary: '', body: Nio, status: 201 };
+    const spec = { right: 'open' as const, summary: '', body: Nio, status: 201 };
     return [
       route(`POST ${port}/nio`, spec, ({ path, body }) => set('POST', path, body)),
-      route(`DELETE ${port}/nio`, { summary: '', status: 204 }, ({ path }) => {
+      route(`DELETE ${port}/nio`, { right: 'open' as const, summary: '', status: 204 }, ({ path }) => {
         this.nios.delete(`${path.node_id}/${path.adapter_number}/${path.port_number}`);
       }),
-      route(`POST ${port}/start_capture`, { summary: '' }, () => ({ pcap_file_path: '/capture.pcap' })),
-      route(`POST ${port}/stop_capture`, { summary: '', status: 204 }, () => undefined),
-      route(`GET ${port}/pcap`, { summary: '' }, async () => {
+      route(`POST ${port}/start_capture`, { right: 'open' as const, summary: '' }, () => ({ pcap_file_path: '/capture.pcap' })),
+      route(`POST ${port}/stop_capture`, { right: 'open' as const, summary: '', status: 204 }, () => undefined),
+      route(`GET ${port}/pcap`, { right: 'open' as const, summary: '' }, async () => {
         const text = await this.#written.promise;
         if (text === '') throw fault('compute_error', { message: 'no capture' });
         return new Stream('application/vnd.tcpdump.pcap', Readable.from([text], { objectMode: false }));

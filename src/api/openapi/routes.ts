@@ -17,8 +17,8 @@ export function withDocument(described: readonly Route[], versions: ApiVersions)
   };
   const all: readonly Route[] = [
     ...described,
-    route('GET /openapi.json', { summary: 'All routes as an OpenAPI 3.1 document', own: true }, document),
-    route('GET /api', { summary: 'The description as a web page', replyType: 'text/html', own: true }, async () => {
+    route('GET /openapi.json', { right: 'login', summary: 'All routes as an OpenAPI 3.1 document', own: true }, document),
+    route('GET /api', { right: 'login', summary: 'The description as a web page', replyType: 'text/html', own: true }, async () => {
       const { pageOf } = await import('./page.ts');
       return new Stream('text/html; charset=utf-8', Buffer.from(pageOf(await document())), headers);
     }),

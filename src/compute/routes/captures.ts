@@ -1,6 +1,6 @@
 /** Captures on the ports of nodes, of every kind that can be made here. */
 import { isOwnAgent } from '../../api/own-agent.ts';
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { CaptureEntry, CaptureStart, CaptureStarted, CaptureStartWithId } from '../../schema/capture.ts';
 import { Type } from '../../schema/type.ts';
@@ -11,7 +11,7 @@ import type { ComputeRouteContext } from './route-context.ts';
 export function captureRoutes(parts: ComputeRouteContext) {
   const { projects, context } = parts;
   return [
-    route(
+    computeRoute(
       'GET /v2/compute/projects/{project_id}/captures',
       { summary: 'List the captures on nodes of a project', reply: Type.Array(CaptureEntry), own: true },
       ({ path }) => [...projects.get(path.project_id).nodes.values()].flatMap((node) => node.captures.list()),
@@ -38,7 +38,7 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
     return node.exclusively(() => act(node.captures));
   };
   return [
-    route(
+    computeRoute(
       `POST ${place}/start_capture`,
       {
         fillsDisk: true,
@@ -53,15 +53,15 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
         return { pcap_file_path };
       },
     ),
-    route(`POST ${place}/stop_capture`, { summary: 'End the capture of a port', status: 204 }, ({ path }) =>
+    computeRoute(`POST ${place}/stop_capture`, { summary: 'End the capture of a port', status: 204 }, ({ path }) =>
       change(path, (captures) => captures.stop(at(path))),
     ),
-    route(
+    computeRoute(
       `GET ${place}/pcap`,
       { summary: 'The capture of a port as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
       ({ path }) => streamCapture(capturesOf(path).source(at(path))),
     ),
-    route(
+    computeRoute(
       `POST ${place}/captures`,
       {
         fillsDisk: true,
@@ -73,10 +73,12 @@ function portRoutes({ projects }: ComputeRouteContext, { type }: Kind) {
       },
       ({ path, body }) => change(path, (captures) => captures.start(at(path), body)),
     ),
-    route(`DELETE ${place}/captures/{capture_id}`, { summary: 'End a capture of a port', status: 204, own: true }, ({ path }) =>
-      change(path, (captures) => captures.stop(at(path), path.capture_id)),
+    computeRoute(
+      `DELETE ${place}/captures/{capture_id}`,
+      { summary: 'End a capture of a port', status: 204, own: true },
+      ({ path }) => change(path, (captures) => captures.stop(at(path), path.capture_id)),
     ),
-    route(
+    computeRoute(
       `GET ${place}/captures/{capture_id}/pcap`,
       {
         summary: 'A capture of a port as a stream, to its end',

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import { FileEntry } from '../../schema/compute-node.ts';
 import { Type } from '../../schema/type.ts';
 import { listFiles, readProjectFile, removeProjectFile, writeProjectFile } from '../host/files.ts';
@@ -7,22 +7,22 @@ import type { ComputeRouteContext } from './route-context.ts';
 
 export function fileRoutes({ projects }: ComputeRouteContext) {
   return [
-    route(
+    computeRoute(
       'GET /v2/compute/projects/{project_id}/files',
       { summary: 'List the files of a project, with MD5 sums', reply: Type.Array(FileEntry) },
       ({ path }) => listFiles(projects.get(path.project_id).path),
     ),
-    route(
+    computeRoute(
       'GET /v2/compute/projects/{project_id}/files/{path:.+}',
       { summary: 'Read a file of a project', replyType: 'application/octet-stream' },
       ({ path }) => readProjectFile(projects.get(path.project_id).path, path.path),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/files/{path:.+}',
       { summary: 'Write a file of a project', empty: true, raw: 'file', status: 201 },
       ({ path, stream }) => writeProjectFile(projects.get(path.project_id), path.path, stream ?? Readable.from([])),
     ),
-    route(
+    computeRoute(
       'DELETE /v2/compute/projects/{project_id}/files/{path:.+}',
       { summary: 'Delete a file of a project', status: 204, own: true },
       ({ path }) => removeProjectFile(projects.get(path.project_id), path.path),

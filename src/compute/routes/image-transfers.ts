@@ -1,7 +1,7 @@
 /** Images on their way from this compute to others, and to it. */
 import { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
-import { route } from '../../api/route.ts';
+import { computeRoute, route } from '../../api/route.ts';
 import type { ImageFolder } from '../../emulators/host/images.ts';
 import {
   ImageArrival,
@@ -34,7 +34,7 @@ export function imageTransferRoutes({ context, host }: ComputeRouteContext) {
 function departureRoutes(departures: ImageDepartures, folderOf: (type: NodeType) => ImageFolder) {
   const place = '/v2/compute/image_departures' as const;
   return [
-    route(
+    computeRoute(
       `POST ${place}`,
       { summary: 'Let another compute read an image', body: ImageChoice, reply: ImageDeparture, status: 201, own },
       ({ body: { node_type, filename } }) => departures.begin(folderOf(node_type), filename),
@@ -50,7 +50,7 @@ function departureRoutes(departures: ImageDepartures, folderOf: (type: NodeType)
       },
       ({ path, body }) => departures.read(path.departure_id, body),
     ),
-    route(`DELETE ${place}/{departure_id}`, { summary: 'End the transfer of an image', status: 204, own }, ({ path }) =>
+    computeRoute(`DELETE ${place}/{departure_id}`, { summary: 'End the transfer of an image', status: 204, own }, ({ path }) =>
       departures.end(path.departure_id),
     ),
   ];
@@ -59,22 +59,22 @@ function departureRoutes(departures: ImageDepartures, folderOf: (type: NodeType)
 function arrivalRoutes(arrivals: ImageArrivals, folderOf: (type: NodeType) => ImageFolder) {
   const place = '/v2/compute/image_arrivals' as const;
   return [
-    route(
+    computeRoute(
       `POST ${place}`,
       { summary: 'Begin or resume the arrival of an image', body: ImageArrivalStart, reply: ImageArrival, status: 201, own },
       ({ body: { node_type, ...expected } }) => arrivals.begin(folderOf(node_type), expected),
     ),
-    route(
+    computeRoute(
       `POST ${place}/{arrival_id}/bytes/{from}`,
       { summary: 'Append bytes to an arriving image', raw: true, status: 204, own },
       ({ path, stream }) => arrivals.append(path.arrival_id, placeOf(path.from), stream ?? Readable.from([])),
     ),
-    route(
+    computeRoute(
       `POST ${place}/{arrival_id}/fetch`,
       { summary: 'Fetch the next piece from another compute', body: ImageFetch, reply: ImageArrival, fillsDisk: true, own },
       ({ path, body }) => arrivals.fetch(path.arrival_id, body),
     ),
-    route(
+    computeRoute(
       `POST ${place}/{arrival_id}/finish`,
       { summary: 'Check the SHA-256 of an arrived image and put it in place', reply: ImagePlaced, own },
       async ({ path }) => ({ placed: await arrivals.finish(path.arrival_id) }),

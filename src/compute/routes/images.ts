@@ -1,7 +1,7 @@
 /** Images of the kinds that have some: listed, uploaded and downloaded. */
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
-import { route, Stream } from '../../api/route.ts';
+import { computeRoute, Stream } from '../../api/route.ts';
 import type { ImageFolder } from '../../emulators/host/images.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { Image } from '../../schema/host.ts';
@@ -29,20 +29,20 @@ function routesOf({ kind, images, claims, nodes }: ImageRoutes) {
   const { type, title } = kind;
   const upload = { summary: `Upload an image for ${title} nodes`, raw: 'file', status: 204 } as const;
   return [
-    route(
+    computeRoute(
       `GET /v2/compute/${type}/images`,
       { summary: `List the images for ${title} nodes of this host`, reply: Type.Array(Image) },
       () => images.list(),
     ),
-    route(`POST /v2/compute/${type}/images/{filename:.+}`, upload, ({ path, stream }) =>
+    computeRoute(`POST /v2/compute/${type}/images/{filename:.+}`, upload, ({ path, stream }) =>
       images.upload(path.filename, stream ?? Readable.from([])),
     ),
-    route(
+    computeRoute(
       `POST /v2/compute/${type}/new_images/{filename}`,
       { summary: `Upload an image for ${title} nodes whose name no other one has`, raw: 'file', status: 204, own: true },
       ({ path, stream }) => images.add(path.filename, stream ?? Readable.from([])),
     ),
-    route(
+    computeRoute(
       `GET /v2/compute/${type}/images/{filename:.+}`,
       { summary: 'Download an image', replyType: 'application/octet-stream' },
       async ({ path }) => {
@@ -50,7 +50,7 @@ function routesOf({ kind, images, claims, nodes }: ImageRoutes) {
         return new Stream('application/octet-stream', createReadStream(source));
       },
     ),
-    route(
+    computeRoute(
       `DELETE /v2/compute/${type}/images/{filename:.+}`,
       { summary: `Delete an image for ${title} nodes that no node uses`, status: 204, own: true },
       ({ path }) => {

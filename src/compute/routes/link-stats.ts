@@ -1,4 +1,4 @@
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import { strict, Uuid } from '../../schema/common.ts';
 import { PortStats } from '../../schema/link-stats.ts';
 import { Type } from '../../schema/type.ts';
@@ -12,7 +12,7 @@ const Which = Type.Object(
 
 export function linkStatsRoutes({ context, projects, fabric }: ComputeRouteContext) {
   return [
-    route(
+    computeRoute(
       'GET /v2/compute/projects/{project_id}/link_stats',
       {
         summary: 'Counters of the links on the ports of nodes, as far as they carry frames now',

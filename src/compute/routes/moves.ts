@@ -2,7 +2,7 @@
 import { PassThrough, type Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fault } from '../../api/faults.ts';
-import { type Call, route, Stream } from '../../api/route.ts';
+import { type Call, computeRoute, Stream } from '../../api/route.ts';
 import type { MoveStream } from '../../emulators/driver.ts';
 import { ComputeNode } from '../../schema/compute-node.ts';
 import { HeldFrames, MoveArrival, MoveBegin, MovedPort, MoveOffer, MoveSent, PortMove } from '../../schema/move.ts';
@@ -24,7 +24,7 @@ export function moveRoutes(parts: ComputeRouteContext) {
 function portRoutes({ projects, moves: { movedPorts } }: ComputeRouteContext) {
   const place = '/v2/compute/projects/{project_id}/moved_ports' as const;
   return [
-    route(
+    computeRoute(
       `POST ${place}`,
       {
         summary: 'Join a port to where its paused peer goes; what is in the link waits',
@@ -38,7 +38,7 @@ function portRoutes({ projects, moves: { movedPorts } }: ComputeRouteContext) {
         return { held: await movedPorts.begin({ nodeId: node.id, adapter, port }, nio, bind) };
       },
     ),
-    route(
+    computeRoute(
       `POST ${place}/release`,
       { summary: 'Its peer runs: what waited leaves', body: MovedPort, status: 204, own: true },
       ({ path, body: { node_id, adapter_number: adapter, port_number: port } }) =>
@@ -52,28 +52,28 @@ function departureRoutes({ projects, moves: { departures } }: ComputeRouteContex
   const place = '/v2/compute/projects/{project_id}/departures/{node_id}' as const;
   const own = true;
   return [
-    route(
+    computeRoute(
       `POST ${place}`,
       { summary: 'Prepare a running machine to continue on another compute', body: MoveBegin, reply: MoveOffer, status: 201, own },
       ({ path, body: { secret } }) => departures.begin(nodeOf(path), secret),
     ),
-    route(`DELETE ${place}`, { summary: 'Continue a machine that was to leave', status: 204, own }, ({ path }) =>
+    computeRoute(`DELETE ${place}`, { summary: 'Continue a machine that was to leave', status: 204, own }, ({ path }) =>
       departures.abort(nodeOf(path)),
     ),
-    route(
+    computeRoute(
       `POST ${place}/mirror`,
       { summary: 'Mirror its disks; answered when both sides are the same', status: 204, own },
       ({ path }) => departures.mirror(nodeOf(path)),
     ),
-    route(`POST ${place}/pause`, { summary: 'Send its memory; answered when it is paused', status: 204, own }, ({ path }) =>
+    computeRoute(`POST ${place}/pause`, { summary: 'Send its memory; answered when it is paused', status: 204, own }, ({ path }) =>
       departures.pause(nodeOf(path)),
     ),
-    route(
+    computeRoute(
       `POST ${place}/finish`,
       { summary: 'Send the rest; from now on it stays paused here', reply: MoveSent, own },
       async ({ path }) => ({ paused_ms: await departures.finish(nodeOf(path)) }),
     ),
-    route(
+    computeRoute(
       `GET ${place}/streams/{stream}`,
       { summary: 'What it sends', replyType: 'application/octet-stream', own },
       async ({ path }) => {
@@ -84,7 +84,7 @@ function departureRoutes({ projects, moves: { departures } }: ComputeRouteContex
         );
       },
     ),
-    route(
+    computeRoute(
       `POST ${place}/streams/{stream}`,
       { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own },
       async ({ path, stream }) => {
@@ -110,7 +110,7 @@ function arrivalRoutes({ projects, moves: { arrivals, areOpenToApi } }: ComputeR
   const place = '/v2/compute/projects/{project_id}/arrivals/{node_id}' as const;
   const own = true;
   return [
-    route(
+    computeRoute(
       `POST ${place}`,
       { summary: 'Start a machine that continues one of another compute', body: MoveArrival, status: 204, own },
       (call) => {
@@ -118,10 +118,10 @@ function arrivalRoutes({ projects, moves: { arrivals, areOpenToApi } }: ComputeR
         return arrivals.begin(nodeOf(call), offer, secret);
       },
     ),
-    route(`DELETE ${place}`, { summary: 'Remove a machine that does not arrive', status: 204, own }, (call) =>
+    computeRoute(`DELETE ${place}`, { summary: 'Remove a machine that does not arrive', status: 204, own }, (call) =>
       arrivals.abort(nodeOf(call)),
     ),
-    route(
+    computeRoute(
       `POST ${place}/wait`,
       { summary: 'Wait until it has arrived; it is paused until it is resumed', reply: ComputeNode, own },
       async (call) => {
@@ -129,19 +129,27 @@ function arrivalRoutes({ projects, moves: { arrivals, areOpenToApi } }: ComputeR
         return nodeOf(call).present();
       },
     ),
-    route(`GET ${place}/streams/{stream}`, { summary: 'What it sends', replyType: 'application/octet-stream', own }, (call) => {
-      const node = nodeOf(call);
-      const stream = arrivals.stream(node, call.path.stream);
-      return sent(
-        stream,
-        used(node, () => arrivals.seals(node).sending(call.path.stream)),
-      );
-    }),
-    route(`POST ${place}/streams/{stream}`, { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own }, (call) => {
-      const node = nodeOf(call);
-      const seals = used(node, () => arrivals.seals(node).taking(call.path.stream));
-      return arrivals.take(node, call.path.stream, (into) => take(node, into, { body: call.stream, seals }));
-    }),
+    computeRoute(
+      `GET ${place}/streams/{stream}`,
+      { summary: 'What it sends', replyType: 'application/octet-stream', own },
+      (call) => {
+        const node = nodeOf(call);
+        const stream = arrivals.stream(node, call.path.stream);
+        return sent(
+          stream,
+          used(node, () => arrivals.seals(node).sending(call.path.stream)),
+        );
+      },
+    ),
+    computeRoute(
+      `POST ${place}/streams/{stream}`,
+      { summary: 'What it is sent', raw: true, mayPause: true, status: 204, own },
+      (call) => {
+        const node = nodeOf(call);
+        const seals = used(node, () => arrivals.seals(node).taking(call.path.stream));
+        return arrivals.take(node, call.path.stream, (into) => take(node, into, { body: call.stream, seals }));
+      },
+    ),
   ];
 }
 

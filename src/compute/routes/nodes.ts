@@ -1,7 +1,7 @@
 /** The routes of nodes, for every kind that can be made here; which of them a kind has follows from its facts. */
 import { mkdir } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
-import { type Route, route, type Socket, socketRoute } from '../../api/route.ts';
+import { computeRoute, computeSocketRoute, type Route, type Socket } from '../../api/route.ts';
 import type { NodeAccess, StartOptions } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
 import { strict, Uuid } from '../../schema/common.ts';
@@ -59,7 +59,7 @@ interface ComputeNodeUpdate {
 function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
   const { type, title } = kind;
   return [
-    route(
+    computeRoute(
       `POST /v2/compute/projects/{project_id}/${type}/nodes`,
       { summary: `Create a ${title} node`, reply: ComputeNode, body: kind.create, status: 201 },
       async ({ path, body, isInProcess = false }) => {
@@ -67,12 +67,12 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
         return (await projects.createNode(project, type, body as NodeInput, { isInProcess })).present();
       },
     ),
-    route(
+    computeRoute(
       `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
       { summary: `Get a ${title} node`, reply: ComputeNode },
       ({ path }) => projects.node(path.project_id, type, path.node_id).present(),
     ),
-    route(
+    computeRoute(
       `PUT /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
       { summary: `Change a ${title} node`, reply: ComputeNode, body: kind.update },
       async ({ path, body }) => {
@@ -83,7 +83,7 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
         return node.present();
       },
     ),
-    route(
+    computeRoute(
       `DELETE /v2/compute/projects/{project_id}/${type}/nodes/{node_id}`,
       {
         summary: `Delete a ${title} node with its files`,
@@ -95,7 +95,7 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
         return projects.deleteNode(projects.node(path.project_id, type, path.node_id), { keepFiles });
       },
     ),
-    route(
+    computeRoute(
       `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/restore_files`,
       { summary: 'Give a stopped node the files back that were kept when it was deleted', status: 204, own: true },
       ({ path }) => restoreFiles(projects.node(path.project_id, type, path.node_id)),
@@ -123,7 +123,7 @@ function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind) {
   const { type, title, can } = kind;
   const node = `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}` as const;
   const nodeOf = (path: { project_id: string; node_id: string }) => projects.node(path.project_id, type, path.node_id);
-  const start = route(
+  const start = computeRoute(
     `POST ${node}/start`,
     {
       summary: `Start a ${title} node`,
@@ -138,21 +138,23 @@ function verbRoutes({ context, projects }: ComputeRouteContext, kind: Kind) {
       return can.startAnswersNode ? started.present() : undefined;
     },
   );
-  const stop = route(`POST ${node}/stop`, { summary: `Stop a ${title} node`, body: NodeStop, status: 204 }, ({ path, body }) =>
-    nodeOf(path).stop(body),
+  const stop = computeRoute(
+    `POST ${node}/stop`,
+    { summary: `Stop a ${title} node`, body: NodeStop, status: 204 },
+    ({ path, body }) => nodeOf(path).stop(body),
   );
-  const suspend = route(
+  const suspend = computeRoute(
     `POST ${node}/suspend`,
     { summary: can.suspend ? `Suspend a ${title} node` : 'Does nothing: this kind cannot be suspended', status: 204 },
     ({ path }) => nodeOf(path).suspend(),
   );
-  const resume = route(`POST ${node}/resume`, { summary: `Resume a suspended ${title} node`, status: 204 }, ({ path }) =>
+  const resume = computeRoute(`POST ${node}/resume`, { summary: `Resume a suspended ${title} node`, status: 204 }, ({ path }) =>
     nodeOf(path).resume(),
   );
-  const reload = route(`POST ${node}/reload`, { summary: `Reset a running ${title} node`, status: 204 }, ({ path }) =>
+  const reload = computeRoute(`POST ${node}/reload`, { summary: `Reset a running ${title} node`, status: 204 }, ({ path }) =>
     nodeOf(path).reload(),
   );
-  const duplicate = route(
+  const duplicate = computeRoute(
     `POST ${node}/duplicate`,
     { summary: 'Copy the files of a node to one that was made for it', reply: ComputeNode, body: Duplicate, status: 201 },
     async ({ path, body }) => {
@@ -182,7 +184,7 @@ function nioRoutes({ projects }: ComputeRouteContext, kind: Kind) {
   const place =
     `/v2/compute/projects/{project_id}/${type}/nodes/{node_id}/adapters/{adapter_number:\\d+}/ports/{port_number:\\d+}/nio` as const;
   const routes = [
-    route(
+    computeRoute(
       `POST ${place}`,
       { summary: 'Join a port to where a NIO says', reply: Nio, body: Nio, status: 201 },
       async ({ path, body }) => {
@@ -190,12 +192,12 @@ function nioRoutes({ projects }: ComputeRouteContext, kind: Kind) {
         return presentNio(nio);
       },
     ),
-    route(`DELETE ${place}`, { summary: 'Unplug a port', status: 204 }, ({ path }) =>
+    computeRoute(`DELETE ${place}`, { summary: 'Unplug a port', status: 204 }, ({ path }) =>
       projects.node(path.project_id, type, path.node_id).unbindNio(numbers(path)),
     ),
   ];
   if (!can.filter) return routes;
-  const change = route(
+  const change = computeRoute(
     `PUT ${place}`,
     { summary: 'Change filters and suspension', reply: Nio, body: Nio, status: 201 },
     async ({ path, body }) => {
@@ -209,7 +211,7 @@ function nioRoutes({ projects }: ComputeRouteContext, kind: Kind) {
 function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind) {
   const { type } = kind;
   if (!kind.can.resetConsole || !kind.consoleTypes.includes('telnet')) return [];
-  const stream = socketRoute(
+  const stream = computeSocketRoute(
     `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/console/ws`,
     { summary: 'The console as binary frames: what a serial line shows, or RFB where the console is a screen' },
     async ({ path, signal }): Promise<Screen | NodeConsole> => {
@@ -219,7 +221,7 @@ function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind) {
     },
     (socket, console) => (console instanceof Screen ? console.join(socket) : attach(socket, console)),
   );
-  const auxiliary = socketRoute(
+  const auxiliary = computeSocketRoute(
     `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/aux/ws`,
     { summary: 'The auxiliary console as binary frames', own: true },
     ({ path }) => projects.node(path.project_id, type, path.node_id).auxiliary(),
@@ -227,7 +229,11 @@ function consoleRoutes({ projects }: ComputeRouteContext, kind: Kind) {
   );
   const key = `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/console/reset` as const;
   const spec = { summary: 'Cut all clients of the console and open it anew', status: 204 };
-  return [stream, auxiliary, route(key, spec, ({ path }) => projects.node(path.project_id, type, path.node_id).resetConsole())];
+  return [
+    stream,
+    auxiliary,
+    computeRoute(key, spec, ({ path }) => projects.node(path.project_id, type, path.node_id).resetConsole()),
+  ];
 }
 
 function attach(socket: Socket, console: NodeConsole): void {

@@ -1,7 +1,7 @@
 /** The compute's events: over a WebSocket those of all projects, over HTTP those of one. */
 import { type FeedSource, NotificationFeeds } from '../../api/notification-feeds.ts';
 import { isOwnAgent } from '../../api/own-agent.ts';
-import { route, socketRoute } from '../../api/route.ts';
+import { computeRoute, computeSocketRoute } from '../../api/route.ts';
 import { Notification } from '../../schema/notification.ts';
 import type { ComputeNotice } from '../context.ts';
 import type { ComputeRouteContext } from './route-context.ts';
@@ -27,13 +27,13 @@ export function notificationRoutes({ events, figures, projects }: ComputeRouteCo
     listen: (listener) => events.subscribe((event) => event.project_id === id && listener(event)),
   });
   return [
-    socketRoute(
+    computeSocketRoute(
       'GET /v2/compute/notifications/ws',
       { summary: 'Events of this compute' },
       ({ userAgent }) => (isOwnAgent(userAgent) ? ofCompute : ofGns3),
       (socket, source, { client }) => feeds.serve(source, socket, client),
     ),
-    route(
+    computeRoute(
       'GET /v2/compute/projects/{project_id}/notifications',
       { summary: 'Events of a project on this compute, one JSON document per line', reply: Notification },
       (call) => feeds.stream(ofProject(projects.get(call.path.project_id).id), call),

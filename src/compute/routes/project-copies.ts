@@ -1,5 +1,5 @@
 /** Copies of a project on one compute: the files of its nodes, and the memory of its machines at one instant. Ours. */
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import { Name, strict, Uuid } from '../../schema/common.ts';
 import { ComputeFreeze } from '../../schema/compute-node.ts';
 import { Type } from '../../schema/type.ts';
@@ -34,7 +34,7 @@ const StageMemory = Type.Object(
 
 export function projectCopyRoutes({ context, projects, freezes, resumedLinks }: ComputeRouteContext) {
   return [
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/copy',
       {
         summary: "Copy the nodes' files of a project to another project, or to a folder",
@@ -45,7 +45,7 @@ export function projectCopyRoutes({ context, projects, freezes, resumedLinks }: 
       },
       async ({ path, body }) => void (await copyProject({ context, projects }, path.project_id, body)),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/freeze',
       {
         summary: 'Copy the files of a project and the memory of its machines, which are paused for the instant',
@@ -56,12 +56,12 @@ export function projectCopyRoutes({ context, projects, freezes, resumedLinks }: 
       },
       ({ path, body }) => freezes.freeze(path.project_id, body),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/freeze/wait',
       { summary: 'Wait until the memory that was frozen last is complete', status: 204, own: true },
       ({ path }) => freezes.wait(path.project_id),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/keep',
       {
         summary: 'Stop the machines of a project so that they continue at their next start; others run on',
@@ -71,17 +71,17 @@ export function projectCopyRoutes({ context, projects, freezes, resumedLinks }: 
       },
       ({ path }) => freezes.keep(path.project_id),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/links/hold',
       { summary: 'Hold the links of a project that is about to continue', status: 204, own: true },
       ({ path }) => resumedLinks.hold(path.project_id),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/links/release',
       { summary: 'Release held links, with the frames that were in flight when the project was frozen', status: 204, own: true },
       ({ path }) => resumedLinks.release(path.project_id),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/memory',
       { summary: 'Check saved memory, and copy it to the folders of nodes', body: StageMemory, status: 204, own: true },
       ({ path, body }) => stageMemory({ context, projects }, path.project_id, body),

@@ -1,4 +1,4 @@
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import { Name, nullable, strict, Uuid } from '../../schema/common.ts';
 import { ComputeProject, UdpPort } from '../../schema/compute-node.ts';
 import { ComputeNodeRun } from '../../schema/node-runs.ts';
@@ -31,20 +31,20 @@ const Create = Type.Object(
 const Update = Type.Object({ ...ProjectUpdate.properties, name: Type.Optional(nullable(Name())) }, strict);
 export function projectRoutes({ projects }: ComputeRouteContext) {
   return [
-    route(
+    computeRoute(
       'GET /v2/compute/projects',
       { summary: 'List the projects opened on this compute', reply: Type.Array(ComputeProject) },
       () => projects.list().map((project) => project.present()),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects',
       { summary: 'Open a project on this compute', reply: ComputeProject, body: Create, status: 201 },
       async ({ body }) => (await projects.create(body)).present(),
     ),
-    route('GET /v2/compute/projects/{project_id}', { summary: 'Get a project', reply: ComputeProject }, ({ path }) =>
+    computeRoute('GET /v2/compute/projects/{project_id}', { summary: 'Get a project', reply: ComputeProject }, ({ path }) =>
       projects.get(path.project_id).present(),
     ),
-    route(
+    computeRoute(
       'GET /v2/compute/projects/{project_id}/nodes',
       {
         summary: 'List all nodes of a project, of every kind: whether they run, with which start, and how their last run ended',
@@ -53,7 +53,7 @@ export function projectRoutes({ projects }: ComputeRouteContext) {
       },
       ({ path }) => [...projects.get(path.project_id).nodes.values()].map((node) => node.runs.presentRun()),
     ),
-    route(
+    computeRoute(
       'PUT /v2/compute/projects/{project_id}',
       {
         summary: 'Set the variables of a project, and whether its guests see the state of links',
@@ -66,17 +66,17 @@ export function projectRoutes({ projects }: ComputeRouteContext) {
         return project.present();
       },
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/close',
       { summary: 'Stop and forget the nodes of a project', status: 204 },
       ({ path }) => projects.close(path.project_id),
     ),
-    route(
+    computeRoute(
       'DELETE /v2/compute/projects/{project_id}',
       { summary: 'Close a project and delete its folder', status: 204 },
       ({ path }) => projects.delete(path.project_id),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/ports/udp',
       { summary: 'Take a UDP port for a NIO', reply: UdpPort, status: 201 },
       async ({ path }) => ({

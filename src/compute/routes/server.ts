@@ -1,6 +1,6 @@
 /** Routes by which a controller manages the compute as a whole. */
 import { isOwnAgent } from '../../api/own-agent.ts';
-import { route, Stream } from '../../api/route.ts';
+import { computeRoute, Stream } from '../../api/route.ts';
 import { listInterfaces } from '../../emulators/port-processes/interfaces.ts';
 import { named } from '../../schema/common.ts';
 import { Capabilities, linkFeatures } from '../../schema/compute.ts';
@@ -18,11 +18,11 @@ export function serverRoutes({ context, fabric, figures, findings, host, version
   const { settings, ports, drivers } = context;
   const { Server } = settings;
   return [
-    route('GET /v2/compute/version', { summary: 'Version of the server', reply: ServerVersion }, () => ({
+    computeRoute('GET /v2/compute/version', { summary: 'Version of the server', reply: ServerVersion }, () => ({
       version,
       local: Server.local,
     })),
-    route(
+    computeRoute(
       'GET /v2/compute/capabilities',
       { summary: 'What kinds of nodes this compute can make', reply: Capabilities },
       async ({ userAgent }) => ({
@@ -32,12 +32,12 @@ export function serverRoutes({ context, fabric, figures, findings, host, version
         ...(isOwnAgent(userAgent) && { ...ownCapabilities(Server), machine_taps: await host.linkNamespace.isLikely() }),
       }),
     ),
-    route(
+    computeRoute(
       'GET /v2/compute/doctor',
       { summary: 'What of this host can be used, and what is missing; kept for a minute', reply: Type.Array(Finding), own: true },
       () => findings(),
     ),
-    route(
+    computeRoute(
       'GET /v2/compute/fidelity',
       { summary: 'How late the fabric of this host is, and what the hypervisor withholds', reply: ComputeFidelity, own: true },
       async () => {
@@ -45,14 +45,18 @@ export function serverRoutes({ context, fabric, figures, findings, host, version
         return { fabric_pid: pid, loop_late: late, cpu_ticks: total, stolen_ticks: stolen };
       },
     ),
-    route('GET /v2/compute/statistics', { summary: 'How busy this host is', reply: HostStatistics }, () => figures.all()),
-    route('GET /v2/compute/network/ports', { summary: 'Port ranges, and the ports that are taken', reply: TakenPorts }, () => ({
-      console_port_range: [Server.console_start_port_range, Server.console_end_port_range],
-      console_ports: ports.tcp.taken(),
-      udp_port_range: [Server.udp_start_port_range, Server.udp_end_port_range],
-      udp_ports: ports.udp.taken(),
-    })),
-    route(
+    computeRoute('GET /v2/compute/statistics', { summary: 'How busy this host is', reply: HostStatistics }, () => figures.all()),
+    computeRoute(
+      'GET /v2/compute/network/ports',
+      { summary: 'Port ranges, and the ports that are taken', reply: TakenPorts },
+      () => ({
+        console_port_range: [Server.console_start_port_range, Server.console_end_port_range],
+        console_ports: ports.tcp.taken(),
+        udp_port_range: [Server.udp_start_port_range, Server.udp_end_port_range],
+        udp_ports: ports.udp.taken(),
+      }),
+    ),
+    computeRoute(
       'GET /v2/compute/debug',
       { summary: 'What this host is and which ports are taken, as text', replyType: 'text/plain' },
       async () => {
@@ -60,7 +64,7 @@ export function serverRoutes({ context, fabric, figures, findings, host, version
         return new Stream('text/plain; charset=utf-8', Buffer.from(text));
       },
     ),
-    route(
+    computeRoute(
       'GET /v2/compute/network/interfaces',
       { summary: 'Network interfaces of this host', reply: Type.Array(NetworkInterface) },
       () => listInterfaces(Server.allowed_interfaces),

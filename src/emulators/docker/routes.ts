@@ -1,5 +1,5 @@
 /** Routes that only this kind has. */
-import { type Route, route } from '../../api/route.ts';
+import { computeRoute, type Route } from '../../api/route.ts';
 import { named, nullable } from '../../schema/common.ts';
 import { Type } from '../../schema/type.ts';
 import type { NodeAccess } from '../driver.ts';
@@ -17,20 +17,20 @@ const DockerImage = Type.Object({ image: Type.String() }, named('DockerImage'));
 
 export function dockerRoutes(engine: DockerEngine, nodes: NodeAccess): Route[] {
   return [
-    route('GET /v2/compute/docker/images', { summary: 'Images of the Docker engine', reply: Type.Array(DockerImage) }, () =>
+    computeRoute('GET /v2/compute/docker/images', { summary: 'Images of the Docker engine', reply: Type.Array(DockerImage) }, () =>
       listImages(engine),
     ),
-    route(
+    computeRoute(
       'GET /v2/compute/docker/image_volumes/{image:.+}',
       { summary: 'Volumes that an image of the Docker engine declares', reply: ImageVolumes, own: true },
       async ({ path }) => ({ volumes: (await imageVolumes(engine, path.image)) ?? null }),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/docker/nodes/{node_id}/pause',
       { summary: 'Suspend a Docker node', status: 204 },
       ({ path }) => nodes.suspend(path),
     ),
-    route(
+    computeRoute(
       'POST /v2/compute/projects/{project_id}/docker/nodes/{node_id}/unpause',
       { summary: 'Resume a suspended Docker node', status: 204 },
       ({ path }) => nodes.resume(path),

@@ -1,6 +1,6 @@
 /** The routes that only routers have: looking for idle-PC values. */
 import { mkdir } from 'node:fs/promises';
-import { type Route, route, type TypedRoute } from '../../api/route.ts';
+import { computeRoute, type Route, type TypedRoute } from '../../api/route.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { IdlePc, IdlePcProposals } from '../../schema/idle-pc.ts';
@@ -31,10 +31,10 @@ export function idlePcRoutes(nodes: NodeAccess, routers: RouterAccess): Route[] 
   // Each search changes the router's value and measures the effect.
   const searches = new KeyedMutex();
   return [
-    route(proposalsKey, { summary: 'Idle-PC values that may suit the image', reply: IdlePcProposals }, ({ path }) =>
+    computeRoute(proposalsKey, { summary: 'Idle-PC values that may suit the image', reply: IdlePcProposals }, ({ path }) =>
       searches.run(path.node_id, () => withRouter({ nodes, routers, path }, (emulator) => proposeIdlePcs(emulator, times))),
     ),
-    route(autoKey, { summary: 'The idle-PC value that suits best', reply: IdlePc }, ({ path }) =>
+    computeRoute(autoKey, { summary: 'The idle-PC value that suits best', reply: IdlePc }, ({ path }) =>
       searches.run(path.node_id, () =>
         withRouter({ nodes, routers, path }, async (emulator, { name }) => ({ idlepc: await findIdlePc(emulator, times, name) })),
       ),

@@ -1,6 +1,6 @@
 /** The verbs of the kind "ethernet_switch", and the routes of its table of MAC addresses. */
 import { isDeepStrictEqual } from 'node:util';
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import type { EthernetSettings } from '../../fabric/protocol.ts';
 import { MacEntry } from '../../schema/switch.ts';
 import { Type } from '../../schema/type.ts';
@@ -37,7 +37,7 @@ export function settingsOf(properties: Properties, port: number): EthernetSettin
 export function tableRoutes({ switches }: Host, nodes: NodeAccess) {
   const place = `/v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/mac_table` as const;
   return [
-    route(
+    computeRoute(
       `GET ${place}`,
       { summary: 'MAC addresses that an Ethernet switch has learned, the latest first', reply: Type.Array(MacEntry), own: true },
       async ({ path }) => {
@@ -55,8 +55,10 @@ export function tableRoutes({ switches }: Host, nodes: NodeAccess) {
           }));
       },
     ),
-    route(`DELETE ${place}`, { summary: 'Have an Ethernet switch forget all MAC addresses', status: 204, own: true }, ({ path }) =>
-      switches.forgetAddresses(nodes.get(path).nodeId),
+    computeRoute(
+      `DELETE ${place}`,
+      { summary: 'Have an Ethernet switch forget all MAC addresses', status: 204, own: true },
+      ({ path }) => switches.forgetAddresses(nodes.get(path).nodeId),
     ),
   ];
 }

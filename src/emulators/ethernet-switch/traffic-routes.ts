@@ -1,7 +1,7 @@
 /** Routes of traffic between stations at Ethernet switches: they are inside the fabric, so nothing of theirs is a process. */
 import { randomUUID } from 'node:crypto';
 import { fault } from '../../api/faults.ts';
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import type { TrafficFigures } from '../../fabric/protocol.ts';
 import { longestTrafficMs, mostTrafficFlows, TrafficFlowFigures, TrafficStart, trafficDurationMs } from '../../schema/traffic.ts';
 import type { NodeAccess } from '../driver.ts';
@@ -11,7 +11,7 @@ const node = '/v2/compute/projects/{project_id}/ethernet_switch/nodes/{node_id}/
 
 export function trafficRoutes({ switches }: Host, nodes: NodeAccess) {
   return [
-    route(
+    computeRoute(
       `POST ${node}`,
       {
         summary: 'Send traffic from a station at a switch to one at another',
@@ -36,7 +36,7 @@ export function trafficRoutes({ switches }: Host, nodes: NodeAccess) {
         return present(id, figures);
       },
     ),
-    route(
+    computeRoute(
       `GET ${node}/{traffic_id}`,
       { summary: 'What became of traffic so far', reply: TrafficFlowFigures, own: true },
       async ({ path }) => {
@@ -46,7 +46,7 @@ export function trafficRoutes({ switches }: Host, nodes: NodeAccess) {
         return present(id, figures);
       },
     ),
-    route(`DELETE ${node}/{traffic_id}`, { summary: 'End traffic', status: 204, own: true }, ({ path }) =>
+    computeRoute(`DELETE ${node}/{traffic_id}`, { summary: 'End traffic', status: 204, own: true }, ({ path }) =>
       switches.removeTraffic(`${path.project_id}/${nodes.get(path).nodeId}/${path.traffic_id}`),
     ),
   ];

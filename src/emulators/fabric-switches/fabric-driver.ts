@@ -2,7 +2,7 @@
  * Driver of the kinds that are a switch inside the fabric. Nothing of theirs runs: what their ports do stands in the links that end
  * there, so they are "started" by saying so, keep running without a server, and are adopted by saying so again.
  */
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import type { SwitchPortSettings } from '../../fabric/protocol.ts';
 import { SwitchPortStats } from '../../schema/switch.ts';
 import { Type } from '../../schema/type.ts';
@@ -36,7 +36,7 @@ export function fabricDriver(host: Host, { kind, create, update, settings, route
 }
 
 export function portStatsRoute({ switches }: Host, { type, title }: Kind, nodes: NodeAccess) {
-  return route(
+  return computeRoute(
     `GET /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/port_stats`,
     { summary: `What the joined ports of a ${title} have received, sent and lost`, reply: Type.Array(SwitchPortStats), own: true },
     ({ path }) => portStats(switches, nodes.get(path).nodeId),

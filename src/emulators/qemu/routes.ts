@@ -1,5 +1,5 @@
 /** Routes that only this kind has: emulators and tools of the host, images, and the disks of a node. */
-import { type Route, route } from '../../api/route.ts';
+import { computeRoute, type Route } from '../../api/route.ts';
 import { named, oneOf, strict } from '../../schema/common.ts';
 import { Binary } from '../../schema/host.ts';
 import { type Static, Type } from '../../schema/type.ts';
@@ -41,17 +41,19 @@ function toolRoutes({ binaries, capabilities, imageMaker }: QemuTools): Route[] 
   const create = { summary: 'Make a disk image with qemu-img', empty: true as const, body: ImgCreate, status: 201 };
   const update = { summary: 'Make a disk image larger', empty: true as const, body: ImgUpdate, status: 201 };
   return [
-    route('GET /v2/compute/qemu/binaries', list, ({ body }) => binaries.list(body.archs)),
-    route(
+    computeRoute('GET /v2/compute/qemu/binaries', list, ({ body }) => binaries.list(body.archs)),
+    computeRoute(
       'GET /v2/compute/qemu/img-binaries',
       { summary: 'List the qemu-img programs of this host', reply: Type.Array(Binary) },
       () => binaries.listImg(),
     ),
-    route('GET /v2/compute/qemu/capabilities', { summary: 'Architectures with hardware acceleration', reply: Accelerated }, () =>
-      capabilities(),
+    computeRoute(
+      'GET /v2/compute/qemu/capabilities',
+      { summary: 'Architectures with hardware acceleration', reply: Accelerated },
+      () => capabilities(),
     ),
-    route('POST /v2/compute/qemu/img', create, ({ body }) => imageMaker.create(body as Static<typeof ImgCreate>)),
-    route('PUT /v2/compute/qemu/img', update, ({ body }) => imageMaker.update(body as Static<typeof ImgUpdate>)),
+    computeRoute('POST /v2/compute/qemu/img', create, ({ body }) => imageMaker.create(body as Static<typeof ImgCreate>)),
+    computeRoute('PUT /v2/compute/qemu/img', update, ({ body }) => imageMaker.update(body as Static<typeof ImgUpdate>)),
   ];
 }
 
@@ -59,12 +61,12 @@ function toolRoutes({ binaries, capabilities, imageMaker }: QemuTools): Route[] 
 export function convertRoutes({ converter }: Pick<QemuTools, 'converter'>) {
   const summary = 'Make a qcow2 image of a VDI, VMDK, VHD or VHDX image of the image folder';
   return [
-    route(
+    computeRoute(
       'POST /v2/compute/qemu/convert',
       { summary, body: ImgConvert, reply: ImgConverted, status: 201, own: true, fillsDisk: true },
       ({ body }) => converter.convert((body as Static<typeof ImgConvert>).source),
     ),
-    route('GET /v2/compute/qemu/convert', { summary: 'Conversions that run', reply: ImgConversions, own: true }, () =>
+    computeRoute('GET /v2/compute/qemu/convert', { summary: 'Conversions that run', reply: ImgConversions, own: true }, () =>
       converter.list(),
     ),
   ];
@@ -72,7 +74,7 @@ export function convertRoutes({ converter }: Pick<QemuTools, 'converter'>) {
 
 export function resizeRoute(driver: QemuTools, nodes: NodeAccess) {
   const spec = { summary: 'Make a disk of a stopped node larger', empty: true as const, body: ResizeDisk, status: 201 };
-  return route('POST /v2/compute/projects/{project_id}/qemu/nodes/{node_id}/resize_disk', spec, ({ path, body }) => {
+  return computeRoute('POST /v2/compute/projects/{project_id}/qemu/nodes/{node_id}/resize_disk', spec, ({ path, body }) => {
     const { drive_name, extend } = body as Static<typeof ResizeDisk>;
     return nodes.whileStopped(path, 'resize its disks', (node) => driver.resizeDisk(node, drive_name, extend));
   });

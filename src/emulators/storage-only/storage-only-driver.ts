@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
-import { type Route, type RouteKey, route } from '../../api/route.ts';
+import { computeRoute, type Route, type RouteKey } from '../../api/route.ts';
 import { unusableMark } from '../../schema/problem-marks.ts';
 import type { TSchema } from '../../schema/type.ts';
 import type { Driver, NodeAccess, NodeNumbers, NodePlace, Properties } from '../driver.ts';
@@ -149,7 +149,7 @@ function numberFor(
 }
 
 function refusedRoute({ key, what, ...spec }: RefusedRoute, facts: StorageOnlyFacts, nodes: NodeAccess): Route {
-  return route(key, spec, ({ path }) => {
+  return computeRoute(key, spec, ({ path }) => {
     const { project_id, node_id } = path as { project_id?: string; node_id?: string };
     if (project_id === undefined || node_id === undefined) throw emulatorMissing(facts, what);
     return nodes.whileStopped({ project_id, node_id }, what, async ({ name }) => {

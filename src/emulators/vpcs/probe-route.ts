@@ -1,6 +1,6 @@
 /** The route by which a PC answers probes with numbers, without its console. */
 import { fault } from '../../api/faults.ts';
-import { route } from '../../api/route.ts';
+import { computeRoute } from '../../api/route.ts';
 import { type PcProbe, type ProbeAnswer, pcProbe } from '../../fabric/protocol.ts';
 import { NodeProbe, NodeProbeAnswer } from '../../schema/pc-probe.ts';
 import type { NodeAccess } from '../driver.ts';
@@ -15,7 +15,7 @@ const lookupMs = 60_000;
 
 export function probeRoute({ pcs }: Host, nodes: NodeAccess) {
   const spec = { summary: 'Let a running PC ping, connect, trace or look up, and answer with numbers', own: true } as const;
-  return route(key, { ...spec, body: NodeProbe, reply: NodeProbeAnswer }, async ({ path, body, signal }) => {
+  return computeRoute(key, { ...spec, body: NodeProbe, reply: NodeProbeAnswer }, async ({ path, body, signal }) => {
     const { nodeId, name } = nodes.get(path);
     const probe = probeOf(body);
     const problem = pcProbe.problem(probe, body.type);

@@ -193,7 +193,7 @@ export class SimulatedCompute {
   }
 
   route(key: RouteKey, reply: Parameters<typeof route>[1]['reply'], handle: (path: Params, body: Fields) => unknown): Route {
-    const spec = { summary: key, ...(reply && { reply }) };
+    const spec = { right: 'open' as const, summary: key, ...(reply && { reply }) };
     return route(key, spec, async ({ path, body }) => {
       const { node_id } = path as Params;
       if (node_id !== undefined)

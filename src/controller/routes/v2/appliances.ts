@@ -9,6 +9,7 @@ export function applianceRoutes({ appliances }: Controller): Route[] {
     route(
       'GET /v2/appliances',
       {
+        right: 'Appliance.Audit',
         summary: 'List the built-in appliances and those of the appliances folder, with symbols of a theme',
         reply: Type.Array(Appliance),
       },
@@ -16,7 +17,13 @@ export function applianceRoutes({ appliances }: Controller): Route[] {
     ),
     route(
       'POST /v2/appliances/files/{filename}',
-      { summary: 'Upload an appliance file, which may take the place of one', raw: 'file', status: 204, own: true },
+      {
+        right: 'Appliance.Allocate',
+        summary: 'Upload an appliance file, which may take the place of one',
+        raw: 'file',
+        status: 204,
+        own: true,
+      },
       ({ path, stream }) => appliances.add(path.filename, stream ?? Readable.from([])),
     ),
   ];

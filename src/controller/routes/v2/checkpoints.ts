@@ -7,12 +7,18 @@ export function checkpointRoutes({ projects, checkpoints, snapshots }: Controlle
   return [
     route(
       'GET /v2/projects/{project_id}/checkpoints',
-      { summary: 'When the next checkpoint is due, and what snapshots take on disk', reply: CheckpointStatus, own: true },
+      {
+        right: 'Snapshot.Audit',
+        summary: 'When the next checkpoint is due, and what snapshots take on disk',
+        reply: CheckpointStatus,
+        own: true,
+      },
       ({ path }) => checkpoints.describe(projects.get(path.project_id)),
     ),
     route(
       'POST /v2/projects/{project_id}/checkpoints',
       {
+        right: 'Snapshot.Allocate',
         fillsDisk: true,
         summary: 'Take a checkpoint now; the interval begins anew. Answers when its memory is on disk',
         status: 201,
@@ -23,7 +29,13 @@ export function checkpointRoutes({ projects, checkpoints, snapshots }: Controlle
     ),
     route(
       'PUT /v2/projects/{project_id}/snapshots/{snapshot_id}',
-      { summary: 'Keep a checkpoint as an ordinary snapshot', body: SnapshotUpdate, reply: Snapshot, own: true },
+      {
+        right: 'Snapshot.Allocate',
+        summary: 'Keep a checkpoint as an ordinary snapshot',
+        body: SnapshotUpdate,
+        reply: Snapshot,
+        own: true,
+      },
       ({ path }) => snapshots.keepCheckpoint(projects.get(path.project_id), path.snapshot_id),
     ),
   ];

@@ -11,6 +11,7 @@ import { type Static, Type } from '../../../schema/type.ts';
 import { autoIdlePc } from '../../computes/auto-idle-pc.ts';
 import { checkReply, parseReply } from '../../computes/remote-answers.ts';
 import type { Controller } from '../../controller.ts';
+import { forwardedRight } from '../common-rights.ts';
 
 const AutoIdlePc = Type.Object({ platform: Name(), image: Name(), ram: Type.Integer() }, strict);
 const Endpoint = Type.Object({ endpoint: Type.String() }, named('Endpoint'));
@@ -20,40 +21,65 @@ export function computeRoutes(controller: Controller): Route[] {
   return [
     route(
       'POST /v2/computes',
-      { summary: 'Register a compute', body: ComputeCreate, status: 201, reply: ComputeObject },
+      { right: 'Compute.Allocate', summary: 'Register a compute', body: ComputeCreate, status: 201, reply: ComputeObject },
       async ({ body }) => (await computes.create(body)).object,
     ),
-    route('GET /v2/computes', { summary: 'List the computes', reply: Type.Array(ComputeObject) }, () => computes.list()),
+    route('GET /v2/computes', { right: 'login', summary: 'List the computes', reply: Type.Array(ComputeObject) }, () =>
+      computes.list(),
+    ),
     route(
       'GET /v2/computes/{compute_id}',
-      { summary: 'Get a compute', reply: ComputeObject },
+      { right: 'login', summary: 'Get a compute', reply: ComputeObject },
       ({ path }) => computes.get(path.compute_id).object,
     ),
     route(
       'PUT /v2/computes/{compute_id}',
-      { summary: 'Change a compute; it is connected anew', body: ComputeUpdate, reply: ComputeObject },
+      { right: 'Compute.Modify', summary: 'Change a compute; it is connected anew', body: ComputeUpdate, reply: ComputeObject },
       async ({ path, body }) => (await computes.update(path.compute_id, body)).object,
     ),
-    route('DELETE /v2/computes/{compute_id}', { summary: 'Forget a compute; its projects are closed', status: 204 }, ({ path }) =>
-      controller.forgetCompute(path.compute_id),
+    route(
+      'DELETE /v2/computes/{compute_id}',
+      { right: 'Compute.Allocate', summary: 'Forget a compute; its projects are closed', status: 204 },
+      ({ path }) => controller.forgetCompute(path.compute_id),
     ),
-    route('GET /v2/computes/{compute_id}/ports', { summary: 'Ports in use on a compute', reply: TakenPorts }, async ({ path }) => {
-      const body = await computes.get(path.compute_id).transport.call('GET /v2/compute/network/ports');
-      return body;
-    }),
+    ...computeFigureRoutes(controller),
+  ];
+}
+
+function computeFigureRoutes(controller: Controller): Route[] {
+  const { computes } = controller;
+  return [
+    route(
+      'GET /v2/computes/{compute_id}/ports',
+      { right: 'Compute.Audit', summary: 'Ports in use on a compute', reply: TakenPorts },
+      async ({ path }) => {
+        const body = await computes.get(path.compute_id).transport.call('GET /v2/compute/network/ports');
+        return body;
+      },
+    ),
     route(
       'GET /v2/computes/{compute_id}/doctor',
-      { summary: 'What a compute can use and what it lacks, as found by its doctor', reply: Type.Array(Finding), own: true },
+      {
+        right: 'Compute.Audit',
+        summary: 'What a compute can use and what it lacks, as found by its doctor',
+        reply: Type.Array(Finding),
+        own: true,
+      },
       ({ path }) => computes.get(path.compute_id).transport.call('GET /v2/compute/doctor'),
     ),
     route(
       'GET /v2/computes/{compute_id}/fidelity',
-      { summary: 'How late the fabric of a compute is, and what its hypervisor withholds', reply: ComputeFidelity, own: true },
+      {
+        right: 'Compute.Audit',
+        summary: 'How late the fabric of a compute is, and what its hypervisor withholds',
+        reply: ComputeFidelity,
+        own: true,
+      },
       ({ path }) => computes.get(path.compute_id).transport.call('GET /v2/compute/fidelity'),
     ),
     route(
       'POST /v2/computes/{compute_id}/auto_idlepc',
-      { summary: 'Find an idle-PC value for a router image', body: AutoIdlePc, reply: IdlePc },
+      { right: 'Compute.Audit', summary: 'Find an idle-PC value for a router image', body: AutoIdlePc, reply: IdlePc },
       ({ path, body }) => autoIdlePc(computes.get(path.compute_id), computes.temporary, body),
     ),
     ...proxyRoutes(controller),
@@ -82,7 +108,7 @@ function proxyRoutes({ computes }: Controller): Route[] {
   return [
     route(
       'GET /v2/computes/endpoint/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Where to reach a compute directly', reply: Endpoint },
+      { right: 'Compute.Audit', summary: 'Where to reach a compute directly', reply: Endpoint },
       ({ path }) => {
         const { protocol, host, port } = computes.get(path.compute_id).record;
         const shown = host.includes(':') ? `[${host}]` : host;
@@ -91,7 +117,7 @@ function proxyRoutes({ computes }: Controller): Route[] {
     ),
     route(
       'GET /v2/computes/{compute_id}/{emulator}/images',
-      { summary: 'List the images of a compute, sorted', reply: Type.Array(Image) },
+      { right: 'Image.Audit /images', summary: 'List the images of a compute, sorted', reply: Type.Array(Image) },
       async ({ path }) => {
         const { transport, record } = computes.get(path.compute_id);
         const text = await textOf(await transport.raw('GET', computePath(path.emulator, 'images')));
@@ -102,17 +128,17 @@ function proxyRoutes({ computes }: Controller): Route[] {
     ),
     route(
       'GET /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Request to a compute; the body is forwarded', raw: true },
+      { right: forwardedRight('GET'), summary: 'Request to a compute; the body is forwarded', raw: true },
       (call) => forward('GET', call),
     ),
     route(
       'POST /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Request to a compute; the body is forwarded unchanged', raw: true },
+      { right: forwardedRight('POST'), summary: 'Request to a compute; the body is forwarded unchanged', raw: true },
       (call) => forward('POST', call),
     ),
     route(
       'PUT /v2/computes/{compute_id}/{emulator}/{action:.+}',
-      { summary: 'Request to a compute; the body is forwarded unchanged', raw: true },
+      { right: forwardedRight('PUT'), summary: 'Request to a compute; the body is forwarded unchanged', raw: true },
       (call) => forward('PUT', call),
     ),
   ];

@@ -5,6 +5,7 @@ import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import type { UndoDirection } from '../../live/history/project-undo.ts';
 import type { KnownProject } from '../../projects/project.ts';
+import { anyChange } from '../common-rights.ts';
 
 const own = true;
 const page = {
@@ -17,7 +18,13 @@ export function historyRoutes({ projects }: Controller): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/history',
-      { summary: 'Who changed what in an open project, the last change first', query: page, reply: History, own },
+      {
+        right: 'Project.Audit',
+        summary: 'Who changed what in an open project, the last change first',
+        query: page,
+        reply: History,
+        own,
+      },
       async ({ path, query }) => {
         const limit = numberOf('limit', query.limit, historyLimit.most) ?? historyLimit.usual;
         const before = numberOf('before', query.before, Number.MAX_SAFE_INTEGER);
@@ -27,6 +34,7 @@ export function historyRoutes({ projects }: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/undo',
       {
+        right: anyChange,
         summary: 'Undo the last step of an open project, or only if it is this one, or all steps after one',
         body: UndoUntilRequest,
         reply: Undone,
@@ -40,7 +48,7 @@ export function historyRoutes({ projects }: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/redo',
-      { summary: 'Redo the step that was undone last, or only if it is this one', body, reply: Undone, own },
+      { right: anyChange, summary: 'Redo the step that was undone last, or only if it is this one', body, reply: Undone, own },
       ({ path, body: { step } }) => take(projects.get(path.project_id), 'redo', step),
     ),
   ];

@@ -17,12 +17,17 @@ export function imageRoutes(controller: Controller): Route[] {
   return [
     route(
       'GET /v2/computes/{compute_id}/image_uses',
-      { summary: 'Templates and nodes that are made of images of a compute', reply: ImageUses, own: true },
+      {
+        right: 'Image.Audit /images',
+        summary: 'Templates and nodes that are made of images of a compute',
+        reply: ImageUses,
+        own: true,
+      },
       ({ path }) => usesOn(path.compute_id),
     ),
     route(
       'DELETE /v2/computes/{compute_id}/{emulator}/images/{filename:.+}',
-      { summary: 'Delete an image that no template and no node uses', status: 204, own: true },
+      { right: 'Image.Allocate /images', summary: 'Delete an image that no template and no node uses', status: 204, own: true },
       async ({ path: { compute_id, emulator, filename } }) => {
         const { transport } = computes.get(compute_id);
         const type = imageType(emulator);
@@ -40,12 +45,18 @@ function downloadRoutes({ computes, imageDownloads, log }: Controller): Route[] 
   return [
     route(
       'GET /v2/image_hosts',
-      { summary: 'Hosts from which images may be downloaded to this server', reply: Type.Array(Type.String()), own: true },
+      {
+        right: 'Image.Audit /images',
+        summary: 'Hosts from which images may be downloaded to this server',
+        reply: Type.Array(Type.String()),
+        own: true,
+      },
       () => imageDownloads.hosts(),
     ),
     route(
       'POST /v2/computes/{compute_id}/image_downloads',
       {
+        right: 'Image.Allocate /images',
         summary: 'Download an image from a URL to a compute; one JSON document a line while it does, and the result at last',
         body: ImageDownload,
         replyType: 'application/x-ndjson',

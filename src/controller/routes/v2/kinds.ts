@@ -10,10 +10,19 @@ import { isImageProperty } from '../../model/node-images.ts';
 export function kindRoutes(): Route[] {
   const facts = Object.freeze(Object.values(kinds).flatMap((kind) => (kind ? [factsOf(kind)] : [])));
   return [
-    route('GET /v2/kinds', { summary: 'What each type of node can do', reply: Type.Array(KindFacts), own: true }, () => facts),
+    route(
+      'GET /v2/kinds',
+      { right: 'login', summary: 'What each type of node can do', reply: Type.Array(KindFacts), own: true },
+      () => facts,
+    ),
     route(
       'GET /v2/kinds/{node_type}/schemas',
-      { summary: 'What can be set of a node of this type, and of a template for it', reply: KindSchemas, own: true },
+      {
+        right: 'login',
+        summary: 'What can be set of a node of this type, and of a template for it',
+        reply: KindSchemas,
+        own: true,
+      },
       ({ path, query }) => schemasOf(path.node_type, query),
     ),
   ];

@@ -17,39 +17,64 @@ type ProjectOf = (path: { readonly project_id: string }) => KnownProject;
 /** Returns the link in the form that the requester's dialog of filters can show. */
 type ShownLink = (call: Pick<Call, 'userAgent' | 'client'>, link: LinkObject) => LinkObject;
 
-export function linkRoutes({ projects, desktops }: Controller): Route[] {
+export function linkRoutes(controller: Controller): Route[] {
+  const { projects, desktops } = controller;
   const project: ProjectOf = (path) => projects.get(path.project_id);
   const shown: ShownLink = (call, link) => (desktops.has(call) ? desktopLink(link) : link);
   return [
-    route('GET /v2/projects/{project_id}/links', { summary: 'List the links', reply: Type.Array(Link) }, async (call) => {
-      const known = project(call.path);
-      const live = await known.findLive();
-      const links = live ? live.links.list() : await closedLinks(await known.stored());
-      return desktops.has(call) ? links.map(desktopLink) : links;
-    }),
+    route(
+      'GET /v2/projects/{project_id}/links',
+      { right: 'Link.Audit', summary: 'List the links', reply: Type.Array(Link) },
+      async (call) => {
+        const known = project(call.path);
+        const live = await known.findLive();
+        const links = live ? live.links.list() : await closedLinks(await known.stored());
+        return desktops.has(call) ? links.map(desktopLink) : links;
+      },
+    ),
     route(
       'POST /v2/projects/{project_id}/links',
-      { summary: 'Join two ports of two nodes', body: LinkInput, status: 201, reply: Link },
+      { right: 'Link.Allocate', summary: 'Join two ports of two nodes', body: LinkInput, status: 201, reply: Link },
       async ({ path, body, ...call }) => shown(call, await project(path).change((live) => live.linkOperations.create(body))),
     ),
-    route('GET /v2/projects/{project_id}/links/{link_id}', { summary: 'Get a link', reply: Link }, async ({ path, ...call }) => {
-      const live = await project(path).live();
-      return shown(call, live.links.get(path.link_id));
-    }),
+    route(
+      'GET /v2/projects/{project_id}/links/{link_id}',
+      { right: 'Link.Audit', summary: 'Get a link', reply: Link },
+      async ({ path, ...call }) => {
+        const live = await project(path).live();
+        return shown(call, live.links.get(path.link_id));
+      },
+    ),
     route(
       'PUT /v2/projects/{project_id}/links/{link_id}',
-      { summary: 'Change filters, suspension, style and labels of a link', body: LinkInput, status: 201, reply: Link },
+      {
+        right: 'Link.Modify',
+        summary: 'Change filters, suspension, style and labels of a link',
+        body: LinkInput,
+        status: 201,
+        reply: Link,
+      },
       async ({ path, body, ...call }) => {
         const isDesktop = desktops.has(call);
         return shown(call, await project(path).change((live) => live.linkOperations.update(path.link_id, body, isDesktop)));
       },
     ),
-    route('DELETE /v2/projects/{project_id}/links/{link_id}', { summary: 'Delete a link', status: 204 }, ({ path }) =>
-      project(path).change((live) => live.linkOperations.delete(path.link_id)),
+    route(
+      'DELETE /v2/projects/{project_id}/links/{link_id}',
+      { right: 'Link.Allocate', summary: 'Delete a link', status: 204 },
+      ({ path }) => project(path).change((live) => live.linkOperations.delete(path.link_id)),
     ),
+    ...furtherLinkRoutes(controller),
+  ];
+}
+
+function furtherLinkRoutes({ projects, desktops }: Controller): Route[] {
+  const project: ProjectOf = (path) => projects.get(path.project_id);
+  const shown: ShownLink = (call, link) => (desktops.has(call) ? desktopLink(link) : link);
+  return [
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/available_filters',
-      { summary: 'Filters that the link can have, with their parameters', reply: Type.Array(FilterFacts) },
+      { right: 'Link.Audit', summary: 'Filters that the link can have, with their parameters', reply: Type.Array(FilterFacts) },
       async ({ path, ...call }) => {
         const live = await project(path).live();
         const offers = availableFilters(live.links.open(path.link_id));
@@ -58,7 +83,13 @@ export function linkRoutes({ projects, desktops }: Controller): Route[] {
     ),
     route(
       'PUT /v2/projects/{project_id}/links/{link_id}/ends',
-      { summary: 'Connect a link to other ports; everything else of it stays', body: LinkEnds, reply: Link, own: true },
+      {
+        right: 'Link.Modify',
+        summary: 'Connect a link to other ports; everything else of it stays',
+        body: LinkEnds,
+        reply: Link,
+        own: true,
+      },
       ({ path, body }) => project(path).changeAlone((live) => rewireLink(live, path.link_id, body.nodes)),
     ),
     ...firstCaptureRoutes(project, shown),
@@ -73,12 +104,12 @@ function scheduleRoutes(project: ProjectOf): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/link_schedules',
-      { summary: 'The schedules of all links that have one', reply: Type.Array(ScheduleOfLink), own: true },
+      { right: 'Link.Audit', summary: 'The schedules of all links that have one', reply: Type.Array(ScheduleOfLink), own: true },
       async ({ path }) => (await project(path).live()).linkOperations.schedules(),
     ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/schedule',
-      { summary: 'The schedule of a link: its steps and traces', reply: LinkSchedule, own: true },
+      { right: 'Link.Audit', summary: 'The schedule of a link: its steps and traces', reply: LinkSchedule, own: true },
       async ({ path }) => {
         const live = await project(path).live();
         return live.linkOperations.scheduleOf(path.link_id);
@@ -87,6 +118,7 @@ function scheduleRoutes(project: ProjectOf): Route[] {
     route(
       'PUT /v2/projects/{project_id}/links/{link_id}/schedule',
       {
+        right: 'Link.Modify',
         summary: 'Run a timeline of impairments on a link, in place of the one it has',
         body: LinkScheduleInput,
         reply: LinkSchedule,
@@ -100,7 +132,7 @@ function scheduleRoutes(project: ProjectOf): Route[] {
     ),
     route(
       'DELETE /v2/projects/{project_id}/links/{link_id}/schedule',
-      { summary: 'Remove the schedule of a link: its own filters act again', status: 204, own: true },
+      { right: 'Link.Modify', summary: 'Remove the schedule of a link: its own filters act again', status: 204, own: true },
       ({ path }) =>
         project(path).change(async (live) => {
           await live.linkOperations.update(path.link_id, { schedule: null });
@@ -113,7 +145,7 @@ function mirrorRoutes(project: ProjectOf): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/mirrors',
-      { summary: 'The mirrors of all links of a project', reply: Type.Array(MirrorOfLink), own: true },
+      { right: 'Link.Audit', summary: 'The mirrors of all links of a project', reply: Type.Array(MirrorOfLink), own: true },
       async ({ path }) => {
         const live = await project(path).live();
         return live.linkOperations.mirrors();
@@ -121,7 +153,7 @@ function mirrorRoutes(project: ProjectOf): Route[] {
     ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/mirror',
-      { summary: 'The port that is sent the frames of a link as well', reply: LinkMirror, own: true },
+      { right: 'Link.Audit', summary: 'The port that is sent the frames of a link as well', reply: LinkMirror, own: true },
       async ({ path }) => {
         const live = await project(path).live();
         return live.linkOperations.mirrorOf(path.link_id);
@@ -130,6 +162,7 @@ function mirrorRoutes(project: ProjectOf): Route[] {
     route(
       'PUT /v2/projects/{project_id}/links/{link_id}/mirror',
       {
+        right: 'Link.Capture',
         summary: 'Send the frames of a link to a free port of another node as well (SPAN)',
         body: LinkMirror,
         reply: LinkMirror,
@@ -143,7 +176,7 @@ function mirrorRoutes(project: ProjectOf): Route[] {
     ),
     route(
       'DELETE /v2/projects/{project_id}/links/{link_id}/mirror',
-      { summary: 'Send the frames of a link to no further port', status: 204, own: true },
+      { right: 'Link.Capture', summary: 'Send the frames of a link to no further port', status: 204, own: true },
       ({ path }) =>
         project(path).change(async (live) => {
           await live.linkOperations.setMirror(path.link_id, null);
@@ -158,6 +191,7 @@ function firstCaptureRoutes(project: ProjectOf, shown: ShownLink): Route[] {
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/start_capture',
       {
+        right: 'Link.Capture /projects/{project_id}/links/{link_id}/capture/start',
         fillsDisk: true,
         summary: 'Write the frames of a link to a pcap file of the project',
         body: LinkCaptureStart,
@@ -172,7 +206,12 @@ function firstCaptureRoutes(project: ProjectOf, shown: ShownLink): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/stop_capture',
-      { summary: 'End the capture of a link', status: 201, reply: Link },
+      {
+        right: 'Link.Capture /projects/{project_id}/links/{link_id}/capture/stop',
+        summary: 'End the capture of a link',
+        status: 201,
+        reply: Link,
+      },
       ({ path, ...call }) =>
         project(path).change(async (live) => {
           await live.captures.stop(path.link_id);
@@ -181,7 +220,11 @@ function firstCaptureRoutes(project: ProjectOf, shown: ShownLink): Route[] {
     ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/pcap',
-      { summary: 'The capture of a link as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap' },
+      {
+        right: 'Link.Capture /projects/{project_id}/links/{link_id}/capture/stream',
+        summary: 'The capture of a link as a stream, to its end',
+        replyType: 'application/vnd.tcpdump.pcap',
+      },
       async ({ path }) => {
         const live = await project(path).live();
         return live.captures.stream(path.link_id);
@@ -194,7 +237,7 @@ function statsRoutes(project: ProjectOf): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/stats',
-      { summary: 'What a link carries, loses and holds back, each way', reply: LinkStats, own: true },
+      { right: 'Link.Audit', summary: 'What a link carries, loses and holds back, each way', reply: LinkStats, own: true },
       async ({ path }) => {
         const live = await project(path).live();
         return live.linkStats.get(path.link_id);
@@ -202,7 +245,7 @@ function statsRoutes(project: ProjectOf): Route[] {
     ),
     route(
       'GET /v2/projects/{project_id}/link_stats',
-      { summary: 'The same of all links', reply: Type.Array(LinkStats), own: true },
+      { right: 'Link.Audit', summary: 'The same of all links', reply: Type.Array(LinkStats), own: true },
       async ({ path }) => {
         const live = await project(path).live();
         return live.linkStats.list();
@@ -216,7 +259,12 @@ function captureRoutes(project: ProjectOf): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/captures',
-      { summary: 'List the captures of a link that were started with an id', reply: Type.Array(LinkCapture), own: true },
+      {
+        right: 'Link.Audit',
+        summary: 'List the captures of a link that were started with an id',
+        reply: Type.Array(LinkCapture),
+        own: true,
+      },
       async ({ path }) => {
         const live = await project(path).live();
         return live.captures.list(path.link_id);
@@ -225,6 +273,7 @@ function captureRoutes(project: ProjectOf): Route[] {
     route(
       'POST /v2/projects/{project_id}/links/{link_id}/captures',
       {
+        right: 'Link.Capture',
         fillsDisk: true,
         summary: 'Start one more capture of a link',
         body: LinkCaptureStart,
@@ -236,12 +285,17 @@ function captureRoutes(project: ProjectOf): Route[] {
     ),
     route(
       'DELETE /v2/projects/{project_id}/links/{link_id}/captures/{capture_id}',
-      { summary: 'End a capture of a link', status: 204, own: true },
+      { right: 'Link.Capture', summary: 'End a capture of a link', status: 204, own: true },
       ({ path }) => project(path).change((live) => live.captures.stop(path.link_id, path.capture_id)),
     ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/captures/{capture_id}/pcap',
-      { summary: 'A capture of a link as a stream, to its end', replyType: 'application/vnd.tcpdump.pcap', own: true },
+      {
+        right: 'Link.Capture',
+        summary: 'A capture of a link as a stream, to its end',
+        replyType: 'application/vnd.tcpdump.pcap',
+        own: true,
+      },
       async ({ path }) => {
         const live = await project(path).live();
         return live.captures.stream(path.link_id, path.capture_id);

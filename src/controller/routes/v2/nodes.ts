@@ -29,30 +29,34 @@ export function nodeRoutes(controller: Controller): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/nodes',
-      { summary: 'List the nodes; of a closed project as they are stored', reply: Type.Array(Node) },
+      { right: 'Node.Audit', summary: 'List the nodes; of a closed project as they are stored', reply: Type.Array(Node) },
       async ({ path }) => {
         const live = await project(path).findLive();
         return live ? live.nodes.list() : [...(await project(path).stored()).nodes.values()];
       },
     ),
     creationRoute(controller),
-    route('GET /v2/projects/{project_id}/nodes/{node_id}', { summary: 'Get a node', reply: Node }, async ({ path }) => {
-      const live = await project(path).live();
-      return live.nodes.get(path.node_id).object;
-    }),
+    route(
+      'GET /v2/projects/{project_id}/nodes/{node_id}',
+      { right: 'Node.Audit', summary: 'Get a node', reply: Node },
+      async ({ path }) => {
+        const live = await project(path).live();
+        return live.nodes.get(path.node_id).object;
+      },
+    ),
     route(
       'PUT /v2/projects/{project_id}/nodes/{node_id}',
-      { summary: 'Change a node; properties that are not given stay', body: NodeUpdate, reply: Node },
+      { right: 'Node.Modify', summary: 'Change a node; properties that are not given stay', body: NodeUpdate, reply: Node },
       ({ path, body }) => project(path).change((live) => withWarnings(live, body, live.nodes.update(path.node_id, body))),
     ),
     route(
       'DELETE /v2/projects/{project_id}/nodes/{node_id}',
-      { summary: 'Delete a node, its links and its files', status: 204 },
+      { right: 'Node.Allocate', summary: 'Delete a node, its links and its files', status: 204 },
       ({ path }) => project(path).change((live) => live.nodes.delete(path.node_id)),
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/links',
-      { summary: 'List the links of a node', reply: Type.Array(Link) },
+      { right: 'Link.Audit', summary: 'List the links of a node', reply: Type.Array(Link) },
       async ({ path }) => {
         const live = await project(path).live();
         live.nodes.get(path.node_id);
@@ -65,10 +69,12 @@ export function nodeRoutes(controller: Controller): Route[] {
       const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
       const all = `POST /v2/projects/{project_id}/nodes/${action}` as const satisfies RouteKey;
       return [
-        route(one, { summary: `${summary} a node; the answer shows it as it is then`, reply: Node }, ({ path, body }) =>
-          project(path).change((live) => live.runs.act(path.node_id, action, body)),
+        route(
+          one,
+          { right: 'Node.PowerMgmt', summary: `${summary} a node; the answer shows it as it is then`, reply: Node },
+          ({ path, body }) => project(path).change((live) => live.runs.act(path.node_id, action, body)),
         ),
-        route(all, { summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
+        route(all, { right: 'Node.PowerMgmt', summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
           project(path).change((live) => actOnAll(live, action)),
         ),
       ];
@@ -79,7 +85,7 @@ export function nodeRoutes(controller: Controller): Route[] {
 function creationRoute({ projects, computes, settings, templates }: Controller): Route {
   return route(
     'POST /v2/projects/{project_id}/nodes',
-    { summary: 'Create a node', body: NodeRequest, status: 201, reply: Node },
+    { right: 'Node.Allocate', summary: 'Create a node', body: NodeRequest, status: 201, reply: Node },
     ({ path, body: { strict, ...body } }) => {
       if (body.compute_id !== anyCompute) computes.get(body.compute_id);
       const wanted = checkRequested(templates.complete(body), settings);
@@ -94,6 +100,7 @@ function migrateRoute({ projects, computes, relocation }: Controller): Route {
   return route(
     'POST /v2/projects/{project_id}/nodes/{node_id}/migrate',
     {
+      right: 'Node.Modify',
       summary: 'Move a node to another compute: a running QEMU machine while it runs; answered when it is there',
       body: NodeMigrate,
       reply: NodeMigration,
@@ -110,6 +117,7 @@ function probeRoute({ projects }: Controller): Route {
   return route(
     'POST /v2/projects/{project_id}/nodes/{node_id}/probe',
     {
+      right: 'Node.Console',
       summary: 'Let a running PC ping, connect, trace or look up, and answer with numbers',
       body: NodeProbe,
       reply: NodeProbeAnswer,
@@ -124,6 +132,7 @@ function convertRoute(projects: Controller['projects']): Route {
   return route(
     'POST /v2/projects/{project_id}/nodes/{node_id}/convert',
     {
+      right: 'Node.Allocate',
       summary: 'Make a machine of QEMU of one of VirtualBox or VMware, whose disks are in the image folder; the old node stays',
       body: DisksToConvert,
       status: 201,
@@ -148,17 +157,18 @@ function otherRoutes({ projects }: Controller): Route[] {
   return [
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/console/reset',
-      { summary: 'Disconnect the clients of a console', status: 204 },
+      { right: 'Node.Console', summary: 'Disconnect the clients of a console', status: 204 },
       ({ path }) => project(path).change((live) => live.nodes.resetConsole(path.node_id)),
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/console/reset',
-      { summary: 'The same for all telnet consoles', status: 204 },
+      { right: 'Node.Console', summary: 'The same for all telnet consoles', status: 204 },
       ({ path }) => project(path).change((live) => resetAllConsoles(live.nodes)),
     ),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
       {
+        right: 'Node.Allocate',
         fillsDisk: true,
         summary: 'Copy a stopped node with its files; its links are not copied',
         body: NodeDuplicate,
@@ -170,28 +180,31 @@ function otherRoutes({ projects }: Controller): Route[] {
     convertRoute(projects),
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
-      { summary: 'Make a disk of a stopped node larger', empty: true, status: 201 },
+      { right: 'Node.Allocate', summary: 'Make a disk of a stopped node larger', empty: true, status: 201 },
       ({ path, body }) => project(path).change((live) => live.nodes.resizeDisk(path.node_id, body)),
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
-      { summary: 'The idle-PC value that suits a router best', reply: IdlePc },
+      { right: 'Node.Audit', summary: 'The idle-PC value that suits a router best', reply: IdlePc },
       async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('auto_idlepc'),
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
-      { summary: 'Idle-PC values that may suit a router', reply: IdlePcProposals },
+      { right: 'Node.Audit', summary: 'Idle-PC values that may suit a router', reply: IdlePcProposals },
       async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('idlepc_proposals'),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws',
-      { summary: 'The console of a started node: what a serial line shows, or RFB where the console is a screen' },
+      {
+        right: 'Node.Console',
+        summary: 'The console of a started node: what a serial line shows, or RFB where the console is a screen',
+      },
       async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).console(signal),
       (socket, join) => join(socket),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/nodes/{node_id}/aux/ws',
-      { summary: 'The auxiliary console of a started node: of a container, a shell in it', own: true },
+      { right: 'Node.Console', summary: 'The auxiliary console of a started node: of a container, a shell in it', own: true },
       async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).auxiliary(signal),
       (socket, join) => join(socket),
     ),

@@ -36,23 +36,25 @@ export function notificationRoutes({ feeds, notices, projects, log, desktops }: 
     return { listen, seq };
   };
   return [
-    route('GET /v2/notifications', { summary: 'Events of computes and projects, one JSON document per line', reply }, (call) =>
-      feeds.stream(ofServer, call),
+    route(
+      'GET /v2/notifications',
+      { right: 'login', summary: 'Events of computes and projects, one JSON document per line', reply },
+      (call) => feeds.stream(ofServer, call),
     ),
     socketRoute(
       'GET /v2/notifications/ws',
-      { summary: 'Events of computes and projects' },
+      { right: 'login', summary: 'Events of computes and projects' },
       () => ofServer,
       (socket, from, { client }) => feeds.serve(from, socket, client),
     ),
     route(
       'GET /v2/projects/{project_id}/notifications',
-      { summary: 'Events of a project, one JSON document per line', query: parameters, reply },
+      { right: 'Project.Audit', summary: 'Events of a project, one JSON document per line', query: parameters, reply },
       (call) => feeds.stream(ofProject(call), call),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/notifications/ws',
-      { summary: 'Events of a project', query: { ...parameters, presence } },
+      { right: 'Project.Audit', summary: 'Events of a project', query: { ...parameters, presence } },
       (call) => ({
         from: ofProject(call),
         present: isOn(call.query, 'presence') ? projects.get(call.path.project_id).presence : undefined,

@@ -12,7 +12,11 @@ export function portableRoutes(controller: Controller): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/export',
-      { summary: 'Read a project as an archive (ZIP), running or not', replyType: 'application/gns3project' },
+      {
+        right: 'Project.Audit',
+        summary: 'Read a project as an archive (ZIP), running or not',
+        replyType: 'application/gns3project',
+      },
       ({ path, query }) => {
         const isYes = (key: string) => query[key]?.toLowerCase() === 'yes';
         const compression = query.compression?.toLowerCase() ?? 'zip';
@@ -29,7 +33,13 @@ export function portableRoutes(controller: Controller): Route[] {
     ),
     route(
       'POST /v2/projects/{project_id}/import',
-      { summary: 'Make a closed project of an archive, sent as it is or as a form', raw: 'file', status: 201, reply: Project },
+      {
+        right: 'Project.Allocate',
+        summary: 'Make a closed project of an archive, sent as it is or as a form',
+        raw: 'file',
+        status: 201,
+        reply: Project,
+      },
       async ({ path, query, stream }) => {
         const wanted = { projectId: path.project_id, name: query.name, path: query.path };
         return (await importProject(stream ?? Readable.from([]), wanted, controller.portableOptions())).object;

@@ -11,6 +11,7 @@ import { makeAll, placeAll } from '../../live/bulk.ts';
 import { deleteAll } from '../../live/bulk-delete.ts';
 import type { KnownProject } from '../../projects/project.ts';
 import { outlineOf } from '../../projects/project-outline.ts';
+import { anyChange, copyRight } from '../common-rights.ts';
 import { checkRequested } from './requested-properties.ts';
 import { warnOfUnmet } from './unmet-wishes.ts';
 
@@ -31,7 +32,12 @@ const Load = Type.Object(
 function outlineRoute({ projects }: Controller): Route {
   return route(
     'GET /v2/projects/{project_id}/outline',
-    { summary: 'Where nodes and links of a project are, open or closed, for a small picture', reply: ProjectOutline, own: true },
+    {
+      right: 'Project.Audit',
+      summary: 'Where nodes and links of a project are, open or closed, for a small picture',
+      reply: ProjectOutline,
+      own: true,
+    },
     ({ path }) => outlineOf(projects.get(path.project_id)),
   );
 }
@@ -43,7 +49,13 @@ export function projectRoutes(controller: Controller): Route[] {
 function loadRoute(controller: Controller): Route {
   return route(
     'POST /v2/projects/load',
-    { summary: 'Open a project by its file, or a copy of it; local servers only', body: Load, status: 201, reply: Project },
+    {
+      right: 'Project.Allocate',
+      summary: 'Open a project by its file, or a copy of it; local servers only',
+      body: Load,
+      status: 201,
+      reply: Project,
+    },
     async ({ body }) => {
       const load = body.copy === true ? loadCopy(body.path, controller.portableOptions()) : controller.projects.loadFile(body.path);
       return (await load).object;
@@ -54,40 +66,56 @@ function loadRoute(controller: Controller): Route {
 function otherRoutes(controller: Controller): Route[] {
   const { projects } = controller;
   return [
-    route('GET /v2/projects', { summary: 'List the projects, open and closed', reply: Type.Array(Project) }, () => projects.list()),
+    route('GET /v2/projects', { right: 'login', summary: 'List the projects, open and closed', reply: Type.Array(Project) }, () =>
+      projects.list(),
+    ),
     route(
       'POST /v2/projects',
-      { summary: 'Create and open a project', body: ProjectCreate, status: 201, reply: Project },
+      { right: 'Project.Allocate', summary: 'Create and open a project', body: ProjectCreate, status: 201, reply: Project },
       async ({ body }) => (await projects.create(body)).object,
     ),
     loadRoute(controller),
     route(
       'GET /v2/projects/{project_id}',
-      { summary: 'Get a project', reply: Project },
+      { right: 'Project.Audit', summary: 'Get a project', reply: Project },
       ({ path }) => projects.get(path.project_id).object,
     ),
     route(
       'PUT /v2/projects/{project_id}',
-      { summary: 'Change a project, open or closed', body: ProjectUpdate, reply: Project },
+      { right: 'Project.Modify', summary: 'Change a project, open or closed', body: ProjectUpdate, reply: Project },
       ({ path, body }) => projects.get(path.project_id).update(body),
     ),
-    route('DELETE /v2/projects/{project_id}', { summary: 'Delete a project with its files', status: 204 }, ({ path }) =>
-      projects.delete(path.project_id),
+    route(
+      'DELETE /v2/projects/{project_id}',
+      { right: 'Project.Allocate', summary: 'Delete a project with its files', status: 204 },
+      ({ path }) => projects.delete(path.project_id),
     ),
-    route('GET /v2/projects/{project_id}/stats', { summary: 'Count what is in a project', reply: Stats }, ({ path }) =>
-      countParts(controller, projects.get(path.project_id)),
+    ...stateRoutes(controller),
+  ];
+}
+
+function stateRoutes(controller: Controller): Route[] {
+  const { projects } = controller;
+  return [
+    route(
+      'GET /v2/projects/{project_id}/stats',
+      { right: 'Project.Audit', summary: 'Count what is in a project', reply: Stats },
+      ({ path }) => countParts(controller, projects.get(path.project_id)),
     ),
-    route('POST /v2/projects/{project_id}/open', { summary: 'Open a project', status: 201, reply: Project }, async ({ path }) =>
-      (await projects.getOrReload(path.project_id)).open(),
+    route(
+      'POST /v2/projects/{project_id}/open',
+      { right: 'Project.Allocate', summary: 'Open a project', status: 201, reply: Project },
+      async ({ path }) => (await projects.getOrReload(path.project_id)).open(),
     ),
     route(
       'POST /v2/projects/{project_id}/close',
-      { summary: 'Stop the nodes of a project and close it', status: 204 },
+      { right: 'Project.Allocate', summary: 'Stop the nodes of a project and close it', status: 204 },
       ({ path }) => projects.get(path.project_id).close(),
     ),
     route(
       'POST /v2/projects/{project_id}/duplicate',
       {
+        right: copyRight,
         fillsDisk: true,
         summary: 'Copy a project, running or not, into a new one',
         body: ProjectDuplicate,
@@ -98,7 +126,12 @@ function otherRoutes(controller: Controller): Route[] {
     ),
     route(
       'GET /v2/projects/{project_id}/problems',
-      { summary: 'Nodes and links of an open project that cannot be used, and why', reply: Type.Array(Problem), own: true },
+      {
+        right: 'Project.Audit',
+        summary: 'Nodes and links of an open project that cannot be used, and why',
+        reply: Type.Array(Problem),
+        own: true,
+      },
       async ({ path }) => {
         const { nodes, linkRecovery } = await projects.get(path.project_id).live();
         return [...nodes.problems(), ...linkRecovery.problems()];
@@ -122,7 +155,14 @@ function bulkRoutes({ projects, settings, templates, warmTemplates }: Controller
   return [
     route(
       'POST /v2/projects/{project_id}/bulk',
-      { summary: 'Create nodes, links and drawings at once, all or none', body: BulkCreate, status: 201, reply: Bulk, own: true },
+      {
+        right: anyChange,
+        summary: 'Create nodes, links and drawings at once, all or none',
+        body: BulkCreate,
+        status: 201,
+        reply: Bulk,
+        own: true,
+      },
       ({ path, body }) => {
         const wanted = { ...body, ...(body.nodes && { nodes: body.nodes.map((node) => templates.complete(node)) }) };
         for (const node of wanted.nodes ?? []) checkRequested(node, settings);
@@ -135,12 +175,24 @@ function bulkRoutes({ projects, settings, templates, warmTemplates }: Controller
     ),
     route(
       'PUT /v2/projects/{project_id}/bulk',
-      { summary: 'Move nodes and drawings at once, all or none, as one step', body: BulkUpdate, status: 204, own: true },
+      {
+        right: anyChange,
+        summary: 'Move nodes and drawings at once, all or none, as one step',
+        body: BulkUpdate,
+        status: 204,
+        own: true,
+      },
       ({ path, body }) => projects.get(path.project_id).change((live) => placeAll(live, body)),
     ),
     route(
       'POST /v2/projects/{project_id}/bulk/delete',
-      { summary: 'Delete nodes, links and drawings at once, all or none, as one step', body: BulkDelete, status: 204, own: true },
+      {
+        right: anyChange,
+        summary: 'Delete nodes, links and drawings at once, all or none, as one step',
+        body: BulkDelete,
+        status: 204,
+        own: true,
+      },
       ({ path, body }) => projects.get(path.project_id).changeAlone((live) => deleteAll(live, body)),
     ),
   ];

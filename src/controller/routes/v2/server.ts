@@ -16,16 +16,29 @@ export function serverRoutes(controller: Controller): Route[] {
   const { settings, computes, projects, log, end } = controller;
   return [
     ...versionRoutes(controller),
-    route('POST /v2/shutdown', { summary: 'End the server as SIGTERM does; local servers only', empty: true, status: 201 }, () => {
-      if (!settings.Server.local) throw fault('not_local', { what: 'to end it through the API' });
-      return new Answer(201, undefined, end);
-    }),
-    route('POST /v2/reload', { summary: 'Look for projects again, and open those with auto_open', empty: true }, () => {
-      void projects.reload().catch((error: unknown) => log.error({ err: error }, 'the search for projects failed'));
-    }),
+    route(
+      'POST /v2/shutdown',
+      { right: 'administrator', summary: 'End the server as SIGTERM does; local servers only', empty: true, status: 201 },
+      () => {
+        if (!settings.Server.local) throw fault('not_local', { what: 'to end it through the API' });
+        return new Answer(201, undefined, end);
+      },
+    ),
+    route(
+      'POST /v2/reload',
+      { right: 'administrator', summary: 'Look for projects again, and open those with auto_open', empty: true },
+      () => {
+        void projects.reload().catch((error: unknown) => log.error({ err: error }, 'the search for projects failed'));
+      },
+    ),
     route(
       'POST /v2/debug',
-      { summary: 'Write debug information to the data directory; local servers only', empty: true, status: 201 },
+      {
+        right: 'administrator',
+        summary: 'Write debug information to the data directory; local servers only',
+        empty: true,
+        status: 201,
+      },
       () => {
         if (!settings.Server.local) throw fault('not_local', { what: 'to have debug information written' });
         return writeDebugReport(controller);
@@ -33,7 +46,11 @@ export function serverRoutes(controller: Controller): Route[] {
     ),
     route(
       'GET /v2/statistics',
-      { summary: 'How busy the computes are; those that do not answer are left out', reply: Type.Array(ComputeStatistics) },
+      {
+        right: 'login',
+        summary: 'How busy the computes are; those that do not answer are left out',
+        reply: Type.Array(ComputeStatistics),
+      },
       async () => {
         const answers = await Promise.allSettled(
           computes.all().map(async (compute) => ({
@@ -54,14 +71,18 @@ function versionRoutes({ version, settings, desktops }: Controller): Route[] {
   const { local, answer_client_version } = settings.Server;
   const versionFor = (userAgent: string | undefined) => (answer_client_version && clientVersion(userAgent)) || version;
   return [
-    route('GET /v2/version', { summary: 'Version of the API, and whether the server is local', reply: Version }, (call) => {
-      // The first request of the desktop is for the version: its WebSockets are recognized by the address.
-      desktops.has(call);
-      return { local, version: versionFor(call.userAgent) };
-    }),
+    route(
+      'GET /v2/version',
+      { right: 'login', summary: 'Version of the API, and whether the server is local', reply: Version },
+      (call) => {
+        // The first request of the desktop is for the version: its WebSockets are recognized by the address.
+        desktops.has(call);
+        return { local, version: versionFor(call.userAgent) };
+      },
+    ),
     route(
       'POST /v2/version',
-      { summary: 'Compare the client with the server', body: Version, reply: Version },
+      { right: 'login', summary: 'Compare the client with the server', body: Version, reply: Version },
       ({ body, userAgent }) => {
         const own = versionFor(userAgent);
         if (body.version !== own) throw fault('version_differs', { version: body.version, own });
@@ -70,7 +91,7 @@ function versionRoutes({ version, settings, desktops }: Controller): Route[] {
     ),
     route(
       'GET /v1/version',
-      { summary: 'Version of the API, at the address of API version 1', reply: Version },
+      { right: 'login', summary: 'Version of the API, at the address of API version 1', reply: Version },
       ({ userAgent }) => ({
         version: versionFor(userAgent),
       }),

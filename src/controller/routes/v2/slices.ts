@@ -22,12 +22,15 @@ export function sliceRoutes(controller: Controller): Route[] {
   const { computes, relocation, cluster } = controller;
   const { slices, list, engineSlices } = cluster;
   return [
-    route('GET /v2/slices', { summary: 'List the slices and their states', reply: Type.Array(SliceObject), own: true }, () =>
-      list.all(),
+    route(
+      'GET /v2/slices',
+      { right: 'Compute.Audit /computes', summary: 'List the slices and their states', reply: Type.Array(SliceObject), own: true },
+      () => list.all(),
     ),
     route(
       'POST /v2/slices',
       {
+        right: 'Compute.Allocate /computes',
         summary: 'Order a slice from the engine; it is pending until it joins',
         body: SliceOrderRequest,
         status: 201,
@@ -40,6 +43,7 @@ export function sliceRoutes(controller: Controller): Route[] {
     route(
       'POST /v2/slices/{compute_id}/drain',
       {
+        right: 'Compute.Modify /computes',
         summary: 'Move the nodes of a slice to other computes, with their files; nothing is placed on it any more',
         body: SliceDrain,
         status: 202,
@@ -56,6 +60,7 @@ export function sliceRoutes(controller: Controller): Route[] {
     route(
       'POST /v2/slices/invitations',
       {
+        right: 'Compute.Allocate /computes',
         summary: 'Make a token with which one compute may join, once',
         body: SliceInvite,
         status: 201,
@@ -73,6 +78,7 @@ function deletion(controller: Controller): Route {
   return route(
     'DELETE /v2/slices/{compute_id}',
     {
+      right: 'Compute.Allocate /computes',
       summary: 'Delete a slice and its compute; with force also when open projects have nodes there, which are closed',
       query: force,
       status: 204,
@@ -99,6 +105,7 @@ export function placementRoutes({ placer, projects, cluster, copies }: Controlle
     route(
       'GET /v2/projects/{project_id}/placement',
       {
+        right: 'Project.Audit',
         summary: 'Where the nodes of an open project are and why, and what those wait for that cannot run there',
         reply: ProjectPlacement,
         own: true,
@@ -111,7 +118,13 @@ export function placementRoutes({ placer, projects, cluster, copies }: Controlle
     ),
     route(
       'POST /v2/placement',
-      { summary: 'Where the nodes of a lab would be placed', body: PlacementRequest, reply: PlacementReply, own: true },
+      {
+        right: 'Compute.Audit /computes',
+        summary: 'Where the nodes of a lab would be placed',
+        body: PlacementRequest,
+        reply: PlacementReply,
+        own: true,
+      },
       ({ body }) => placer.plan(body),
     ),
   ];

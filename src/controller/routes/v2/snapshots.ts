@@ -3,18 +3,20 @@ import { Project } from '../../../schema/project.ts';
 import { Snapshot, SnapshotCreate, SnapshotFork, SnapshotRestore } from '../../../schema/snapshot.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
+import { copyRight } from '../common-rights.ts';
 
 export function snapshotRoutes(controller: Controller): Route[] {
   const { projects, snapshots } = controller;
   return [
     route(
       'GET /v2/projects/{project_id}/snapshots',
-      { summary: 'List the snapshots of a project, oldest first', reply: Type.Array(Snapshot) },
+      { right: 'Snapshot.Audit', summary: 'List the snapshots of a project, oldest first', reply: Type.Array(Snapshot) },
       ({ path }) => snapshots.list(projects.get(path.project_id)),
     ),
     route(
       'POST /v2/projects/{project_id}/snapshots',
       {
+        right: 'Snapshot.Allocate',
         fillsDisk: true,
         summary: 'Keep the state of a project, with memory too; machines that run are paused for the instant',
         body: SnapshotCreate,
@@ -23,12 +25,15 @@ export function snapshotRoutes(controller: Controller): Route[] {
       },
       ({ path, body }) => snapshots.create(projects.get(path.project_id), body),
     ),
-    route('DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}', { summary: 'Delete a snapshot', status: 204 }, ({ path }) =>
-      snapshots.delete(projects.get(path.project_id), path.snapshot_id),
+    route(
+      'DELETE /v2/projects/{project_id}/snapshots/{snapshot_id}',
+      { right: 'Snapshot.Allocate', summary: 'Delete a snapshot', status: 204 },
+      ({ path }) => snapshots.delete(projects.get(path.project_id), path.snapshot_id),
     ),
     route(
       'POST /v2/projects/{project_id}/snapshots/{snapshot_id}/restore',
       {
+        right: 'Snapshot.Restore',
         summary: 'Bring a project to the state of a snapshot; nodes whose memory it has run again, others are stopped',
         body: SnapshotRestore,
         status: 201,
@@ -36,9 +41,16 @@ export function snapshotRoutes(controller: Controller): Route[] {
       },
       ({ path, body }) => snapshots.restore(projects.get(path.project_id), path.snapshot_id, body),
     ),
+    ...forkRoutes(controller),
+  ];
+}
+
+function forkRoutes(controller: Controller): Route[] {
+  return [
     route(
       'POST /v2/projects/{project_id}/snapshots/{snapshot_id}/fork',
       {
+        right: copyRight,
         fillsDisk: true,
         summary: 'Make new projects of a snapshot; nodes whose memory it has run in them',
         body: SnapshotFork,
@@ -51,6 +63,7 @@ export function snapshotRoutes(controller: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/fork',
       {
+        right: copyRight,
         fillsDisk: true,
         summary: 'Make new projects of an open one as it is now, in which machines continue',
         body: SnapshotFork,

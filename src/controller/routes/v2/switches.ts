@@ -11,12 +11,17 @@ export function switchRoutes({ projects }: Controller): Route[] {
   return [
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/mac_table',
-      { summary: 'MAC addresses that an Ethernet switch has learned, the latest first', reply: Type.Array(MacEntry), own: true },
+      {
+        right: 'Node.Audit',
+        summary: 'MAC addresses that an Ethernet switch has learned, the latest first',
+        reply: Type.Array(MacEntry),
+        own: true,
+      },
       async ({ path }) => (await nodeOf(path)).ask('mac_table'),
     ),
     route(
       'DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table',
-      { summary: 'Have an Ethernet switch forget all MAC addresses', status: 204, own: true },
+      { right: 'Node.Modify', summary: 'Have an Ethernet switch forget all MAC addresses', status: 204, own: true },
       async ({ path }) => {
         await (await nodeOf(path)).clearMacTable();
       },
@@ -24,6 +29,7 @@ export function switchRoutes({ projects }: Controller): Route[] {
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/port_stats',
       {
+        right: 'Node.Audit',
         summary: 'What the joined ports of a switch or hub have received, sent and lost',
         reply: Type.Array(SwitchPortStats),
         own: true,

@@ -19,14 +19,17 @@ import { convertedTemplate } from '../../model/converted-machine.ts';
 import { checkRequested } from './requested-properties.ts';
 
 export function templateRoutes(controller: Controller): Route[] {
-  const { templates, warmTemplates, projects, computes, settings } = controller;
+  const { templates, warmTemplates, settings } = controller;
   return [
-    route('GET /v2/templates', { summary: 'List the templates, built-in ones last', reply: Type.Array(TemplateObject) }, () =>
-      templates.list(),
+    route(
+      'GET /v2/templates',
+      { right: 'login', summary: 'List the templates, built-in ones last', reply: Type.Array(TemplateObject) },
+      () => templates.list(),
     ),
     route(
       'POST /v2/templates',
       {
+        right: 'Template.Allocate',
         summary: 'Create a template; what its type needs besides is filled in',
         body: TemplateCreate,
         status: 201,
@@ -39,30 +42,44 @@ export function templateRoutes(controller: Controller): Route[] {
     ),
     route(
       'GET /v2/templates/{template_id}',
-      { summary: 'Get a template', reply: TemplateObject },
+      { right: 'login', summary: 'Get a template', reply: TemplateObject },
       ({ path }) => new Tagged(templates.get(path.template_id)),
     ),
     route(
       'PUT /v2/templates/{template_id}',
-      { summary: 'Change a template; of a built-in one until the server ends', body: TemplateUpdate, reply: TemplateObject },
+      {
+        right: 'Template.Modify',
+        summary: 'Change a template; of a built-in one until the server ends',
+        body: TemplateUpdate,
+        reply: TemplateObject,
+      },
       ({ path, body }) => {
         checkRequested({ node_type: templates.get(path.template_id).template_type, properties: body }, settings);
         return templates.update(path.template_id, body);
       },
     ),
-    route('DELETE /v2/templates/{template_id}', { summary: 'Delete a template', status: 204 }, ({ path }) =>
-      warmTemplates.delete(path.template_id),
+    route(
+      'DELETE /v2/templates/{template_id}',
+      { right: 'Template.Allocate', summary: 'Delete a template', status: 204 },
+      ({ path }) => warmTemplates.delete(path.template_id),
     ),
     route(
       'POST /v2/templates/{template_id}/duplicate',
-      { summary: 'Copy a template', status: 201, reply: TemplateObject },
+      { right: 'Template.Allocate', summary: 'Copy a template', status: 201, reply: TemplateObject },
       ({ path }) => templates.duplicate(path.template_id),
     ),
+    ...templateUseRoutes(controller),
+  ];
+}
+
+function templateUseRoutes(controller: Controller): Route[] {
+  const { templates, warmTemplates, projects, computes, settings } = controller;
+  return [
     convertRoute(controller),
     warmRoute(controller),
     route(
       'POST /v2/projects/{project_id}/templates/{template_id}',
-      { summary: 'Make a node from a template', body: TemplateUse, status: 201, reply: Node },
+      { right: 'Node.Allocate', summary: 'Make a node from a template', body: TemplateUse, status: 201, reply: Node },
       async ({ path, body }) => {
         const project = projects.get(path.project_id);
         const template = templates.get(path.template_id);
@@ -78,6 +95,7 @@ function warmRoute({ projects, warmTemplates }: Controller): Route {
   return route(
     'POST /v2/projects/{project_id}/nodes/{node_id}/warm_template',
     {
+      right: ['Node.Modify', 'Template.Allocate /templates'],
       summary: 'Make a template that holds the booted machine of a running node; answered when it is on disk',
       body: WarmTemplateCreate,
       status: 201,
@@ -93,6 +111,7 @@ function convertRoute({ templates, computes }: Controller): Route {
   return route(
     'POST /v2/templates/{template_id}/convert',
     {
+      right: 'Template.Allocate',
       summary: 'Make a QEMU template of one of VirtualBox or VMware, whose disks are in the image folder; the old one stays',
       body: DisksToConvert,
       status: 201,

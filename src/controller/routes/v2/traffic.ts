@@ -12,6 +12,7 @@ export function trafficRoutes({ projects }: Controller): Route[] {
     route(
       `POST ${node}`,
       {
+        right: 'Node.Modify',
         summary: 'Send traffic from a station at an Ethernet switch to one at another',
         body: TrafficStart,
         status: 201,
@@ -29,11 +30,15 @@ export function trafficRoutes({ projects }: Controller): Route[] {
     ),
     route(
       `GET ${node}/{traffic_id}`,
-      { summary: 'What became of traffic so far', reply: TrafficFlowFigures, own: true },
+      { right: 'Node.Audit', summary: 'What became of traffic so far', reply: TrafficFlowFigures, own: true },
       async ({ path }) => (await nodesOf(path)).get(path.node_id).readTraffic(path.traffic_id),
     ),
-    route(`DELETE ${node}/{traffic_id}`, { summary: 'End traffic', status: 204, own: true }, async ({ path }) => {
-      await (await nodesOf(path)).get(path.node_id).removeTraffic(path.traffic_id);
-    }),
+    route(
+      `DELETE ${node}/{traffic_id}`,
+      { right: 'Node.Modify', summary: 'End traffic', status: 204, own: true },
+      async ({ path }) => {
+        await (await nodesOf(path)).get(path.node_id).removeTraffic(path.traffic_id);
+      },
+    ),
   ];
 }

@@ -1,0 +1,34 @@
+/** Rights that several routes of both generations share. */
+import type { FixedRight, Need } from '../../api/rights.ts';
+import type { Method } from '../../api/route.ts';
+
+/** Right to change any part of a project. */
+export const anyChange: readonly Need[] = [
+  'Project.Modify',
+  'Node.Allocate',
+  'Node.Modify',
+  'Link.Allocate',
+  'Link.Modify',
+  'Drawing.Allocate',
+  'Drawing.Modify',
+];
+
+/** Right to make a project out of another. */
+export const copyRight: readonly Need[] = ['Project.Audit', 'Project.Allocate /projects'];
+
+/** Requests to a compute that clients send when they show templates and nodes; they reveal nothing of a project. */
+const shown = /^(?:binaries|img-binaries|capabilities|interfaces|vms|images)$/;
+const imagePath = /^images\/[^%\\]+$/;
+
+/**
+ * Returns the right of a request that is forwarded to a compute. Its images have privileges; what else a compute answers is not divided by
+ * accounts, so it is for administrators.
+ */
+export function forwardedRight(method: Method): (params: Readonly<Record<string, string>>) => FixedRight {
+  return ({ emulator = '', action = '', endpoint_path = action }) => {
+    if (!/^\w+$/.test(emulator) || emulator === 'projects') return 'administrator';
+    if (method === 'GET' && shown.test(endpoint_path)) return endpoint_path === 'images' ? 'Image.Audit /images' : 'Compute.Audit';
+    if (imagePath.test(endpoint_path)) return method === 'GET' ? 'Image.Audit /images' : 'Image.Allocate /images';
+    return 'administrator';
+  };
+}
