@@ -149,9 +149,9 @@ export class LinkNamespace {
     return reason;
   }
 
-  /** Words before a command that is to run there, in this folder; only while there is no obstacle. */
-  enter(directory: string): string[] {
-    return [...this.#words(), 'env', `--chdir=${directory}`];
+  /** Words before a command that is to run there, in this folder (default: `/`); only while there is no obstacle. */
+  enter(directory?: string): string[] {
+    return [...this.#words(), ...(directory === undefined ? [] : ['env', `--chdir=${directory}`])];
   }
 
   /** Names of the interfaces there. */
@@ -207,7 +207,7 @@ export class LinkNamespace {
     if (linkObstacle !== null) return linkObstacle;
     const runAs = await findRunAs(settings);
     const { program, args } = commandAs(runAs, 'sh', ['-c', ': <> /dev/net/tun']);
-    const [first = '', ...words] = [...this.enter('/'), program, ...args];
+    const [first = '', ...words] = [...this.enter(), program, ...args];
     const { code, reason } = await runTool(first, words, { timeoutMs: toolLimitMs });
     return code === 0 ? undefined : `emulators cannot open /dev/net/tun: ${reason}`;
   }

@@ -22,6 +22,26 @@ test('a folder and all in it become the user’s, and nothing to which a link le
   for (const name of ['', 'link', 'inner', 'inner/file', 'inner/link'])
     assert.equal((await lstat(join(node, name))).uid, 61_100, name);
   assert.equal((await stat(outside)).uid, 0);
+  // A single new file has all of them given.
+  await writeFile(join(node, 'inner', 'new'), '');
+  await own({ user: '61100', uid: '61100', gid: '61100' }, [node]);
+  assert.equal((await lstat(join(node, 'inner', 'new'))).uid, 61_100);
+});
+
+test('what is the user’s takes no process, unless there is much of it', { skip }, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-run-as-'));
+  const { PATH } = process.env;
+  t.after(async () => {
+    process.env.PATH = PATH;
+    await rm(folder, { recursive: true });
+  });
+  const root = { user: 'root', uid: '0', gid: '0' };
+  await mkdir(join(folder, 'inner'));
+  process.env.PATH = folder;
+  await own(root, [folder]);
+  await assert.rejects(own(root, [folder, join(folder, 'absent')]), /could not be given/);
+  for (let file = 0; file < 300; file += 1) await writeFile(join(folder, 'inner', `${file}`), '');
+  await assert.rejects(own(root, [folder]), /could not be given/);
 });
 
 test('each node has a user of its own, always the same, which owns nothing else', { skip }, async () => {

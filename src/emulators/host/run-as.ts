@@ -4,8 +4,8 @@
  * than Node, which would leave out the user's groups, and so `/dev/kvm`.
  */
 import { createHash } from 'node:crypto';
-import { chmod, readFile, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { chmod, lchown, lstat, opendir, readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { isBelow } from '../../lib/inside.ts';
 import { runTool } from '../../process/tool.ts';
@@ -31,6 +31,8 @@ const fileLimit = 65_536;
 const processLimit = 30_000;
 
 const toolLimitMs = 30_000;
+/** Files of a folder that are looked at before a process gives all of them. */
+const mostLooks = 200;
 
 /** Name that a package would give its user. */
 const packagedUser = 'patchbay';
@@ -147,13 +149,32 @@ export async function giveFolders(
   { directory, runtimeDirectory }: Pick<NodeView, 'directory' | 'runtimeDirectory'>,
   runDirectory: string,
 ): Promise<void> {
-  await own(runAs, [directory, runtimeDirectory]);
+  await own(runAs, [directory]);
+  // New with each start, in a folder of the server's: nothing is in it, and no other program can have put another file in its place.
+  if ((await readdir(runtimeDirectory)).length > 0) await own(runAs, [runtimeDirectory]);
+  else await lchown(runtimeDirectory, Number(runAs.uid), Number(runAs.gid));
   // Others may pass through them, not look into them.
   for (let path = dirname(runtimeDirectory); isBelow(dirname(runDirectory), path); path = dirname(path)) await chmod(path, 0o711);
 }
 
-/** Links are changed themselves, never what they lead to. @throws run_as_failed */
-export async function own({ user, uid, gid }: Pick<RunAs, 'user' | 'uid' | 'gid'>, paths: readonly string[]): Promise<void> {
+/**
+ * Gives files and folders to a user; links themselves, never what they lead to. A start mostly finds them given by the one before, and a
+ * process that gives them takes longer than to look. @throws run_as_failed
+ */
+export async function own(given: Pick<RunAs, 'user' | 'uid' | 'gid'>, paths: readonly string[]): Promise<void> {
+  const { user, uid, gid } = given;
+  const are = await Promise.all(paths.map((path) => isOwnedBy(given, path).catch(() => false)));
+  if (are.every(Boolean)) return;
   const { code, reason } = await runTool('chown', ['-R', '-h', '-P', `${uid}:${gid}`, '--', ...paths], { timeoutMs: toolLimitMs });
   if (code !== 0) throw fault('run_as_failed', { reason: `files could not be given to the user ${user}: ${reason}` });
+}
+
+/** Whether a file is the user's, and with a folder all in it. False also for a folder with too much in it: a program may have filled it. */
+async function isOwnedBy(given: Pick<RunAs, 'uid' | 'gid'>, path: string, looks = { left: mostLooks }): Promise<boolean> {
+  looks.left -= 1;
+  const facts = await lstat(path);
+  if (looks.left < 0 || String(facts.uid) !== given.uid || String(facts.gid) !== given.gid) return false;
+  if (!facts.isDirectory()) return true;
+  for await (const { name } of await opendir(path)) if (!(await isOwnedBy(given, join(path, name), looks))) return false;
+  return true;
 }

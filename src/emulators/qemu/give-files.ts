@@ -16,8 +16,8 @@ import { areListed } from './options-check.ts';
 /** Confinement of the processes of a machine. */
 export interface Identity extends Confinement {
   readonly runDirectory: string;
-  /** Words before the command of a machine that runs in this folder; none where it stays in the host's network. */
-  enter(folder: string): readonly string[];
+  /** Words before the command of a machine that runs in this folder (default: `/`); none where it stays in the host's network. */
+  enter(folder?: string): readonly string[];
 }
 
 interface ConfinedMachine extends Pick<ConfinementWish, 'program' | 'runAs' | 'reads' | 'writes'> {
@@ -33,14 +33,14 @@ export async function identityOf(machine: ConfinedMachine, { settings, linkNames
   const runDirectory = settings.runtimeDirectory;
   // Options beyond the table, on a server that permits them, may name any file of the host.
   const wanted = { ...machine, devices, runDirectory, seesHost: !areListed(options), isOpen: !settings.Qemu.sandbox };
-  const enter = (folder: string) => (hasTaps ? linkNamespace.enter(folder) : []);
+  const enter = (folder?: string) => (hasTaps ? linkNamespace.enter(folder) : []);
   return { ...(await confine(wanted)), runDirectory, enter };
 }
 
 /** The command of a machine that runs in this folder. */
 export function commandOf({ enter, ...confinement }: Identity, program: string, args: readonly string[], workingFolder: string) {
   const { program: confined, args: words, ...rest } = confinedCommand(confinement, program, args, { workingFolder });
-  const [first = confined, ...others] = [...enter(workingFolder), confined, ...words];
+  const [first = confined, ...others] = [...(confinement.usesBubblewrap ? enter() : enter(workingFolder)), confined, ...words];
   return { program: first, args: others, ...rest };
 }
 

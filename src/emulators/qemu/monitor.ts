@@ -12,7 +12,8 @@ const runningStates = new Set(['running', 'prelaunch', 'inmigrate', 'restore-vm'
 /** Events after which the state is asked for. */
 const stateEvents = new Set(['STOP', 'RESUME', 'SUSPEND', 'WAKEUP', 'GUEST_PANICKED']);
 
-const retryMs = 15;
+/** Pause after an attempt to connect, which becomes longer: QEMU greets some 26 ms after its start (bench/README.md), on a busy host later. */
+const retryMs = { first: 2, longest: 15 };
 const reconnectLimitMs = 10_000;
 
 export interface MonitorListener {
@@ -86,7 +87,7 @@ export class Monitor {
 
   async #connect(limitMs: number): Promise<void> {
     const limit = performance.now() + limitMs;
-    for (;;) {
+    for (let pauseMs = retryMs.first; ; pauseMs = Math.min(pauseMs + 1, retryMs.longest)) {
       try {
         const left = Math.max(1, limit - performance.now());
         const qmp = await Qmp.connect(this.#path, (event) => this.#hear(event), left);
@@ -96,7 +97,7 @@ export class Monitor {
         return;
       } catch (error) {
         if (this.#isClosed || performance.now() >= limit) throw error;
-        await delay(retryMs);
+        await delay(pauseMs);
       }
     }
   }
