@@ -3,19 +3,19 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { serverProgram } from '../support/server.ts';
 import { type NodeBody, withServer } from '../support/with-server.ts';
 
-const program = resolve(import.meta.dirname, '../../scripts/patchbay.mjs');
 const { server, client } = await withServer();
 const folder = await mkdtemp(join(tmpdir(), 'pb-imported-'));
 after(() => rm(folder, { recursive: true, force: true }));
 
 const limitMs = 60_000;
 const patchbay = (cwd: string, ...args: string[]) =>
-  promisify(execFile)(process.execPath, [program, 'lab', ...args], {
+  promisify(execFile)(process.execPath, [serverProgram, 'lab', ...args], {
     cwd,
     timeout: limitMs,
     env: { ...process.env, NO_COLOR: '1', PATCHBAY_URL: server.url },

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { NodeProbe, NodeProbeAnswer } from '../../src/schema/pc-probe.ts';
+import { serverProgram } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, withServer } from '../support/with-server.ts';
 
@@ -69,7 +70,7 @@ test('a probe ends when its client leaves', async () => {
 test('the command line pings from a PC', async () => {
   const program = [
     process.execPath,
-    'src/main.ts',
+    serverProgram,
     'lab',
     'ping',
     one.name,

@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { missingPrograms } from '../support/missing-programs.ts';
 import { patientTest } from '../support/patient-fidelity.ts';
+import { serverProgram } from '../support/server.ts';
 import { withServer } from '../support/with-server.ts';
 
 const run = promisify(execFile);
@@ -37,8 +38,7 @@ test('pair.yaml', async () => {
 test('the pages of labs have the pictures that `patchbay lab graph` draws', async () => {
   const files = (await readdir(join(root, 'labs'))).filter((name) => name.endsWith('.yaml'));
   assert.ok(files.length >= 5);
-  const patchbay = async (...args: string[]) =>
-    (await run(process.execPath, ['scripts/patchbay.mjs', 'lab', ...args], limits)).stdout;
+  const patchbay = async (...args: string[]) => (await run(process.execPath, [serverProgram, 'lab', ...args], limits)).stdout;
   for (const file of files) {
     const name = file.replace('.yaml', '');
     await patchbay('apply', `labs/${file}`);

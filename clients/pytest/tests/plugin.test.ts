@@ -5,10 +5,10 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type RunningServer, startServer } from '../../../test/support/server.ts';
+import { type RunningServer, serverProgram, startServer } from '../../../test/support/server.ts';
 
 const here = resolve(import.meta.dirname, '..');
-const program = `${process.execPath} ${resolve(here, '../../src/main.ts')}`;
+const program = `${process.execPath} ${serverProgram}`;
 const folder = await mkdtemp(join(tmpdir(), 'pb-pytest-'));
 after(() => rm(folder, { recursive: true }));
 
