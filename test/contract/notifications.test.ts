@@ -1,6 +1,6 @@
 /** Notifications to listeners of a project and of the server through a whole lab: each event once, in order; and slow listeners. */
 import assert from 'node:assert/strict';
-import { rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -127,11 +127,22 @@ it('opening a project notifies of every node, link and drawing', async () => {
 });
 
 describe('a listener that does not read', () => {
-  /** Events of half a MiB each, until it is cut off; kernels hold up to 36 MiB of them for a connection. */
-  async function flood(project: ProjectHandle, isOver: () => boolean): Promise<void> {
+  const eventBytes = 500_000;
+  /** Bytes that wait for all streams of a client in the server (`src/api/stream-budgets.ts`). */
+  const budgetBytes = 16 * 1024 * 1024;
+
+  /** Resolves to the most bytes that the kernel holds of a connection of which nothing is read: the third word of tcp(7)'s limits. */
+  async function mostHeldBytes(): Promise<number> {
+    const limits = ['rmem', 'wmem'].map((name) => readFile(`/proc/sys/net/ipv4/tcp_${name}`, 'utf8'));
+    return (await Promise.all(limits)).reduce((sum, text) => sum + Number(text.trim().split(/\s+/)[2]), 0);
+  }
+
+  /** Sends more events than so many connections and the server hold. */
+  async function flood(project: ProjectHandle, connections: number): Promise<void> {
     const { drawing_id } = await client.post(`${project.path}/drawings`, {});
-    for (let n = 0; n < 400 && !isOver(); n++) {
-      const svg = `<svg>${n}${'y'.repeat(500_000)}</svg>`;
+    const bytes = 1.1 * (connections * (await mostHeldBytes()) + budgetBytes);
+    for (let n = 0; n * eventBytes < bytes; n++) {
+      const svg = `<svg>${n}${'y'.repeat(eventBytes)}</svg>`;
       await client.put(`${project.path}/drawings/${drawing_id}`, { svg }, 201);
     }
   }
@@ -156,7 +167,7 @@ describe('a listener that does not read', () => {
       'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
     const lines = await deaf(`${project.path}/notifications`);
     const frames = await deaf(`${project.path}/notifications/ws`, upgrade);
-    await flood(project, () => false);
+    await flood(project, 2);
     const node = await createNode(client, project);
     await good.find(isOf(node.node_id, 'node.created'), 'the node');
     // Whatever was on its way is read, and then it ends.
