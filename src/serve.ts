@@ -55,7 +55,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   await prepareFolders(given);
   const lock = await lockDataDirectory(given);
   // Loaded on the first request, which most servers never get.
-  const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor(compute.host.fabric));
+  const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor(compute.host));
   const slice = joinUrl === undefined ? undefined : await openSlice(joinUrl, given, log);
   const settings = slice ? slice.withCredentials(given) : given;
   const compute = await HostCompute.open({ settings, log, version: apiVersion, findings, leaseDeadline: await slice?.deadline() });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { printFindings } from './doctor.ts';
+import { defaultSettings } from '../schema/settings.ts';
+import { lookAtKvm, printFindings } from './doctor.ts';
 
 test('what is missing is one command away', () => {
   const text = printFindings('Patchbay', [
@@ -15,4 +16,16 @@ test('what is missing is one command away', () => {
 
 test('a machine that has everything is reported as complete', () => {
   assert.match(printFindings('Patchbay', [{ state: 'good', what: 'node', found: '24' }]), /Everything is there/);
+});
+
+test('KVM is not tried for a server that is not to use it', async () => {
+  const binaries = {
+    inPath: () => Promise.reject(new Error('an emulator is looked for')),
+  };
+  const { Qemu } = defaultSettings();
+  for (const [settings, words] of [
+    [{ ...Qemu, acceleration: 'off' }, /TCG.*acceleration = off/],
+    [{ ...Qemu, enable_hardware_acceleration: false }, /TCG.*enable_hardware_acceleration = False/],
+  ] as const)
+    assert.match((await lookAtKvm(binaries, settings)).found, words);
 });

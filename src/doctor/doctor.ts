@@ -12,6 +12,7 @@ import { probeCapabilities } from '../fabric/client.ts';
 import type { FabricCapabilities } from '../fabric/protocol.ts';
 import { runTool } from '../process/tool.ts';
 import type { Finding } from '../schema/finding.ts';
+import type { Settings } from '../schema/settings.ts';
 import { version } from '../version.ts';
 import { lookAtConfinement } from './confinement.ts';
 import { type Program, programs } from './programs.ts';
@@ -21,16 +22,19 @@ const neededNodeMajor = 24;
 const toolTimeoutMs = 5000;
 const programsAtOnce = 3;
 
-/**
- * Examines everything at once; the slowest part, the trial of KVM, takes little more than two seconds. `fabric`: the running
- * server's fabric.
- */
-export async function doctor(fabric?: { capabilities(): Promise<FabricCapabilities> }): Promise<Finding[]> {
+/** Parts of a running server that the doctor asks in place of the machine. */
+export interface DoctorOfServer {
+  readonly fabric: { capabilities(): Promise<FabricCapabilities> };
+  readonly settings: Pick<Settings, 'Qemu'>;
+}
+
+/** Examines everything at once; the slowest part, the trial of KVM, takes little more than two seconds. */
+export async function doctor({ fabric, settings }: Partial<DoctorOfServer> = {}): Promise<Finding[]> {
   const binaries = new Binaries();
   const [found, emulators, kvm, kernelLinks, realTime, confinement] = await Promise.all([
     lookAtAll(programs, binaries),
     binaries.list(),
-    lookAtKvm(binaries),
+    lookAtKvm(binaries, settings?.Qemu),
     lookAtKernelLinks(fabric && (() => fabric.capabilities())),
     lookAtRealTime(),
     binaries.inPath(`qemu-system-${hostPlatform()}`).then(lookAtConfinement),
@@ -102,14 +106,19 @@ async function lookAt(program: Program, binaries: Binaries): Promise<Finding> {
   return { state: 'good', what: program.name, found: `${text ?? 'version unknown'} (${path})` };
 }
 
-/** Tries KVM with a guest, regardless of a server's earlier result: a device that opens proves nothing. */
-async function lookAtKvm(binaries: Binaries): Promise<Finding> {
+/**
+ * Tries KVM with a guest, regardless of a server's earlier result: a device that opens proves nothing. A server that is not to use KVM does
+ * not try it: where it does not work, the trial takes a second of processor time.
+ */
+export async function lookAtKvm(binaries: Pick<Binaries, 'inPath'>, settings?: Settings['Qemu']): Promise<Finding> {
   const notUsable = (reason: string): Finding => ({
     state: 'note',
     what: 'KVM',
     node_types: [qemuKind.type],
     found: `not usable, guests run without it (TCG): ${reason}`,
   });
+  if (settings?.enable_hardware_acceleration === false) return notUsable('enable_hardware_acceleration = False in [Qemu]');
+  if (settings?.acceleration === 'off') return notUsable('acceleration = off in [Qemu]');
   const denied = await access('/dev/kvm', constants.R_OK | constants.W_OK).then(
     () => undefined,
     (error: NodeJS.ErrnoException) => error.code ?? error.message,
