@@ -11,7 +11,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { KernelCounters } from '../../src/fabric/kernel-paths/kernel-counters.ts';
-import { type HostEnds, KernelPath, KernelPaths } from '../../src/fabric/kernel-paths/kernel-paths.ts';
+import { KernelPath, KernelPaths } from '../../src/fabric/kernel-paths/kernel-paths.ts';
 import { PathProofs } from '../../src/fabric/kernel-paths/path-proofs.ts';
 import { InterfacePlace } from '../../src/fabric/ports/interface-place.ts';
 import { loadNative } from '../../src/fabric/ports/native.ts';
@@ -360,27 +360,6 @@ describe('a link between containers', { skip }, () => {
     process.env.PATH = folder;
     await failsBy(/tc/);
     await path.end();
-  });
-
-  it('leaves no rule of an earlier fabric when it is given up before it is taken', async (context) => {
-    const folder = await mkdtemp(join(tmpdir(), 'kernel-paths-'));
-    context.after(() => rm(folder, { recursive: true }));
-    const ends: string[] = [];
-    for (const address of [addressA, addressB]) {
-      const end = await ContainerEnd.make(folder, `${address}/24`);
-      context.after(() => end.remove());
-      ends.push(end.names.hostEnd);
-    }
-    const native = await loadNative();
-    const fabrics = [new KernelPaths(native, folder), new KernelPaths(native, folder)] as const;
-    for (const fabric of fabrics) context.after(() => fabric.close());
-    const [earlier, later] = fabrics.map((fabric) => new KernelPath(fabric)) as [KernelPath, KernelPath];
-    const fast = async (end: string) => (await run('tc', ['filter', 'show', 'dev', end, 'ingress', 'pref', '1'])).stdout !== '';
-    const both = ends as unknown as HostEnds;
-    await earlier.take(both, () => true);
-    assert.deepEqual(await Promise.all(both.map(fast)), [true, true]);
-    await later.take(both, () => false);
-    assert.deepEqual(await Promise.all(both.map(fast)), [false, false]);
   });
 
   it('counts what is lost while nothing reads a TAP interface', async (context) => {

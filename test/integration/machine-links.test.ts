@@ -64,21 +64,34 @@ async function onConsole<T>(node: NodeBody, use: (console: Console) => Promise<T
 
 const stats = ({ client }: Site, link: string) => client.get<LinkStats>(`${link}/stats`);
 const carriedBy = (at: Site, link: string, carrier: string) =>
-  waitFor(async () => (await stats(at, link)).carrier === carrier, { what: `the carrier ${carrier}`, limitMs: 20_000 });
+  waitFor(async () => (await stats(at, link)).carrier === carrier, { what: `the carrier ${carrier}`, limitMs });
 
-/** Pings of VM1 to VM2 that were sent and answered, while `work` is done. */
-async function pinged(node: NodeBody, work: () => Promise<void> = async () => {}, count = 20): Promise<[number, number]> {
-  return onConsole(node, async (console) => {
-    const output = console.run(`ping -i 0.1 -c ${count} 10.0.0.2`, limitMs);
-    await work();
-    return answered(await output);
-  });
+const firstAnswer = 'until grep -q seq= /tmp/pings; do usleep 20000; done';
+
+/** Pings VM2 from VM1 from before `work` until after it: each one up to the last answer is answered. */
+async function assertAnswered(node: NodeBody, work: () => Promise<void> = async () => {}): Promise<void> {
+  // Answers that come while an address is resolved, or the guest has no processor, wait in a buffer of ping's, which holds seven.
+  const begin = `until ping -c 1 -W 5 10.0.0.2; do true; done; ping -i 0.1 10.0.0.2 > /tmp/pings & ${firstAnswer}`;
+  await onConsole(node, (console) => console.run(begin, limitMs));
+  await work();
+  // A ping is sent and answered after the work. Those that are in the fabric when the path changes are overtaken, and may be late.
+  const last = "$(grep -o 'seq=[0-9]*' /tmp/pings | cut -d= -f2 | sort -n | tail -n 1)";
+  const late = `tries=0; until [ $(grep -c seq= /tmp/pings) -gt ${last} ] || [ $tries -gt 500 ]; do usleep 20000; tries=$((tries + 1)); done`;
+  const finish = `seen=$(wc -l < /tmp/pings); until [ $(wc -l < /tmp/pings) -gt $((seen + 1)) ]; do usleep 20000; done; ${late}; kill $!; wait`;
+  const output = await onConsole(node, (console) => console.run(`${finish}; echo begin; grep -o seq=.* /tmp/pings`, limitMs));
+  // The console replays what it showed before: the last list counts.
+  const numbers = [...output.slice(output.lastIndexOf('begin')).matchAll(/seq=(\d+)/g)].map(([, number]) => Number(number));
+  assert.ok(numbers.length >= 2, output);
+  assert.deepEqual(
+    numbers.toSorted((a, b) => a - b),
+    Array.from(numbers.keys()),
+  );
 }
 
-/** The console replays what it showed before: the last one counts. */
-function answered(output: string): [number, number] {
-  const found = [...output.matchAll(/(\d+) packets transmitted, (\d+) packets received/g)].at(-1);
-  return [Number(found?.[1]), Number(found?.[2])];
+/** No ping passes. */
+async function assertSilent(node: NodeBody): Promise<void> {
+  const output = await onConsole(node, (console) => console.run('ping -i 0.1 -c 5 -W 1 10.0.0.2', limitMs));
+  assert.match(output, /5 packets transmitted, 0 packets received/);
 }
 
 const holder = async ({ server }: Site) =>
@@ -141,33 +154,32 @@ async function switchesAndSurvives(at: Site, context: TestContext, look = async 
     hostInterfaces().filter((name) => names.has(name)),
     [],
   );
-  assert.deepEqual(await pinged(one), [20, 20]);
+  await assertAnswered(one);
   // The kernel's counters are read every now and then.
   const received = async () => (await stats(at, lab.link)).directions[0]?.received_frames ?? 0;
-  await waitFor(async () => (await received()) >= 20, { what: '20 frames in the counters', limitMs });
+  await waitFor(async () => (await received()) >= 2, { what: 'frames in the counters', limitMs });
 
   const ways = async () => {
     for (const filters of [{ delay: [5] }, {}, { latency: [2] }, {}]) await client.put(lab.link, { filters }, 201);
   };
-  assert.deepEqual(await pinged(one, ways, 30), [30, 30]);
+  await assertAnswered(one, ways);
   await carriedBy(at, lab.link, 'kernel');
 
   await client.put(lab.link, { suspend: true }, 201);
-  assert.equal((await pinged(one, undefined, 5))[1], 0);
+  await assertSilent(one);
   await client.put(lab.link, { suspend: false }, 201);
   await carriedBy(at, lab.link, 'kernel');
 
   // A server, a fabric and a holder that are killed lose no frame on this path.
-  await onConsole(one, (console) => console.run('(ping -i 0.1 -c 100 10.0.0.2 > /tmp/pings; touch /tmp/end) & true', limitMs));
-  process.kill(fabricPid(at), 'SIGKILL');
-  process.kill((await holder(at)).pid, 'SIGKILL');
-  await server.kill9();
-  await server.restart();
-  const seen = await onConsole(one, (console) => console.run('while ! [ -e /tmp/end ]; do sleep 1; done; cat /tmp/pings', limitMs));
-  assert.deepEqual(answered(seen), [100, 100]);
-  await carriedBy(at, lab.link, 'kernel');
+  await assertAnswered(one, async () => {
+    process.kill(fabricPid(at), 'SIGKILL');
+    process.kill((await holder(at)).pid, 'SIGKILL');
+    await server.kill9();
+    await server.restart();
+    await carriedBy(at, lab.link, 'kernel');
+  });
   await client.put(lab.link, { filters: { delay: [3] } }, 201);
-  assert.deepEqual(await pinged(one), [20, 20]);
+  await assertAnswered(one);
 
   await look(lab);
 }

@@ -9,6 +9,7 @@
 import { randomInt } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Retry, type RetryTimes } from '../../lib/retry.ts';
 import { BatchTool } from '../../process/batch-tool.ts';
 import { InterfacePlace } from '../ports/interface-place.ts';
@@ -35,8 +36,10 @@ export class KernelPaths {
   /** Number of the next action; counted from a random one, as other servers of this host count, too. */
   #next = randomInt(actionNumbers);
   #test: Promise<string | undefined> | undefined;
+  /** Rules of links that are gone are removed when the place is known. */
+  #isToForget = false;
   /** Links that could be carried if the trial succeeded. */
-  readonly #waiting = new Map<KernelPath, () => void>();
+  readonly #waiting = new Set<KernelPath>();
   readonly #retry: Retry;
   /** Times after which failed work is repeated. */
   readonly retryTimes: RetryTimes;
@@ -72,11 +75,12 @@ export class KernelPaths {
     this.#test = undefined;
     this.tc.close();
     if (this.#waiting.size > 0) void this.obstacle();
+    if (this.#isToForget) void this.forget();
   }
 
-  /** Calls back when a trial has succeeded after all; once. */
-  whenPossible(path: KernelPath, retry: () => void): void {
-    this.#waiting.set(path, retry);
+  /** The path takes its link again when a trial has succeeded after all. */
+  wait(path: KernelPath): void {
+    this.#waiting.add(path);
   }
 
   giveUp(path: KernelPath): void {
@@ -84,16 +88,18 @@ export class KernelPaths {
   }
 
   /** The reason may pass: a program that is installed later, a machine that was too busy. */
-  async #try(): Promise<string | undefined> {
-    const obstacle = await testRedirection(this.#native, this.tc, this.place);
-    if (obstacle === undefined) {
-      const waiting = [...this.#waiting.values()];
-      this.#waiting.clear();
-      for (const retry of waiting) setImmediate(retry);
-      return undefined;
-    }
-    this.#retry.failed();
-    return obstacle;
+  #try(): Promise<string | undefined> {
+    const test = testRedirection(this.#native, this.tc, this.place).then((obstacle) => {
+      // A place that has changed meanwhile is tried by itself.
+      if (test !== this.#test) return this.obstacle();
+      if (obstacle !== undefined) this.#retry.failed();
+      else {
+        for (const path of this.#waiting) setImmediate(() => path.takeAgain());
+        this.#waiting.clear();
+      }
+      return obstacle;
+    });
+    return test;
   }
 
   /** Notes that the rules of these host ends are to be there, or no longer. */
@@ -106,7 +112,8 @@ export class KernelPaths {
 
   /** Removes the rules of host ends that no link has: those of links that were removed while no fabric ran. */
   async forget(): Promise<void> {
-    if (!this.place.isKnown) return;
+    this.#isToForget = !this.place.isKnown;
+    if (this.#isToForget) return;
     const names = await readdir(this.place.interfaces).catch(() => []);
     const stale: string[] = [];
     for (const name of names.filter((each) => each.startsWith(hostEndPrefix))) {
@@ -149,11 +156,17 @@ export class KernelPaths {
 
 const firstRetryMs = 15_000;
 const longestRetryMs = 600_000;
+const openPollMs = 20;
+/** An interface that the fabric could not open by then is not waited for: the kernel needs none. */
+const openLimitMs = 5_000;
 
 /** The path of a link through the kernel. A link takes and leaves it as often as its rules change. */
 export class KernelPath {
   readonly #paths: KernelPaths;
+  readonly #isOpen: () => boolean;
   #ends: HostEnds | undefined;
+  /** Ends that may have rules: this path's own, or those of an earlier fabric. */
+  #noted: HostEnds | undefined;
   /** Actions between two ends; their counters stay when the path is left. */
   #actions:
     | {
@@ -168,13 +181,15 @@ export class KernelPath {
   #proof: UnprovenPath | undefined;
   /** Repeats rules that tc did not accept. */
   readonly #retry: Retry;
-  #takeAgain: (() => void) | undefined;
+  #again: (() => void) | undefined;
   /** Changes are made one after the other. */
   #tail: Promise<void> = Promise.resolve();
 
-  constructor(paths: KernelPaths) {
+  /** `isOpen`: the fabric's own interfaces of the link are open. */
+  constructor(paths: KernelPaths, isOpen: () => boolean = () => true) {
     this.#paths = paths;
-    this.#retry = new Retry(paths.retryTimes, () => this.#takeAgain?.());
+    this.#isOpen = isOpen;
+    this.#retry = new Retry(paths.retryTimes, () => this.takeAgain());
   }
 
   /** The kernel carries the link's frames. */
@@ -192,23 +207,39 @@ export class KernelPath {
     return this.#refused?.reason;
   }
 
-  isOn(ends: HostEnds): boolean {
+  #isOn(ends: HostEnds): boolean {
     return this.#ends?.join() === ends.join();
+  }
+
+  /** Rules between these ends, also those of an earlier fabric, may stay. */
+  isFor(ends: HostEnds): boolean {
+    return this.#noted?.join() === ends.join();
   }
 
   /** Never rejects: a link that cannot be carried by the kernel stays with the fabric. `isWanted`: asked again when its turn has come. */
   take(ends: HostEnds, isWanted: () => boolean): Promise<void> {
     this.#paths.note(ends, true);
     this.#retry.stop();
+    this.#again = () => {
+      if (isWanted()) void this.take(ends, isWanted);
+    };
     return this.#then(async () => {
-      if (this.isOn(ends)) return;
-      if (this.#isRefused(ends)) return this.#paths.note(ends, false);
+      if (this.#isOn(ends)) return;
+      // A refusal holds while both containers run: their link is made anew when one of them starts again.
+      if (this.#refused?.ends === ends.join()) return this.#paths.note(ends, false);
+      this.#note(ends);
       const obstacle = await this.#paths.obstacle();
-      if (obstacle !== undefined) this.#waitFor(obstacle, ends, isWanted);
-      if (obstacle !== undefined || !isWanted() || !ends.every((end) => this.#paths.has(end))) return this.#removeRules(ends);
-      this.#paths.note(ends, true);
-      // A fabric that ran before may have left them; frames take the other rule meanwhile.
-      await this.#paths.tc.run(ends.map(removeFast));
+      if (obstacle !== undefined) {
+        this.#refused = { ends: '', reason: obstacle };
+        this.#paths.wait(this);
+      }
+      if (!this.#paths.place.isKnown) return;
+      const isThere = ends.every((end) => this.#paths.has(end));
+      if (isThere) await this.#untilOpen(isWanted);
+      // A fabric that ran before may have left rules; frames take the other one meanwhile.
+      await this.#removeRules(ends);
+      if (obstacle !== undefined || !isWanted() || !isThere) return;
+      this.#note(ends);
       const reason = (await this.#begin(ends)) || (await this.#useActions(ends));
       this.#ends = ends;
       this.#refused = undefined;
@@ -218,28 +249,28 @@ export class KernelPath {
     });
   }
 
+  /** Takes what could not be taken, if it is still wanted. */
+  takeAgain(): void {
+    this.#again?.();
+  }
+
+  #note(ends: HostEnds): void {
+    this.#noted = ends;
+    this.#paths.note(ends, true);
+  }
+
+  /** Waits for the fabric's own interfaces: without them, frames would be lost while the rules of an earlier fabric are replaced. */
+  async #untilOpen(isWanted: () => boolean): Promise<void> {
+    const limit = performance.now() + openLimitMs;
+    while (!this.#isOpen() && isWanted() && performance.now() < limit) await sleep(openPollMs);
+  }
+
   /** The cause may pass: tc was ended, or the kernel had no memory. A change of the link tries again at once. */
   async #tryLater(ends: HostEnds, reason: string, isWanted: () => boolean): Promise<void> {
     await this.#refuse(ends, reason);
     this.#refused = { ends: '', reason };
     this.#actions = undefined;
-    this.#takeAgain = () => {
-      if (isWanted()) void this.take(ends, isWanted);
-    };
     if (isWanted()) this.#retry.failed();
-  }
-
-  /** A refusal holds while both containers run: their link is made anew when one of them starts again. */
-  #isRefused(ends: HostEnds): boolean {
-    return this.#refused !== undefined && this.#refused.ends === ends.join();
-  }
-
-  #waitFor(reason: string, ends: HostEnds, isWanted: () => boolean): void {
-    this.#refused = { ends: '', reason };
-    this.#paths.whenPossible(this, () => {
-      this.#refused = undefined;
-      if (isWanted()) void this.take(ends, isWanted);
-    });
   }
 
   #prove(ends: HostEnds): void {
@@ -250,7 +281,7 @@ export class KernelPath {
   }
 
   async #refuse(ends: HostEnds, reason: string): Promise<void> {
-    if (!this.isOn(ends)) return;
+    if (!this.#isOn(ends)) return;
     console.error(`kernel path ${ends.join(' ')}: ${reason}`);
     this.#refused = { ends: ends.join(), reason };
     await this.#remove();
@@ -315,15 +346,16 @@ export class KernelPath {
   }
 
   async #remove(): Promise<void> {
-    const ends = this.#ends;
     this.#ends = undefined;
     if (this.#proof) this.#paths.proofs.end(this.#proof);
-    if (ends) await this.#removeRules(ends);
+    if (this.#noted) await this.#removeRules(this.#noted);
   }
 
   /** Removes the rules of the ends, also those that an earlier fabric has left. */
   async #removeRules(ends: HostEnds): Promise<void> {
+    this.#noted = undefined;
     this.#paths.note(ends, false);
+    if (!this.#paths.place.isKnown) return;
     // An end that is gone took its rules along, so only a tc that was lost is a failure: frames would pass the fabric by.
     for (let attempt = 0; attempt < removalAttempts; attempt += 1) {
       const { isLost } = await this.#paths.tc.run(ends.map(removeFast));

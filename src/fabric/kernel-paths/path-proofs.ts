@@ -4,7 +4,8 @@
  * containers, so the kernel's counters are compared: what the action of an end has redirected, the other end has sent.
  *
  * One reading serves all links that are not proven. It is repeated a few times after a link was taken, ever more rarely, so links
- * without frames cost nothing; a link is proven when frames have passed in both directions.
+ * without frames cost nothing; a link is proven when frames have passed in both directions. A TAP interface counts a frame when its machine
+ * reads it: as many as its queue holds may wait for a machine that is paused, or has no processor.
  */
 import type { InterfacePlace, SentFrames } from '../ports/interface-place.ts';
 import type { KernelCounters, KernelCounts } from './kernel-counters.ts';
@@ -93,7 +94,7 @@ export class PathProofs {
       if (last === undefined) open.set(side, { ...now, carrier: readCarrier(this.#place, to) });
       else if (redirected <= last.redirected) open.set(side, { ...now, carrier: last.carrier });
       else if (after > last.sent) open.delete(side);
-      else {
+      else if (redirected - last.redirected > this.#queueLength(to)) {
         // An end without a carrier drops frames before it counts them.
         const carrier = readCarrier(this.#place, to);
         const wasUp = carrier.isUp && carrier.changes === last.carrier.changes;
@@ -102,6 +103,11 @@ export class PathProofs {
       }
     }
     if (open.size === 0) this.#unproven.delete(path);
+  }
+
+  /** Frames that the interface may hold without having counted them. */
+  #queueLength(name: string): number {
+    return this.#place.readFigure(name, 'tun_flags') === undefined ? 0 : (this.#place.readFigure(name, 'tx_queue_len') ?? 0);
   }
 
   #fail(path: UnprovenPath, { to, frames }: { to: string; frames: number }): void {

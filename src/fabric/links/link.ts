@@ -243,11 +243,11 @@ export class FabricLink {
     if (!wanted || this.#isHeld || this.#closed) return this.#kernel?.leave();
     if (!this.#kernel || wanted.place !== this.#kernelPlace) {
       const before = this.#kernel;
-      this.#kernel = new KernelPath(this.#tools.kernelPaths[wanted.place]);
+      this.#kernel = new KernelPath(this.#tools.kernelPaths[wanted.place], () => this.isConnected);
       this.#kernelPlace = wanted.place;
       await before?.end();
     }
-    const left = this.#kernel.isOn(wanted.ends) ? Promise.resolve() : this.#kernel.leave();
+    const left = this.#kernel.isFor(wanted.ends) ? Promise.resolve() : this.#kernel.leave();
     this.#takeWhenIdle(wanted);
     return left;
   }
