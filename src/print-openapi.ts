@@ -9,6 +9,8 @@ import { Tickets } from './api/tickets.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/v2/routes.ts';
+import { computePartRoutes } from './controller/routes/v3/compute-part.ts';
+import { controllerRoutes3 } from './controller/routes/v3/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { createHttpServer } from './http/server.ts';
 import { readSettings } from './settings.ts';
@@ -25,6 +27,8 @@ export async function printOpenApi(): Promise<void> {
     const app = await createHttpServer({
       routes: [
         ...own,
+        ...controllerRoutes3(controller, own),
+        ...computePartRoutes(compute.routes()),
         ...compute.routes(),
         ...labRoutes(new RoutesApi(own), (error) => common.log.error(error)),
         new Tickets().route(),

@@ -17,6 +17,8 @@ import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { controllerRoutes } from './controller/routes/v2/routes.ts';
+import { computePartRoutes } from './controller/routes/v3/compute-part.ts';
+import { controllerRoutes3 } from './controller/routes/v3/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import { describeAccess } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
@@ -67,6 +69,8 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const app = await createHttpServer({
     routes: [
       ...own,
+      ...controllerRoutes3(controller, own),
+      ...computePartRoutes(compute.routes()),
       ...compute.routes(),
       ...labRoutes(new RoutesApi(own), (error) => log.error(error)),
       tickets.route(),

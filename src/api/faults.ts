@@ -67,6 +67,7 @@ const table = {
   },
   project_copy_failed: { status: 409, says: 'The project "{name}" could not be copied: {reason}' },
   project_export_failed: { status: 409, says: 'The project "{name}" could not be exported: {reason}' },
+  compression_level: { status: 400, says: 'The compression {compression} has {levels}: correct compression_level' },
   archive_invalid: { status: 409, says: 'The archive cannot be used: {reason}' },
   archive_image_differs: {
     status: 409,
@@ -131,6 +132,7 @@ const table = {
 
   // Symbols and appliances
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
+  appliance_not_found: { status: 404, says: "Appliance ID {appliance_id} doesn't exist" },
   appliance_invalid: { status: 400, says: 'The appliance "{file}" is refused: {reason}' },
   appliances_full: {
     status: 409,
@@ -216,16 +218,14 @@ const table = {
   capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },
   capture_link_active: { status: 409, says: 'The link {link_id} is being captured already: stop that capture first' },
   capture_link_missing: { status: 409, says: 'The link {link_id} is not captured: start a capture first' },
+  link_no_uplink: { status: 409, says: 'The link {link_id} has no end on an interface or tunnel of a cloud or NAT node' },
   link_failed: { status: 409, says: 'The link could not be created: {reason}' },
   fabric_unavailable: { status: 409, says: 'The fabric does not answer: {reason}. Try again in a second' },
   statistics_failed: { status: 409, says: 'The statistics of this host could not be read: {reason}' },
 
-  // Drawings
   drawing_not_found: { status: 404, says: "Drawing ID {drawing_id} doesn't exist" },
   drawing_id_taken: { status: 409, says: 'There is a drawing with the id {drawing_id} already' },
   drawing_locked: { status: 409, says: 'The drawing {drawing_id} cannot be deleted because it is locked: unlock it first' },
-
-  // History
   nothing_to_undo: { status: 409, says: 'There is nothing to {what}' },
   undo_conflict: { status: 409, says: 'The step cannot be reverted: {reason}. Nothing was changed' },
 

@@ -5,16 +5,15 @@ import { Readable } from 'node:stream';
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
-import { lenient } from '../api/lenient-body.ts';
 import { asRequester } from '../api/requester.ts';
 import { Answer, type Call, methods, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
 import type { RouteMatch } from '../api/route-table.ts';
 import { type BudgetedStream, streamBudgets } from '../api/stream-budgets.ts';
 import { uploadOf } from '../api/upload.ts';
-import { validateBody } from '../api/validate.ts';
 import type { DiskFloor } from '../lib/disk-floor.ts';
 import { clientOf } from './client-address.ts';
 import { declaredRoute, matchOf } from './declared-routes.ts';
+import { generationOf } from './generations/generations.ts';
 import { identityOf } from './identity.ts';
 import type { LargeAnswers } from './large-answers.ts';
 
@@ -119,11 +118,9 @@ async function sendTagged(reply: FastifyReply, status: number, { body }: Tagged,
 
 /** Builds the call of a request. `response` is absent for WebSockets. */
 async function callOf(route: Route, path: RouteMatch['params'], request: FastifyRequest, response?: ServerResponse): Promise<Call> {
-  const query = firstValues(request.query);
+  const sent = { path, query: firstValues(request.query), body: route.spec.raw ? undefined : request.body };
   const call = {
-    path,
-    body: route.spec.raw ? undefined : await bodyOf(route, request, query),
-    query,
+    ...(await generationOf(request.url).read(route, sent, request)),
     host: request.headers.host,
     userAgent: request.headers['user-agent'],
     client: clientOf(request),
@@ -134,15 +131,6 @@ async function callOf(route: Route, path: RouteMatch['params'], request: Fastify
     },
   };
   return call as Call;
-}
-
-async function bodyOf(route: Route, request: FastifyRequest, query: Record<string, string>): Promise<unknown> {
-  const body = request.body === undefined ? {} : request.body;
-  if (!route.spec.body) return body;
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  // The error handler reads the parsed body from the request, to quote it in the answer.
-  if (isObject && Object.keys(query).length > 0) request.body = { ...body, ...query };
-  return validateBody(route, lenient(route.spec.body, request.body ?? body));
 }
 
 function firstValues(query: unknown): Record<string, string> {

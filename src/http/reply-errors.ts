@@ -1,11 +1,10 @@
-/** Turns every thrown error into an answer: the only file that knows the wire format of errors. */
+/** Turns every thrown error into an answer, in the form of the request's generation of the API. */
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { type Fault, fault, isFault } from '../api/faults.ts';
 import { DiskFloorError } from '../lib/disk-floor.ts';
 import type { JsonText } from '../lib/json-text.ts';
-import { declaredRoute } from './declared-routes.ts';
+import { generationOf } from './generations/generations.ts';
 
 /** Header of every error answer: the code by which docs/errors.md lists it. */
 export const codeHeader = 'X-Error-Code';
@@ -20,28 +19,9 @@ export function replyErrors(texts: JsonText) {
     if (known.cause !== undefined) request.log.info({ cause: known.cause, code: known.code }, known.message);
     // GNS3's bodies have no code: programs that tell errors apart read it here.
     reply.header(codeHeader, known.code);
-    return sendJson(reply, known.status, bodyOf(known, request), texts);
+    const { status, body } = generationOf(request.url).errorOf(known, request);
+    return sendJson(reply, status, body, texts);
   };
-}
-
-/**
- * Formats the answer's body. `exception` and its fields are for the compute API: controllers read them. GNS3's controller API has
- * none.
- */
-function bodyOf(known: Fault, request: FastifyRequest): Record<string, unknown> {
-  const template = declaredRoute(request)?.template;
-  const { request: understood, ...extra } = known.extra;
-  const body: Record<string, unknown> = { message: known.message, status: known.status };
-  if (template?.startsWith('/v2/compute/')) {
-    Object.assign(body, extra);
-    if (known.exception !== undefined) body.exception = known.exception;
-  }
-  if (known.status === 400) {
-    body.method = request.method;
-    body.path = template ?? request.url;
-    body.request = understood ?? redact(request.body);
-  }
-  return body;
 }
 
 /** Finds the fault of an error: a lack of the system, else the thrown fault, else Fastify's own error about the request. */
@@ -68,23 +48,4 @@ function replyUnknown(error: unknown, request: FastifyRequest, reply: FastifyRep
 
 function sendJson(reply: FastifyReply, status: number, body: unknown, texts: JsonText): FastifyReply {
   return reply.code(status).header('Content-Type', 'application/json').send(texts.encode(body));
-}
-
-/** Most characters of the request that an answer quotes; each value counts as one at least. */
-const mostShown = 4096;
-
-/** Shortens the request that a 400 answer quotes, and removes its secrets. */
-function redact(body: unknown): unknown {
-  if (body === undefined || body instanceof Readable) return {};
-  let left = mostShown;
-  try {
-    const text = JSON.stringify(body, (key, value) => {
-      left -= 1;
-      if (left < 0) throw new RangeError('it holds more than is shown');
-      return key === 'password' || key === 'secret' || key === 'token' ? '***' : value;
-    });
-    return text.length > mostShown ? {} : JSON.parse(text);
-  } catch {
-    return {};
-  }
 }

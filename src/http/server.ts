@@ -26,6 +26,7 @@ import { type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
 import { addCredentials, type Credentials } from './credentials.ts';
 import { declaredRoute, kindConstraint, matchOf } from './declared-routes.ts';
+import { generationOf } from './generations/generations.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
 import { LargeAnswers } from './large-answers.ts';
 import { metricsRoute } from './metrics.ts';
@@ -225,14 +226,13 @@ function lingerAfterEarlyAnswers(app: FastifyInstance): void {
   });
 }
 
-/** Answers unknown paths and methods in plain text, as GNS3's clients expect. */
+/** Answers unknown paths and methods in the form of the request's generation of the API. */
 function replyNotFound(table: RouteTable) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const methods = table.methodsOf(request.url);
-    reply.type('text/plain; charset=utf-8');
-    if (methods.length === 0) return reply.code(404).send('404: Not Found');
-    const allowed = [...methods, 'OPTIONS'].sort().join(',');
-    return reply.code(405).header('Allow', allowed).send('405: Method Not Allowed');
+    const answer = generationOf(request.url).noRoute(request, (url) => table.methodsOf(url));
+    if (answer.location !== undefined) reply.header('Location', answer.location);
+    if (answer.status === 405) reply.header('Allow', [...table.methodsOf(request.url), 'OPTIONS'].sort().join(','));
+    return reply.code(answer.status).type(answer.contentType).send(answer.text);
   };
 }
 

@@ -79,7 +79,7 @@ const withoutSchema = [
   'POST /v2/compute/projects/{project_id}/vmware/nodes/{node_id}/interfaces/vmnet',
   'GET /v2/compute/virtualbox/vms',
   'GET /v2/compute/vmware/vms',
-];
+].flatMap((line) => (line.includes(' /v2/') ? [line, line.replace(' /v2/', ' /v3/')] : [line]));
 
 interface Described {
   readonly line: string;

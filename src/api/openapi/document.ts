@@ -37,8 +37,8 @@ const Failure = Type.Object(
 );
 
 const description =
-  'The GNS3 2.2 API, and what this server adds to it: operations with `x-patchbay-own`, explained in docs/api.md. Bodies are ' +
-  'read as JSON whatever they are called; query parameters are merged into them.';
+  'The GNS3 2.2 API below /v2, the GNS3 3 API below /v3, and what this server adds: operations with `x-patchbay-own`, explained ' +
+  'in docs/api.md. Bodies are read as JSON whatever they are called; below /v2 query parameters are merged into them.';
 
 export function describeApi(routes: readonly Route[], versions: ApiVersions): ApiDocument {
   const components = new Components();
@@ -144,7 +144,7 @@ const parts = new Set(['nodes', 'links', 'drawings', 'snapshots', 'files', 'noti
 /** Derives a route's chapter from its path. */
 function tagOf({ template }: Route): string {
   const [, root, area = '', , part = ''] = template.split('/');
-  if (root !== 'v2') return 'server';
+  if (root !== 'v2' && root !== 'v3') return 'server';
   if (area === 'compute') return 'compute';
   if (area === 'projects') return parts.has(part) ? part : area;
   return areas.get(area) ?? area;

@@ -15,13 +15,15 @@ export function withDocument(described: readonly Route[], versions: ApiVersions)
     made ??= import('./document.ts').then(({ describeApi }) => Object.freeze(describeApi(all, versions)));
     return made;
   };
+  const page = async () => {
+    const { pageOf } = await import('./page.ts');
+    return new Stream('text/html; charset=utf-8', Buffer.from(pageOf(await document())), headers);
+  };
   const all: readonly Route[] = [
     ...described,
     route('GET /openapi.json', { right: 'login', summary: 'All routes as an OpenAPI 3.1 document', own: true }, document),
-    route('GET /api', { right: 'login', summary: 'The description as a web page', replyType: 'text/html', own: true }, async () => {
-      const { pageOf } = await import('./page.ts');
-      return new Stream('text/html; charset=utf-8', Buffer.from(pageOf(await document())), headers);
-    }),
+    route('GET /api', { right: 'login', summary: 'The description as a web page', replyType: 'text/html', own: true }, page),
+    route('GET /docs', { right: 'login', summary: 'The same, at the address of GNS3 3', replyType: 'text/html' }, page),
   ];
   return all;
 }

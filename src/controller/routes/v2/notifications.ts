@@ -15,7 +15,8 @@ const reply = Notification;
 /** GNS3's clients are sent only what they know. */
 const parameters = { since, link_stats: linkStats, link_stats_changed: linkStatsChanged };
 
-export function notificationRoutes({ feeds, notices, projects, log, desktops }: Controller): Route[] {
+/** Returns the notices of the controller, and those of a project as a request asks for them. */
+export function feedSources({ notices, projects, log, desktops }: Controller) {
   const ofServer: FeedSource<Notice> = { listen: (listener) => notices.subscribe(listener) };
   const ofProject = ({ path, query, ...call }: Call<'{project_id}'>): FeedSource<Notice> => {
     const project = projects.get(path.project_id);
@@ -35,6 +36,12 @@ export function notificationRoutes({ feeds, notices, projects, log, desktops }: 
     };
     return { listen, seq };
   };
+  return { ofServer, ofProject };
+}
+
+export function notificationRoutes(controller: Controller): Route[] {
+  const { feeds, projects } = controller;
+  const { ofServer, ofProject } = feedSources(controller);
   return [
     route(
       'GET /v2/notifications',

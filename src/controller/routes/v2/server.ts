@@ -4,6 +4,7 @@ import { named, Text } from '../../../schema/common.ts';
 import { HostStatistics } from '../../../schema/host.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
+import { clientVersion } from '../client-version.ts';
 import { writeDebugReport } from './debug-report.ts';
 
 const Version = Type.Object({ version: Text(), local: Type.Optional(Type.Boolean()) }, named('Version'));
@@ -69,7 +70,7 @@ export function serverRoutes(controller: Controller): Route[] {
 
 function versionRoutes({ version, settings, desktops }: Controller): Route[] {
   const { local, answer_client_version } = settings.Server;
-  const versionFor = (userAgent: string | undefined) => (answer_client_version && clientVersion(userAgent)) || version;
+  const versionFor = (userAgent: string | undefined) => (answer_client_version && clientVersion(userAgent, 2)) || version;
   return [
     route(
       'GET /v2/version',
@@ -85,7 +86,7 @@ function versionRoutes({ version, settings, desktops }: Controller): Route[] {
       { right: 'login', summary: 'Compare the client with the server', body: Version, reply: Version },
       ({ body, userAgent }) => {
         const own = versionFor(userAgent);
-        if (body.version !== own) throw fault('version_differs', { version: body.version, own });
+        requireVersion(body.version, own);
         return { version: own };
       },
     ),
@@ -99,10 +100,7 @@ function versionRoutes({ version, settings, desktops }: Controller): Route[] {
   ];
 }
 
-/**
- * The version that a client of 2.2 says it has: desktop clients send `GNS3 QT Client v2.2.61` and the like, those in development with
- * more behind it (`2.2.61dev1`, `2.2.0rc2`), and compare the three numbers.
- */
-function clientVersion(userAgent = ''): string | undefined {
-  return /\bGNS3\b.*\bv?(2\.2\.\d{1,4})(?!\d)/i.exec(userAgent)?.[1];
+/** @throws version_differs */
+export function requireVersion(version: string, own: string): void {
+  if (version !== own) throw fault('version_differs', { version, own });
 }

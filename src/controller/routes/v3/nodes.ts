@@ -1,0 +1,124 @@
+import { type Call, type Route, route } from '../../../api/route.ts';
+import { kinds } from '../../../emulators/kinds.ts';
+import { named, nullable, oneOf, TcpPort } from '../../../schema/common.ts';
+import type { Link } from '../../../schema/link.ts';
+import { consoleTypes, type Node, Node as NodeReply, NodeRequest, type NodeType, NodeUpdate } from '../../../schema/node.ts';
+import { Type } from '../../../schema/type.ts';
+import type { Controller } from '../../controller.ts';
+import { type DeclareTwin, sameTwins } from './twins.ts';
+
+const auxiliary = { aux: Type.Optional(nullable(TcpPort)), aux_type: Type.Optional(nullable(oneOf(consoleTypes))) };
+const Node3 = Type.Object(
+  { ...NodeReply.properties, aux: nullable(Type.Integer()), aux_type: nullable(Type.String()) },
+  named('NodeOfV3'),
+);
+const NodeRequest3 = Type.Object({ ...NodeRequest.properties, ...auxiliary }, named('NodeRequestOfV3'));
+const NodeUpdate3 = Type.Object({ ...NodeUpdate.properties, ...auxiliary }, named('NodeUpdateOfV3'));
+
+const verbs = ['start', 'stop', 'suspend', 'reload'] as const;
+
+export function nodeRoutes(controller: Controller, twin: DeclareTwin): Route[] {
+  const one = { reply: Node3, answer: (node: Node) => nodeOf(node) };
+  const typeOf = ({ path }: Call) => {
+    const { project_id, node_id } = path as { project_id: string; node_id: string };
+    return controller.projects.find(project_id)?.liveNow?.nodes.find(node_id)?.object.node_type;
+  };
+  return [
+    twin('GET /v3/projects/{project_id}/nodes', 'GET /v2/projects/{project_id}/nodes', {
+      reply: Type.Array(Node3),
+      answer: (nodes: readonly Node[]) => nodes.map(nodeOf),
+    }),
+    twin('POST /v3/projects/{project_id}/nodes', 'POST /v2/projects/{project_id}/nodes', {
+      ...one,
+      body: NodeRequest3,
+      request: (call) => ({ ...call, body: bodyOf(call.body as NodeBody, (call.body as NodeBody).node_type) }),
+    }),
+    twin('GET /v3/projects/{project_id}/nodes/{node_id}', 'GET /v2/projects/{project_id}/nodes/{node_id}', one),
+    twin('PUT /v3/projects/{project_id}/nodes/{node_id}', 'PUT /v2/projects/{project_id}/nodes/{node_id}', {
+      ...one,
+      body: NodeUpdate3,
+      request: (call) => ({ ...call, body: bodyOf(call.body as NodeBody, typeOf(call)) }),
+    }),
+    twin(
+      'POST /v3/projects/{project_id}/nodes/{node_id}/duplicate',
+      'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
+      one,
+    ),
+    ...verbs.map((verb) =>
+      twin(`POST /v3/projects/{project_id}/nodes/{node_id}/${verb}`, `POST /v2/projects/{project_id}/nodes/{node_id}/${verb}`, {
+        status: 204,
+      }),
+    ),
+    ...sameTwins(twin, [
+      ...verbs.map((verb) => `POST /v3/projects/{project_id}/nodes/${verb}` as const),
+      'DELETE /v3/projects/{project_id}/nodes/{node_id}',
+      'GET /v3/projects/{project_id}/nodes/{node_id}/links',
+      'POST /v3/projects/{project_id}/nodes/console/reset',
+      'POST /v3/projects/{project_id}/nodes/{node_id}/console/reset',
+      'GET /v3/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
+      'GET /v3/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
+      'GET /v3/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
+      'POST /v3/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
+    ]),
+    ...isolationRoutes(controller),
+  ];
+}
+
+function isolationRoutes({ projects }: Controller): Route[] {
+  const suspendLinks = ({ project_id, node_id }: { readonly project_id: string; readonly node_id: string }, suspend: boolean) =>
+    projects.get(project_id).change(async (live) => {
+      live.nodes.get(node_id);
+      await Promise.all(live.links.listOn(node_id).map(({ link_id }: Link) => live.linkOperations.update(link_id, { suspend })));
+    });
+  return [
+    route(
+      'POST /v3/projects/{project_id}/nodes/{node_id}/isolate',
+      { summary: 'Suspend all links of a node', status: 204, right: 'Link.Modify' },
+      ({ path }) => suspendLinks(path, true),
+    ),
+    route(
+      'POST /v3/projects/{project_id}/nodes/{node_id}/unisolate',
+      { summary: 'Resume all links of a node', status: 204, right: 'Link.Modify' },
+      ({ path }) => suspendLinks(path, false),
+    ),
+  ];
+}
+
+/** Returns a node as `/v3` shows it: its auxiliary console is a field of its own. */
+export function nodeOf(node: Node): object {
+  const { aux = null, aux_type = null } = node.properties;
+  return { ...node, aux, aux_type };
+}
+
+interface NodeBody {
+  readonly aux?: unknown;
+  readonly aux_type?: unknown;
+  readonly custom_adapters?: unknown;
+  readonly node_type?: NodeType;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Translates the body of a creation or update: the auxiliary console is a property of the node's type in `/v2`, and keys that the type
+ * does not have are dropped, as GNS3 3.x does.
+ */
+function bodyOf({ aux, aux_type, custom_adapters, properties, ...body }: NodeBody, type: NodeType | undefined): object {
+  const known = type === undefined ? undefined : keysOf(type);
+  const isKnown = (key: string) => known === undefined || known.has(key);
+  const auxiliary = { ...(isSet(aux) && { aux }), ...(isSet(aux_type) && aux_type !== 'none' && { aux_type }) };
+  const wanted = Object.entries({ ...properties, ...auxiliary }).filter(([key]) => isKnown(key));
+  return {
+    ...body,
+    ...(custom_adapters !== undefined && isKnown('custom_adapters') && { custom_adapters }),
+    ...((properties !== undefined || wanted.length > 0) && { properties: Object.fromEntries(wanted) }),
+  };
+}
+
+/** Properties of a node's type, in creations or updates. */
+function keysOf(type: NodeType): ReadonlySet<string> {
+  const { create, update } = kinds[type] ?? {};
+  const schemas = [create, update] as readonly ({ readonly properties?: object } | undefined)[];
+  return new Set(schemas.flatMap((schema) => Object.keys(schema?.properties ?? {})));
+}
+
+const isSet = (value: unknown) => value !== undefined && value !== null;

@@ -1,0 +1,57 @@
+/**
+ * GNS3 3.0.6's recording, replayed: same statuses. Each intended difference is a row of `divergences.tsv`; a difference without a row
+ * fails, and so does a row without a difference.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { RawClient } from '../../support/raw-http.ts';
+import { type RunningServer, startServer } from '../../support/server.ts';
+import { readDivergences3 } from './divergences.ts';
+import { Replay3 } from './replay.ts';
+
+/** Sections in the order in which they were recorded: later ones count on what earlier ones left. */
+const sections = ['projects', 'nodes', 'links', 'drawings', 'templates', 'symbols', 'computes', 'snapshots', 'misc'];
+const divergences = await readDivergences3();
+
+describe('the recording of GNS3 3.0.6', () => {
+  let server: RunningServer;
+  let client: RawClient;
+  let replay: Replay3;
+
+  before(async () => {
+    server = await startServer({
+      args: ['--no-local'],
+      config: { Qemu: { acceleration: 'off' }, Server: { remote_duplicate: true } },
+    });
+    client = new RawClient(server.url);
+    replay = new Replay3(client);
+  });
+  after(async () => {
+    client?.close();
+    await server?.stop();
+  });
+
+  for (const section of sections) {
+    it(section, async () => {
+      const found = (await replay.section(section)).map(({ call, status, text }) => ({
+        key: [call.name, call.call, call.status, status].join('\t'),
+        text,
+      }));
+      const known = divergences
+        .filter((row) => row.section === section)
+        .map(({ name, call, gns3, ours }) => [name, call, gns3, ours].join('\t'));
+      const keys = found.map(({ key }) => key);
+      const unknown = found.filter(({ key }) => !known.includes(key)).map(({ key, text }) => `${key}: ${text}`);
+      assert.deepEqual(unknown, []);
+      assert.deepEqual(
+        known.filter((row) => !keys.includes(row)),
+        [],
+        'rows without a difference',
+      );
+    });
+  }
+
+  it('has a reason for every difference', () => {
+    for (const row of divergences) assert.ok(sections.includes(row.section) && row.reason, JSON.stringify(row));
+  });
+});
