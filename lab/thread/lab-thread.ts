@@ -11,9 +11,10 @@ import type { Lab } from '../file/lab.ts';
 import { LabError } from '../file/lab-error.ts';
 import { filesOf } from '../file/lab-files.ts';
 import { loadLab } from '../file/load-lab.ts';
-import { pictureOf } from '../lab-picture.ts';
+import { layOut } from '../layout.ts';
 import { planWithState } from '../open-lab.ts';
-import { linesOf } from '../plan/lab-plan.ts';
+import { type LabPlan, linesOf, type PlanAction } from '../plan/lab-plan.ts';
+import type { LabProjectState } from '../state/lab-state.ts';
 import type { LabMessage, LabWork } from './lab-job.ts';
 import { FailedRequest, ThreadApi } from './thread-api.ts';
 
@@ -81,4 +82,36 @@ async function load(): Promise<Lab> {
 
 function send(bytes: Buffer): void {
   for (let at = 0; at < bytes.length; at += pieceBytes) post({ what: 'piece', bytes: bytes.subarray(at, at + pieceBytes) });
+}
+
+interface LabPicture {
+  readonly nodes: readonly { readonly name: string; readonly x: number; readonly y: number; readonly action: PlanAction | null }[];
+  readonly links: readonly { readonly ends: readonly [string, string]; readonly action: PlanAction | null }[];
+}
+
+function pictureOf(lab: Lab, plan: LabPlan, state: LabProjectState | undefined): LabPicture {
+  const present = new Map((state?.nodes ?? []).map((node) => [node.name.replaceAll(' ', ''), node]));
+  const places = layOut(lab, state?.nodes ?? []);
+  const actions = new Map(plan.nodes.map(({ name, action }) => [name.replaceAll(' ', ''), action]));
+  const own = lab.nodes.map(({ name, fields }) => {
+    const { x = 0, y = 0 } = { ...places.get(name), ...present.get(name), ...fields } as { x?: number; y?: number };
+    return { name, x, y, action: actions.get(name) ?? null };
+  });
+  const deleted = [...present.values()].flatMap(({ name, x, y }) =>
+    actions.get(name.replaceAll(' ', '')) === 'delete' ? [{ name, x, y, action: 'delete' as const }] : [],
+  );
+  const fresh = new Set(plan.links.filter(({ action }) => action === 'create').map(({ name }) => withoutPorts(name)));
+  const links = lab.links.map(({ ends: [one, other] }) => {
+    const ends = [one.node, other.node] as const;
+    return { ends, action: fresh.has(ends.join(' ')) ? ('create' as const) : null };
+  });
+  return { nodes: [...own, ...deleted], links };
+}
+
+/** Removes the ports from a link's name: `R1:eth0 - R2:eth0` becomes `R1 R2`. */
+function withoutPorts(name: string): string {
+  return name
+    .split(' - ')
+    .map((end) => end.slice(0, end.lastIndexOf(':')))
+    .join(' ');
 }

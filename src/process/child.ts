@@ -10,10 +10,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
+import { openRegular } from '../lib/regular-file.ts';
 import { filterDescriptor, statusDescriptor } from './bubblewrap/bubblewrap.ts';
 import { environmentFor } from './bubblewrap/environment.ts';
 import { adoptionFailed, endGroup, signalGroup, signalProcess } from './group.ts';
-import { logTail } from './log-tail.ts';
 import { openLog } from './open-log.ts';
 import { niceWords, prioritise, programNiceness } from './priority.ts';
 import { isRunning, processFacts } from './proc.ts';
@@ -244,4 +244,23 @@ async function settledWithin(watch: Watch, limitMs: number): Promise<boolean> {
 function stillborn(reason: string): Child {
   const outcome = Promise.resolve<Outcome>({ how: 'failed-to-start', tail: reason });
   return { pid: 0, startTime: 0, outcome, stop: () => outcome, tail: () => Promise.resolve(reason), release: () => {} };
+}
+
+/** Length of a child's output that a failure quotes. */
+const tailBytes = 4096;
+
+/** The last words of a log file, at most 4 KiB of what was written after `from` bytes; empty when the file cannot be read. */
+async function logTail(path: string, from = 0): Promise<string> {
+  const opened = await openRegular(path, { noFollow: true }).catch(() => undefined);
+  if (opened === undefined) return '';
+  const { file, sizeBytes } = opened;
+  try {
+    const start = Math.max(from, sizeBytes - tailBytes, 0);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(tailBytes), 0, tailBytes, start);
+    return buffer.subarray(0, bytesRead).toString('utf8').trim();
+  } catch {
+    return '';
+  } finally {
+    await file.close();
+  }
 }

@@ -57,7 +57,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['checks', 'lab-routes.ts'],
     ['thread'],
     ['open-lab.ts'],
-    ['apply.ts', 'field-tables.ts', 'lab-picture.ts'],
+    ['apply.ts', 'field-tables.ts'],
     ['export-containerlab.ts'],
     ['export.ts'],
     ['export-keys.ts'],

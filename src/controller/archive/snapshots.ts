@@ -39,7 +39,6 @@ import { readUpgraded } from './import.ts';
 import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshots } from './snapshot-index.ts';
 import { type Frozen, type MemoryRecord, recordOf, SnapshotMemories } from './snapshot-memory.ts';
 import { stageMemory } from './stage-memory.ts';
-import { UseCounts } from './use-counts.ts';
 
 export interface SnapshotsOptions {
   readonly computes: Computes;
@@ -359,4 +358,24 @@ function exists(path: string): Promise<boolean> {
 
 function unlessMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+}
+
+/** Counts the users of things by key, so that nothing in use is removed. */
+class UseCounts {
+  readonly #counts = new Map<string, number>();
+
+  async during<T>(key: string, fn: () => Promise<T>): Promise<T> {
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    try {
+      return await fn();
+    } finally {
+      const left = (this.#counts.get(key) ?? 1) - 1;
+      if (left > 0) this.#counts.set(key, left);
+      else this.#counts.delete(key);
+    }
+  }
+
+  has(key: string): boolean {
+    return this.#counts.has(key);
+  }
 }

@@ -2,6 +2,8 @@
  * The verbs of docker. A container belongs to its node from the node's creation to its deletion, so what was changed in it is still there
  * after a stop; it is made anew at a start when the node's properties or name say that it would be another one.
  */
+
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Mutex } from '../../lib/mutex.ts';
@@ -20,7 +22,6 @@ import { type ContainerBody, containerBody, ensureContainer, findContainer, make
 import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
 import { DockerEngine, type DockerImage } from './engine.ts';
 import { DockerImages } from './images.ts';
-import { writeInterfacesSample } from './interfaces-sample.ts';
 import { iolNumberOf } from './iol.ts';
 import { iolWord } from './iol-environment.ts';
 import { makeNumbered } from './iol-numbers.ts';
@@ -228,4 +229,40 @@ async function openMissing(
       .attach(adapter)
       .catch((error: Error) => node.warn(`Adapter ${adapter} of ${node.name} is not there: ${error.message}`));
   }
+}
+
+/**
+ * Writes `/etc/network/interfaces` of a container that has none yet: clients offer it for editing before the first start. It is older than
+ * any file, so that the image's own takes its place when the container starts for the first time; what was edited is newer, and stays.
+ *
+ * @see interfaces(5)
+ */
+async function writeInterfacesSample(directory: string, adapters: number): Promise<void> {
+  const folder = join(directory, 'etc/network');
+  const path = join(folder, 'interfaces');
+  await mkdir(folder, { recursive: true });
+  try {
+    await writeFile(path, interfacesSample(adapters), { flag: 'wx' });
+    await utimes(path, 0, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function interfacesSample(adapters: number): string {
+  const stanzas = Array.from({ length: adapters }, (_, adapter) => [
+    '',
+    `# A fixed address of eth${adapter}`,
+    `#auto eth${adapter}`,
+    `#iface eth${adapter} inet static`,
+    `#\taddress 192.168.${adapter}.2`,
+    '#\tnetmask 255.255.255.0',
+    `#\tgateway 192.168.${adapter}.1`,
+    '',
+    `# Or one that DHCP gives to eth${adapter}`,
+    `#auto eth${adapter}`,
+    `#iface eth${adapter} inet dhcp`,
+  ]);
+  const head = '# The network of this node, read at each start. Take away the # from the lines that should count.';
+  return `${[head, ...stanzas.flat()].join('\n')}\n`;
 }

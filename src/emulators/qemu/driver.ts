@@ -6,7 +6,7 @@ import type { Driver, Properties } from '../driver.ts';
 import { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
 import { Acceleration } from './acceleration.ts';
-import { adopt } from './adopt.ts';
+import { adopt } from './assemble.ts';
 import { Binaries } from './binaries.ts';
 import { ImageConverter } from './convert.ts';
 import { prepareDisk } from './disks.ts';

@@ -1,11 +1,12 @@
 /** Two ports and what happens to the frames between them. Changing a link leaves alone whatever stays the same. */
 import type { LinkDirection } from '../../schema/filter.ts';
 import { type CaptureFileLocks, noTaps, OpenCaptures } from '../captures/link-captures.ts';
+import { translateBpf } from '../filters/bpf.ts';
+import type { NamedFilter } from '../filters/filter.ts';
 import { KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import type { PlaceName } from '../ports/interface-place.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import type { FabricLinkStats, FilterState, LinkSpec, PeerPath, PortSpec } from '../protocol.ts';
-import { admission } from './admission.ts';
 import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { type HostCounts, withTapLosses } from './host-counts.ts';
@@ -305,4 +306,14 @@ function portKey(spec: PortSpec): string {
   const { lport, rhost, rport, bind, strict = false, mtu = 0, stream } = spec;
   const { role, encryption, probes } = stream ?? {};
   return JSON.stringify(['udp', lport, rhost, rport, bind, strict, mtu, role, encryption, probes]);
+}
+
+/**
+ * Returns the filter that keeps from a port the frames that it must not get. It acts behind all filters of the link, so that none can make
+ * such a frame. @throws filter_invalid
+ */
+function admission(sink: PortSpec): NamedFilter[] {
+  if (sink.type !== 'stream' || !sink.admits) return [];
+  const matches = translateBpf(sink.admits);
+  return [{ type: 'not_admitted', filter: { pass: (buffer, start, end) => matches(buffer, start, end) !== 0 } }];
 }

@@ -2,11 +2,9 @@
  * The values of a schedule at a moment: a pure function of the time since its start. Nothing runs while no frame comes: a link asks when a
  * frame arrives, and the answer says until when it holds.
  */
-
-import type { Filters, FilterValues } from '../../schema/filter.ts';
+import { type FilterKey, type Filters, type FilterValues, wholeValues } from '../../schema/filter.ts';
 import type { LinkSchedule, ScheduleStep, ScheduleTrace } from '../../schema/schedule.ts';
 import { firstAfter, Outages, runAt } from '../../schema/schedule-outages.ts';
-import { between, valuesOf } from './ramp.ts';
 
 /** The state of a link at a moment, as its schedule says. */
 export interface Moment {
@@ -95,4 +93,25 @@ function addTrace(filters: Record<string, FilterValues>, { direction, length, sa
   if (rate === 0) filters[`packet_loss${suffix}`] = [100];
   else if (loss !== null) filters[`packet_loss${suffix}`] = [loss];
   return until;
+}
+
+/** Values of a link's own filter; empty when it has none. */
+function valuesOf(filters: Filters, name: string): FilterValues {
+  return filters[name as FilterKey] ?? [];
+}
+
+/**
+ * Linear in every number; texts are those of `to`. A number that `from` lacks counts as 0, but a bandwidth of 0 is none at all, and
+ * what begins there is at once as it will be. A seed has no values in between.
+ */
+function between(name: string, [from, to]: readonly [FilterValues, FilterValues], part: number): FilterValues {
+  if (name.startsWith('bandwidth') && !(Number(from[0]) > 0 && Number(to[0]) > 0)) return to;
+  if (name === 'seed') return to;
+  const whole = wholeValues(name);
+  return to.map((value, place) => {
+    const before = from[place] ?? 0;
+    if (typeof value !== 'number' || typeof before !== 'number') return value;
+    const now = before + (value - before) * part;
+    return whole[place] ? Math.round(now) : now;
+  });
 }

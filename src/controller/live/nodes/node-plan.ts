@@ -1,6 +1,6 @@
 /** Nodes that are about to be made: what is stored of them, and how they come to be on their compute. */
-import { cp } from 'node:fs/promises';
-import { join, normalize } from 'node:path';
+import { cp, readFile } from 'node:fs/promises';
+import { basename, join, normalize } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fault } from '../../../api/faults.ts';
 import type { RawAnswer } from '../../../api/transport.ts';
@@ -14,7 +14,6 @@ import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import { isLack } from './missing-images.ts';
-import { readNamedFiles } from './named-files.ts';
 import { OpenNode } from './open-node.ts';
 
 export interface NodePlan {
@@ -178,4 +177,41 @@ function copiedEntry(entry: NodeEntry, name: string, { x, y, z = 0 }: NodeDuplic
   const properties = Object.fromEntries(Object.entries(entry.properties).filter(([key]) => !ownProperties.has(key)));
   const label = { ...entry.label, text: escapeHtml(name) };
   return canonical({ ...entry, x, y, z, label, locked: false, name, properties });
+}
+
+const contentOf: Readonly<Record<string, string>> = {
+  base_script_file: 'startup_script',
+  private_config: 'private_config_content',
+  startup_config: 'startup_config_content',
+};
+
+interface NamedFiles {
+  /** The properties without the names. */
+  readonly properties: Record<string, unknown>;
+  readonly contents: Record<string, unknown>;
+}
+
+/**
+ * Takes out properties that name a file in the configs folder: its content is sent in place of the name, once, when the node is made. A file
+ * that is not there is one of the kind's own, or left out.
+ */
+async function readNamedFiles(
+  given: Readonly<Record<string, unknown>>,
+  configsPath: string,
+  baseFiles: Readonly<Record<string, string>> = {},
+): Promise<NamedFiles> {
+  const properties = { ...given };
+  const contents: Record<string, unknown> = {};
+  for (const [property, content] of Object.entries(contentOf)) {
+    const name = properties[property];
+    if (typeof name !== 'string') continue;
+    delete properties[property];
+    // Only the name counts: a path must not point outside the folder.
+    const file = basename(name);
+    const text = await readFile(join(configsPath, file), 'utf8').catch(() =>
+      Object.hasOwn(baseFiles, file) ? baseFiles[file] : undefined,
+    );
+    if (text !== undefined) contents[content] = text;
+  }
+  return { properties, contents };
 }
