@@ -469,3 +469,11 @@ links:
   assert.deepEqual(reportOf(imported, 's'), ['Ethernet1 is eth1', 'Ethernet2 is eth2']);
   assert.match(reportOf(imported, 'm').join(), /ge-0\/0\/0 is 1\/0.*its disk of vrnetlab\/vmx:20/);
 });
+
+it('nodes without a name have one of their id, and a topology in JSON of one line is one of containerlab', async () => {
+  const cml = importLab('nodes: [{id: n7, label: "", node_definition: iosv}]\n', 'x.yaml');
+  const eve = importLab('<lab name="x"><topology><nodes><node id="3" name="" type="vpcs"/></nodes></topology></lab>', 'x.unl');
+  const clab = importLab('{"name":"j","topology":{"nodes":{"a":{"kind":"linux","image":"x"}}}}', 'x.clab.json');
+  const names = await Promise.all([cml, eve, clab].map(async (lab) => (await open(lab)).nodes.map(({ name }) => name)));
+  assert.deepEqual(names, [['n7'], ['node-3'], ['a']]);
+});

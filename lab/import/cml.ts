@@ -68,7 +68,7 @@ export function importCml(text: string, file: string): ImportedLab {
 }
 
 function addNode(lab: LabBuilder, { id, map, interfaces }: CmlNode): string {
-  const given = map.text('label') ?? id;
+  const given = map.text('label') || id;
   const label = nodeName(given);
   const name = lab.has(label) ? `${label}-${id}` : label;
   const definition = map.text('node_definition') ?? '';

@@ -93,8 +93,8 @@ interface AddedEveNode extends Pick<EveHardware, 'hasPort'> {
 }
 
 function addNode(lab: LabBuilder, node: EveNodeMap, { ports, configs }: EveNodeParts): AddedEveNode {
-  const label = nodeName(node.text('name') ?? '');
   const id = node.text('id');
+  const label = nodeName(node.text('name') || `node-${id ?? ''}`);
   const name = lab.has(label) ? `${label}-${id ?? ''}` : label;
   const type = node.text('type') ?? '';
   const [image = '', template = ''] = [node.text('image'), node.text('template')];

@@ -303,6 +303,8 @@ links:
 describe('any other file', () => {
   it('is refused in words', () => {
     assert.throws(() => importLab('hello: 1', 'x.yaml'), /is of no program that is known. Name it with --from/);
+    const dynagen = '[localhost:7200]\n  [[3725]]\n    ram = 128\n  [[ROUTER R1]]\n    s1/0 = R2 s1/0\n';
+    assert.throws(() => importLab(dynagen, 'x.net'), /is a topology of Dynagen.*Convert it with gns3-converter/);
     const odd: readonly (readonly [ForeignProgram, string])[] = [
       ['containerlab', 'topology: 3'],
       ['containerlab', 'topology: {nodes: {a: {kind: linux}}, links: [{endpoints: ["a:eth1", "b:eth1"]}]}'],

@@ -27,5 +27,9 @@ function programOf(text: string, file: string): ForeignProgram {
   if (/\bnode_definition"?\s*:/.test(text)) return 'cml';
   if (/(?:^|[{,])\s*"?topology"?\s*:/m.test(text)) return 'containerlab';
   if (/\b(device|provider|module)"?\s*:/.test(text)) return 'netlab';
+  if (/^\s*\[\[router\s/im.test(text))
+    throw new LabError(
+      `${file} is a topology of Dynagen, as GNS3 wrote before version 1. Convert it with gns3-converter, and open the project that it makes`,
+    );
   throw new LabError(`${file} is of no program that is known. Name it with --from: ${foreignPrograms.join(', ')}`);
 }
