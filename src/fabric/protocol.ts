@@ -10,28 +10,7 @@ import type { AddressEntry, BpfKey, FilterState, Request } from './requests.ts';
 
 export type { PcEnd, ProbeAnswer } from './pcs/pc-options.ts';
 export { type HostedState, hostedState, type PcProbe, type PcSettings, pcProbe } from './pcs/pc-shapes.ts';
-export type {
-  AddressEntry,
-  AtmCircuit,
-  BpfInstruction,
-  BpfKey,
-  BpfPrograms,
-  BpfType,
-  CaptureSpec,
-  CompiledExpressions,
-  DirectionPlace,
-  EthernetSettings,
-  FilterState,
-  FrameRelayCircuit,
-  LinkSpec,
-  MirrorSpec,
-  PcSpec,
-  PortSpec,
-  Request,
-  StreamSpec,
-  SwitchPortSettings,
-  TrafficSpec,
-} from './requests.ts';
+export type * from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
 export const protocolVersion = 16;
@@ -56,11 +35,6 @@ export interface FabricCapabilities {
   kernelObstacle: string | null;
   /** Why machines cannot have TAP interfaces in the link namespace; null when they can. */
   linkObstacle: string | null;
-}
-
-export interface Hello {
-  version: number;
-  pid: number;
 }
 
 /** Waiting times of frames. */
@@ -235,35 +209,28 @@ export interface PcReport {
   end?: PcEnd;
 }
 
-export type Reply<R extends Request> = R extends { op: 'hello' }
-  ? Hello
-  : R extends { op: 'stats' }
-    ? FabricLinkStats[]
-    : R extends { op: 'load' }
-      ? FabricLoad
-      : R extends { op: 'capabilities' }
-        ? FabricCapabilities
-        : R extends { op: 'switch_stats' }
-          ? SwitchStats[]
-          : R extends { op: 'addresses' }
-            ? AddressEntry[]
-            : R extends { op: 'traffic_start' | 'traffic_read' }
-              ? TrafficFigures | null
-              : R extends { op: 'apply' | 'sync' }
-                ? LinkFailure[]
-                : R extends { op: 'filter_states' }
-                  ? FilterState[][]
-                  : R extends { op: 'save_frames' | 'load_frames' }
-                    ? number
-                    : R extends { op: 'unconnected' }
-                      ? string[]
-                      : R extends { op: 'apply_pcs' | 'watch_pcs' }
-                        ? PcReport[]
-                        : R extends { op: 'pc_states' }
-                          ? unknown[]
-                          : R extends { op: 'probe_pc' }
-                            ? ProbeAnswer | null
-                            : null;
+/** Answers, by the request; all others are answered by null. */
+type Replies = {
+  hello: { version: number; pid: number };
+  apply: LinkFailure[];
+  sync: LinkFailure[];
+  stats: FabricLinkStats[];
+  load: FabricLoad;
+  capabilities: FabricCapabilities;
+  switch_stats: SwitchStats[];
+  addresses: AddressEntry[];
+  unconnected: string[];
+  save_frames: number;
+  load_frames: number;
+  filter_states: FilterState[][];
+  traffic_start: TrafficFigures | null;
+  traffic_read: TrafficFigures | null;
+  apply_pcs: PcReport[];
+  watch_pcs: PcReport[];
+  pc_states: unknown[];
+  probe_pc: ProbeAnswer | null;
+};
+export type Reply<R extends Request> = R['op'] extends keyof Replies ? Replies[R['op']] : null;
 
 /** A line of an answer; the line of a request is a `Request` with its `id`. */
 export type ReplyLine = { id: number; result: unknown } | { id: number; error: string };

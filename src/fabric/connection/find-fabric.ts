@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fault } from '../../api/faults.ts';
 import { type Child, spawnChild } from '../../process/child.ts';
-import { type Hello, protocolVersion } from '../protocol.ts';
+import { protocolVersion, type Reply } from '../protocol.ts';
 import { Connection } from './connection.ts';
 
 export interface FabricPlace {
@@ -110,7 +110,7 @@ function spawnFabric(place: FabricPlace): Promise<Child> {
   });
 }
 
-async function greet(connection: Connection): Promise<Hello> {
+async function greet(connection: Connection): Promise<Reply<{ op: 'hello' }>> {
   try {
     return await connection.request({ op: 'hello' }, startLimitMs);
   } catch (cause) {

@@ -243,9 +243,12 @@ export class KernelPath {
       const reason = (await this.#begin(ends)) || (await this.#useActions(ends));
       this.#ends = ends;
       this.#refused = undefined;
-      if (reason !== '') return this.#tryLater(ends, reason, isWanted);
-      this.#retry.succeeded();
-      this.#prove(ends);
+      if (reason === '') return this.#prove(ends);
+      await this.#refuse(ends, reason);
+      // The cause may pass: tc was ended, or the kernel had no memory. A change of the link tries again at once.
+      this.#refused = { ends: '', reason };
+      this.#actions = undefined;
+      if (isWanted()) this.#retry.failed();
     });
   }
 
@@ -265,15 +268,8 @@ export class KernelPath {
     while (!this.#isOpen() && isWanted() && performance.now() < limit) await sleep(openPollMs);
   }
 
-  /** The cause may pass: tc was ended, or the kernel had no memory. A change of the link tries again at once. */
-  async #tryLater(ends: HostEnds, reason: string, isWanted: () => boolean): Promise<void> {
-    await this.#refuse(ends, reason);
-    this.#refused = { ends: '', reason };
-    this.#actions = undefined;
-    if (isWanted()) this.#retry.failed();
-  }
-
   #prove(ends: HostEnds): void {
+    this.#retry.succeeded();
     if (!this.#actions) return;
     const failed = (reason: string) => void this.#then(() => this.#refuse(ends, reason));
     this.#proof = { ends, actions: this.#actions.numbers, failed };
