@@ -33,7 +33,7 @@ import { RemoteTransport } from './computes/remote-transport.ts';
 import { type Usage, UsageMeter } from './computes/usage.ts';
 import type { NodeCopies } from './copies/node-copies.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
-import type { Notice } from './live/host/project-context.ts';
+import type { NodeInputs, Notice } from './live/host/project-context.ts';
 import { DesktopClients } from './live/links/desktop-clients.ts';
 import { canonical } from './model/canonical.ts';
 import type { ComputeNodeObject } from './model/node.ts';
@@ -151,12 +151,13 @@ export class Controller {
       floor: new DiskFloor([options.settings.dataDirectory, Server.projects_path, Server.images_path], Server.min_free_bytes),
       mostPerClient: Server.max_uploads_per_client,
     });
+    const restoreFiles: NodeInputs['restoreFiles'] = (...given) => this.relocation.restoreFiles(...given);
     this.projects = new KnownProjects({
       computes: parts.computes,
       registry: parts.registry,
       captures: parts.captures,
       restores: parts.restores,
-      nodeInputs: { configsPath: Server.configs_path, license: () => kept.iouLicense, lacksFiles: (id) => this.copies.isLost(id) },
+      nodeInputs: { configsPath: Server.configs_path, license: () => kept.iouLicense, restoreFiles },
       symbols: this.symbols,
       projectsPath: Server.projects_path,
       local: Server.local,
@@ -164,7 +165,6 @@ export class Controller {
       version: options.version,
       log: options.log,
       reconciler: parts.nodeRecords.reconciler,
-      opening: (live) => this.relocation.beforeOpen(live),
       notClosedOn: (compute, projectId) => this.watch.leftovers.failed(compute, projectId),
       announce: (action, project) => {
         this.notices.emit({ action, event: project.object });

@@ -304,4 +304,17 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'nodes of a slice that could not be asked for their files, as its cable was pulled, get the copies of them as they are made',
+    schedule: {
+      ...{ seed: 31005737, nodes: 3, remotes: 0, slices: 1 },
+      steps: [
+        { wait: 1, what: 'close', of: 0, lasts: 1 },
+        { wait: 127, events: 2, what: 'slice_end', of: 1, lasts: 1317 },
+        { wait: 9967, what: 'auto_start', of: 4, lasts: 121256 },
+        { wait: 1, what: 'cut', of: 0, lasts: 2197 },
+        { wait: 1, what: 'open', of: 6, lasts: 1 },
+      ],
+    },
+  },
 ];

@@ -15,6 +15,7 @@ interface Path {
 
 export class InMemoryCompute {
   readonly events = new EventStream<ComputeEvent>();
+  readonly projects = new Set<string>();
   readonly nodes = new Map<string, Fields>();
   /** `node/adapter/port` to NIO. */
   readonly nios = new Map<string, Fields>();
@@ -36,9 +37,13 @@ export class InMemoryCompute {
         platform: 'linux',
         link_streams: true,
       })),
-      this.#route('POST /v2/compute/projects', (_path, body) => body),
+      this.#route('POST /v2/compute/projects', (_path, body) => {
+        this.projects.add(String(body.project_id));
+        return body;
+      }),
       this.#route(`PUT ${project}`, () => ({})),
       this.#route(`POST ${project}/close`, () => {
+        this.projects.clear();
         this.nodes.clear();
         this.nios.clear();
       }),
@@ -100,6 +105,8 @@ export class InMemoryCompute {
   }
 
   #create(path: Path, body: Fields): Fields {
+    const { project_id = '' } = path;
+    if (!this.projects.has(project_id)) throw fault('project_not_found', { project_id });
     const nodeId = String(body.node_id);
     const known = this.nodes.get(nodeId);
     if (known) return known;

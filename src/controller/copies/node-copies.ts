@@ -23,8 +23,7 @@ import { stagingPrefix } from '../../schema/folders.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
-import type { LiveProject } from '../live/live-project.ts';
-import type { OpenNode } from '../live/nodes/open-node.ts';
+import type { ProjectContext, UnmadeNode } from '../live/host/project-context.ts';
 import { findKind } from '../model/node.ts';
 import { copyTree } from '../projects/copy-tree.ts';
 import type { KnownProject } from '../projects/project.ts';
@@ -122,7 +121,7 @@ export class NodeCopies {
    * Puts the files of the copy into the project's folder, from which they are sent to the node's next compute. Present files stay.
    * @returns the time of the copy, ISO 8601; null without one. @throws DiskFloorError, and errors of the system
    */
-  async place(live: LiveProject, { id, entry: { node_type } }: OpenNode): Promise<string | null> {
+  async place(project: Pick<ProjectContext, 'folder'>, { id, entry: { node_type } }: UnmadeNode): Promise<string | null> {
     const known = this.#entries.get(id);
     const kindFolder = findKind(node_type)?.folder;
     if (!known?.copied_at || kindFolder === undefined) return null;
@@ -133,11 +132,11 @@ export class NodeCopies {
         await this.found(id);
         return null;
       }
-      const own = join(live.folder, 'project-files', kindFolder, id);
+      const own = join(project.folder, 'project-files', kindFolder, id);
       if (!(await stat(own).catch(() => undefined))) {
-        const staged = join(live.folder, `${stagingPrefix}copied-${id}`);
+        const staged = join(project.folder, `${stagingPrefix}copied-${id}`);
         await removeTree(staged);
-        await this.#requireRoom(live.folder, await sizeOnDisk(folder.file('.')));
+        await this.#requireRoom(project.folder, await sizeOnDisk(folder.file('.')));
         await copyTree(folder.file('.'), staged);
         await mkdir(dirname(own), { recursive: true });
         await rename(staged, own);

@@ -123,7 +123,10 @@ export class LiveProject {
       commit: (change, apply) => changes.commitAll([{ change, apply }]),
       commitAll: (commits) => changes.commitAll(commits),
       notify: (action, event) => notices.notify(action, event),
-      announceTo: (compute) => this.announceTo(compute),
+      announceTo: (compute, { isForgotten } = { isForgotten: false }) => {
+        if (isForgotten) this.forgetOn(compute);
+        return this.announceTo(compute);
+      },
     };
     const links = new LinkSet();
     const wired = {

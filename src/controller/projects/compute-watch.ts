@@ -20,8 +20,6 @@ export interface ComputeWatchOptions {
   readonly registry: LeftoversOptions['registry'];
   readonly temporary: LeftoversOptions['temporary'];
   readonly log: Log;
-  /** Called when the compute answers again, before the project's nodes are made there. Never rejects. */
-  readonly onReturn: (live: LiveProject, compute: RegisteredCompute) => Promise<void>;
   /** The compute's nodes are there again. */
   readonly onBack: (compute: RegisteredCompute) => Promise<void>;
 }
@@ -81,7 +79,6 @@ export class ComputeWatch {
 
   /** `areAll`: also nodes that are not known to be lost. */
   async #recover(live: LiveProject, compute: RegisteredCompute, { areAll = false } = {}): Promise<void> {
-    await this.#options.onReturn(live, compute);
     const isOn = ({ entry, problem }: OpenNode) => entry.compute_id === compute.id && (areAll || problem !== undefined);
     await recoverNodes(live, compute, [...live.nodes.all()].filter(isOn));
   }
@@ -103,7 +100,6 @@ async function recoverNodes(live: LiveProject, compute: RegisteredCompute, nodes
   live.forgetOn(compute);
   for (const node of nodes) node.compute = compute;
   await forEachBounded(nodes, concurrency, (node) => live.nodes.open(node, 'node.updated'));
-  await live.linkRecovery.reconnect(compute);
   // A stock GNS3 compute has no list of captures.
   await live.captures.reconcile(compute).catch(() => undefined);
 }

@@ -15,8 +15,6 @@ import type { Registry } from './registry.ts';
 import type { Restores } from './snapshot-restores.ts';
 
 export interface ProjectFollower {
-  /** Called before the nodes of a project that is being opened are made on their computes. Never rejects. */
-  readonly opening: (live: LiveProject) => Promise<void>;
   /** Called when a compute has not answered that it closes the project. */
   readonly notClosedOn: (compute: RegisteredCompute, projectId: string) => void;
   /** Tells listeners of the controller. */

@@ -129,10 +129,7 @@ export class ProjectLifecycle {
       await this.#stopOnLocal();
       await dropEarlierList(folder);
     });
-    const opening = async (live: LiveProject) => {
-      if (!created) await takeEarlierMoves(live);
-      await environment.opening(live);
-    };
+    const opening = (live: LiveProject) => (created ? Promise.resolve() : takeEarlierMoves(live));
     const live = await environment.openings.run(() =>
       LiveProject.open({ ...environment, opening, folder, filename, notices, onEntry }, created),
     );

@@ -1,11 +1,11 @@
 import type { NodeCopies } from '../copies/node-copies.ts';
-import type { OpenNode } from '../live/nodes/open-node.ts';
+import type { UnmadeNode } from '../live/host/project-context.ts';
 
 /** Nodes in one message. */
 const namedAtMost = 10;
 
 /** The times of the copies from which nodes of a lost slice start, as a sentence. */
-export function agesOf(nodes: readonly OpenNode[], copies: Pick<NodeCopies, 'describe'>): string {
+export function agesOf(nodes: readonly UnmadeNode[], copies: Pick<NodeCopies, 'describe'>): string {
   const named = nodes.map(({ id, entry }) => ({ name: entry.name, from: copies.describe(id).started_from }));
   const copied = named.filter(({ from }) => from !== null);
   const shown = copied.slice(0, namedAtMost).map(({ name, from }) => `${name} ${from}`);

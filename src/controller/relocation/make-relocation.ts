@@ -70,7 +70,6 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   });
   const watch = new ComputeWatch({
     ...{ projects, registry, log, temporary: computes.temporary },
-    onReturn: (live, compute) => relocation.beforeRecovery(live, compute),
     onBack: async (compute) => {
       relocation.look(compute);
       leavingSlices.look(compute.id);

@@ -13,6 +13,7 @@ import type { Log } from '../../lib/log.ts';
 import type { NodeMigration } from '../../schema/move.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeCopies } from '../copies/node-copies.ts';
+import type { ProjectContext, UnmadeNode } from '../live/host/project-context.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { needsOf } from '../placement/node-needs.ts';
@@ -40,7 +41,7 @@ export interface RelocationOptions {
   readonly onLeft: (compute: RegisteredCompute) => void;
 }
 
-/** Nodes that are given their files at a time. */
+/** Projects in which nodes of a lost slice are noted at a time. */
 const rate = 4;
 /** Nodes of a lost slice that were moved within this time are reported together. Milliseconds. */
 const reportMs = 1_000;
@@ -50,8 +51,8 @@ export class Relocation {
   readonly #moves: NodeMoves;
   /** Whether there is room for nodes, by their needs; valid for this turn of the event loop. */
   readonly #rooms = new Map<string, boolean>();
-  /** Nodes of lost slices that were moved, and are not reported yet. */
-  readonly #moved = new Map<LiveProject, Map<string, OpenNode[]>>();
+  /** Nodes of lost slices that are not reported yet, by what has happened to them. */
+  readonly #reported = new Map<Pick<ProjectContext, 'notify'>, Map<string, UnmadeNode[]>>();
   #reporting: NodeJS.Timeout | undefined;
 
   constructor(options: RelocationOptions) {
@@ -137,7 +138,7 @@ export class Relocation {
       await this.#moves.move(live, node, { from, to, takeFiles: false });
       live.forgetOn(from);
       await live.nodes.open(node, 'node.updated');
-      this.#report(live, node, from);
+      this.#report(live, node, `of ${from.record.name} were moved to other computes`);
       return;
     }
     if (isRunning(node) && (await this.#moves.movedLive(live, node, to))) return;
@@ -153,17 +154,18 @@ export class Relocation {
     await deleteStray(live, node.entry, { compute: from, keep_files: true }).catch(() => this.#options.onLeft(from));
   }
 
-  #report(live: LiveProject, node: OpenNode, { record: { name } }: RegisteredCompute): void {
-    const moved = this.#moved.get(live) ?? new Map<string, OpenNode[]>();
-    this.#moved.set(live, moved.set(name, [...(moved.get(name) ?? []), node]));
+  /** Reports at most once a second what has happened to nodes. */
+  #report(project: Pick<ProjectContext, 'notify'>, node: UnmadeNode, what: string): void {
+    const nodes = this.#reported.get(project) ?? new Map<string, UnmadeNode[]>();
+    this.#reported.set(project, nodes.set(what, [...(nodes.get(what) ?? []), node]));
     this.#reporting ??= setTimeout(() => {
       this.#reporting = undefined;
-      for (const [project, of] of this.#moved)
-        for (const [slice, nodes] of of) {
-          const message = `${nodes.length} nodes of ${slice} were moved to other computes. ${agesOf(nodes, this.#options.copies)}`;
-          project.notify('log.warning', { message });
+      for (const [reported, of] of this.#reported)
+        for (const [happened, those] of of) {
+          const message = `${those.length} nodes ${happened}. ${agesOf(those, this.#options.copies)}`;
+          reported.notify('log.warning', { message });
         }
-      this.#moved.clear();
+      this.#reported.clear();
     }, reportMs).unref();
   }
 
@@ -177,37 +179,16 @@ export class Relocation {
     this.look(compute);
   }
 
-  /** The compute answers again, and its nodes are not made there yet. Never rejects. */
-  async beforeRecovery(live: LiveProject, compute: RegisteredCompute): Promise<void> {
-    if (!nodesOn(live, compute).some(({ id }) => this.#options.copies.isLost(id))) return;
-    await this.#restoreFromCopies(live, compute).catch((error: Error) => live.notify('log.error', { message: error.message }));
-  }
-
-  /** The project is being opened; its nodes, of slices that were placed again meanwhile, are not made yet. Never rejects. */
-  async beforeOpen(live: LiveProject): Promise<void> {
-    for (const compute of live.usedComputes()) await this.beforeRecovery(live, compute);
-  }
-
-  /** The disks of the slice ended with its host: its nodes are sent the files of their last copies when they are made there. */
-  async #restoreFromCopies(live: LiveProject, compute: RegisteredCompute): Promise<void> {
+  /** A slice that was placed again may have lost its disks: a node without files there gets those of its copy. @throws what it answers */
+  async restoreFiles(project: Pick<ProjectContext, 'folder' | 'notify'>, node: UnmadeNode): Promise<void> {
     const { copies } = this.#options;
-    const lost = nodesOn(live, compute).filter(({ id }) => copies.isLost(id));
-    live.forgetOn(compute);
-    await live.announceTo(compute);
-    const path = { project_id: live.projectId };
-    const files = await compute.transport.call('GET /v2/compute/projects/{project_id}/files', { path });
-    const present = new Set(files.map(({ path: file }) => file.split('/')[2]));
-    const given: OpenNode[] = [];
-    await forEachBounded(lost, rate, async (node) => {
-      const give = async () => {
-        if (present.has(node.id) || (await copies.place(live, node)) === null) return copies.found(node.id);
-        node.isPresent = false;
-        given.push(node);
-      };
-      await live.nodes.locks.run(node.id, give);
-    });
-    const message = `${compute.record.name} has lost the files of ${given.length} nodes. ${agesOf(given, copies)}`;
-    if (given.length > 0) live.notify('log.warning', { message });
+    if (!copies.isLost(node.id)) return;
+    const { transport, record } = node.requireCompute();
+    const path = { project_id: node.projectId };
+    const files = await transport.call('GET /v2/compute/projects/{project_id}/files', { path });
+    const isThere = files.some(({ path: file }) => file.split('/')[2] === node.id);
+    if (isThere || (await copies.place(project, node)) === null) return copies.found(node.id);
+    this.#report(project, node, `of ${record.name} have lost their files`);
   }
 
   async #forEachOpen(work: (live: LiveProject) => Promise<unknown>): Promise<void> {

@@ -71,12 +71,15 @@ export class Facts {
       this.#entry(key).allowed = new Set([shown.get(key) ?? '']);
   }
 
-  /** Compares with the state below a prefix and returns the differences; then adopts that state. */
-  check(prefix: string, shown: ReadonlyMap<string, string>): string[] {
+  /**
+   * Compares with the state below a prefix and returns the differences; then adopts that state. `mayHaveEnded`: what is acknowledged as true
+   * may be false by now.
+   */
+  check(prefix: string, shown: ReadonlyMap<string, string>, mayHaveEnded: (key: string) => boolean): string[] {
     const problems = [...new Set([...this.#under(prefix), ...shown.keys()])].flatMap((key) => {
       const { allowed } = this.#entry(key);
       const value = shown.get(key) ?? '';
-      if (allowed.has(value)) return [];
+      if (allowed.has(value) || (value === 'false' && mayHaveEnded(key))) return [];
       const expected = [...allowed].map((each) => each || 'nothing').join(' or ');
       return [`${key} is ${value || 'gone'}, acknowledged was ${expected}`];
     });

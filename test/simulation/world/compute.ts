@@ -204,11 +204,13 @@ export class SimulatedCompute {
     });
   }
 
-  #openProject({ project_id, name, variables = null }: Fields): Fields {
+  #openProject({ project_id, name, variables = null }: Fields): Promise<Fields> {
     const id = String(project_id);
-    const project = this.#projects.get(id) ?? { project_id: id, name: name ?? null, variables };
-    this.#projects.set(id, project);
-    return project;
+    return this.#locks.run(id, () => {
+      const project = this.#projects.get(id) ?? { project_id: id, name: name ?? null, variables };
+      this.#projects.set(id, project);
+      return project;
+    });
   }
 
   #project({ project_id = '' }: Params): Fields {
@@ -222,9 +224,12 @@ export class SimulatedCompute {
     return [...this.#nodes.values()].filter((node) => node.project_id === project_id);
   }
 
-  async #closeProject(path: Params): Promise<void> {
-    await Promise.all(this.#nodesOf(path).map(({ node_id }) => this.#locks.run(node_id, () => this.#forget(node_id))));
-    this.#projects.delete(String(path.project_id));
+  #closeProject(path: Params): Promise<void> {
+    const id = String(path.project_id);
+    return this.#locks.run(id, async () => {
+      await Promise.all(this.#nodesOf(path).map(({ node_id }) => this.#locks.run(node_id, () => this.#forget(node_id))));
+      this.#projects.delete(id);
+    });
   }
 
   async #forget(nodeId: string): Promise<void> {
@@ -243,8 +248,9 @@ export class SimulatedCompute {
     }));
   }
 
-  #create(path: Params, body: Fields): Promise<Fields> {
-    this.#project(path);
+  async #create(path: Params, body: Fields): Promise<Fields> {
+    // A project that is being closed gets no node any more.
+    await this.#locks.run(String(path.project_id), () => this.#project(path));
     const nodeId = String(body.node_id);
     return this.#locks.run(nodeId, () => {
       const known = this.#nodes.get(nodeId);

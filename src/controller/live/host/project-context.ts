@@ -4,6 +4,7 @@ import type { Symbols } from '../../catalog/symbols.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { Computes } from '../../computes/computes.ts';
 import type { ProjectChange } from '../../log/records.ts';
+import type { NodeEntry } from '../../model/topology.ts';
 
 /** A message to listeners of a project. */
 export interface Notice {
@@ -19,16 +20,22 @@ export interface Commit {
   readonly apply: () => object | undefined;
 }
 
+/** A node that is about to be made on its compute. */
+export interface UnmadeNode {
+  readonly id: string;
+  readonly projectId: string;
+  readonly entry: NodeEntry;
+  requireCompute(): RegisteredCompute;
+}
+
 /** Inputs from the server for creating and starting nodes. */
 export interface NodeInputs {
   /** Folder of start-up configurations. */
   readonly configsPath: string;
   /** Licences that clients keep on this server for the starts of licensed kinds. */
   readonly license: () => object;
-  /**
-   * Whether the node's files were lost with its host: its compute must receive the copy of them before the node is created there.
-   */
-  readonly lacksFiles: (nodeId: string) => boolean;
+  /** Puts the copy of a node's files into the project's folder if its slice has lost them. @throws what its compute answers */
+  readonly restoreFiles: (project: Pick<ProjectContext, 'folder' | 'notify'>, node: UnmadeNode) => Promise<void>;
 }
 
 /** Given to nodes, drawings, links and captures when they are constructed. */
@@ -48,6 +55,9 @@ export interface ProjectContext {
   readonly commitAll: (commits: readonly Commit[]) => Promise<void>;
   /** Notifies listeners of a state that is not a change of the project. */
   readonly notify: (action: string, event: object) => void;
-  /** Announces the project to a compute before its nodes are made there. @throws `project_closed`, and what the compute answers */
-  readonly announceTo: (compute: RegisteredCompute) => Promise<void>;
+  /**
+   * Announces the project to a compute before its nodes are made there; `isForgotten`: again, as the compute does not know it any more.
+   * @throws `project_closed`, and what the compute answers
+   */
+  readonly announceTo: (compute: RegisteredCompute, again?: { readonly isForgotten: boolean }) => Promise<void>;
 }

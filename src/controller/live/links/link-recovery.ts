@@ -34,13 +34,9 @@ export class LinkRecovery {
     });
   }
 
-  /** The node exists on its compute now: its links that do not are made. */
+  /** The node exists on its compute now, which may have lost its state: its links are made; those that exist stay as they are. */
   async connectOn(nodeId: string): Promise<void> {
-    for (const linkId of this.#links.idsOn(nodeId)) {
-      if (this.#links.open(linkId).udpPorts) continue;
-      await this.restore(linkId);
-      await this.#keepPorts(linkId);
-    }
+    for (const linkId of this.#links.idsOn(nodeId)) await this.#reconnectOne(linkId);
     for (const linkId of this.#links.ports.mirroredTo(nodeId)) await this.#links.ifPresent(linkId, (link) => this.#mirror(link));
   }
 
@@ -60,15 +56,10 @@ export class LinkRecovery {
     this.#wiring.forgetOn(compute);
   }
 
-  /** A compute is back, and may have lost its state: links with an end there are connected again, which changes nothing for those that are. */
-  async reconnect(compute: RegisteredCompute): Promise<void> {
-    await this.#reconnectAll(({ nodes }) => nodes.some((node) => node.compute === compute));
-  }
-
   /** Links of slices, and those that lacked ports, that could not be connected although their nodes exist. @returns whether none is left */
   async retry(): Promise<boolean> {
     const isLeft = (link: OpenLink) => link.problem !== undefined && link.nodes.some(isOnSlice) && areUsable(link);
-    await this.#reconnectAll(isLeft);
+    await forEachBounded(this.#idsOf(isLeft), concurrency, (linkId) => this.#reconnectOne(linkId));
     const isLacking = (link: OpenLink) => link.lacksPorts === true && areUsable(link);
     // Where one finds no port, the others would look for one in vain.
     for (const linkId of this.#idsOf(isLacking)) {
@@ -76,10 +67,6 @@ export class LinkRecovery {
       if (this.#links.find(linkId)?.lacksPorts) break;
     }
     return !Array.from(this.#links.all()).some((link) => isLeft(link) || isLacking(link));
-  }
-
-  async #reconnectAll(isWanted: (link: OpenLink) => boolean): Promise<void> {
-    await forEachBounded(this.#idsOf(isWanted), concurrency, (linkId) => this.#reconnectOne(linkId));
   }
 
   #idsOf(isWanted: (link: OpenLink) => boolean): string[] {

@@ -13,13 +13,27 @@ import { type ComputeNodeObject, createBody, escapeHtml, findKind, kindOf, newNo
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
-import { isLack } from './missing-images.ts';
-import { OpenNode } from './open-node.ts';
+import { isLack, withImages } from './missing-images.ts';
+import { OpenNode, unlessMissing } from './open-node.ts';
 
 export interface NodePlan {
   readonly node: OpenNode;
   /** Makes it on its compute. */
   readonly create: () => Promise<ComputeNodeObject>;
+}
+
+/**
+ * Makes a node on its compute, to which the project is announced first; again, where the compute does not know the project: a request to
+ * close it that was sent earlier has arrived since. @throws why it cannot be made
+ */
+export async function makeNode(context: ProjectContext, node: OpenNode, create: NodePlan['create']): Promise<ComputeNodeObject> {
+  const compute = node.requireCompute();
+  const make = () => withImages(context, node, create);
+  await context.announceTo(compute);
+  const made = await make().catch(unlessMissing);
+  if (made) return made;
+  await context.announceTo(compute, { isForgotten: true });
+  return make();
 }
 
 /** A new node as a client requests it; `fill` gives it files. */

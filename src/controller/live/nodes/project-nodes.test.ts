@@ -117,6 +117,17 @@ describe('nodes', () => {
     await assert.rejects(bench.inProject(`DELETE /nodes/${node.node_id}`), refusal('node_locked'));
   });
 
+  it('are made again, with their links, where a request to close the project came late to their compute', async () => {
+    const [one, other] = [await bench.addNode('PC1'), await bench.addNode('PC2')];
+    await bench.addLink(one, other);
+    const { projects, nodes, nios } = bench.compute;
+    for (const state of [projects, nodes, nios]) state.clear();
+    // The first start finds that the node is gone.
+    for (const { node_id } of [one, other])
+      await bench.inProject(`POST /nodes/${node_id}/start`).catch(() => bench.inProject(`POST /nodes/${node_id}/start`));
+    assert.deepEqual([[...nodes.values()].map(({ status }) => status), nios.size], [['started', 'started'], 2]);
+  });
+
   it('are all attempted, then one error is reported', async () => {
     const nodes = [await bench.addNode('PC1'), await bench.addNode('PC2'), await bench.addNode('PC3')];
     bench.compute.nodes.delete(nodes[0]?.node_id ?? '');

@@ -30,7 +30,7 @@ import { commitPrepared, type Prepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { warnOfConsole } from './console-warning.ts';
 import { isLack, type Lenience, lacking, unlessLacking, withImages } from './missing-images.ts';
-import { checkAbsent, checkDuplicable, type Fill, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
+import { checkAbsent, checkDuplicable, type Fill, makeNode, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
 import { isOfCompute, mayBeDone } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
@@ -239,8 +239,7 @@ export class ProjectNodes extends NodeSet {
   /** The node as it is to be on another compute, made there; it still runs on its own. @throws why it cannot be made there */
   async makeElsewhere(node: OpenNode, compute: RegisteredCompute): Promise<OpenNode> {
     const arriving = new OpenNode(node.projectId, compute, canonical<NodeEntry>({ ...node.entry, ...placeOn(compute) }));
-    await this.#context.announceTo(compute);
-    this.#take(arriving, await withImages(this.#context, arriving, () => arriving.createOnCompute(createBody(arriving.entry))));
+    this.#take(arriving, await makeNode(this.#context, arriving, () => arriving.createOnCompute(createBody(arriving.entry))));
     return arriving;
   }
 
@@ -301,8 +300,7 @@ export class ProjectNodes extends NodeSet {
       const { node: made, create } = await plan();
       node = made;
       made.isPresent = false;
-      await this.#context.announceTo(compute);
-      const answer = await withImages(this.#context, made, create).catch((error: unknown) => {
+      const answer = await makeNode(this.#context, made, create).catch((error: unknown) => {
         if (!mayLack || !isLack(error)) throw error;
         lacking(made, error);
       });
@@ -329,13 +327,13 @@ export class ProjectNodes extends NodeSet {
 
   /** Creates the node on its compute, or adopts it there. The status shown is stale while `problem` is set. */
   async place(node: OpenNode, action = 'node.updated'): Promise<void> {
-    if (this.#context.nodeInputs.lacksFiles(node.id))
-      throw fault('node_failed', { name: node.entry.name, reason: 'its compute has not been given the copy of its files yet' });
-    await this.#context.announceTo(node.requireCompute());
-    await sendNodeFiles(this.#context.folder, node);
     const { console } = node.entry;
-    const make = () => withImages(this.#context, node, () => node.createOnCompute(createBody(node.entry)));
-    await this.refresh(node, make, action);
+    const create = async () => {
+      await this.#context.nodeInputs.restoreFiles(this.#context, node);
+      await sendNodeFiles(this.#context.folder, node);
+      return node.createOnCompute(createBody(node.entry));
+    };
+    await this.refresh(node, () => makeNode(this.#context, node, create), action);
     warnOfConsole(this.#context, node.entry, console);
     if (node.problem !== undefined) this.setProblem(node, { problem: undefined, isUnmade: false }, action);
     await this.#links.connectOn(node.id);
