@@ -13,12 +13,16 @@ import { fault } from '../api/faults.ts';
 import { Answer, type Route, route, Stream, socketRoute } from '../api/route.ts';
 import { Tickets } from '../api/tickets.ts';
 import { Type } from '../schema/type.ts';
+import { mostInTurn } from './client-limits.ts';
 import { capitalized, createHttpServer } from './server.ts';
 
 const Body = Type.Object(
   { name: Type.Optional(Type.String()), count: Type.Optional(Type.Integer()) },
   { additionalProperties: false },
 );
+
+/** Requests that began in the present turn of the event loop, and the most of any. */
+const turn = { begun: 0, most: 0 };
 
 const routes: Route[] = [
   route('GET /v2/things/{thing_id}', { right: 'open', summary: '', body: Body }, ({ path, body }) => ({
@@ -27,6 +31,13 @@ const routes: Route[] = [
   })),
   route('POST /v2/things', { right: 'open', summary: '', body: Body, status: 201 }, ({ body }) => body),
   route('DELETE /v2/things/{thing_id}', { right: 'open', summary: '', status: 204 }, () => undefined),
+  route('GET /v2/turn', { right: 'open', summary: '' }, () => {
+    if (turn.begun++ === 0)
+      setImmediate(() => {
+        turn.most = Math.max(turn.most, turn.begun);
+        turn.begun = 0;
+      });
+  }),
   route('PUT /v2/empty', { right: 'open', summary: '' }, () => undefined),
   route('GET /v2/waits', { right: 'open', summary: '' }, ({ signal }) => ({ isAborted: signal.aborted })),
   route('GET /v2/fails', { right: 'open', summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x' }))),
@@ -141,6 +152,24 @@ describe('HTTP server', () => {
     }
     await waitFor(() => accepted.listenerCount('close') <= before, { what: 'the end of its listeners', limitMs: 10_000 });
     socket.destroy();
+  });
+
+  it('answers many requests of one packet a few at a time, in their order', async () => {
+    const count = 1000;
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    const paths = Array.from({ length: count }, (_, index) => (index % 100 === 99 ? `/v2/numbers/${index}/x` : '/v2/turn'));
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => void chunks.push(chunk));
+    const received = () => Buffer.concat(chunks).toString();
+    socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`).join(''));
+    await waitFor(() => received().split('HTTP/1.1 ').length > count, { what: 'the answers', limitMs: 60_000 });
+    socket.destroy();
+    assert.deepEqual(
+      received().match(/"n": "\d+"/g),
+      [99, 199, 299, 399, 499, 599, 699, 799, 899, 999].map((n) => `"n": "${n}"`),
+    );
+    // What one turn began is counted by the next one, which may have begun some as well.
+    assert.ok(turn.most <= 2 * mostInTurn, `${turn.most} requests began in one turn`);
   });
 
   it('answers JSON with its exact type, sorted keys and the template of the route', async () => {

@@ -22,7 +22,7 @@ import type { CollectMetrics } from '../lib/metric.ts';
 import { ServerResponse } from '../lib/node-http.ts';
 import { addCors, addHostCheck } from './access.ts';
 import { refuseOddRequests, replyBroken } from './broken-requests.ts';
-import { type ClientLimits, limitClients } from './client-limits.ts';
+import { beginInTurns, type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
 import { addCredentials, type Credentials } from './credentials.ts';
 import { declaredRoute, kindConstraint, matchOf } from './declared-routes.ts';
@@ -113,6 +113,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   endRefusedUpgrades(app);
   lingerAfterEarlyAnswers(app);
   limitClients(app, limits.clients, serverHeader);
+  beginInTurns(app);
   const isKnownHost = knownHosts(options.allowedHosts ?? []);
   if (!credentials) addHostCheck(app, isKnownHost);
   addCors(app, options.allowedOrigins);
