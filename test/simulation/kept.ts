@@ -317,4 +317,16 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a project is closed on a compute that was lost and back while its first node was made there',
+    schedule: {
+      ...{ seed: 41015205, nodes: 2, remotes: 2 },
+      steps: [
+        { wait: 1, what: 'delete', of: 6, lasts: 1 },
+        { wait: 1214, what: 'create', of: 5, lasts: 114514 },
+        { wait: 7, what: 'compute_kill', of: 1, lasts: 8 },
+        { wait: 89651, what: 'close', of: 5, lasts: 926 },
+      ],
+    },
+  },
 ];

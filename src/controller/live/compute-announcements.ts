@@ -30,7 +30,8 @@ export function computeSettings(
 
 export class ComputeAnnouncements {
   readonly #options: AnnouncementOptions;
-  readonly #announced = new Map<RegisteredCompute, Promise<void>>();
+  /** Undefined: it was announced, and has to be once more. */
+  readonly #announced = new Map<RegisteredCompute, Promise<void> | undefined>();
   #isClosing = false;
 
   constructor(options: AnnouncementOptions) {
@@ -44,13 +45,13 @@ export class ComputeAnnouncements {
     if (known) return known;
     const announced = this.#announce(compute);
     this.#announced.set(compute, announced);
-    announced.catch(() => this.#announced.delete(compute));
+    announced.catch(() => this.forget(compute));
     return announced;
   }
 
-  /** The compute may have lost its state. */
+  /** The compute may have lost its state, or not. */
   forget(compute: RegisteredCompute): void {
-    this.#announced.delete(compute);
+    if (this.#announced.has(compute)) this.#announced.set(compute, undefined);
   }
 
   /** Stops announcing the project: no compute is sent it from now on. */
@@ -64,11 +65,13 @@ export class ComputeAnnouncements {
     const { project_id } = entry();
     const path = { project_id };
     const registered = [...this.#announced.keys()].filter((compute) => computes.find(compute.id) === compute);
-    await forEachBounded(registered, concurrency, (compute) =>
-      compute.transport.send('POST /v2/compute/projects/{project_id}/close', { path }).catch((error: unknown) => {
-        if (!compute.isLocal && !isFault(error, 'project_not_found')) notClosedOn(compute, project_id);
-      }),
-    );
+    await forEachBounded(registered, concurrency, async (compute) => {
+      const { isLocal, transport } = compute;
+      if (!isLocal && !transport.state.connected) return notClosedOn(compute, project_id);
+      await transport.send('POST /v2/compute/projects/{project_id}/close', { path }).catch((error: unknown) => {
+        if (!isLocal && !isFault(error, 'project_not_found')) notClosedOn(compute, project_id);
+      });
+    });
   }
 
   async #announce(compute: RegisteredCompute): Promise<void> {
