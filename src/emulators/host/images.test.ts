@@ -146,6 +146,22 @@ test('the sum of an image that was deleted or replaced while it was computed is 
   assert.deepEqual(await readdir(join(folder, 'images/QEMU')), ['a.img', 'a.img.md5sum']);
 });
 
+test('folders that the names of images made go with them, also those of refused uploads', async () => {
+  await images().upload('deep/er/a.img', Readable.from([Buffer.from('an image')]));
+  await images().upload('deep/b.img', Readable.from([Buffer.from('an image')]));
+  await images().remove('deep/er/a.img');
+  assert.deepEqual((await readdir(join(folder, 'images/QEMU/deep'))).sort(), ['b.img', 'b.img.md5sum']);
+  await images().remove('deep/b.img');
+  const broken = Readable.from(
+    (async function* () {
+      yield Buffer.from('an image');
+      throw new Error('the client has gone');
+    })(),
+  );
+  await assert.rejects(images().upload('other/deep/c.img', broken));
+  assert.deepEqual(await readdir(join(folder, 'images/QEMU')), []);
+});
+
 test('the list has every image once, and nothing else', async () => {
   await put('images/QEMU/a.img', 'seven by');
   await put('images/QEMU/sub/b.img', 'seven by');

@@ -4,7 +4,7 @@
  * folders are compared by their components, after symbolic links were followed.
  * @see the rules of GNS3's compute API: `images_path`, `additional_images_path`, then the project's own folder.
  */
-import { chmod, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
@@ -154,7 +154,8 @@ export class ImageFolder {
     source.on('error', () => undefined);
     const target = await this.uploadTarget(filename);
     const check = (file: string) => checkArrival(file, this.folders());
-    await writeStream(target, source, { check }).catch((cause: NodeJS.ErrnoException) => {
+    await writeStream(target, source, { check }).catch(async (cause: NodeJS.ErrnoException) => {
+      await this.#removeEmptyFolders(target);
       throw uploadFault(filename, cause);
     });
     await this.#arrived(target);
@@ -204,6 +205,17 @@ export class ImageFolder {
     });
     await this.#checksums.forget(path);
     await syncFolder(dirname(path));
+    await this.#removeEmptyFolders(path);
+  }
+
+  /** Removes folders that the name of an image made, when they are empty. Never rejects. */
+  async #removeEmptyFolders(file: string): Promise<void> {
+    const isEmpty = (folder: string) =>
+      rmdir(folder).then(
+        () => true,
+        () => false,
+      );
+    for (let folder = dirname(file); isBelow(this.directory, folder) && (await isEmpty(folder)); ) folder = dirname(folder);
   }
 
   /** Where an upload of this name goes: always inside the folder. @throws path_forbidden */
