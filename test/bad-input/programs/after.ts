@@ -1,5 +1,6 @@
 /** Checks a server after a program: history, the end of all projects, and what is left of them. */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -85,7 +86,8 @@ const run = promisify(execFile);
 async function interfacesOf({ runtimeDirectory }: RunningServer): Promise<string[]> {
   const record = join(runtimeDirectory, 'link-namespace.json');
   const { pid } = JSON.parse(await readFile(record, 'utf8').catch(() => '{}')) as { pid?: number };
-  if (pid === undefined) return [];
+  // The holder of a server that has no machines may have ended: the next machine that starts has another one made.
+  if (pid === undefined || !existsSync(`/proc/${pid}/ns/net`)) return [];
   const list = async (...words: string[]) =>
     JSON.parse((await run('nsenter', [`--net=/proc/${pid}/ns/net`, ...words])).stdout || '[]') as Record<string, unknown>[];
   const [interfaces, queues] = await Promise.all([list('ip', '-json', 'link'), list('tc', '-json', 'qdisc', 'show')]);
