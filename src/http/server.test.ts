@@ -168,7 +168,7 @@ describe('HTTP server', () => {
       received().match(/"n": "\d+"/g),
       [99, 199, 299, 399, 499, 599, 699, 799, 899, 999].map((n) => `"n": "${n}"`),
     );
-    // What one turn began is counted by the next one, which may have begun some as well.
+    // The next turn counts them, and may have begun some as well.
     assert.ok(turn.most <= 2 * mostInTurn, `${turn.most} requests began in one turn`);
   });
 
