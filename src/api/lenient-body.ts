@@ -1,7 +1,7 @@
 /**
- * Accepts two habits of GNS3's clients that its schemas do not allow. Keys with two leading underscores, which old gns3fy versions
- * add to every object, are removed where the server names the keys: maps whose keys are names of users keep all of them. Fractions of
- * pixels, which layout libraries compute, are rounded.
+ * Accepts two habits of GNS3's clients, and of programs that write project files, that its schemas do not allow. Keys with two leading
+ * underscores, which old gns3fy versions add to every object, are removed where the server names the keys: maps whose keys are names of
+ * users keep all of them. Fractions of pixels, which layout libraries compute, are rounded.
  */
 import type { TSchema } from '../schema/type.ts';
 

@@ -3,6 +3,7 @@
  * many, so large files are read in a thread of their own (`topology-thread.ts`). A file that cannot be understood is left as it is.
  */
 import { fault } from '../../api/faults.ts';
+import { lenient } from '../../api/lenient-body.ts';
 import { problemsOf } from '../../api/validate.ts';
 import { isDeeper } from '../../lib/json-depth.ts';
 import { asStored, isUuid, Name, nullable, oneOf, strict } from '../../schema/common.ts';
@@ -65,7 +66,7 @@ export interface CheckedFile {
 /** `name` is what people know the file by. @throws `project_damaged`, `project_newer` */
 export async function checkFile(bytes: Buffer, name: string): Promise<CheckedFile> {
   const { raw, revision } = parseFile(bytes, name);
-  const file = tolerate(upgrade(raw, Math.max(revision, oldestRevision)));
+  const file = lenient(TopologyFile, tolerate(upgrade(raw, Math.max(revision, oldestRevision))));
   const reason = await problemsOf(TopologyFile, file);
   if (reason !== undefined) throw fault('project_damaged', { name, reason });
   return { file: file as TopologyFile, revision };

@@ -48,6 +48,20 @@ describe('project files', () => {
     assert.deepEqual(topology.project.variables, [{ name: 'a', value: 'b' }]);
   });
 
+  it('has whole pixels where a layout library wrote fractions, as requests have', async () => {
+    const label = { text: 'PC1', x: -3.7, y: 0.2, rotation: 0, style: '' };
+    const drawing = { drawing_id: projectId, svg: '<svg/>', x: 1.5, y: -2.2, z: 1 };
+    const { topology } = await read({
+      scene_width: 1999.9,
+      topology: { ...empty, nodes: [{ ...node, x: 10.5, y: -3.2, label }], drawings: [drawing] },
+    });
+    const [placed] = topology.nodes;
+    assert.deepEqual([placed?.x, placed?.y, placed?.label?.x, placed?.label?.y], [11, -3, -4, 0]);
+    assert.deepEqual([topology.drawings[0]?.x, topology.drawings[0]?.y, topology.project.scene_width], [2, -2, 2000]);
+    const fraction = read({ topology: { ...empty, nodes: [{ ...node, console: 5000.5 }] } });
+    await assert.rejects(fraction, (error) => isFault(error, 'project_damaged'));
+  });
+
   it('leaves out links that never were complete', async () => {
     const links = [{ nodes: [] }, { link_id: projectId, nodes: [{ node_id: node.node_id, adapter_number: 0, port_number: 0 }] }];
     assert.deepEqual((await read({ topology: { ...empty, links } })).topology.links, []);
