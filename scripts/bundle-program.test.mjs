@@ -10,7 +10,7 @@ it('a bundle has code of V8 for what its server, its fabric and its commands run
   const names = await readdir(folder, { recursive: true });
   const end = `.${process.version}-${process.arch}.code`;
   const withCode = names.filter((name) => names.includes(name + end));
-  for (const part of [/^program\.js$/, /^server-/, /^run-cli-/, /^fabric\/program\.js$/])
+  for (const part of [/^program\.js$/, /^serve-/, /^run-cli-/, /^fabric\/program\.js$/])
     assert.ok(
       withCode.some((name) => part.test(name)),
       `${part} among ${withCode}`,

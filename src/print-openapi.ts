@@ -3,16 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { labRoutes } from '../lab/lab-routes.ts';
-import { RoutesApi } from '../lab/state/routes-api.ts';
 import { Tickets } from './api/tickets.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
-import { controllerRoutes } from './controller/routes/v2/routes.ts';
-import { computePartRoutes } from './controller/routes/v3/compute-part.ts';
-import { controllerRoutes3 } from './controller/routes/v3/routes.ts';
-import { demoLabRoute } from './demo-lab.ts';
+import { declareRoutes } from './declare-routes.ts';
 import { createHttpServer } from './http/server.ts';
+import { Accounts } from './people/accounts.ts';
+import { PeopleStore } from './people/store.ts';
 import { readSettings } from './settings.ts';
 import { apiVersion, version } from './version.ts';
 
@@ -23,17 +20,9 @@ export async function printOpenApi(): Promise<void> {
     const common = { settings: await readSettings({ dataDirectory }), log, version: apiVersion };
     const compute = await HostCompute.open({ ...common, findings: async () => [] });
     const controller = await Controller.open({ ...common, compute, end: () => undefined });
-    const own = controllerRoutes(controller);
+    const accounts = await Accounts.open(await PeopleStore.open(dataDirectory), { isLoopback: true });
     const app = await createHttpServer({
-      routes: [
-        ...own,
-        ...controllerRoutes3(controller, own),
-        ...computePartRoutes(compute.routes()),
-        ...compute.routes(),
-        ...labRoutes(new RoutesApi(own), (error) => common.log.error(error)),
-        new Tickets().route(),
-        demoLabRoute(common.settings),
-      ],
+      routes: declareRoutes({ ...common, controller, compute, accounts, tickets: new Tickets() }),
       versions: { program: version, api: apiVersion },
       log,
       serverHeader: 'Patchbay',

@@ -8,18 +8,13 @@ import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
-import { labRoutes } from '../lab/lab-routes.ts';
-import { RoutesApi } from '../lab/state/routes-api.ts';
 import type { Route } from './api/route.ts';
 import { Tickets } from './api/tickets.ts';
 import { prepareValidators } from './api/validate.ts';
 import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
-import { controllerRoutes } from './controller/routes/v2/routes.ts';
-import { computePartRoutes } from './controller/routes/v3/compute-part.ts';
-import { controllerRoutes3 } from './controller/routes/v3/routes.ts';
-import { demoLabRoute } from './demo-lab.ts';
+import { declareRoutes } from './declare-routes.ts';
 import { describeAccess } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
 import { createHttpServer, type HttpLimits } from './http/server.ts';
@@ -27,6 +22,10 @@ import { DiskFloor } from './lib/disk-floor.ts';
 import { endCompilation } from './lib/end-compilation.ts';
 import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
+import { setAside } from './lib/set-aside.ts';
+import { Accounts } from './people/accounts.ts';
+import { journalOf, PeopleStore, StoreBroken } from './people/store.ts';
+import { isLoopback } from './schema/console-access.ts';
 import type { Settings } from './schema/settings.ts';
 import { readSettings } from './settings.ts';
 import type { Slice, SliceParts } from './slice/slice.ts';
@@ -60,22 +59,15 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const findings = keepFindings(async () => (await import('./doctor/doctor.ts')).doctor(compute.host));
   const slice = joinUrl === undefined ? undefined : await openSlice(joinUrl, given, log);
   const settings = slice ? slice.withCredentials(given) : given;
+  const accounts = await openAccounts(settings, log);
   const compute = await HostCompute.open({ settings, log, version: apiVersion, findings, leaseDeadline: await slice?.deadline() });
   const asked = Promise.withResolvers<void>();
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, appliancesFolder, end: asked.resolve });
-  const { auth, user, password, console_without_credentials: openConsoles } = settings.Server;
+  const { auth, console_without_credentials: openConsoles } = settings.Server;
   const tickets = new Tickets();
-  const own = controllerRoutes(controller);
+  const routes = declareRoutes({ controller, compute, accounts, tickets, settings, log });
   const app = await createHttpServer({
-    routes: [
-      ...own,
-      ...controllerRoutes3(controller, own),
-      ...computePartRoutes(compute.routes()),
-      ...compute.routes(),
-      ...labRoutes(new RoutesApi(own), (error) => log.error(error)),
-      tickets.route(),
-      demoLabRoute(settings),
-    ],
+    routes,
     versions: { program: version, api: apiVersion },
     log,
     collectors: [() => controller.metrics(), () => compute.metrics()],
@@ -85,7 +77,8 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     allowedHosts: [settings.Server.host, ...listOf(settings.Server.allowed_hosts)],
     limits: limitsOf(settings),
     ...(tls && { tls }),
-    ...(auth && { credentials: { user: user.trim(), password: password.trim(), tickets, openConsoles } }),
+    authenticator: accounts,
+    ...(auth && { credentials: { authenticator: accounts, tickets, openConsoles } }),
   });
   // Stores compiled code now, because the process may end without notice: 4 ms when everything was stored before.
   flushCompileCache();
@@ -97,7 +90,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     throw error;
   });
   await controller.listening(url);
-  warmUp([...own, ...compute.routes()]);
+  warmUp(routes);
   if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
   endWhenAsked({ app, compute, controller, lock, slice, ...endingOf(invocation, slice) }, asked.promise);
   process.stdout.write(`Patchbay ${version} listening on ${url}\n${slice ? '' : `${describeAccess(settings.Server)}\n`}`);
@@ -115,6 +108,26 @@ function warmUp(routes: readonly Route[]): void {
     isDeepStrictEqual({}, {});
     void prepareValidators(first);
   }, warmUpAfterMs).unref();
+}
+
+/** Opens the accounts. @throws UsageError when they cannot be read, and logins are required: the server stays shut */
+async function openAccounts({ dataDirectory, Server: { auth, user, password, host } }: Settings, log: Logger): Promise<Accounts> {
+  const warn = (message: string) => log.warn(message);
+  const configured = auth ? { configured: { user: user.trim(), password: password.trim() } } : {};
+  const open = async () =>
+    Accounts.open(await PeopleStore.open(dataDirectory), { ...configured, isLoopback: isLoopback(host), warn });
+  return open().catch(async (error: unknown) => {
+    if (!(error instanceof StoreBroken)) throw error;
+    const path = journalOf(dataDirectory);
+    if (auth)
+      throw new UsageError(
+        `${error.message}. The server stays shut, because the accounts and rights in it may be incomplete: restore the file from a backup, or move ${path} away to begin without accounts`,
+      );
+    warn(
+      `${error.message}. It was moved to ${await setAside(path)}: this server requires no logins, and continues without accounts`,
+    );
+    return open();
+  });
 }
 
 /** Locks the data directory. @throws UsageError when another server holds it */

@@ -11,7 +11,7 @@ export class RoutesApi implements Pick<LabApi, 'json'> {
 
   constructor(routes: readonly Route[]) {
     const events = { subscribe: () => () => undefined };
-    this.#transport = new LocalTransport({ routes, events, capabilities: { version: null, node_types: [] } });
+    this.#transport = new LocalTransport({ routes, events, capabilities: { version: null, node_types: [] }, isOnBehalf: true });
   }
 
   async json<T>(method: Method, path: string, body?: unknown): Promise<T> {

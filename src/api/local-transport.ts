@@ -7,6 +7,8 @@ import type { Static, TSchema } from '../schema/type.ts';
 import type { CallArguments, KeyOf, ReplyOfKey } from './client.ts';
 import { fault } from './faults.ts';
 import { ownAgent } from './own-agent.ts';
+import { findRequester } from './requester.ts';
+import { requireRight } from './rights.ts';
 import { Answer, type Call, type Method, type Route, type RouteKey, Stream, Tagged } from './route.ts';
 import { type RouteMatch, RouteTable } from './route-table.ts';
 import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportState } from './transport.ts';
@@ -17,6 +19,8 @@ export interface LocalTransportOptions {
   readonly routes: readonly Route[];
   readonly events: { subscribe(listener: (event: ComputeEvent) => void): () => void };
   readonly capabilities: Static<typeof Capabilities>;
+  /** Calls of `raw` have the rights of the current requester. */
+  readonly isOnBehalf?: true;
 }
 
 /** Limits of parsed bodies, the same as over HTTP. */
@@ -30,10 +34,12 @@ export class LocalTransport<A> implements Transport<A> {
   readonly #declared: readonly Route[];
   #table: RouteTable | undefined;
   readonly #events: LocalTransportOptions['events'];
+  readonly #isOnBehalf: boolean;
 
   constructor(options: LocalTransportOptions) {
     this.state = Object.freeze({ connected: true, capabilities: options.capabilities, lastError: null });
     this.#events = options.events;
+    this.#isOnBehalf = options.isOnBehalf ?? false;
     this.#declared = options.routes;
     for (const route of options.routes) if (!route.socket) this.#routes.set(withoutExpressions(route.key), route);
   }
@@ -58,12 +64,16 @@ export class LocalTransport<A> implements Transport<A> {
   }
 
   async raw(method: Method, path: string, body?: Readable | Uint8Array): Promise<RawAnswer> {
-    const { route, params } = this.#find(method, path, { isSocket: false });
+    const match = this.#find(method, path, { isSocket: false });
+    const { route, params } = match;
+    const caller = this.#isOnBehalf ? findRequester()?.caller : undefined;
+    if (caller) requireRight(match, caller);
+    const who = caller && { caller };
     const answer = await this.#handle(
       route,
       route.spec.raw
-        ? { path: params, body: {}, stream: route.spec.raw === 'file' ? uploadOf(streamOf(body)) : streamOf(body) }
-        : { path: params, body: await parse(body) },
+        ? { ...who, path: params, body: {}, stream: route.spec.raw === 'file' ? uploadOf(streamOf(body)) : streamOf(body) }
+        : { ...who, path: params, body: await parse(body) },
     );
     if (answer.body instanceof Stream) {
       const { contentType, source, headers } = answer.body;
@@ -101,7 +111,7 @@ export class LocalTransport<A> implements Transport<A> {
 
   async #handle(
     route: Route,
-    given: Pick<Call, 'path' | 'body' | 'stream' | 'isInProcess'> & Partial<Pick<Call, 'signal'>>,
+    given: Pick<Call, 'path' | 'body' | 'stream' | 'isInProcess' | 'caller'> & Partial<Pick<Call, 'signal'>>,
   ): Promise<{ status: number; body: unknown }> {
     if (!route.spec.raw) await validateBody(route, given.body);
     const call: Call = { signal: new AbortController().signal, ...given, query: {}, userAgent, isOfController: true };

@@ -3,12 +3,15 @@
  * every call.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Caller } from './rights.ts';
 
 export interface Requester {
   /** A person or a program; null when unknown. */
   readonly by: string | null;
   /** The request reverts this step of a project's history. */
   readonly inverts?: number;
+  /** The account of the request, and its rights. */
+  readonly caller?: Caller;
 }
 
 const current = new AsyncLocalStorage<Requester>();

@@ -65,6 +65,17 @@ export function mayCall({ caller }: { readonly caller?: Caller }, privilege: Pri
   return caller === undefined || caller.may(privilege, path);
 }
 
+/** Returns the things of a list that the request's account may see. */
+export function visible<T>(
+  { caller }: { readonly caller?: Caller },
+  list: readonly T[],
+  privilege: Privilege,
+  pathOf: (one: T) => string,
+) {
+  if (caller === undefined || caller.isSuperAdmin) return list;
+  return list.filter((one) => caller.may(privilege, pathOf(one)));
+}
+
 /** Whether the account is a super admin, or has every privilege on `/`: one who may grant himself everything. */
 export function isAdministrator(caller: Caller): boolean {
   return caller.isSuperAdmin || privileges.every((privilege) => caller.may(privilege, '/'));

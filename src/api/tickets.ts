@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Type } from '../schema/type.ts';
+import type { Caller } from './rights.ts';
 import { type Route, route } from './route.ts';
 
 const lifeMs = 30_000;
@@ -33,6 +34,8 @@ interface Issued {
   /** Ms of `performance.now()`. */
   readonly expiresAt: number;
   readonly path: string;
+  /** Account for which it was issued. */
+  readonly caller: Caller | undefined;
 }
 
 export class Tickets {
@@ -49,27 +52,28 @@ export class Tickets {
         reply: Ticket,
         own: true,
       },
-      ({ body }) => ({ ticket: this.#issue(body.path), expires_in: lifeMs / 1000 }),
+      ({ body, caller }) => ({ ticket: this.#issue(body.path, caller), expires_in: lifeMs / 1000 }),
     );
   }
 
-  /** Uses a ticket up. True once for each ticket that has not expired, at the path for which it was issued. */
-  redeem(ticket: string, path: string): boolean {
+  /** Uses a ticket up. Returns its account once, for a ticket that has not expired, at the path for which it was issued. */
+  redeem(ticket: string, path: string): Caller | undefined {
     const issued = this.#issued.get(ticket);
     this.#issued.delete(ticket);
-    return issued !== undefined && performance.now() < issued.expiresAt && issued.path === path;
+    const isGood = issued !== undefined && performance.now() < issued.expiresAt && issued.path === path;
+    return isGood && issued.caller?.isValid() ? issued.caller : undefined;
   }
 
-  /** Revokes all unused tickets. */
-  revokeAll(): void {
-    this.#issued.clear();
+  /** Revokes all unused tickets of a user. */
+  revokeAll(userId: string): void {
+    for (const [ticket, { caller }] of this.#issued) if (caller?.userId === userId) this.#issued.delete(ticket);
   }
 
-  #issue(path: string): string {
+  #issue(path: string, caller: Caller | undefined): string {
     const oldest = this.#issued.size >= most ? this.#issued.keys().next().value : undefined;
     if (oldest !== undefined) this.#issued.delete(oldest);
     const ticket = randomBytes(24).toString('base64url');
-    this.#issued.set(ticket, { expiresAt: performance.now() + lifeMs, path });
+    this.#issued.set(ticket, { expiresAt: performance.now() + lifeMs, path, caller });
     return ticket;
   }
 }

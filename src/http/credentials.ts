@@ -1,19 +1,31 @@
-/** Authenticates requests: HTTP Basic, the session of a browser, or the ticket of a WebSocket. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+/**
+ * Authenticates requests and checks their rights: HTTP Basic, a token, the session of a browser, or the ticket of a WebSocket. The order is
+ * login, right, and only then body and parameters, so that a refusal says nothing about what exists.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { fault } from '../api/faults.ts';
+import { fault, isFault } from '../api/faults.ts';
+import { type Authenticator, type Caller, findLacking, requireRight, rightOf, unrestricted } from '../api/rights.ts';
+import type { RouteMatch } from '../api/route-table.ts';
 import type { Tickets } from '../api/tickets.ts';
 import type { IsKnownHost } from '../lib/known-hosts.ts';
 import { refuseUnknownHost } from './access.ts';
 import { clientOf } from './client-address.ts';
-import { declaredRoute } from './declared-routes.ts';
-import { addLogin, type CheckLogin, hasSession, refuse } from './login.ts';
-import { LoginDelays } from './login-delays.ts';
+import { declaredRoute, matchOf } from './declared-routes.ts';
+import { addLogin, type CheckLogin, findSession, refuse } from './login.ts';
+import { OpenRequests } from './open-requests.ts';
 import { Sessions } from './sessions.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The account of the request. */
+    caller?: Caller;
+    /** Why a WebSocket of `/v3` is closed right after its upgrade. */
+    refusedSocket?: string;
+  }
+}
+
 export interface Credentials {
-  readonly user: string;
-  readonly password: string;
+  readonly authenticator: Authenticator;
   /** Tickets that replace the credentials on WebSockets. */
   readonly tickets: Tickets;
   /** Consoles' WebSockets need no credentials, because GNS3's clients send none. */
@@ -29,52 +41,122 @@ export interface CredentialParts {
 }
 
 /**
- * Requires credentials (compared in constant time) or a browser's session on every request. `Host` is not checked then: browsers
- * store both by origin, so a page of another name has neither. It is checked on open consoles, which require no credentials.
+ * Requires credentials or a browser's session on every request, and the right of its route. `Host` is not checked then: browsers store
+ * both by origin, so a page of another name has neither. It is checked on open consoles, which require no credentials.
  */
 export async function addCredentials(app: FastifyInstance, parts: CredentialParts): Promise<void> {
   const { credentials, isKnownHost, pageFolder, limitMs } = parts;
-  const { user, password, tickets, openConsoles } = credentials;
-  const check = checkLogin(Buffer.from(`${user}:${password}`).toString('base64'));
+  const { authenticator, tickets, openConsoles } = credentials;
   const sessions = new Sessions();
-  const accept = (request: FastifyRequest): void => {
-    request.user = user;
-  };
+  const open = new OpenRequests(app);
+  const stop = authenticator.onChange(() => open.check());
+  app.addHook('onClose', async () => stop());
+  const check = checkLogin(authenticator);
   app.addHook('onRequest', async (request, reply) => {
-    const route = declaredRoute(request);
-    if (request.method === 'OPTIONS' || request.routeOptions.config?.isPublic || route?.spec.right === 'secret') return undefined;
-    const { authorization } = request.headers;
-    if (authorization !== undefined) {
-      if (await check(request, reply, /^basic +(\S+)$/i.exec(authorization)?.[1] ?? '')) return accept(request);
-      return refuse(request, reply, pageFolder);
+    const match = matchOf(request);
+    const right = match && rightOf(match);
+    const isOpen = request.routeOptions.config?.isPublic || right === 'secret' || right === 'open';
+    if (request.method === 'OPTIONS' || isOpen) return undefined;
+    const caller = await findCaller(request, reply, { authenticator, tickets, sessions, check });
+    if (caller) {
+      request.caller = caller;
+      request.user = caller.username;
+      if (match && !isAllowed(request, match, caller)) return undefined;
+      open.watch(request, () => caller.isValid() && (!match || findLacking(match, caller) === undefined));
+      return undefined;
     }
-    if (hasSession(request, reply, sessions)) return accept(request);
-    if (isSocketRequest(request)) {
-      const { ticket } = request.query as { ticket?: unknown };
-      if (typeof ticket === 'string' && tickets.redeem(ticket, pathOf(request))) return accept(request);
-      if (openConsoles && route?.template.endsWith('/console/ws')) {
-        refuseUnknownHost(request.headers.host, isKnownHost);
-        return undefined;
-      }
+    if (openConsoles && isSocketRequest(request) && match?.route.template.endsWith('/console/ws')) {
+      refuseUnknownHost(request.headers.host, isKnownHost);
+      return undefined;
+    }
+    if (isSocketRequest(request) && isOfV3(match)) {
+      if (tokenOfQuery(request) === undefined) throw fault('account_refused', { reason: 'A token is needed: ?token=…' });
+      request.refusedSocket = 'Could not validate credentials';
+      return undefined;
     }
     return refuse(request, reply, pageFolder);
   });
-  await addLogin(app, { user, sessions, tickets, check, limitMs });
+  await addLogin(app, { sessions, tickets, check, limitMs });
 }
 
-/** Returns the check of a login. Both arguments are user and password as HTTP Basic encodes them. */
-function checkLogin(expected: string): CheckLogin {
-  const right = digest(expected);
-  const delays = new LoginDelays();
-  return async (request, reply, given) => {
-    const client = clientOf(request);
-    if (!delays.accepts(client)) throw tooMany(reply);
-    const attempt = digest(given);
-    if (timingSafeEqual(attempt, right)) return true;
-    await delays.failed(client, attempt);
+/** Gives the requests of a server without credentials all rights, whatever login they have. */
+export function addOpenAccess(app: FastifyInstance, authenticator: Authenticator | undefined): void {
+  app.addHook('onRequest', async (request) => {
+    const token = bearerOf(request) ?? tokenOfQuery(request);
+    request.caller = (token !== undefined && (await authenticator?.bearer(token))) || unrestricted;
+  });
+}
+
+interface Logins {
+  readonly authenticator: Authenticator;
+  readonly tickets: Tickets;
+  readonly sessions: Sessions;
+  readonly check: CheckLogin;
+}
+
+async function findCaller(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { authenticator, tickets, sessions, check }: Logins,
+): Promise<Caller | undefined> {
+  const { authorization } = request.headers;
+  if (authorization !== undefined) {
+    const token = bearerOf(request);
+    if (token !== undefined) return authenticator.bearer(token);
+    const [, encoded] = /^basic +(\S+)$/i.exec(authorization) ?? [];
+    const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
+    const colon = text.indexOf(':');
+    // Node decodes what is no Base64 as well; such a login is a wrong one.
+    const isExact = colon >= 0 && Buffer.from(text).toString('base64') === encoded;
+    const login = isExact ? { user: text.slice(0, colon), password: text.slice(colon + 1) } : { user: '', password: text };
+    return check(request, reply, login);
+  }
+  const session = findSession(request, reply, sessions);
+  if (session) return session;
+  const token = tokenOfQuery(request);
+  if (token !== undefined) return authenticator.bearer(token);
+  if (!isSocketRequest(request)) return undefined;
+  const { ticket } = request.query as { ticket?: unknown };
+  return typeof ticket === 'string' ? tickets.redeem(ticket, pathOf(request)) : undefined;
+}
+
+/** Checks the right. A WebSocket of `/v3` is informed after its upgrade, as its clients expect. @throws faults of `requireRight` */
+function isAllowed(request: FastifyRequest, match: RouteMatch, caller: Caller): boolean {
+  try {
+    requireRight(match, caller);
+    return true;
+  } catch (error) {
+    if (!isFault(error) || !isOfV3(match) || !isSocketRequest(request)) throw error;
+    request.refusedSocket = error.message;
     return false;
+  }
+}
+
+/** Returns the check of a login. Wrong ones are answered later and later. */
+function checkLogin(authenticator: Authenticator): CheckLogin {
+  return async (request, reply, login) => {
+    try {
+      return await authenticator.signIn({ ...login, client: clientOf(request) });
+    } catch (error) {
+      if (isFault(error, 'too_many_logins') || isFault(error, 'login_busy')) reply.header('Retry-After', '10');
+      throw error;
+    }
   };
 }
+
+function bearerOf({ headers: { authorization } }: FastifyRequest): string | undefined {
+  return /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+}
+
+/** Returns the token of the query, which counts where a browser can send no header: WebSockets and pictures of `/v3`. */
+function tokenOfQuery(request: FastifyRequest): string | undefined {
+  const match = matchOf(request);
+  const mayBe = isOfV3(match) && (isSocketRequest(request) || match?.route.template.endsWith('/raw'));
+  const { token } = request.query as { token?: unknown };
+  return mayBe && typeof token === 'string' && token !== '' ? token : undefined;
+}
+
+const isOfV3 = (match: RouteMatch | undefined): boolean => match?.route.template.startsWith('/v3/') ?? false;
 
 /** Whether a ticket may authenticate the request: tickets open routes of WebSockets only. */
 function isSocketRequest(request: FastifyRequest): boolean {
@@ -84,13 +166,4 @@ function isSocketRequest(request: FastifyRequest): boolean {
 
 function pathOf({ url }: FastifyRequest): string {
   return url.split('?', 1)[0] ?? '';
-}
-
-function tooMany(reply: FastifyReply): Error {
-  reply.header('Retry-After', '10');
-  return fault('too_many_logins', {});
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

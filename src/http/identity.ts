@@ -10,12 +10,14 @@ const longest = 100;
 const header = 'x-patchbay-client';
 
 /** Computes the name on demand, because most requests change nothing. */
-export function identityOf({ headers, signedInAs }: FastifyRequest): Requester {
+export function identityOf({ headers, caller }: FastifyRequest): Requester {
+  const account = caller?.isAnonymous ? undefined : caller?.username;
   return {
+    ...(caller && { caller }),
     get by() {
       const said = headers[header];
       const text =
-        (Array.isArray(said) ? said[0] : said) || signedInAs || userOf(headers.authorization) || headers['user-agent'] || '';
+        (Array.isArray(said) ? said[0] : said) || account || userOf(headers.authorization) || headers['user-agent'] || '';
       const shown = text
         .replace(/\p{Cc}/gu, ' ')
         .trim()

@@ -5,33 +5,29 @@
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
+import type { Caller } from '../api/rights.ts';
 import type { Tickets } from '../api/tickets.ts';
 import { sessionCookiePrefix } from '../lib/session-cookie.ts';
 import { parseJson } from './json-body.ts';
 import { pagePaths, sendPage } from './page.ts';
 import type { Sessions } from './sessions.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The user of the session; absent when the request has credentials. */
-    signedInAs?: string;
-  }
-}
-
 /** Longest text that is looked up as a session token. Characters. */
 const longestToken = 100;
 /** Browsers show no dialog for this scheme. Source: draft-broyer-http-cookie-auth. */
 const cookieChallenge = 'Cookie realm="Patchbay"';
+/** GNS3's desktop logs in when the challenge is exactly this one. */
+const bearerChallenge = 'Bearer';
 const basicChallenge = 'Basic realm="GNS3 server"';
 
-/**
- * Checks user and password, as HTTP Basic encodes them. Each failure is answered later than the one before. @throws too_many_logins
- */
-export type CheckLogin = (request: FastifyRequest, reply: FastifyReply, pair: string) => Promise<boolean>;
+/** Checks user and password. Each failure is answered later than the one before. @throws too_many_logins, login_busy */
+export type CheckLogin = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  login: { readonly user: string; readonly password: string },
+) => Promise<Caller | undefined>;
 
 interface LoginParts {
-  /** The user name of this server's credentials. */
-  readonly user: string;
   readonly sessions: Sessions;
   /** Tickets, which are revoked when the sessions end: a session may have requested some. */
   readonly tickets: Tickets;
@@ -44,15 +40,12 @@ interface LoginParts {
  * `GET /login` answers whether the browser is signed in, `POST /login` signs in, `POST /logout` signs out. `POST
  * /logout/everywhere` needs credentials or a session, and ends all sessions of the user.
  */
-export async function addLogin(
-  app: FastifyInstance,
-  { user: owner, sessions, tickets, check, limitMs }: LoginParts,
-): Promise<void> {
+export async function addLogin(app: FastifyInstance, { sessions, tickets, check, limitMs }: LoginParts): Promise<void> {
   const config = { isPublic: true } as const;
   await app.register(async (context) => {
     parseJson(context, limitMs);
     context.get('/login', { config }, async (request, reply) => {
-      const isSignedIn = userOfSession(request, sessions) !== undefined;
+      const isSignedIn = callerOfSession(request, sessions) !== undefined;
       if (!isSignedIn) reply.header('www-authenticate', cookieChallenge);
       return reply
         .code(isSignedIn ? 204 : 401)
@@ -63,15 +56,15 @@ export async function addLogin(
       const { user, password } = (request.body ?? {}) as { user?: unknown; password?: unknown };
       if (typeof user !== 'string' || typeof password !== 'string')
         throw fault('invalid_request', { reason: 'user and password must be texts' });
-      if (!(await check(request, reply, Buffer.from(`${user}:${password}`).toString('base64')))) {
+      const caller = await check(request, reply, { user, password });
+      if (!caller) {
         reply.header('www-authenticate', cookieChallenge);
         throw fault('wrong_login', {});
       }
       endSession(request, sessions);
-      // The user name may contain the password's part up to a colon: HTTP Basic has both in one text.
       return reply
         .code(204)
-        .headers({ 'set-cookie': cookieOf(request, sessions.open(owner)), 'cache-control': 'no-store' })
+        .headers({ 'set-cookie': cookieOf(request, sessions.open(caller)), 'cache-control': 'no-store' })
         .send();
     });
     context.post('/logout', { config }, async (request, reply) => {
@@ -79,28 +72,28 @@ export async function addLogin(
       return reply.code(204).header('set-cookie', cookieOf(request, undefined)).send();
     });
     context.post('/logout/everywhere', async (request, reply) => {
-      sessions.closeAll(request.user ?? '');
-      tickets.revokeAll();
+      const userId = request.caller?.userId ?? '';
+      sessions.closeAll(userId);
+      tickets.revokeAll(userId);
       return reply.code(204).header('set-cookie', cookieOf(request, undefined)).send();
     });
   });
 }
 
 /**
- * Whether the request belongs to a session. Browsers send `Origin` with every request that changes something and with WebSockets.
+ * Returns the account of the request's session. Browsers send `Origin` with every request that changes something and with WebSockets.
  * An earlier hook has checked that it is this server's or an allowed origin. @throws origin_refused when it is missing
  */
-export function hasSession(request: FastifyRequest, reply: FastifyReply, sessions: Sessions): boolean {
+export function findSession(request: FastifyRequest, reply: FastifyReply, sessions: Sessions): Caller | undefined {
   const { method, headers } = request;
   const isUpgrade = headers.upgrade !== undefined;
-  const user = userOfSession(request, sessions, isUpgrade);
-  if (user === undefined) return false;
+  const caller = callerOfSession(request, sessions, isUpgrade);
+  if (caller === undefined) return undefined;
   if ((method !== 'GET' || isUpgrade) && headers.origin === undefined)
     throw fault('origin_refused', { origin: 'an unknown origin' });
-  request.signedInAs = user;
   // The page reads this header to know that it can sign out.
-  reply.header('X-Patchbay-User', encodeURIComponent(user));
-  return true;
+  reply.header('X-Patchbay-User', encodeURIComponent(caller.username));
+  return caller;
 }
 
 /**
@@ -115,15 +108,16 @@ export async function refuse(request: FastifyRequest, reply: FastifyReply, pageF
     if (await sendPage(request, reply, join(pageFolder, 'login.html'))) return reply;
   }
   const isBrowser = tokensOf(request).length > 0;
-  reply.headers({ 'WWW-Authenticate': isBrowser ? cookieChallenge : basicChallenge, Connection: 'close' });
+  const challenge = request.url.startsWith('/v3/') ? bearerChallenge : basicChallenge;
+  reply.headers({ 'WWW-Authenticate': isBrowser ? cookieChallenge : challenge, Connection: 'close' });
   throw fault('unauthorized', {});
 }
 
-function userOfSession(request: FastifyRequest, sessions: Sessions, isUpgrade = false): string | undefined {
+function callerOfSession(request: FastifyRequest, sessions: Sessions, isUpgrade = false): Caller | undefined {
   const { socket } = request.raw;
   for (const token of tokensOf(request)) {
-    const user = sessions.use(token, isUpgrade ? socket : undefined);
-    if (user !== undefined) return user;
+    const caller = sessions.use(token, isUpgrade ? socket : undefined);
+    if (caller !== undefined) return caller;
   }
   return undefined;
 }

@@ -70,6 +70,7 @@ export function mountSockets(app: FastifyInstance): void {
     constraints: { kind: 'socket' },
     preHandler: async (request, reply) => {
       if (!request.ws) throw fault('upgrade_required', {});
+      if (request.refusedSocket !== undefined) return request.noteUpgrade(reply);
       const { route, params } = matchOf(request) as RouteMatch;
       const call = await callOf(route, params, request);
       request.accepted = { call, value: await route.handle(call) };
@@ -77,11 +78,18 @@ export function mountSockets(app: FastifyInstance): void {
     },
     handler: () => Promise.reject(fault('upgrade_required', {})),
     wsHandler: (socket, request) => {
-      const accepted = request.accepted;
-      if (accepted) declaredRoute(request)?.socket?.(accepted.call, wrap(socket, clientOf(request)), accepted.value);
+      const { accepted, refusedSocket } = request;
+      if (refusedSocket !== undefined) refuseSocket(socket, refusedSocket);
+      else if (accepted) declaredRoute(request)?.socket?.(accepted.call, wrap(socket, clientOf(request)), accepted.value);
       else socket.close(1011);
     },
   });
+}
+
+/** Tells a client of `/v3` why its WebSocket is closed, as GNS3 does. */
+function refuseSocket(socket: WebSocket, message: string): void {
+  socket.send(JSON.stringify({ action: 'log.error', event: { message } }));
+  socket.close(1008, 'not allowed');
 }
 
 /** Sends a handler's result. */
@@ -125,6 +133,7 @@ async function callOf(route: Route, path: RouteMatch['params'], request: Fastify
     userAgent: request.headers['user-agent'],
     client: clientOf(request),
     user: request.user,
+    ...(request.caller && { caller: request.caller }),
     ...(route.spec.raw && { stream: route.spec.raw === 'file' ? uploadOf(streamOf(request.body)) : streamOf(request.body) }),
     get signal(): AbortSignal {
       return signalOf(request, response);

@@ -42,7 +42,7 @@ function faultOf(error: unknown): Fault | undefined {
 /** Answers an unexpected error, which is a bug: the client gets an id to look up in the log, never the cause. */
 function replyUnknown(error: unknown, request: FastifyRequest, reply: FastifyReply, texts: JsonText): FastifyReply {
   const id = randomUUID().slice(0, 8);
-  request.log.error({ err: error, id, method: request.method, url: request.url }, 'unexpected error');
+  request.log.error({ err: error, id, method: request.method, url: request.url.split('?', 1)[0] }, 'unexpected error');
   return sendJson(reply, 500, { message: `Unexpected error ${id}: its cause is in the server's log`, status: 500 }, texts);
 }
 

@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { request as httpRequest, WebSocket } from 'undici';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { fault } from '../api/faults.ts';
+import { type Authenticator, unrestricted } from '../api/rights.ts';
 import { Answer, type Route, route, Stream, socketRoute } from '../api/route.ts';
 import { Tickets } from '../api/tickets.ts';
 import { Type } from '../schema/type.ts';
@@ -25,37 +26,37 @@ const Body = Type.Object(
 const turn = { begun: 0, most: 0 };
 
 const routes: Route[] = [
-  route('GET /v2/things/{thing_id}', { right: 'open', summary: '', body: Body }, ({ path, body }) => ({
+  route('GET /v2/things/{thing_id}', { right: 'login', summary: '', body: Body }, ({ path, body }) => ({
     id: path.thing_id,
     ...body,
   })),
-  route('POST /v2/things', { right: 'open', summary: '', body: Body, status: 201 }, ({ body }) => body),
-  route('DELETE /v2/things/{thing_id}', { right: 'open', summary: '', status: 204 }, () => undefined),
-  route('GET /v2/turn', { right: 'open', summary: '' }, () => {
+  route('POST /v2/things', { right: 'login', summary: '', body: Body, status: 201 }, ({ body }) => body),
+  route('DELETE /v2/things/{thing_id}', { right: 'login', summary: '', status: 204 }, () => undefined),
+  route('GET /v2/turn', { right: 'login', summary: '' }, () => {
     if (turn.begun++ === 0)
       setImmediate(() => {
         turn.most = Math.max(turn.most, turn.begun);
         turn.begun = 0;
       });
   }),
-  route('PUT /v2/empty', { right: 'open', summary: '' }, () => undefined),
-  route('GET /v2/waits', { right: 'open', summary: '' }, ({ signal }) => ({ isAborted: signal.aborted })),
-  route('GET /v2/fails', { right: 'open', summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x' }))),
-  route('GET /v2/bug', { right: 'open', summary: '' }, () => Promise.reject(new Error('secret cause'))),
-  route('GET /v2/answer', { right: 'open', summary: '' }, () => new Answer(202, { a: 1 })),
+  route('PUT /v2/empty', { right: 'login', summary: '' }, () => undefined),
+  route('GET /v2/waits', { right: 'login', summary: '' }, ({ signal }) => ({ isAborted: signal.aborted })),
+  route('GET /v2/fails', { right: 'login', summary: '' }, () => Promise.reject(fault('project_not_found', { project_id: 'x' }))),
+  route('GET /v2/bug', { right: 'login', summary: '' }, () => Promise.reject(new Error('secret cause'))),
+  route('GET /v2/answer', { right: 'login', summary: '' }, () => new Answer(202, { a: 1 })),
   route(
     'GET /v2/stream',
-    { right: 'open', summary: '' },
+    { right: 'login', summary: '' },
     () => new Stream('application/vnd.tcpdump.pcap', Readable.from(['ab', 'cd'])),
   ),
-  route('POST /v2/files/{path:.+}', { right: 'open', summary: '', raw: true }, async ({ path, stream }) => ({
+  route('POST /v2/files/{path:.+}', { right: 'login', summary: '', raw: true }, async ({ path, stream }) => ({
     path: path.path,
     text: await text(stream ?? Readable.from([])),
   })),
-  route('GET /v2/numbers/{n:\\d+}/x', { right: 'open', summary: '' }, ({ path }) => path),
+  route('GET /v2/numbers/{n:\\d+}/x', { right: 'login', summary: '' }, ({ path }) => path),
   socketRoute(
     'GET /v2/echo/{word}/ws',
-    { right: 'open', summary: '' },
+    { right: 'login', summary: '' },
     ({ path }) => {
       if (path.word === 'closed') throw fault('project_not_found', { project_id: path.word });
       return path.word;
@@ -371,6 +372,13 @@ it('Fastify loads no validator and no serializer of its own', () => {
   );
 });
 
+/** Accepts one user. */
+const authenticator: Authenticator = {
+  signIn: async ({ user, password }) => (user === 'u' && password === 'p' ? unrestricted : undefined),
+  bearer: async () => undefined,
+  onChange: () => () => undefined,
+};
+
 describe('HTTP Basic', () => {
   it('refuses everything without the credentials', async () => {
     const app = await createHttpServer({
@@ -378,7 +386,7 @@ describe('HTTP Basic', () => {
       log: pino({ level: 'silent' }),
       serverHeader: 'x',
       allowedOrigins: [],
-      credentials: { user: 'u', password: 'p', tickets: new Tickets(), openConsoles: false },
+      credentials: { authenticator, tickets: new Tickets(), openConsoles: false },
     });
     const refused = await app.inject('/v2/answer');
     assert.deepEqual(

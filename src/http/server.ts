@@ -13,6 +13,7 @@ import fastify, {
 import { fault } from '../api/faults.ts';
 import type { ApiVersions } from '../api/openapi/document.ts';
 import { withDocument } from '../api/openapi/routes.ts';
+import type { Authenticator } from '../api/rights.ts';
 import type { Route } from '../api/route.ts';
 import { RouteTable } from '../api/route-table.ts';
 import { DiskFloor } from '../lib/disk-floor.ts';
@@ -24,7 +25,7 @@ import { addCors, addHostCheck } from './access.ts';
 import { refuseOddRequests, replyBroken } from './broken-requests.ts';
 import { beginInTurns, type ClientLimits, limitClients } from './client-limits.ts';
 import { compressJson } from './compression.ts';
-import { addCredentials, type Credentials } from './credentials.ts';
+import { addCredentials, addOpenAccess, type Credentials } from './credentials.ts';
 import { declaredRoute, kindConstraint, matchOf } from './declared-routes.ts';
 import { generationOf } from './generations/generations.ts';
 import { bodyLimitBytes, parseJson } from './json-body.ts';
@@ -48,6 +49,8 @@ export interface HttpOptions {
   /** Value of the `Server` header; GNS3's clients read its second product. */
   serverHeader: string;
   credentials?: Credentials;
+  /** Verifies the tokens that clients of `/v3` send to a server without credentials, too. */
+  authenticator?: Authenticator;
   /** Origins of other servers' pages that may use this server. */
   allowedOrigins: readonly string[];
   /** Names of this server beside the machine's own. Default none. */
@@ -120,6 +123,7 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   app.setErrorHandler(replyErrors(texts));
   if (credentials)
     await addCredentials(app, { credentials, isKnownHost, pageFolder: options.pageFolder, limitMs: limits.requestMs });
+  else addOpenAccess(app, options.authenticator);
   app.setNotFoundHandler(replyNotFound(table));
   if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
   await app.register(websocket, { options: webSockets, errorHandler: endSocket });

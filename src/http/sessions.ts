@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
+import type { Caller } from '../api/rights.ts';
 
 const idleMs = 24 * 3_600_000;
 const longestMs = 7 * idleMs;
@@ -11,7 +12,7 @@ const longestMs = 7 * idleMs;
 const most = 1_000;
 
 interface Session {
-  readonly user: string;
+  readonly caller: Caller;
   /** Connections of the session's WebSockets, which end with it. */
   readonly sockets: Set<Socket>;
   readonly expiry: NodeJS.Timeout;
@@ -24,25 +25,26 @@ export class Sessions {
   readonly #sessions = new Map<string, Session>();
 
   /** Opens a session and returns its token. */
-  open(user: string): string {
+  open(caller: Caller): string {
     const oldest = this.#sessions.size >= most ? this.#sessions.keys().next().value : undefined;
     if (oldest !== undefined) this.#end(oldest);
     const token = randomBytes(32).toString('base64url');
     const key = hashOf(token);
     const expiry = setTimeout(() => this.#end(key), longestMs).unref();
-    this.#sessions.set(key, { user, sockets: new Set(), expiry, usedAt: performance.now() });
+    this.#sessions.set(key, { caller, sockets: new Set(), expiry, usedAt: performance.now() });
     return token;
   }
 
   /**
-   * Returns the user of a session and counts as its use; undefined when unknown or expired. `socket`: the connection of a
+   * Returns the account of a session and counts as its use; undefined when unknown or ended. `socket`: the connection of a
    * WebSocket.
    */
-  use(token: string, socket?: Socket): string | undefined {
+  use(token: string, socket?: Socket): Caller | undefined {
     const key = hashOf(token);
     const session = this.#sessions.get(key);
     if (!session) return undefined;
-    if (session.sockets.size === 0 && performance.now() - session.usedAt > idleMs) {
+    const isIdle = session.sockets.size === 0 && performance.now() - session.usedAt > idleMs;
+    if (isIdle || !session.caller.isValid()) {
       this.#end(key);
       return undefined;
     }
@@ -50,7 +52,7 @@ export class Sessions {
     this.#sessions.set(key, session);
     session.usedAt = performance.now();
     if (socket && !socket.destroyed && !session.sockets.has(socket)) keepUntilClosed(session, socket);
-    return session.user;
+    return session.caller;
   }
 
   close(token: string): void {
@@ -58,8 +60,8 @@ export class Sessions {
   }
 
   /** Ends all sessions of a user. */
-  closeAll(user: string): void {
-    for (const [key, session] of [...this.#sessions]) if (session.user === user) this.#end(key);
+  closeAll(userId: string): void {
+    for (const [key, session] of [...this.#sessions]) if (session.caller.userId === userId) this.#end(key);
   }
 
   #end(key: string): void {

@@ -57,7 +57,9 @@ test('a log that cannot be written is a failure to start', async () => {
 });
 
 test('a child leads its own session and carries the marker', async () => {
-  const child = await spawnChild(spec('echo "run=$PATCHBAY_RUN extra=$EXTRA"; exec sleep 60', { env: { EXTRA: 'yes' } }));
+  const child = await spawnChild(
+    spec('echo "run=$PATCHBAY_RUN extra=$EXTRA"; while :; do sleep 1; done', { env: { EXTRA: 'yes' } }),
+  );
   await says(child, `run=${folder} extra=yes`);
   assert.equal(processFacts(child.pid)?.session, child.pid);
   const marked = await listMarked(folder);

@@ -102,7 +102,7 @@ describe('every answer', () => {
 });
 
 describe('addresses that are no route', () => {
-  for (const path of ['/v2/nothing', '/v2', '/v3/version', '/v2/version/', '//v2/version', '/v2/projects//links/x/y/z']) {
+  for (const path of ['/v2/nothing', '/v2', '/v4/version', '/v2/version/', '//v2/version', '/v2/projects//links/x/y/z']) {
     test(`GET ${path}: 404 in plain text`, async () => {
       const reply = expectStatus(await bench.client.send(`GET ${path}`), 404);
       assert.match(reply.headers['content-type'] ?? '', /^text\/plain/);

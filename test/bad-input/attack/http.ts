@@ -26,15 +26,33 @@ const ticketKinds: readonly TicketKind[] = ['none', 'none', 'garbage', 'any', 'f
 
 /**
  * `admitted`: the checks pass, and any response of the route is right; `socket`: it becomes a WebSocket, if the route accepts it;
+ * `open`: as `admitted`, and the route itself may refuse a login; `token needed`: it is of `/v3`, whose clients send no other login;
  * `refused`: by the secret of a slice that the body must have, or by a check before.
  */
-export type AttackOutcome = 'host refused' | 'origin refused' | 'unauthorized' | 'admitted' | 'socket' | 'refused';
+export type AttackOutcome =
+  | 'host refused'
+  | 'origin refused'
+  | 'unauthorized'
+  | 'token needed'
+  | 'open'
+  | 'admitted'
+  | 'socket'
+  | 'refused';
 
 /** Slices, and readers of images, ask by any name of the server, and prove themselves by their secret. */
 const haveOwnCredentials = [
   '/v2/slices/join',
   '/v2/slices/{compute_id}/lease',
   '/v2/compute/image_departures/{departure_id}/bytes',
+];
+
+/** Routes that need no login. */
+const open = [
+  'GET /v3/version',
+  'POST /v3/version',
+  'POST /v3/access/users/login',
+  'POST /v3/access/users/authenticate',
+  'POST /v3/access/users/refresh',
 ];
 
 export interface HttpAttack {
@@ -94,7 +112,8 @@ export function httpAttack(ground: AttackGround, target: AttackTarget): HttpAtta
   const body = bodyOf(ground, operation);
   const attack = { method, path, headers, body, ticket };
   if (method === 'POST' && haveOwnCredentials.includes(operation.path)) return { ...attack, expected: 'refused' };
-  return { ...attack, expected: expectedOf(attack, target, { isSocketRoute: isSocketRoute && method === 'GET' }) };
+  const kind = { isSocketRoute: isSocketRoute && method === 'GET', isOpen: open.includes(`${method} ${operation.path}`) };
+  return { ...attack, expected: expectedOf(attack, target, kind) };
 }
 
 /** Makes a path of a route with ids that exist, mostly; in some a part is replaced by hostile text. */
@@ -130,9 +149,9 @@ function authorizations(right: string): string[] {
 }
 
 function expectedOf(
-  { method, headers, ticket }: Omit<HttpAttack, 'expected'>,
+  { method, path, headers, ticket }: Omit<HttpAttack, 'expected'>,
   { authorization, allowed }: AttackTarget,
-  { isSocketRoute }: { isSocketRoute: boolean },
+  { isSocketRoute, isOpen }: { isSocketRoute: boolean; isOpen: boolean },
 ): AttackOutcome {
   const given: Readonly<Record<string, string | undefined>> = headers;
   const isKnown = /^(127\.0\.0\.1|localhost)(:\d+)?$|^\[::1\]$/.test(given.Host ?? '') || given.Host === allowed.host;
@@ -141,10 +160,11 @@ function expectedOf(
   const isOwn = given.Origin === `http://${given.Host}` || given.Origin === `https://${given.Host}`;
   if (given.Origin !== undefined && changes && given.Origin !== allowed.origin && !isOwn) return 'origin refused';
   const asksForSocket = isSocketRoute && given.Upgrade?.toLowerCase() === 'websocket';
+  if (isOpen) return 'open';
   if (authorization !== undefined) {
     const isRight = given.Authorization?.replace(/^basic /i, 'Basic ') === authorization;
     const hasTicket = given.Authorization === undefined && asksForSocket && (ticket === 'any' || ticket === 'for this path');
-    if (!isRight && !hasTicket) return 'unauthorized';
+    if (!isRight && !hasTicket) return asksForSocket && path.startsWith('/v3/') ? 'token needed' : 'unauthorized';
   }
   return asksForSocket && given.Connection === 'Upgrade' ? 'socket' : 'admitted';
 }
@@ -171,6 +191,10 @@ function problemOf({ status, body, headers }: BareReply, expected: AttackOutcome
       return status === 403 && /may not use this server/.test(body) ? undefined : 'another answer';
     case 'unauthorized':
       return status === 401 && headers.has('www-authenticate') ? undefined : 'another answer';
+    case 'token needed':
+      return status === 403 && /A token is needed/.test(body) ? undefined : 'another answer';
+    case 'open':
+      return status >= 200 && isDeclared(status) && !wasRefused ? undefined : 'a refusal or a failure';
     case 'refused':
       return status >= 400 && isDeclared(status) ? undefined : 'another answer';
     case 'socket':
@@ -182,8 +206,8 @@ function problemOf({ status, body, headers }: BareReply, expected: AttackOutcome
   }
 }
 
-/** 500 is a bug; 405 and 414 are the HTTP layer's own. */
-const refusals = new Set([...faultRows().map(({ status }) => status), 405, 414].filter((status) => status !== 500));
+/** 500 is a bug; 405 and 414 are the HTTP layer's own, and 422 is that of invalid requests in `/v3`. */
+const refusals = new Set([...faultRows().map(({ status }) => status), 405, 414, 422].filter((status) => status !== 500));
 const isDeclared = (status: number) => status < 400 || refusals.has(status);
 
 async function ticketOf(target: AttackTarget, { ticket, path }: HttpAttack): Promise<string | undefined> {

@@ -18,7 +18,7 @@ export function imageRoutes(controller: Controller): Route[] {
     route(
       'GET /v2/computes/{compute_id}/image_uses',
       {
-        right: 'Image.Audit /images',
+        right: 'administrator',
         summary: 'Templates and nodes that are made of images of a compute',
         reply: ImageUses,
         own: true,

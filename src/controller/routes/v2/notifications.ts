@@ -1,5 +1,6 @@
 import { fault } from '../../../api/faults.ts';
 import type { FeedSource } from '../../../api/notification-feeds.ts';
+import { isAdministrator, mayCall } from '../../../api/rights.ts';
 import { type Call, type Route, route, type Socket, socketRoute } from '../../../api/route.ts';
 import { linkStats, linkStatsChanged, Notification, since } from '../../../schema/notification.ts';
 import { presence } from '../../../schema/presence.ts';
@@ -17,7 +18,9 @@ const parameters = { since, link_stats: linkStats, link_stats_changed: linkStats
 
 /** Returns the notices of the controller, and those of a project as a request asks for them. */
 export function feedSources({ notices, projects, log, desktops }: Controller) {
-  const ofServer: FeedSource<Notice> = { listen: (listener) => notices.subscribe(listener) };
+  const ofServer = (call: Pick<Call, 'caller'>): FeedSource<Notice> => ({
+    listen: (listener) => notices.subscribe((notice) => maySee(call, notice) && listener(notice)),
+  });
   const ofProject = ({ path, query, ...call }: Call<'{project_id}'>): FeedSource<Notice> => {
     const project = projects.get(path.project_id);
     const token = tokenOf(query.since);
@@ -46,12 +49,12 @@ export function notificationRoutes(controller: Controller): Route[] {
     route(
       'GET /v2/notifications',
       { right: 'login', summary: 'Events of computes and projects, one JSON document per line', reply },
-      (call) => feeds.stream(ofServer, call),
+      (call) => feeds.stream(ofServer(call), call),
     ),
     socketRoute(
       'GET /v2/notifications/ws',
       { right: 'login', summary: 'Events of computes and projects' },
-      () => ofServer,
+      ofServer,
       (socket, from, { client }) => feeds.serve(from, socket, client),
     ),
     route(
@@ -70,6 +73,14 @@ export function notificationRoutes(controller: Controller): Route[] {
         feeds.serve(present ? withSession(from, present, { socket, user }) : from, socket, client),
     ),
   ];
+}
+
+/** Whether an account may see an event of the server: those of a project, and messages, may name what it does not know. */
+function maySee(call: Pick<Call, 'caller'>, { action, event }: Notice): boolean {
+  if (call.caller === undefined || call.caller.isSuperAdmin) return true;
+  if (action.startsWith('log.')) return isAdministrator(call.caller);
+  if (!action.startsWith('project.')) return true;
+  return mayCall(call, 'Project.Audit', `/projects/${(event as { project_id?: string }).project_id}`);
 }
 
 /** Returns the notice with a link's filters in the form that the desktop's dialog can show. */

@@ -1,3 +1,4 @@
+import { visible } from '../../../api/rights.ts';
 import { type Route, route } from '../../../api/route.ts';
 import { Bulk, BulkCreate, BulkDelete, BulkUpdate } from '../../../schema/bulk.ts';
 import { Name, named } from '../../../schema/common.ts';
@@ -66,8 +67,10 @@ function loadRoute(controller: Controller): Route {
 function otherRoutes(controller: Controller): Route[] {
   const { projects } = controller;
   return [
-    route('GET /v2/projects', { right: 'login', summary: 'List the projects, open and closed', reply: Type.Array(Project) }, () =>
-      projects.list(),
+    route(
+      'GET /v2/projects',
+      { right: 'login', summary: 'List the projects, open and closed', reply: Type.Array(Project) },
+      async (call) => visible(call, await projects.list(), 'Project.Audit', ({ project_id }) => `/projects/${project_id}`),
     ),
     route(
       'POST /v2/projects',

@@ -51,10 +51,10 @@ export function notificationRoutes(controller: Controller, twin: DeclareTwin): R
     route(
       'GET /v3/notifications',
       { summary: 'Events of computes, templates and projects', reply: Notification, right: 'login' },
-      (call) => feeds.stream(only(controllerEvents, ofServer), call),
+      (call) => feeds.stream(only(controllerEvents, ofServer(call)), call),
     ),
     twin('GET /v3/notifications/ws', 'GET /v2/notifications/ws', {
-      answer: (from: typeof ofServer) => only(controllerEvents, from),
+      answer: (from: FeedSource<Notice>) => only(controllerEvents, from),
     }),
     route(
       'GET /v3/projects/{project_id}/notifications',

@@ -12,8 +12,8 @@ const firstMs = 200;
 const longestMs = 10_000;
 /** A queue without failures for this long starts again from the first delay. */
 const forgetMs = 15 * 60_000;
-/** Most clients whose failures are remembered; the ones that failed last are kept. */
-const mostClients = 50_000;
+/** Most clients, and most names of accounts, whose failures are remembered; the ones that failed last are kept. */
+const mostQueues = 50_000;
 /** Most refused credentials that each queue remembers. */
 const mostRefused = 8;
 
@@ -30,35 +30,35 @@ const ofAccount: QueueLimits = { free: 50, waiting: 64 };
 
 export class LoginDelays {
   readonly #clients = new Map<string, FailureQueue>();
-  #account = new FailureQueue(ofAccount);
+  readonly #accounts = new Map<string, FailureQueue>();
 
   /** Whether the client's credentials may be checked; false while too many failures wait. */
-  accepts(client: string): boolean {
+  accepts(client: string, account: string): boolean {
     const own = this.#clients.get(client);
-    return own === undefined || (!own.isFull && !this.#account.isFull);
+    return own === undefined || (!own.isFull && this.#accounts.get(account)?.isFull !== true);
   }
 
   /** Resolves when the failure may be answered. `attempt` identifies the credentials. */
-  async failed(client: string, attempt: Buffer): Promise<void> {
-    const name = attempt.toString('base64');
-    if (this.#account.isForgotten) this.#account = new FailureQueue(ofAccount);
-    const account = this.#account;
-    const own = this.#queueOf(client);
-    const isRepeated = own.isRepeated(name);
-    const waits = isRepeated ? [] : [own.enter(name)];
-    if (!account.isRepeated(name) && !isRepeated && !account.isFull) waits.push(account.enter(name));
+  async failed(client: string, name: string, attempt: Buffer): Promise<void> {
+    const text = attempt.toString('base64');
+    const account = queueOf(this.#accounts, name, ofAccount);
+    const own = queueOf(this.#clients, client, ofClient);
+    const isRepeated = own.isRepeated(text);
+    const waits = isRepeated ? [] : [own.enter(text)];
+    if (!account.isRepeated(text) && !isRepeated && !account.isFull) waits.push(account.enter(text));
     await Promise.all(waits);
   }
+}
 
-  #queueOf(client: string): FailureQueue {
-    const known = this.#clients.get(client);
-    this.#clients.delete(client);
-    const queue = known && !known.isForgotten ? known : new FailureQueue(ofClient);
-    this.#clients.set(client, queue);
-    const oldest = this.#clients.size > mostClients ? this.#clients.keys().next().value : undefined;
-    if (oldest !== undefined) this.#clients.delete(oldest);
-    return queue;
-  }
+/** Returns the queue of a client or an account; the one whose last failure is longest ago is forgotten for a new one. */
+function queueOf(queues: Map<string, FailureQueue>, key: string, limits: QueueLimits): FailureQueue {
+  const known = queues.get(key);
+  queues.delete(key);
+  const queue = known && !known.isForgotten ? known : new FailureQueue(limits);
+  queues.set(key, queue);
+  const oldest = queues.size > mostQueues ? queues.keys().next().value : undefined;
+  if (oldest !== undefined) queues.delete(oldest);
+  return queue;
 }
 
 /** A queue whose failures are answered one after the other. */

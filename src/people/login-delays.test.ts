@@ -20,9 +20,9 @@ async function isImmediate(answer: Promise<void>): Promise<boolean> {
 /** Guesses of one client until it is not looked at any more; returns how many were looked at, and how many of those answered at once. */
 async function guess(delays: LoginDelays, client: string, most: number) {
   const result = { looked: 0, immediate: 0 };
-  for (let at = 0; at < most && delays.accepts(client); at++) {
+  for (let at = 0; at < most && delays.accepts(client, 'teacher'); at++) {
     result.looked += 1;
-    if (await isImmediate(delays.failed(client, freshAttempt()))) result.immediate += 1;
+    if (await isImmediate(delays.failed(client, 'teacher', freshAttempt()))) result.immediate += 1;
   }
   return result;
 }
@@ -34,9 +34,9 @@ test('a client has five free failures, then eight that wait', async () => {
 test('a client that never failed is looked at, whatever waits; its further guesses are not', async () => {
   const delays = new LoginDelays();
   for (let at = 0; at < 1_000; at++) await guess(delays, `10.1.${at >> 8}.${at & 255}`, 13);
-  assert.equal(delays.accepts('10.1.0.1'), false);
+  assert.equal(delays.accepts('10.1.0.1', 'teacher'), false);
   for (const client of ['10.2.0.1', clientKey('2001:db8::1')]) {
-    assert.equal(delays.accepts(client), true);
+    assert.equal(delays.accepts(client, 'teacher'), true);
     assert.deepEqual(await guess(delays, client, 100), { looked: 1, immediate: 1 });
   }
 });
@@ -58,6 +58,6 @@ test('all addresses of an IPv6 network of 64 bits are one client', async () => {
 test('the same old password on many machines is one guess', async () => {
   const delays = new LoginDelays();
   const old = Buffer.from('old');
-  for (let at = 0; at < 200; at++) assert.equal(await isImmediate(delays.failed(`10.3.0.${at}`, old)), true);
+  for (let at = 0; at < 200; at++) assert.equal(await isImmediate(delays.failed(`10.3.0.${at}`, 'teacher', old)), true);
   assert.deepEqual(await guess(delays, '10.3.1.1', 5), { looked: 5, immediate: 5 });
 });

@@ -1,0 +1,45 @@
+/** All routes of a server, of both generations of the API. */
+import type { Logger } from 'pino';
+import { labRoutes } from '../lab/lab-routes.ts';
+import { RoutesApi } from '../lab/state/routes-api.ts';
+import type { Route } from './api/route.ts';
+import type { Tickets } from './api/tickets.ts';
+import type { HostCompute } from './compute/compute.ts';
+import type { Controller } from './controller/controller.ts';
+import { controllerRoutes } from './controller/routes/v2/routes.ts';
+import { computePartRoutes } from './controller/routes/v3/compute-part.ts';
+import { controllerRoutes3 } from './controller/routes/v3/routes.ts';
+import { demoLabRoute } from './demo-lab.ts';
+import type { Accounts } from './people/accounts.ts';
+import { peopleRoutes } from './people/routes/people-routes.ts';
+import type { Settings } from './schema/settings.ts';
+
+/** Parts of the server on which the routes act. */
+export interface RouteParts {
+  readonly controller: Controller;
+  readonly compute: HostCompute;
+  readonly accounts: Accounts;
+  readonly tickets: Tickets;
+  readonly settings: Settings;
+  readonly log: Logger;
+}
+
+export function declareRoutes({ controller, compute, accounts, tickets, settings, log }: RouteParts): readonly Route[] {
+  const own = controllerRoutes(controller);
+  const people = peopleRoutes(accounts, {
+    routes: () => routes,
+    projects: () => controller.projects.list(),
+    templates: () => controller.templates.list(),
+  });
+  const routes: readonly Route[] = [
+    ...own,
+    ...controllerRoutes3(controller, own),
+    ...people,
+    ...computePartRoutes(compute.routes()),
+    ...compute.routes(),
+    ...labRoutes(new RoutesApi(own), (error) => log.error(error)),
+    tickets.route(),
+    demoLabRoute(settings),
+  ];
+  return routes;
+}

@@ -1,0 +1,127 @@
+/** The account store: what was answered is there after a restart, and a damaged file is not used. */
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, it } from 'node:test';
+import { isFault } from '../api/faults.ts';
+import { Accounts } from './accounts.ts';
+import { fixedId } from './built-in.ts';
+import { createUser } from './routes/user-routes.ts';
+import { journalOf, PeopleStore, StoreBroken } from './store.ts';
+
+let folder: string;
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'people-'));
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+const configured = { user: 'boss', password: 'of the configuration' };
+const client = '10.0.0.1';
+const open = async () => Accounts.open(await PeopleStore.open(folder), { configured });
+
+it('accounts, their entries and their tokens live through a restart, and go with their user', async () => {
+  const first = await open();
+  const { user_id } = await createUser(first, { username: 'alice', password: 'alice-secret' });
+  const times = { created_at: '', updated_at: '' };
+  const role_id = fixedId('role User');
+  const entry = {
+    ace_id: 'e',
+    ace_type: 'user' as const,
+    path: '/projects',
+    propagate: true,
+    allowed: true,
+    user_id,
+    group_id: null,
+    role_id,
+  };
+  await first.store.put('entry', { ...entry, ...times });
+  const group = first.store.get('group', fixedId('group Users'));
+  await first.store.put('group', { ...group, members: [user_id] });
+  const { access_token } = await first.tokensOf(first.getUser(user_id));
+  await first.store.close();
+
+  const second = await open();
+  const caller = await second.signIn({ user: 'alice', password: 'alice-secret', client });
+  assert.equal(caller?.may('Project.Audit', '/projects/x'), true);
+  assert.equal((await second.bearer(access_token))?.userId, user_id);
+  assert.equal((await stat(join(folder, 'people'))).mode & 0o777, 0o700);
+  assert.equal((await stat(join(folder, 'people/jwt_secret_key'))).mode & 0o777, 0o600);
+  await second.store.remove('user', user_id);
+  assert.equal(caller?.isValid(), false);
+  assert.equal(await second.bearer(access_token), undefined);
+  await second.store.close();
+
+  const third = await PeopleStore.open(folder);
+  assert.deepEqual([third.list('user'), third.list('entry'), third.get('group', group.user_group_id).members], [[], [], []]);
+  await third.close();
+});
+
+it('an empty hash, a hash of another program and a wrong password are refused', async () => {
+  const accounts = await open();
+  const user = await createUser(accounts, { username: 'bob', password: 'bob-secret' });
+  for (const hash of ['', '*', 'bob-secret', 'scrypt$999999$99$9$aa$bb', '$2b$12$x']) {
+    await accounts.store.put('user', { ...user, hash });
+    for (const password of ['', hash, 'bob-secret'])
+      assert.equal(await accounts.passwords.verify(password, hash, client), false, `${hash}: ${password}`);
+  }
+  assert.equal(await accounts.signIn({ user: 'bob', password: 'bob-secret', client: '10.0.0.2' }), undefined);
+  assert.equal(await accounts.signIn({ user: 'boss', password: 'wrong', client: '10.0.0.2' }), undefined);
+  assert.equal((await accounts.signIn({ user: 'boss', password: configured.password, client: '10.0.0.2' }))?.isSuperAdmin, true);
+  await accounts.store.close();
+});
+
+it('a logout, a new version and a refresh token as a bearer are refused', async () => {
+  const accounts = await open();
+  const user = await createUser(accounts, { username: 'carol', password: 'carol-secret' });
+  const { access_token, refresh_token } = await accounts.tokensOf(user);
+  const remembered = await accounts.signIn({ user: 'carol', password: 'carol-secret', client });
+  assert.equal(await accounts.bearer(refresh_token), undefined);
+  assert.equal((await accounts.refresh(refresh_token)).user_id, user.user_id);
+  await assert.rejects(accounts.refresh(access_token), (error) => isFault(error, 'wrong_login'));
+  await accounts.store.put('user', { ...user, token_version: 1 });
+  assert.equal(await accounts.bearer(access_token), undefined);
+  assert.equal(remembered?.isValid(), false);
+  await assert.rejects(accounts.refresh(refresh_token), (error) => isFault(error, 'wrong_login'));
+  await accounts.store.close();
+});
+
+it('changes of one record at the same time are all kept, and one that the disk refuses is none', async () => {
+  const { store } = await open();
+  const id = fixedId('group Users');
+  const add = (member: string) => {
+    const group = store.get('group', id);
+    return store.put('group', { ...group, members: [...group.members, member] });
+  };
+  await Promise.all(['a', 'b', 'c'].map(add));
+  await store.close();
+  const next = await PeopleStore.open(folder);
+  assert.deepEqual(next.get('group', id).members, ['a', 'b', 'c']);
+  await next.close();
+  await assert.rejects(next.put('group', { ...next.get('group', id), members: [] }));
+  assert.deepEqual(next.get('group', id).members, ['a', 'b', 'c']);
+});
+
+it('a damaged key is set aside, and tokens of it have ended', async () => {
+  const first = await open();
+  const { access_token } = await first.tokensOf(first.administrator);
+  await first.store.close();
+  const path = join(folder, 'people/jwt_secret_key');
+  await writeFile(path, 'no key');
+  const warnings: string[] = [];
+  const options = { configured, warn: (message: string) => warnings.push(message) };
+  const second = await Accounts.open(await PeopleStore.open(folder), options);
+  assert.equal(await second.bearer(access_token), undefined);
+  assert.match(warnings.join(), /holds no key .* moved to /);
+  assert.match(await readFile(path, 'utf8'), /^[0-9a-f]{64}\n$/);
+  await second.store.close();
+});
+
+it('a damaged store is not used, and not changed', async () => {
+  const path = journalOf(folder);
+  const text = await readFile(path, 'utf8');
+  const damaged = text.replace('"Auditor"', '"auditor"');
+  await writeFile(path, damaged);
+  await assert.rejects(PeopleStore.open(folder), StoreBroken);
+  assert.equal(await readFile(path, 'utf8'), damaged);
+});
