@@ -24,7 +24,7 @@ import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
 import { setAside } from './lib/set-aside.ts';
 import { Accounts } from './people/accounts.ts';
-import { journalOf, PeopleStore, StoreBroken } from './people/store.ts';
+import { PeopleStore, StoreBroken } from './people/store.ts';
 import { isLoopback } from './schema/console-access.ts';
 import type { Settings } from './schema/settings.ts';
 import { readSettings } from './settings.ts';
@@ -118,10 +118,10 @@ async function openAccounts({ dataDirectory, Server: { auth, user, password, hos
     Accounts.open(await PeopleStore.open(dataDirectory), { ...configured, isLoopback: isLoopback(host), warn });
   return open().catch(async (error: unknown) => {
     if (!(error instanceof StoreBroken)) throw error;
-    const path = journalOf(dataDirectory);
+    const { path } = error;
     if (auth)
       throw new UsageError(
-        `${error.message}. The server stays shut, because the accounts and rights in it may be incomplete: restore the file from a backup, or move ${path} away to begin without accounts`,
+        `${error.message}. The server stays shut, because the accounts and rights in it may be incomplete: restore it from a backup, or move ${path} away to begin without accounts`,
       );
     warn(
       `${error.message}. It was moved to ${await setAside(path)}: this server requires no logins, and continues without accounts`,

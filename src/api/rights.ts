@@ -65,6 +65,11 @@ export function mayCall({ caller }: { readonly caller?: Caller }, privilege: Pri
   return caller === undefined || caller.may(privilege, path);
 }
 
+/** @throws forbidden */
+export function requirePrivilege(call: { readonly caller?: Caller }, privilege: Privilege, path: string): void {
+  if (!mayCall(call, privilege, path)) throw fault('forbidden', { privilege, path });
+}
+
 /** Returns the things of a list that the request's account may see. */
 export function visible<T>(
   { caller }: { readonly caller?: Caller },

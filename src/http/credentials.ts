@@ -2,6 +2,7 @@
  * Authenticates requests and checks their rights: HTTP Basic, a token, the session of a browser, or the ticket of a WebSocket. The order is
  * login, right, and only then body and parameters, so that a refusal says nothing about what exists.
  */
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault, isFault } from '../api/faults.ts';
 import { type Authenticator, type Caller, findLacking, requireRight, rightOf, unrestricted } from '../api/rights.ts';
@@ -48,6 +49,7 @@ export async function addCredentials(app: FastifyInstance, parts: CredentialPart
   const { credentials, isKnownHost, pageFolder, limitMs } = parts;
   const { authenticator, tickets, openConsoles } = credentials;
   const sessions = new Sessions();
+  const verified: VerifiedLogins = new WeakMap();
   const open = new OpenRequests(app);
   const stop = authenticator.onChange(() => open.check());
   app.addHook('onClose', async () => stop());
@@ -57,7 +59,7 @@ export async function addCredentials(app: FastifyInstance, parts: CredentialPart
     const right = match && rightOf(match);
     const isOpen = request.routeOptions.config?.isPublic || right === 'secret' || right === 'open';
     if (request.method === 'OPTIONS' || isOpen) return undefined;
-    const caller = await findCaller(request, reply, { authenticator, tickets, sessions, check });
+    const caller = await findCaller(request, reply, { authenticator, tickets, sessions, check, verified });
     if (caller) {
       request.caller = caller;
       request.user = caller.username;
@@ -87,29 +89,27 @@ export function addOpenAccess(app: FastifyInstance, authenticator: Authenticator
   });
 }
 
+/** The login that each connection sent last, and its account: most clients send it with every request. */
+type VerifiedLogins = WeakMap<Socket, { readonly authorization: string; readonly caller: Caller }>;
+
 interface Logins {
   readonly authenticator: Authenticator;
   readonly tickets: Tickets;
   readonly sessions: Sessions;
   readonly check: CheckLogin;
+  readonly verified: VerifiedLogins;
 }
 
-async function findCaller(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { authenticator, tickets, sessions, check }: Logins,
-): Promise<Caller | undefined> {
+async function findCaller(request: FastifyRequest, reply: FastifyReply, logins: Logins): Promise<Caller | undefined> {
   const { authorization } = request.headers;
+  const { authenticator, tickets, sessions, verified } = logins;
   if (authorization !== undefined) {
-    const token = bearerOf(request);
-    if (token !== undefined) return authenticator.bearer(token);
-    const [, encoded] = /^basic +(\S+)$/i.exec(authorization) ?? [];
-    const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
-    const colon = text.indexOf(':');
-    // Node decodes what is no Base64 as well; such a login is a wrong one.
-    const isExact = colon >= 0 && Buffer.from(text).toString('base64') === encoded;
-    const login = isExact ? { user: text.slice(0, colon), password: text.slice(colon + 1) } : { user: '', password: text };
-    return check(request, reply, login);
+    const { socket } = request.raw;
+    const known = verified.get(socket);
+    if (known?.authorization === authorization && known.caller.isValid()) return known.caller;
+    const caller = await findByHeader(request, reply, logins);
+    if (caller) verified.set(socket, { authorization, caller });
+    return caller;
   }
   const session = findSession(request, reply, sessions);
   if (session) return session;
@@ -118,6 +118,22 @@ async function findCaller(
   if (!isSocketRequest(request)) return undefined;
   const { ticket } = request.query as { ticket?: unknown };
   return typeof ticket === 'string' ? tickets.redeem(ticket, pathOf(request)) : undefined;
+}
+
+async function findByHeader(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { authenticator, check }: Logins,
+): Promise<Caller | undefined> {
+  const token = bearerOf(request);
+  if (token !== undefined) return authenticator.bearer(token);
+  const [, encoded] = /^basic +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+  const text = Buffer.from(encoded ?? '', 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  // Node decodes what is no Base64 as well; such a login is a wrong one.
+  const isExact = colon >= 0 && Buffer.from(text).toString('base64') === encoded;
+  const login = isExact ? { user: text.slice(0, colon), password: text.slice(colon + 1) } : { user: '', password: text };
+  return check(request, reply, login);
 }
 
 /** Checks the right. A WebSocket of `/v3` is informed after its upgrade, as its clients expect. @throws faults of `requireRight` */

@@ -1,9 +1,10 @@
 /** Access tokens and refresh tokens: JWT, HS256, signed with a key that only the server's user may read. */
 import { createHmac, randomBytes } from 'node:crypto';
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { jwtVerify, SignJWT } from 'jose';
 import { writeFileAtomic } from '../lib/atomic-file.ts';
-import { setAside, type Warn } from '../lib/set-aside.ts';
+import { readRegularFile } from '../lib/regular-file.ts';
+import { isDamage, setAside, type Warn } from '../lib/set-aside.ts';
 
 /** GNS3's settings: a day, and thirty days. Seconds. */
 const lives = { access: 86_400, refresh: 30 * 86_400 } as const;
@@ -54,11 +55,15 @@ export class AccessTokens {
 /** Makes a key of 256 bits. */
 export const newKey = (): string => randomBytes(32).toString('hex');
 
-/** Reads the key, or makes it. A file that holds none is set aside: all tokens have ended then. */
+/** Longest file of a key that is read. */
+const mostKeyBytes = 1_000;
+
+/** Reads the key, or makes it. What holds none is set aside: all tokens have ended then. */
 export async function readKey(path: string, warn: Warn): Promise<string> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readRegularFile(path, mostKeyBytes).then(String, (error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw error;
+    if (!isDamage(error)) throw error;
+    return '';
   });
   if (text !== undefined && /^[0-9a-f]{64}$/i.test(text.trim())) {
     await chmod(path, 0o600);

@@ -45,6 +45,8 @@ export class Accounts implements Authenticator {
   readonly isOpenToLogins: boolean;
   readonly #configured: Configured | undefined;
   readonly #administratorId: string;
+  /** Fingerprint of the password of the configuration. */
+  readonly #fingerprint: string;
   readonly #delays = new LoginDelays();
   /** Key of this run, under which verified passwords are remembered. */
   readonly #runKey = randomBytes(32);
@@ -55,9 +57,10 @@ export class Accounts implements Authenticator {
     this.store = store;
     this.#tokens = tokens;
     this.#configured = configured;
+    this.#fingerprint = tokens.fingerprint(configured?.password ?? '');
     this.isOpenToLogins = isLoopback;
     const name = configured?.user ?? 'admin';
-    this.#administratorId = findByName(store, name)?.user_id ?? fixedId(`administrator ${name}`);
+    this.#administratorId = store.userNamed(name)?.user_id ?? fixedId(`administrator ${name}`);
   }
 
   static async open(store: PeopleStore, options: AccountOptions): Promise<Accounts> {
@@ -177,7 +180,7 @@ export class Accounts implements Authenticator {
       await this.#verifyHash(password, undefined, client);
       return undefined;
     }
-    const user = findByName(this.store, name);
+    const user = this.store.userNamed(name);
     if (!(await this.#verifyHash(password, user?.hash, client)) || !user) return undefined;
     if (!this.passwords.isOld(user.hash)) return user;
     const hash = await this.passwords.hash(password);
@@ -193,8 +196,7 @@ export class Accounts implements Authenticator {
   }
 
   #byToken(token: string): Caller | undefined {
-    const hash = hashOfToken(token);
-    const record = this.store.list('token').find((one) => one.hash === hash);
+    const record = this.store.tokenOf(hashOfToken(token));
     if (!record) return undefined;
     const caller = this.#callerOf(record.user_id, { token: record });
     return caller.isValid() ? caller : undefined;
@@ -230,7 +232,7 @@ export class Accounts implements Authenticator {
   /** Returns the version of a user's logins; the password of the configuration is part of it. */
   #versionOf(user: UserRecord): string {
     if (!this.isConfigured(user)) return String(user.token_version);
-    return `${user.token_version}.${this.#tokens.fingerprint(this.#configured?.password ?? '')}`;
+    return `${user.token_version}.${this.#fingerprint}`;
   }
 
   #asConfigured(user: UserRecord): UserRecord {
@@ -253,10 +255,6 @@ export class Accounts implements Authenticator {
       updated_at: at,
     };
   }
-}
-
-export function findByName(store: PeopleStore, name: string): UserRecord | undefined {
-  return store.list('user').find(({ username }) => username === name);
 }
 
 function digest(text: string): Buffer {

@@ -75,7 +75,7 @@ export function decide(index: RightsIndex, subject: Subject, privilege: Privileg
   if (subject.isSuperAdmin) return allowedToAll;
   const own = index.entries.get(subject.userId);
   const ofGroups = entriesOfGroups(index, subject.userId);
-  const pools = path.startsWith('/projects/') ? index.pools.get(segmentOf(path)) : undefined;
+  const pools = path.startsWith('/projects/') ? index.pools.get(path.split('/', 3)[2] ?? '') : undefined;
   if (pools) return decideByPools([own ? [own] : [], ofGroups], pools, privilege);
   if (own) {
     const entry = findOnPath([own], privilege, path);
@@ -86,12 +86,6 @@ export function decide(index: RightsIndex, subject: Subject, privilege: Privileg
     if (entry) return { allowed: entry.allowed, by: 'group', entry };
   }
   return refusedByNothing;
-}
-
-/** Returns the second segment of a path. */
-function segmentOf(path: string): string {
-  const end = path.indexOf('/', 10);
-  return path.slice(10, end < 0 ? undefined : end);
 }
 
 function entriesOfGroups({ entries, groups }: RightsIndex, userId: string): EntriesByPath[] {

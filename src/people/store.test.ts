@@ -1,6 +1,6 @@
 /** The account store: what was answered is there after a restart, and a damaged file is not used. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
@@ -8,7 +8,7 @@ import { isFault } from '../api/faults.ts';
 import { Accounts } from './accounts.ts';
 import { fixedId } from './built-in.ts';
 import { createUser } from './routes/user-routes.ts';
-import { journalOf, PeopleStore, StoreBroken } from './store.ts';
+import { PeopleStore, StoreBroken } from './store.ts';
 
 let folder: string;
 before(async () => {
@@ -102,23 +102,35 @@ it('changes of one record at the same time are all kept, and one that the disk r
   assert.deepEqual(next.get('group', id).members, ['a', 'b', 'c']);
 });
 
-it('a damaged key is set aside, and tokens of it have ended', async () => {
-  const first = await open();
-  const { access_token } = await first.tokensOf(first.administrator);
-  await first.store.close();
-  const path = join(folder, 'people/jwt_secret_key');
-  await writeFile(path, 'no key');
-  const warnings: string[] = [];
-  const options = { configured, warn: (message: string) => warnings.push(message) };
-  const second = await Accounts.open(await PeopleStore.open(folder), options);
-  assert.equal(await second.bearer(access_token), undefined);
-  assert.match(warnings.join(), /holds no key .* moved to /);
-  assert.match(await readFile(path, 'utf8'), /^[0-9a-f]{64}\n$/);
-  await second.store.close();
+for (const [what, damage] of [
+  ['a text', (path: string) => writeFile(path, 'no key')],
+  ['a long file', (path: string) => writeFile(path, '0'.repeat(10_000))],
+  ['a folder', (path: string) => rm(path).then(() => mkdir(path))],
+] as const)
+  it(`a key that is ${what} is set aside, and tokens of the one before have ended`, async () => {
+    const first = await open();
+    const { access_token } = await first.tokensOf(first.administrator);
+    await first.store.close();
+    const path = join(folder, 'people/jwt_secret_key');
+    await damage(path);
+    const warnings: string[] = [];
+    const options = { configured, warn: (message: string) => warnings.push(message) };
+    const second = await Accounts.open(await PeopleStore.open(folder), options);
+    assert.equal(await second.bearer(access_token), undefined);
+    assert.match(warnings.join(), /holds no key .* moved to /);
+    assert.match(await readFile(path, 'utf8'), /^[0-9a-f]{64}\n$/);
+    await second.store.close();
+  });
+
+it('a file in the place of the folder is named', async () => {
+  const data = join(folder, 'other');
+  await mkdir(data);
+  await writeFile(join(data, 'people'), '');
+  await assert.rejects(PeopleStore.open(data), (error) => error instanceof StoreBroken && error.path === join(data, 'people'));
 });
 
 it('a damaged store is not used, and not changed', async () => {
-  const path = journalOf(folder);
+  const path = join(folder, 'people/people.log');
   const text = await readFile(path, 'utf8');
   const damaged = text.replace('"Auditor"', '"auditor"');
   await writeFile(path, damaged);

@@ -10,13 +10,20 @@ import { Journal, JournalDamaged } from '../lib/journal.ts';
 import { makeFolders } from '../lib/make-folders.ts';
 import { builtinGroups, builtinRoles, fixedId } from './built-in.ts';
 import { indexRights, type RightsIndex } from './decide.ts';
-import { isRecord, kinds, now, type RecordKind, type Records } from './records.ts';
+import { isRecord, kinds, now, type RecordKind, type Records, type TokenRecord, type UserRecord } from './records.ts';
 
 type AnyRecord = Records[RecordKind];
 
 /** The account store cannot be read as a whole. */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';
+  /** The file or folder that has to be moved away to begin anew. */
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(reason);
+    this.path = path;
+  }
 }
 
 const names: Readonly<Record<RecordKind, string>> = {
@@ -33,6 +40,8 @@ export class PeopleStore {
   readonly folder: string;
   readonly #map: DurableMap<AnyRecord>;
   readonly #tables: { readonly [K in RecordKind]: Map<string, Records[K]> };
+  readonly #userNames = new Map<string, UserRecord>();
+  readonly #tokenHashes = new Map<string, TokenRecord>();
   readonly #listeners = new Set<() => void>();
   #index: RightsIndex | undefined;
 
@@ -46,20 +55,21 @@ export class PeopleStore {
   /** Opens the store in `<dataDirectory>/people`, and fills a new one. @throws StoreBroken; the file is not changed then */
   static async open(dataDirectory: string): Promise<PeopleStore> {
     const folder = join(dataDirectory, 'people');
-    await makeFolders(folder);
+    await makeFolders(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+      throw new StoreBroken(folder, `${folder} is not a folder`);
+    });
     await chmod(folder, 0o700);
-    const path = journalOf(dataDirectory);
-    try {
-      await Journal.read(path);
-    } catch (error) {
+    const path = join(folder, 'people.log');
+    await Journal.read(path).catch((error: Error) => {
       if (!(error instanceof JournalDamaged)) throw error;
-      throw new StoreBroken(error.message, { cause: error });
-    }
+      throw new StoreBroken(path, error.message);
+    });
     const map = await DurableMap.open<AnyRecord>(path, () => undefined);
     const wrong = [...map.entries()].find(([key, record]) => !isRecord(key.slice(0, key.indexOf('/')), record));
     if (wrong) {
       await map.close();
-      throw new StoreBroken(`${path} cannot be read: the record ${JSON.stringify(wrong[0].slice(0, 100))} is not complete`);
+      throw new StoreBroken(path, `${path} cannot be read: the record ${JSON.stringify(wrong[0].slice(0, 100))} is not complete`);
     }
     const store = new PeopleStore(folder, map);
     await store.#fill();
@@ -72,6 +82,15 @@ export class PeopleStore {
 
   find<K extends RecordKind>(kind: K, id: string): Records[K] | undefined {
     return this.#tables[kind].get(id);
+  }
+
+  userNamed(name: string): UserRecord | undefined {
+    return this.#userNames.get(name);
+  }
+
+  /** `hash`: see `TokenRecord`. */
+  tokenOf(hash: string): TokenRecord | undefined {
+    return this.#tokenHashes.get(hash);
   }
 
   /** @throws account_missing */
@@ -139,11 +158,22 @@ export class PeopleStore {
       const table = this.#tables[kind] as Map<string, AnyRecord>;
       const id = key.slice(kind.length + 1);
       const record = this.#map.get(key);
+      this.#find(kind, table.get(id), record);
       if (record === undefined) table.delete(id);
       else table.set(id, record);
       if (kind !== 'user' && kind !== 'token') this.#index = undefined;
     }
     for (const listener of this.#listeners) listener();
+  }
+
+  #find(kind: RecordKind, before: AnyRecord | undefined, after: AnyRecord | undefined): void {
+    if (kind !== 'user' && kind !== 'token') return;
+    const [found, keyOf] =
+      kind === 'user'
+        ? [this.#userNames as Map<string, AnyRecord>, (one: AnyRecord) => (one as UserRecord).username]
+        : [this.#tokenHashes as Map<string, AnyRecord>, (one: AnyRecord) => (one as TokenRecord).hash];
+    if (before) found.delete(keyOf(before));
+    if (after) found.set(keyOf(after), after);
   }
 
   /** Creates what is built in and not there; what names a record that was deleted goes, too. */
@@ -164,11 +194,6 @@ export class PeopleStore {
       if (!subject || !this.find('role', entry.role_id)) await this.remove('entry', entry.ace_id);
     }
   }
-}
-
-/** Returns the path of the journal of a data directory. */
-export function journalOf(dataDirectory: string): string {
-  return join(dataDirectory, 'people', 'people.log');
 }
 
 /** Returns the id of the kind that an entry names. */

@@ -71,6 +71,32 @@ test('an account sees its projects only, and no difference between foreign and m
   expectStatus(await user.send('GET /v2/compute/projects'), 403);
 });
 
+test('who may make projects is answered none of others, and names no folder of the host', async () => {
+  const maker = { user: 'maker', password: 'makers-password' };
+  const { user_id } = await admin.post<{ user_id: string }>('/v3/access/users', { username: maker.user, password: maker.password });
+  const { role_id } = await admin.post<{ role_id: string }>('/v3/access/roles', { name: 'maker' });
+  const privileges = await admin.get<{ name: string; privilege_id: string }[]>('/v3/access/privileges');
+  for (const { privilege_id } of privileges.filter(({ name }) => name === 'Project.Allocate'))
+    expectStatus(await admin.send(`PUT /v3/access/roles/${role_id}/privileges/${privilege_id}`), 204);
+  await admin.post('/v3/access/acl', { ace_type: 'user', user_id, path: '/projects', role_id });
+  const client = new RawClient(server.url, basic(maker));
+  const file = `${(await admin.get<{ path: string }>(`/v2/projects/${other.id}`)).path}/other.gns3`;
+  for (const version of ['v2', 'v3']) {
+    await client.post(`/${version}/projects`, { name: `of ${version}` });
+    for (const [line, ask] of [
+      ['POST projects', { body: { name: 'same', project_id: other.id } }],
+      [`POST projects/${other.id}/duplicate`, { body: { name: 'copy' } }],
+      ['POST projects/load', { body: { path: file } }],
+      ['POST projects/load', { body: { path: file, copy: true } }],
+      [`POST projects/${version === 'v2' ? crypto.randomUUID() : other.id}/import?path=/tmp/imported`, { raw: 'no archive' }],
+    ] as const) {
+      const answer = await client.send(line.replace(' ', ` /${version}/`), ask);
+      assert.ok([403, 404].includes(answer.status), `${line}: ${answer.status} ${answer.text()}`);
+    }
+  }
+  expectStatus(await client.send('POST /v2/projects', { body: { name: 'elsewhere', path: '/tmp/elsewhere' } }), 403);
+});
+
 test('a feed shows an account nothing of projects that it may not see', async () => {
   const socket = await openWebSocket(`${server.url}/v3/notifications/ws?token=${await tokenOf(erin)}`);
   await admin.put(`/v2/projects/${other.id}`, { name: 'renamed' });

@@ -1,6 +1,8 @@
 /** Rights that several routes of both generations share. */
-import type { FixedRight, Need } from '../../api/rights.ts';
-import type { Method } from '../../api/route.ts';
+import { fault } from '../../api/faults.ts';
+import { type FixedRight, isAdministrator, type Need, requirePrivilege } from '../../api/rights.ts';
+import type { Call, Method } from '../../api/route.ts';
+import type { KnownProject } from '../projects/project.ts';
 
 /** Right to change any part of a project. */
 export const anyChange: readonly Need[] = [
@@ -15,6 +17,16 @@ export const anyChange: readonly Need[] = [
 
 /** Right to make a project out of another. */
 export const copyRight: readonly Need[] = ['Project.Audit', 'Project.Allocate /projects'];
+
+/** Checks that an account may see the project that a request answers with. @throws forbidden */
+export function requireVisible(call: Pick<Call, 'caller'>, project: KnownProject | undefined): void {
+  if (project) requirePrivilege(call, 'Project.Audit', `/projects/${project.id}`);
+}
+
+/** Checks a folder of the host that a request names: it may be one of another account's projects. @throws administrator_needed */
+export function requireHostAccess({ caller }: Pick<Call, 'caller'>, path: string | null | undefined): void {
+  if (path && caller && !isAdministrator(caller)) throw fault('administrator_needed', {});
+}
 
 /** Requests to a compute that clients send when they show templates and nodes; they reveal nothing of a project. */
 const shown = /^(?:binaries|img-binaries|capabilities|interfaces|vms|images)$/;

@@ -6,7 +6,6 @@ import { type Route, route } from '../../api/route.ts';
 import { RouteTable } from '../../api/route-table.ts';
 import { Type } from '../../schema/type.ts';
 import type { Accounts } from '../accounts.ts';
-import { findByName } from '../accounts.ts';
 import { decide } from '../decide.ts';
 import { type EntryRecord, now, type PoolRecord } from '../records.ts';
 import { requireFree } from './role-routes.ts';
@@ -133,7 +132,7 @@ function explainRoute(accounts: Accounts, places: AclPlaces): Route {
     },
     ({ path }) => {
       table ??= new RouteTable(places.routes());
-      const user = findByName(accounts.store, path.username) ?? accounts.listUsers().find((one) => one.username === path.username);
+      const user = accounts.store.userNamed(path.username) ?? accounts.listUsers().find((one) => one.username === path.username);
       if (!user) throw fault('account_missing', { what: 'user', id: path.username });
       const match = table.find(path.method.toUpperCase(), `/${path.target}`);
       if (!match) throw fault('account_invalid', { reason: `No route answers ${path.method} /${path.target}` });

@@ -5,7 +5,7 @@ import type { Caller } from '../../api/rights.ts';
 import { type Call, type Route, route } from '../../api/route.ts';
 import { isPrivilege } from '../../schema/privilege.ts';
 import { type Static, Type } from '../../schema/type.ts';
-import { type Accounts, findByName, hashOfToken, tokenPrefix } from '../accounts.ts';
+import { type Accounts, hashOfToken, tokenPrefix } from '../accounts.ts';
 import { now, type TokenRecord, type UserRecord } from '../records.ts';
 import {
   Credentials,
@@ -237,7 +237,7 @@ function requireFree(accounts: Accounts, { username, email }: { username?: strin
 
 /** Stores the administrator of the configuration: other records name it. */
 async function keepAdministrator(accounts: Accounts, userId: string): Promise<void> {
-  if (!findByName(accounts.store, accounts.getUser(userId).username)) await accounts.store.put('user', accounts.getUser(userId));
+  if (!accounts.store.find('user', userId)) await accounts.store.put('user', accounts.getUser(userId));
 }
 
 /** @throws unauthorized for a request without a login, which a server without credentials allows */

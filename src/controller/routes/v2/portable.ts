@@ -4,6 +4,7 @@ import { type Route, route } from '../../../api/route.ts';
 import { Project } from '../../../schema/project.ts';
 import { importProject } from '../../archive/import.ts';
 import type { Controller } from '../../controller.ts';
+import { requireHostAccess } from '../common-rights.ts';
 
 /** GNS3's API offers two more methods; every program that reads them reads `zip` too. */
 const compressions = ['zip', 'none', 'bzip2', 'lzma'];
@@ -40,7 +41,8 @@ export function portableRoutes(controller: Controller): Route[] {
         status: 201,
         reply: Project,
       },
-      async ({ path, query, stream }) => {
+      async ({ path, query, stream, ...call }) => {
+        requireHostAccess(call, query.path);
         const wanted = { projectId: path.project_id, name: query.name, path: query.path };
         return (await importProject(stream ?? Readable.from([]), wanted, controller.portableOptions())).object;
       },

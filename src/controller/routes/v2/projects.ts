@@ -12,7 +12,7 @@ import { makeAll, placeAll } from '../../live/bulk.ts';
 import { deleteAll } from '../../live/bulk-delete.ts';
 import type { KnownProject } from '../../projects/project.ts';
 import { outlineOf } from '../../projects/project-outline.ts';
-import { anyChange, copyRight } from '../common-rights.ts';
+import { anyChange, copyRight, requireHostAccess, requireVisible } from '../common-rights.ts';
 import { checkRequested } from './requested-properties.ts';
 import { warnOfUnmet } from './unmet-wishes.ts';
 
@@ -51,7 +51,8 @@ function loadRoute(controller: Controller): Route {
   return route(
     'POST /v2/projects/load',
     {
-      right: 'Project.Allocate',
+      // Any file of the host can be named.
+      right: 'administrator',
       summary: 'Open a project by its file, or a copy of it; local servers only',
       body: Load,
       status: 201,
@@ -75,7 +76,12 @@ function otherRoutes(controller: Controller): Route[] {
     route(
       'POST /v2/projects',
       { right: 'Project.Allocate', summary: 'Create and open a project', body: ProjectCreate, status: 201, reply: Project },
-      async ({ body }) => (await projects.create(body)).object,
+      async ({ body, ...call }) => {
+        requireHostAccess(call, body.path);
+        // A project that has the id is answered as it is.
+        if (body.project_id) requireVisible(call, projects.find(body.project_id));
+        return (await projects.create(body)).object;
+      },
     ),
     loadRoute(controller),
     route(
@@ -125,7 +131,10 @@ function stateRoutes(controller: Controller): Route[] {
         status: 201,
         reply: Project,
       },
-      async ({ path, body }) => (await controller.duplicate(path.project_id, body)).object,
+      async ({ path, body, ...call }) => {
+        requireHostAccess(call, body.path);
+        return (await controller.duplicate(path.project_id, body)).object;
+      },
     ),
     route(
       'GET /v2/projects/{project_id}/problems',

@@ -5,6 +5,7 @@ import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import { placeAll } from '../../live/bulk.ts';
 import type { LiveProject } from '../../live/live-project.ts';
+import { requireVisible } from '../common-rights.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
 
 const yes = Type.Boolean();
@@ -51,7 +52,11 @@ function importRoute({ projects }: Controller, twin: DeclareTwin): Route {
   const made = twin('POST /v3/projects/{project_id}/import', 'POST /v2/projects/{project_id}/import');
   return {
     ...made,
-    handle: (call) => projects.find((call.path as { project_id: string }).project_id)?.object ?? made.handle(call),
+    handle: (call) => {
+      const known = projects.find((call.path as { project_id: string }).project_id);
+      requireVisible(call, known);
+      return known?.object ?? made.handle(call);
+    },
   };
 }
 
