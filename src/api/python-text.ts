@@ -42,8 +42,7 @@ function quote(text: string): string {
   const mark = cut.includes("'") && !cut.includes('"') ? '"' : "'";
   const escaped = cut.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r').replaceAll('\t', '\\t');
   const inner = mark === "'" ? escaped.replaceAll("'", "\\'") : escaped;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped
-  return `${mark}${inner.replace(/[\u0000-\u001f\u007f]/g, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`)}${mark}`;
+  return `${mark}${inner.replace(/\p{Cc}/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, '0')}`)}${mark}`;
 }
 
 function isObject(value: unknown): boolean {

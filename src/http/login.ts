@@ -8,6 +8,7 @@ import { fault } from '../api/faults.ts';
 import type { Caller } from '../api/rights.ts';
 import type { Tickets } from '../api/tickets.ts';
 import { sessionCookiePrefix } from '../lib/session-cookie.ts';
+import { generationOf } from './generations/generations.ts';
 import { parseJson } from './json-body.ts';
 import { pagePaths, sendPage } from './page.ts';
 import type { Sessions } from './sessions.ts';
@@ -16,9 +17,6 @@ import type { Sessions } from './sessions.ts';
 const longestToken = 100;
 /** Browsers show no dialog for this scheme. Source: draft-broyer-http-cookie-auth. */
 const cookieChallenge = 'Cookie realm="Patchbay"';
-/** GNS3's desktop logs in when the challenge is exactly this one. */
-const bearerChallenge = 'Bearer';
-const basicChallenge = 'Basic realm="GNS3 server"';
 
 /** Checks user and password. Each failure is answered later than the one before. @throws too_many_logins, login_busy */
 export type CheckLogin = (
@@ -108,7 +106,7 @@ export async function refuse(request: FastifyRequest, reply: FastifyReply, pageF
     if (await sendPage(request, reply, join(pageFolder, 'login.html'))) return reply;
   }
   const isBrowser = tokensOf(request).length > 0;
-  const challenge = request.url.startsWith('/v3/') ? bearerChallenge : basicChallenge;
+  const { challenge } = generationOf(request.url);
   reply.headers({ 'WWW-Authenticate': isBrowser ? cookieChallenge : challenge, Connection: 'close' });
   throw fault('unauthorized', {});
 }

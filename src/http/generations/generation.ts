@@ -27,6 +27,8 @@ export interface NoRouteAnswer {
 }
 
 export interface Generation {
+  /** Value of `WWW-Authenticate` for programs that have not logged in. */
+  readonly challenge: string;
   /** Reads the parameters and validates them. @throws invalid_request */
   readonly read: (route: Route, sent: CallParts, request: FastifyRequest) => Promise<CallParts>;
   readonly errorOf: (fault: Fault, request: FastifyRequest) => ErrorAnswer;

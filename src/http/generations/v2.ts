@@ -9,6 +9,7 @@ import { declaredRoute } from '../declared-routes.ts';
 import type { CallParts, Generation } from './generation.ts';
 
 export const generation2: Generation = {
+  challenge: 'Basic realm="GNS3 server"',
   read: async (route, sent, request) => ({ ...sent, body: await bodyOf(route, sent, request) }),
   errorOf: (fault, request) => ({ status: fault.status, body: errorBody(fault, request) }),
   noRoute: ({ url }, methodsOf) => {

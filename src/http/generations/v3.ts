@@ -11,6 +11,8 @@ import { validateBody } from '../../api/validate.ts';
 import type { CallParts, Generation, NoRouteAnswer } from './generation.ts';
 
 export const generation3: Generation = {
+  // GNS3's desktop logs in when it is exactly this one.
+  challenge: 'Bearer',
   read,
   errorOf: (known, request) => ({
     status: statusOf(known, request),
