@@ -158,7 +158,7 @@ export class PeopleStore {
       const table = this.#tables[kind] as Map<string, AnyRecord>;
       const id = key.slice(kind.length + 1);
       const record = this.#map.get(key);
-      this.#find(kind, table.get(id), record);
+      this.#reindex(kind, table.get(id), record);
       if (record === undefined) table.delete(id);
       else table.set(id, record);
       if (kind !== 'user' && kind !== 'token') this.#index = undefined;
@@ -166,14 +166,15 @@ export class PeopleStore {
     for (const listener of this.#listeners) listener();
   }
 
-  #find(kind: RecordKind, before: AnyRecord | undefined, after: AnyRecord | undefined): void {
-    if (kind !== 'user' && kind !== 'token') return;
-    const [found, keyOf] =
-      kind === 'user'
-        ? [this.#userNames as Map<string, AnyRecord>, (one: AnyRecord) => (one as UserRecord).username]
-        : [this.#tokenHashes as Map<string, AnyRecord>, (one: AnyRecord) => (one as TokenRecord).hash];
-    if (before) found.delete(keyOf(before));
-    if (after) found.set(keyOf(after), after);
+  /** Keeps the indexes of names and hashes. */
+  #reindex(kind: RecordKind, before: AnyRecord | undefined, after: AnyRecord | undefined): void {
+    if (kind === 'user') {
+      if (before) this.#userNames.delete((before as UserRecord).username);
+      if (after) this.#userNames.set((after as UserRecord).username, after as UserRecord);
+    } else if (kind === 'token') {
+      if (before) this.#tokenHashes.delete((before as TokenRecord).hash);
+      if (after) this.#tokenHashes.set((after as TokenRecord).hash, after as TokenRecord);
+    }
   }
 
   /** Creates what is built in and not there; what names a record that was deleted goes, too. */
