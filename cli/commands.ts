@@ -14,6 +14,9 @@ import { runCommands } from './lab/run-commands.ts';
 import { warmCommands } from './lab/warm-commands.ts';
 import { keepCommand } from './lab/warm-template-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
+import { aclCommands } from './people/acl-commands.ts';
+import { groupCommands } from './people/group-commands.ts';
+import { userCommands } from './people/user-commands.ts';
 import { slicesCommands } from './slices-commands.ts';
 import { bisectCommand } from './test/bisect-command.ts';
 import { testCommand } from './test/test-command.ts';
@@ -21,7 +24,7 @@ import { testCommand } from './test/test-command.ts';
 /** Words that may follow `patchbay`. */
 const firstWords = [
   ...['serve', 'compute', 'slices', 'images', 'doctor', 'openapi', 'configuration'],
-  ...['lab', 'test', 'bisect', 'mcp', 'completion'],
+  ...['lab', 'test', 'bisect', 'mcp', 'user', 'group', 'role', 'acl', 'completion'],
 ];
 
 const completionCommand: CliCommand = {
@@ -70,6 +73,9 @@ export const cliCommands: readonly CliCommand[] = [
   importCommand,
   fieldsCommand,
   ...slicesCommands,
+  ...userCommands,
+  ...groupCommands,
+  ...aclCommands,
   mcpCommand(() => cliCommands),
   completionCommand,
 ];

@@ -10,15 +10,22 @@ export function completionScript(shell: Shell, commands: readonly CliCommand[], 
 }
 
 const verbOf = ({ name }: CliCommand): string => name.split(' ')[1] ?? '';
-const inLab = (commands: readonly CliCommand[]): CliCommand[] => commands.filter(({ name }) => name.startsWith('lab '));
+/** Groups the commands of two words by their first one. */
+const groupsOf = (commands: readonly CliCommand[]): [string, CliCommand[]][] =>
+  Object.entries(Object.groupBy(commands, ({ name }) => name.split(' ', 1)[0] ?? '') as Record<string, CliCommand[]>)
+    .map(([group, all]): [string, CliCommand[]] => [group, all.filter((command) => verbOf(command) !== '')])
+    .filter(([, all]) => all.length > 0);
 const flagsOf = ({ options }: CliCommand): string[] => [...Object.keys(options).map((key) => `--${key}`), '--help'];
 
 function bashScript(commands: readonly CliCommand[], first: readonly string[]): string {
-  const lab = inLab(commands);
-  const cases = lab.map((command) => `    ${verbOf(command)}) words="${flagsOf(command).join(' ')}" ;;`);
+  const groups = groupsOf(commands);
+  const verbs = groups.map(([group, all]) => `    ${group}) verbs="${all.map(verbOf).join(' ')}" ;;`);
+  const cases = groups
+    .flatMap(([, all]) => all)
+    .map((command) => `    "${command.name}") words="${flagsOf(command).join(' ')}" ;;`);
   return `# Completion of patchbay for bash: source <(patchbay completion bash)
 _patchbay() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" words=""
+  local current="\${COMP_WORDS[COMP_CWORD]}" words="" verbs=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${first.join(' ')}" -- "$current"))
     return
@@ -27,12 +34,15 @@ _patchbay() {
     COMPREPLY=($(compgen -W "${shells.join(' ')}" -- "$current"))
     return
   fi
-  [ "\${COMP_WORDS[1]}" = lab ] || return
+  case "\${COMP_WORDS[1]}" in
+${verbs.join('\n')}
+    *) return ;;
+  esac
   if [ "$COMP_CWORD" -eq 2 ]; then
-    COMPREPLY=($(compgen -W "${lab.map(verbOf).join(' ')}" -- "$current"))
+    COMPREPLY=($(compgen -W "$verbs" -- "$current"))
     return
   fi
-  case "\${COMP_WORDS[2]}" in
+  case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in
 ${cases.join('\n')}
   esac
   case "$current" in
@@ -45,14 +55,20 @@ complete -F _patchbay patchbay
 }
 
 function zshScript(commands: readonly CliCommand[], first: readonly string[]): string {
-  const lab = inLab(commands);
   const text = (words: string) =>
     words.replaceAll("'", "'\\''").replaceAll(':', '\\:').replaceAll('[', '\\[').replaceAll(']', '\\]');
   const option = ([key, { description, value, isFile }]: [string, CliOption]) =>
     `'--${key}[${text(description)}]${value === undefined ? '' : `:${value.toLowerCase()}:${isFile ? '_files' : ''}`}'`;
-  const cases = lab.map(
-    (command) => `    ${verbOf(command)}) _arguments ${Object.entries(command.options).map(option).join(' ')} '*:file:_files' ;;`,
+  const groups = groupsOf(commands);
+  const verbs = groups.map(
+    ([group, all]) =>
+      `      ${group}) verbs=(${all.map((command) => `'${verbOf(command)}:${text(command.summary)}'`).join(' ')}) ;;`,
   );
+  const cases = groups
+    .flatMap(([, all]) => all)
+    .map(
+      (command) => `    '${command.name}') _arguments ${Object.entries(command.options).map(option).join(' ')} '*:file:_files' ;;`,
+    );
   return `#compdef patchbay
 # Completion of patchbay for zsh: source <(patchbay completion zsh)
 _patchbay() {
@@ -64,16 +80,19 @@ _patchbay() {
     _values shell ${shells.join(' ')}
     return
   fi
-  [[ $words[2] == lab ]] || return
   if (( CURRENT == 3 )); then
-    local -a verbs=(${lab.map((command) => `'${verbOf(command)}:${text(command.summary)}'`).join(' ')})
+    local -a verbs
+    case $words[2] in
+${verbs.join('\n')}
+      *) return ;;
+    esac
     _describe command verbs
     return
   fi
-  local verb=$words[3]
+  local command="$words[2] $words[3]"
   shift 2 words
   (( CURRENT -= 2 ))
-  case $verb in
+  case $command in
 ${cases.join('\n')}
   esac
 }
@@ -83,15 +102,17 @@ compdef _patchbay patchbay
 
 function fishScript(commands: readonly CliCommand[], first: readonly string[]): string {
   const quoted = (text: string) => `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
-  const lab = inLab(commands);
-  const verbs = lab.map(verbOf).join(' ');
-  const lines = lab.flatMap((command) => [
-    `complete -c patchbay -n '__fish_seen_subcommand_from lab; and not __fish_seen_subcommand_from ${verbs}' -f -a ${verbOf(command)} -d ${quoted(command.summary)}`,
-    ...Object.entries(command.options).map(
-      ([key, { description, value, short }]) =>
-        `complete -c patchbay -n '__fish_seen_subcommand_from lab; and __fish_seen_subcommand_from ${verbOf(command)}' -l ${key}${short ? ` -s ${short}` : ''}${value === undefined ? '' : ' -r'} -d ${quoted(description)}`,
-    ),
-  ]);
+  const lines = groupsOf(commands).flatMap(([group, all]) => {
+    const verbs = all.map(verbOf).join(' ');
+    const inGroup = `__fish_seen_subcommand_from ${group}`;
+    return all.flatMap((command) => [
+      `complete -c patchbay -n '${inGroup}; and not __fish_seen_subcommand_from ${verbs}' -f -a ${verbOf(command)} -d ${quoted(command.summary)}`,
+      ...Object.entries(command.options).map(
+        ([key, { description, value, short }]) =>
+          `complete -c patchbay -n '${inGroup}; and __fish_seen_subcommand_from ${verbOf(command)}' -l ${key}${short ? ` -s ${short}` : ''}${value === undefined ? '' : ' -r'} -d ${quoted(description)}`,
+      ),
+    ]);
+  });
   return `# Completion of patchbay for fish: patchbay completion fish | source
 complete -c patchbay -n __fish_use_subcommand -f -a '${first.join(' ')}'
 complete -c patchbay -n '__fish_seen_subcommand_from completion' -f -a '${shells.join(' ')}'

@@ -55,6 +55,7 @@ export const help = `Usage: patchbay [serve] [options]
        patchbay test [FILE]
        patchbay bisect
        patchbay mcp
+       patchbay user | group | role | acl COMMAND
        patchbay images [SOCKET]
        patchbay doctor
        patchbay openapi
@@ -70,6 +71,9 @@ ${helpRow('lab', 'Labs as files: apply, plan, diff, export, run, …; patchbay l
 ${helpRow('test', 'Run the checks of a lab file; exit code 0 only if all hold')}
 ${helpRow('bisect', 'Find the first checkpoint of a lab on which a check fails')}
 ${helpRow('mcp', 'Give agents the commands of labs as tools (Model Context Protocol); read-only by default')}
+${helpRow('user', 'Accounts: list, add, passwd, …; with --data-dir also while no server runs (docs/people.md)')}
+${helpRow('group', 'Groups of accounts')}
+${helpRow('role, acl', 'Roles, who has which one where, and why a request is refused')}
 ${helpRow('images', "Make the container images of the worked labs out of Debian's packages, for the Docker engine at SOCKET")}
 ${helpRow('completion', 'Print the script that completes these commands in bash, zsh or fish')}
 ${helpRow('doctor', 'Report what is installed, whether KVM is usable, and how to get what is missing')}
@@ -137,7 +141,10 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const cliWords: ReadonlySet<string> = new Set(['lab', 'slices', 'test', 'bisect', 'mcp', 'completion']);
+const cliWords: ReadonlySet<string> = new Set([
+  ...['lab', 'slices', 'test', 'bisect', 'mcp', 'completion'],
+  ...['user', 'group', 'role', 'acl'],
+]);
 /** Commands that parse their own arguments, but for `--help`. */
 const others = ['images', 'doctor', 'openapi', 'configuration'] as const;
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];

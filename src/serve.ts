@@ -121,7 +121,7 @@ async function openAccounts({ dataDirectory, Server: { auth, user, password, hos
     const { path } = error;
     if (auth)
       throw new UsageError(
-        `${error.message}. The server stays shut, because the accounts and rights in it may be incomplete: restore it from a backup, or move ${path} away to begin without accounts`,
+        `${error.message}. The server stays shut, because the accounts and rights in it may be incomplete: restore ${path} from a backup, or continue with what can be read: patchbay user repair --data-dir ${dataDirectory}`,
       );
     warn(
       `${error.message}. It was moved to ${await setAside(path)}: this server requires no logins, and continues without accounts`,

@@ -16,6 +16,7 @@ import type { PeopleStore } from './store.ts';
 /** The administrator of the configuration. */
 export interface Configured {
   readonly user: string;
+  /** Empty: the password is that of the account of this name. */
   readonly password: string;
 }
 
@@ -96,8 +97,9 @@ export class Accounts implements Authenticator {
     return this.findUser(id) ?? this.store.get('user', id);
   }
 
-  isConfigured({ user_id }: UserRecord): boolean {
-    return user_id === this.#administratorId;
+  /** Whether the user is that of the configuration, which has its name, and its `password` unless that is left out. */
+  isConfigured({ user_id }: UserRecord, what: 'user' | 'password' = 'user'): boolean {
+    return user_id === this.#administratorId && (what === 'user' || (this.#configured?.password ?? '') !== '');
   }
 
   /**
@@ -175,8 +177,9 @@ export class Accounts implements Authenticator {
   async #byPassword({ user: name, password, client }: Login): Promise<UserRecord | undefined> {
     // The user name may contain the password's part up to a colon: HTTP Basic has both in one text.
     const [given, right] = [`${name}:${password}`, `${this.#configured?.user}:${this.#configured?.password}`].map(digest);
-    if (this.#configured && timingSafeEqual(given as Buffer, right as Buffer)) return this.administrator;
-    if (name === this.#configured?.user) {
+    const isInConfiguration = this.#configured !== undefined && this.#configured.password !== '';
+    if (isInConfiguration && timingSafeEqual(given as Buffer, right as Buffer)) return this.administrator;
+    if (isInConfiguration && name === this.#configured?.user) {
       await this.#verifyHash(password, undefined, client);
       return undefined;
     }

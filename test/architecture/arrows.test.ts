@@ -30,7 +30,8 @@ const arrows: Record<string, readonly string[]> = {
   slice: ['process', 'schema', 'lib'],
   // A client of the HTTP API: the command line, the server and the page use the same code.
   lab: ['api', 'schema', 'lib'],
-  cli: ['lab', 'api', 'schema', 'lib', 'version.ts'],
+  // Accounts of a server that does not run are changed in its data folder.
+  cli: ['lab', 'api', 'schema', 'lib', 'people', 'settings.ts', 'version.ts'],
   doctor: ['emulators', 'fabric', 'process', 'schema', 'lib', 'settings.ts', 'version.ts'],
 };
 /** Files that other layers may import types of, and nothing that runs. */

@@ -72,7 +72,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['run-cli.ts'],
     ['commands.ts'],
     ['completion.ts', 'mcp', 'test'],
-    ['lab', 'slices-commands.ts'],
+    ['lab', 'people', 'slices-commands.ts'],
     ['address.ts', 'output.ts'],
     ['command.ts'],
     ['server-client.ts'],

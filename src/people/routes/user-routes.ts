@@ -207,7 +207,8 @@ export async function createUser(accounts: Accounts, body: Static<typeof UserCre
 /** Changes a user. A new name, a new password and disabling end all logins. @throws account_taken, account_refused */
 async function update(accounts: Accounts, user: UserRecord, body: Static<typeof UserUpdate>): Promise<UserRecord> {
   const { username, email, full_name, password, is_active } = body;
-  const isFixed = accounts.isConfigured(user) && (username || password || is_active === false);
+  const isFixed =
+    (accounts.isConfigured(user) && (username || is_active === false)) || (accounts.isConfigured(user, 'password') && password);
   if (isFixed) throw fault('account_refused', { reason: `'${user.username}' is the user of the configuration: change it there` });
   requireFree(accounts, { ...(username && { username }), email: email ?? null });
   const hash = password ? await accounts.passwords.hash(password) : undefined;
