@@ -35,6 +35,8 @@ export interface Caller {
   may(privilege: Privilege, path: string): boolean;
   /** False since the login ended, the token expired, or the account was changed in a way that ends its logins. */
   isValid(): boolean;
+  /** Registers a listener for changes of accounts and rights, where there are any. Returns its removal. */
+  onChange?(listener: () => void): () => void;
 }
 
 /** Verifies logins. */

@@ -224,6 +224,7 @@ export class Accounts implements Authenticator {
       ...(token && { tokenId: token.token_id }),
       may: (privilege, path) =>
         isInScope(token, privilege, path) && decide(this.store.index, { userId, isSuperAdmin }, privilege, path).allowed,
+      onChange: (listener) => this.store.onChange(listener),
       isValid: () => {
         const user = this.findUser(userId);
         if (!user?.is_active || Date.now() >= ends) return false;

@@ -57,3 +57,11 @@ export const linkStats = Type.Boolean({ description: 'Whether `link.stats` is se
 export const linkStatsChanged = Type.Boolean({
   description: 'Like link_stats, but without links whose figures have not changed since they were last sent',
 });
+
+/** Action sent when accounts or rights changed: what the client may see and do may have changed. */
+export const accessUpdated = 'access.updated';
+
+/** Query parameter of the server's WebSocket. */
+export const access = Type.Boolean({
+  description: 'Whether `access.updated` is sent when accounts or rights change: the lists and rights are to be read again',
+});

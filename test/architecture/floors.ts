@@ -145,7 +145,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['panels'],
     ['catalog', 'console', 'impair'],
     ['actions'],
-    ['capture', 'dialogs', 'scene'],
+    ['capture', 'dialogs', 'people', 'scene'],
     ['ui'],
     ['state'],
     ['geometry', 'api.ts', 'router.ts', 'modules.d.ts'],

@@ -5,7 +5,7 @@ import { texts } from '../texts.ts';
 import type { Action } from './action.ts';
 import { CommandMenu } from './find/command-menu.tsx';
 import { KeysPage } from './keys-page.tsx';
-import { sessionActions } from './session.ts';
+import { sessionActions } from './session.tsx';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 

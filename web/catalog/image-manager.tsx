@@ -1,5 +1,6 @@
 /** The images of a compute: their size, checksum and users; upload and delete them. */
 import './catalog.css';
+import '../style/tables.css';
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { ImageUse, ImageUses } from '../../src/schema/image-use.ts';
@@ -104,7 +105,7 @@ function ImageTable({ computeId, rows, uses, changed }: ImageTableProps) {
     });
   return (
     <div class="table-area">
-      <table class="image-table">
+      <table class="data-table image-table">
         <thead>
           <tr>
             {manager.columns.map((column) => (

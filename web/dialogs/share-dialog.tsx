@@ -2,6 +2,7 @@
 import { useRef } from 'preact/hooks';
 import { useApp } from '../state/app.ts';
 import { Button } from '../ui/button.tsx';
+import { copyText } from '../ui/copy-text.ts';
 import { Dialog } from '../ui/dialog.tsx';
 
 const shareTexts = {
@@ -16,9 +17,7 @@ export function ShareDialog({ address, close }: { readonly address: string; read
   const { toasts } = useApp();
   const field = useRef<HTMLInputElement>(null);
   const copy = () => {
-    field.current?.select();
-    // The clipboard of a page is for secure connections only; this way works on all.
-    if (document.execCommand('copy')) toasts.show('done', shareTexts.copied);
+    if (copyText(field.current)) toasts.show('done', shareTexts.copied);
     close();
   };
   const footer = (

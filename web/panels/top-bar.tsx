@@ -49,6 +49,7 @@ export function TopBar({ children }: { readonly children?: ComponentChildren }) 
       <FindButton />
       <ActionButton action={getAction('theme')} />
       <ActionButton action={getAction('keys')} />
+      <ActionButton action={getAction('account')} />
       <ActionButton action={getAction('sign-out')} />
     </header>
   );

@@ -60,6 +60,7 @@ export class App {
       if (wanted !== undefined) this.consoles.restore(wanted);
       this.tools.reset();
       this.sketch.value = {};
+      void this.server.rights.show(wanted);
       this.project.value = wanted === undefined ? undefined : new ProjectState(api, wanted, this.ownName);
     });
     effect(() => {

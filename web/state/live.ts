@@ -65,11 +65,14 @@ export class Live {
     if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
-  /** Reads everything again on the current connection, after an event that does not say what it changed. */
-  readAgain(): void {
+  /**
+   * Reads everything again on the current connection, after an event that does not say what it changed. `read`: reads the part that can
+   * have changed.
+   */
+  readAgain(read = this.#options.read): void {
     if (!this.#socket || this.#held) return;
     this.#held = [];
-    void this.#read(this.#socket);
+    void this.#read(this.#socket, read);
   }
 
   /** Discards the data: the next connection reads everything. */
@@ -109,9 +112,9 @@ export class Live {
     else this.#hear(notice);
   }
 
-  async #read(socket: WebSocket): Promise<void> {
+  async #read(socket: WebSocket, read = this.#options.read): Promise<void> {
     try {
-      await this.#options.read();
+      await read();
     } catch {
       socket.close();
       return;

@@ -9,6 +9,7 @@ import type { Template } from '../../src/schema/template.ts';
 import type { Api } from '../api.ts';
 import { Keyed } from './keyed.ts';
 import { Live, type Notice } from './live.ts';
+import { Rights } from './rights.ts';
 
 export interface ProjectStats {
   readonly drawings: number;
@@ -29,17 +30,17 @@ export class ServerState {
   readonly kinds = signal<ReadonlyMap<string, KindFacts>>(new Map());
   /** Version of Patchbay; empty until it is known. */
   readonly programVersion = signal('');
-  /** This browser signed in on the login page, and can sign out. */
-  readonly signedIn = signal(false);
   /** False until the lists were loaded once. */
   readonly known = signal(false);
   readonly live: Live;
+  readonly rights: Rights;
   readonly #api: Api;
 
   constructor(api: Api) {
     this.#api = api;
+    this.rights = new Rights(api);
     this.live = new Live({
-      address: () => api.socket('/v2/notifications/ws'),
+      address: () => api.socket('/v2/notifications/ws?access=true'),
       read: () => this.#read(),
       onNotice: (notice) => this.#onNotice(notice),
     });
@@ -81,18 +82,26 @@ export class ServerState {
       this.#api.get<KindFacts[]>('/v2/kinds').catch((): KindFacts[] => []),
       this.#api.program(),
     ]);
+    await this.rights.read(program.signedIn);
     this.projects.replaceAll(projects);
     this.templates.replaceAll(templates);
     this.computes.replaceAll(computes);
     this.version.value = version.version;
     this.kinds.value = new Map(kinds.map((kind) => [kind.node_type, kind]));
     this.programVersion.value = program.version;
-    this.signedIn.value = program.signedIn;
     this.known.value = true;
+  }
+
+  /** Reads what the account may see and do. */
+  async #readAccess(): Promise<void> {
+    const [projects] = await Promise.all([this.#api.get<Project[]>('/v2/projects'), this.rights.read()]);
+    this.projects.replaceAll(projects);
+    this.rights.changes.value += 1;
   }
 
   #onNotice({ action, event }: Notice): void {
     const [what, happened] = action.split('.');
+    if (action === 'access.updated') this.live.readAgain(() => this.#readAccess());
     if (what === 'project' && isProjectChange(happened))
       apply(this.projects, happened, event as Project, (project) => project.project_id);
     if (what === 'template') apply(this.templates, happened, event as Template, (template) => template.template_id);

@@ -49,6 +49,7 @@ export const actions = {
   find: 'Find anything',
   keys: 'Keys and help',
   theme: 'Light or dark',
+  account: 'Account',
   signOut: 'Sign out',
   signOutEverywhere: 'Sign out everywhere',
   notes: 'Notes',

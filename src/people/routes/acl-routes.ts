@@ -1,12 +1,11 @@
 /** `/v3/access/acl` and `/v3/pools`. */
 import { randomUUID } from 'node:crypto';
 import { fault } from '../../api/faults.ts';
-import { findLacking, needsOf, pathTemplate, rightOf } from '../../api/rights.ts';
+import { pathTemplate } from '../../api/rights.ts';
 import { type Route, route } from '../../api/route.ts';
-import { RouteTable } from '../../api/route-table.ts';
 import { Type } from '../../schema/type.ts';
 import type { Accounts } from '../accounts.ts';
-import { decide } from '../decide.ts';
+import { explainer } from '../explain.ts';
 import { type EntryRecord, now, type PoolRecord } from '../records.ts';
 import { requireFree } from './role-routes.ts';
 import { EntryCreate, EntryObject, EntryPath, Explanation, PoolCreate, PoolObject, PoolResource } from './schemas.ts';
@@ -121,7 +120,7 @@ async function endpointsOf(accounts: Accounts, { projects, templates }: AclPlace
 
 /** Explains a decision: which entry decided, in one sentence for each privilege. */
 function explainRoute(accounts: Accounts, places: AclPlaces): Route {
-  let table: RouteTable | undefined;
+  const explain = explainer(accounts, places.routes);
   return route(
     'GET /v3/access/acl/explain/{username}/{method}/{target:.+}',
     {
@@ -131,39 +130,11 @@ function explainRoute(accounts: Accounts, places: AclPlaces): Route {
       reply: Explanation,
     },
     ({ path }) => {
-      table ??= new RouteTable(places.routes());
       const user = accounts.store.userNamed(path.username) ?? accounts.listUsers().find((one) => one.username === path.username);
       if (!user) throw fault('account_missing', { what: 'user', id: path.username });
-      const match = table.find(path.method.toUpperCase(), `/${path.target}`);
-      if (!match) throw fault('account_invalid', { reason: `No route answers ${path.method} /${path.target}` });
-      const subject = { userId: user.user_id, isSuperAdmin: user.is_superadmin };
-      const may = (privilege: Parameters<typeof decide>[2], at: string) =>
-        decide(accounts.store.index, subject, privilege, at).allowed;
-      const caller = { ...subject, username: user.username, may, isValid: () => true };
-      const reasons = needsOf(match).map(({ privilege, path: at }) => {
-        const { allowed, by, entry } = decide(accounts.store.index, subject, privilege, at);
-        return { privilege, path: at, allowed, sentence: sentenceOf(accounts, { privilege, at, by, entry }) };
-      });
-      const right = rightOf(match);
-      return { username: user.username, allowed: findLacking(match, caller) === undefined, right, reasons };
+      return explain(user, path);
     },
   );
-}
-
-interface Explained {
-  readonly privilege: string;
-  readonly at: string;
-  readonly by: ReturnType<typeof decide>['by'];
-  readonly entry: EntryRecord | undefined;
-}
-
-function sentenceOf({ store }: Accounts, { privilege, at, by, entry }: Explained): string {
-  if (by === 'superadmin') return 'A super admin may do everything.';
-  if (!entry) return `No entry with ${privilege} applies to ${at}.`;
-  const role = store.find('role', entry.role_id)?.name ?? 'unknown';
-  const subject = entry.ace_type === 'user' ? 'the user' : `the group '${store.find('group', entry.group_id ?? '')?.name}'`;
-  const verb = entry.allowed ? 'grants' : 'refuses';
-  return `The entry of ${subject} on ${entry.path} with the role '${role}' ${verb} ${privilege} on ${at}.`;
 }
 
 export function poolRoutes(accounts: Accounts, places: AclPlaces): Route[] {

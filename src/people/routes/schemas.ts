@@ -63,14 +63,60 @@ export const EntryObject = Type.Object(
   named('ACE'),
 );
 export const EntryPath = Type.Object({ endpoint: text, name: text, endpoint_type: text }, named('ACEEndpoint'));
-export const Explanation = Type.Object(
+const explanation = {
+  username: text,
+  allowed: Type.Boolean(),
+  right: Type.Union([text, Type.Array(text)]),
+  reasons: Type.Array(Type.Object({ privilege: text, path: text, allowed: Type.Boolean(), sentence: text })),
+};
+export const Explanation = Type.Object(explanation, named('AccessExplanation'));
+/** Names of users, of whom an account can ask for a right. */
+const ask = Type.Array(text, { description: 'names of users who can give the right, at most five' });
+export const OwnExplanation = Type.Object({ ...explanation, ask }, named('OwnAccessExplanation'));
+export const OwnRights = Type.Object(
   {
     username: text,
-    allowed: Type.Boolean(),
-    right: Type.Union([text, Type.Array(text)]),
-    reasons: Type.Array(Type.Object({ privilege: text, path: text, allowed: Type.Boolean(), sentence: text })),
+    is_superadmin: Type.Boolean(),
+    is_administrator: Type.Boolean(),
+    rights: Type.Array(Type.Object({ path: text, privileges: Type.Array(text) })),
   },
-  named('AccessExplanation'),
+  named('OwnRights'),
+);
+const levels = [Type.Literal('view'), Type.Literal('work'), Type.Literal('manage')] as const;
+const AccessLevel = Type.Union([...levels]);
+export type AccessLevel = Static<typeof AccessLevel>;
+const AceType = Type.Union([Type.Literal('user'), Type.Literal('group')]);
+export const ProjectAccess = Type.Object(
+  {
+    project_id: text,
+    may_change: Type.Boolean(),
+    may_read: Type.Boolean({ description: 'false: pools and entries are not shown' }),
+    ask,
+    pools: Type.Array(Type.Object({ resource_pool_id: text, name: text })),
+    entries: Type.Array(
+      Type.Object({
+        ace_id: text,
+        ace_type: AceType,
+        name: text,
+        path: text,
+        role: text,
+        level: Type.Union([AccessLevel, Type.Null()]),
+        allowed: Type.Boolean(),
+        propagate: Type.Boolean(),
+        is_own: Type.Boolean({ description: 'on the path of the project itself' }),
+        applies: Type.Boolean({ description: 'false: the project is in a pool, whose entries decide' }),
+      }),
+    ),
+  },
+  named('ProjectAccess'),
+);
+export const ShareChange = Type.Object(
+  {
+    ace_type: AceType,
+    name: Type.String({ maxLength: 200, description: 'of the user or group' }),
+    level: Type.Union([...levels, Type.Literal('none')], { description: 'none removes the role' }),
+  },
+  named('ShareChange'),
 );
 export const PoolObject = Type.Object({ resource_pool_id: text, name: text, ...dates }, named('ResourcePool'));
 export const PoolResource = Type.Object(

@@ -2,7 +2,7 @@ import { fault } from '../../../api/faults.ts';
 import type { FeedSource } from '../../../api/notification-feeds.ts';
 import { isAdministrator, mayCall } from '../../../api/rights.ts';
 import { type Call, type Route, route, type Socket, socketRoute } from '../../../api/route.ts';
-import { linkStats, linkStatsChanged, Notification, since } from '../../../schema/notification.ts';
+import { access, accessUpdated, linkStats, linkStatsChanged, Notification, since } from '../../../schema/notification.ts';
 import { presence } from '../../../schema/presence.ts';
 import type { Controller } from '../../controller.ts';
 import type { Notice } from '../../live/host/project-context.ts';
@@ -53,8 +53,8 @@ export function notificationRoutes(controller: Controller): Route[] {
     ),
     socketRoute(
       'GET /v2/notifications/ws',
-      { right: 'login', summary: 'Events of computes and projects' },
-      ofServer,
+      { right: 'login', summary: 'Events of computes and projects', query: { access } },
+      (call) => (isOn(call.query, 'access') ? withAccess(ofServer(call), call) : ofServer(call)),
       (socket, from, { client }) => feeds.serve(from, socket, client),
     ),
     route(
@@ -81,6 +81,29 @@ function maySee(call: Pick<Call, 'caller'>, { action, event }: Notice): boolean 
   if (action.startsWith('log.')) return isAdministrator(call.caller);
   if (!action.startsWith('project.')) return true;
   return mayCall(call, 'Project.Audit', `/projects/${(event as { project_id?: string }).project_id}`);
+}
+
+/** Time for which changes of rights are collected to one notice, ms: a class of thirty is made of a hundred changes. */
+const accessDelayMs = 200;
+
+/** Announces changes of accounts and rights, without saying which: the listener reads again what it may see. */
+function withAccess(from: FeedSource<Notice>, { caller }: Pick<Call, 'caller'>): FeedSource<Notice> {
+  const listen: FeedSource<Notice>['listen'] = (listener) => {
+    const leave = from.listen(listener);
+    let timer: NodeJS.Timeout | undefined;
+    const stop = caller?.onChange?.(() => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        listener({ action: accessUpdated, event: {} });
+      }, accessDelayMs);
+    });
+    return () => {
+      clearTimeout(timer);
+      stop?.();
+      leave();
+    };
+  };
+  return { ...from, listen };
 }
 
 /** Returns the notice with a link's filters in the form that the desktop's dialog can show. */

@@ -1,0 +1,66 @@
+/** `/v3/access/users/me/rights` and `explain`: an account asks about its own rights. */
+import { fault } from '../../api/faults.ts';
+import { type Caller, isAdministrator, unrestricted } from '../../api/rights.ts';
+import { type Route, route } from '../../api/route.ts';
+import { privileges } from '../../schema/privilege.ts';
+import { Type } from '../../schema/type.ts';
+import type { Accounts } from '../accounts.ts';
+import { explainer } from '../explain.ts';
+import { findManagers } from '../managers.ts';
+import type { AclPlaces } from './acl-routes.ts';
+import { OwnExplanation, OwnRights } from './schemas.ts';
+
+/** Most paths of one request. */
+const mostPaths = 20;
+const projectPattern = /^\/?(?:v\d\/)?(projects\/[\w-]+)/;
+
+export function ownRightsRoutes(accounts: Accounts, places: AclPlaces): Route[] {
+  const explain = explainer(accounts, places.routes);
+  const userOf = (caller: Caller | undefined) =>
+    !caller || caller.isAnonymous ? accounts.administrator : accounts.getUser(caller.userId);
+  return [
+    route(
+      'GET /v3/access/users/me/rights',
+      {
+        summary: 'List the own privileges on paths, and those on anything below them',
+        right: 'login',
+        own: true,
+        query: { paths: Type.String({ description: 'separated by commas; default /' }) },
+        reply: OwnRights,
+      },
+      ({ caller = unrestricted, query }) => {
+        const paths = (query.paths ?? '/').split(',');
+        const wrong = paths.find((path) => !path.startsWith('/') || path.length > 1000);
+        if (wrong !== undefined || paths.length > mostPaths)
+          throw fault('invalid_request', { reason: `paths has at most ${mostPaths} paths that begin with /` });
+        const { username, is_superadmin } = userOf(caller);
+        const rights = paths.map((path) => ({ path, privileges: privilegesOf(accounts, caller, path) }));
+        return { username, is_superadmin, is_administrator: isAdministrator(caller), rights };
+      },
+    ),
+    route(
+      'GET /v3/access/users/me/explain/{method}/{target:.+}',
+      {
+        summary: 'Explain whether the own account may send a request, which entry decides, and whom to ask',
+        right: 'login',
+        own: true,
+        reply: OwnExplanation,
+      },
+      ({ caller, path }) => {
+        const project = projectPattern.exec(path.target)?.[1];
+        return { ...explain(userOf(caller), path), ask: findManagers(accounts, project && `/${project}`) };
+      },
+    ),
+  ];
+}
+
+/** Lists the privileges that the account has on a path or anywhere below it: what a client may offer there. */
+function privilegesOf({ store }: Accounts, caller: Caller, path: string): string[] {
+  const { entries, groups } = store.index;
+  const prefix = path === '/' ? '/' : `${path}/`;
+  const below = [caller.userId, ...(groups.get(caller.userId) ?? [])].flatMap((id) =>
+    [...(entries.get(id)?.keys() ?? [])].filter((one) => one.startsWith(prefix)),
+  );
+  const paths = [path, ...new Set(below)];
+  return privileges.filter((privilege) => paths.some((one) => caller.may(privilege, one)));
+}

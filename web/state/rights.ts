@@ -1,0 +1,67 @@
+/** Rights of the signed-in account, read once for the paths that the page shows, and again when the server announces a change. */
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { Privilege } from '../../src/schema/privilege.ts';
+import type { Api } from '../api.ts';
+
+export interface SignedInAccount {
+  readonly username: string;
+  readonly is_superadmin: boolean;
+  readonly is_administrator: boolean;
+}
+
+interface OwnRights extends SignedInAccount {
+  readonly rights: readonly { readonly path: string; readonly privileges: readonly Privilege[] }[];
+}
+
+/** Paths of which every view has commands. */
+const commonPaths = [
+  '/projects',
+  '/templates',
+  '/computes',
+  '/access/users',
+  '/access/groups',
+  '/access/roles',
+  '/access/acl',
+  '/pools',
+];
+
+export class Rights {
+  /** Undefined without a login: the server then decides alone. */
+  readonly account: ReadonlySignal<SignedInAccount | undefined>;
+  /** This browser signed in on the login page, and can sign out. */
+  readonly signedIn = signal(false);
+  /** Counts announced changes. */
+  readonly changes = signal(0);
+  readonly #account = signal<SignedInAccount | undefined>(undefined);
+  readonly #privileges = signal<ReadonlyMap<string, ReadonlySet<Privilege>>>(new Map());
+  readonly #api: Api;
+  /** Path of the open project. */
+  #project: string | undefined;
+
+  constructor(api: Api) {
+    this.#api = api;
+    this.account = this.#account;
+  }
+
+  /** Reads the rights of a browser that signed in. Another server may not have this route: then nothing is known. */
+  async read(signedIn = this.signedIn.peek()): Promise<void> {
+    const paths = [...commonPaths, ...(this.#project === undefined ? [] : [this.#project])];
+    const own = signedIn
+      ? await this.#api.get<OwnRights>(`/v3/access/users/me/rights?paths=${paths.join(',')}`).catch(() => undefined)
+      : undefined;
+    this.#privileges.value = new Map(own?.rights.map(({ path, privileges }) => [path, new Set(privileges)]));
+    this.#account.value = own;
+    this.signedIn.value = signedIn;
+  }
+
+  /** Reads the rights on a project, too, from now on. */
+  async show(projectId: string | undefined): Promise<void> {
+    this.#project = projectId === undefined ? undefined : `/projects/${projectId}`;
+    if (this.#project !== undefined && this.#account.peek()) await this.read();
+  }
+
+  /** Whether the account may have a privilege on a path or below; true where that is not known. */
+  may(privilege: Privilege, path: string): boolean {
+    return this.#privileges.value.get(path)?.has(privilege) ?? true;
+  }
+}
