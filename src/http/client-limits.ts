@@ -16,7 +16,7 @@ export interface ClientLimits {
 type RequestKind = keyof ClientLimits;
 
 /** Requests that begin in one turn of the event loop: a client can send 1,500 in a packet, and each takes 0.1 to 0.2 ms. */
-export const mostInTurn = 50;
+export const mostInTurn = 20;
 
 /** Names the setting that holds a limit, for the message. */
 const settings: Record<RequestKind, string> = {

@@ -40,6 +40,8 @@ export function faultOfAnswer({ name, request, status, code, text }: Refusal): F
   const lack = lackCodes.find((one) => one === code);
   if (status === 409 && lack !== undefined) return new Fault(lack, message, { ...(image !== undefined && { extra: { image } }) });
   if (status === 409) return fault('compute_error', { message });
+  // Only this program sends it.
+  if (status === 507) return new Fault(code === 'disk_floor' ? code : 'storage_failed', `Compute '${name}': ${message}`, {});
   if (status === 503) return fault('compute_busy', { name, request, message });
   return fault('compute_failed', { name, request, message });
 }

@@ -32,7 +32,7 @@ export interface ObservedPlace {
   readonly hasRoom: boolean;
   /** The last attempt to move it away from this compute, under this lease. */
   readonly failedMove?: FailedAttempt | undefined;
-  /** Whether it could not be made on its compute, which was busy or could not be reached. */
+  /** Whether it could not be made on its compute, which was busy, could not be reached, or had no space. */
   readonly isUnmade: boolean;
   /** The last attempt in this generation, at this compute, under this lease. */
   readonly failed?: FailedAttempt | undefined;

@@ -55,6 +55,9 @@ const open = [
   'POST /v3/access/users/refresh',
 ];
 
+/** Routes about the account of the login, which a server without `auth` has of those only who logged in nevertheless. */
+const ofOwnAccount = /^(POST \/v3\/access\/users\/logout|\w+ \/v3\/access\/users\/me(\/.*)?)$/;
+
 export interface HttpAttack {
   readonly method: string;
   readonly path: string;
@@ -112,8 +115,12 @@ export function httpAttack(ground: AttackGround, target: AttackTarget): HttpAtta
   const body = bodyOf(ground, operation);
   const attack = { method, path, headers, body, ticket };
   if (method === 'POST' && haveOwnCredentials.includes(operation.path)) return { ...attack, expected: 'refused' };
-  const kind = { isSocketRoute: isSocketRoute && method === 'GET', isOpen: open.includes(`${method} ${operation.path}`) };
+  const kind = { isSocketRoute: isSocketRoute && method === 'GET', isOpen: mayRefuse(`${method} ${operation.path}`, target) };
   return { ...attack, expected: expectedOf(attack, target, kind) };
+}
+
+function mayRefuse(operation: string, { authorization }: AttackTarget): boolean {
+  return open.includes(operation) || (authorization === undefined && ofOwnAccount.test(operation));
 }
 
 /** Makes a path of a route with ids that exist, mostly; in some a part is replaced by hostile text. */

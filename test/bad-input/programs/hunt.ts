@@ -33,7 +33,8 @@ export class Theatre implements AsyncDisposable {
       await stage.loop.restart(stage.server);
       return { violation: held > mostHeldMs ? `the event loop was held for ${Math.round(held)} ms` : undefined, lines };
     } catch (error) {
-      const violation = `${(error as Error).message}\n${(error as Error).stack?.split('\n').slice(1, 4).join('\n')}`;
+      const { message, cause } = error as Error;
+      const violation = `${message}\n${cause instanceof Error ? `${cause.message}\n` : ''}${(error as Error).stack?.split('\n').slice(1, 4).join('\n')}`;
       // Leftovers of a failed program would disturb the next one.
       await this[Symbol.asyncDispose]();
       return { violation, lines };

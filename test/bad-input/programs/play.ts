@@ -1,4 +1,5 @@
 /** Plays a program: sends its requests, makes its troubles, and compares the state with what was acknowledged. */
+import assert from 'node:assert/strict';
 import { faultRows } from '../../../src/api/faults.ts';
 import type { ProjectPlacement } from '../../../src/controller/placement/placement-request.ts';
 import type { Project } from '../../../src/schema/project.ts';
@@ -318,9 +319,11 @@ export class Player {
 /** A start that was not answered is carried out once the server runs again, if it was recorded. */
 async function isSettled(client: RawClient, id: string): Promise<boolean> {
   const { nodes } = await client.get<ProjectPlacement>(`/v2/projects/${id}/placement`);
-  const wanted = new Map(nodes.map((node) => [node.node_id, node.wanted === 'running']));
   const shown = await client.get<{ node_id: string; status: string }[]>(`/v2/projects/${id}/nodes`);
-  return shown.every(({ node_id, status }) => wanted.get(node_id) === (status !== 'stopped'));
+  const status = new Map(shown.map((node) => [node.node_id, node.status]));
+  const others = nodes.filter((node) => (node.wanted === 'running') !== (status.get(node.node_id) !== 'stopped'));
+  assert.deepEqual(others, []);
+  return shown.length === nodes.length;
 }
 
 function curlOf(line: string, { body, raw }: { body?: unknown; raw?: Uint8Array }, comment: string): string {

@@ -4,7 +4,7 @@ import type { Chance } from '../../durability/random.ts';
 import { idleVm } from '../../support/with-server.ts';
 import type { Change, Facts } from './facts.ts';
 import type { Verb } from './program.ts';
-import { endsOf, keysOf, place, type SeenNode, type Sight } from './sight.ts';
+import { endsOf, isRunnable, keysOf, place, type SeenNode, type Sight } from './sight.ts';
 
 export interface Request {
   /** Method and path. */
@@ -43,7 +43,6 @@ const filters: readonly object[] = [
   { bpf: ['icmp'] },
   {},
 ];
-const always = new Set(['ethernet_switch', 'ethernet_hub', 'cloud', 'frame_relay_switch', 'atm_switch', 'nat']);
 
 type Builder = (situation: Situation) => Request | undefined | Promise<Request | undefined>;
 
@@ -88,7 +87,7 @@ function newNode(situation: Situation): { body: object; change: Change } {
     body: { node_id, name, node_type, compute_id, x, y, ...properties },
     change: {
       ...{ [`${key}at`]: place(x, y), [`${key}name`]: name, [`${key}compute`]: compute_id },
-      [`${key}status`]: always.has(node_type) ? 'started' : 'stopped',
+      ...(isRunnable({ node_type }) && { [`${key}status`]: 'stopped' }),
     },
   };
 }
@@ -300,10 +299,6 @@ export const requests: Readonly<Record<Verb, Builder>> = {
     () => ({ until: 0 }),
   ),
 };
-
-function isRunnable({ node_type }: SeenNode): boolean {
-  return !always.has(node_type);
-}
 
 function run(verb: 'start' | 'stop', status: string): Builder {
   return node(({ node_id }, situation) => {

@@ -47,6 +47,13 @@ export const endsOf = (nodes: Link['nodes']) =>
     .join('+');
 export const place = (x: number, y: number) => `${x},${y}`;
 
+const always = new Set(['ethernet_switch', 'ethernet_hub', 'cloud', 'frame_relay_switch', 'atm_switch', 'nat']);
+
+/** Whether its user starts and stops it. One that always runs is shown as stopped only until it can be made. */
+export function isRunnable({ node_type }: Pick<SeenNode, 'node_type'>): boolean {
+  return !always.has(node_type);
+}
+
 /** All of a project that must survive. */
 export function factsOf({ project, nodes, links, drawings, snapshots }: Sight): Map<string, string> {
   const id = project.project_id;
@@ -56,7 +63,7 @@ export function factsOf({ project, nodes, links, drawings, snapshots }: Sight): 
     facts.set(`${key}at`, place(node.x, node.y));
     facts.set(`${key}name`, node.name);
     facts.set(`${key}compute`, node.compute_id);
-    facts.set(`${key}status`, node.status);
+    if (isRunnable(node)) facts.set(`${key}status`, node.status);
   }
   for (const link of links) {
     const key = keysOf.link(id, link.nodes);

@@ -47,3 +47,9 @@ function startBody({ nodeInputs, computes }: ProjectContext, { entry, compute }:
 export function isOfCompute(error: unknown): boolean {
   return (['compute_busy', 'compute_unreachable', 'compute_timeout'] as const).some((code) => isFault(error, code));
 }
+
+/** Whether the same may succeed later without a change to the node: its compute is busy, out of reach, or lacks space or files. */
+export function mayPass(error: unknown): boolean {
+  const lacks = ['storage_failed', 'disk_floor', 'files_exhausted'] as const;
+  return isOfCompute(error) || lacks.some((code) => isFault(error, code));
+}

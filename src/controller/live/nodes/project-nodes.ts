@@ -32,7 +32,7 @@ import { warnOfConsole } from './console-warning.ts';
 import { isLack, type Lenience, lacking, unlessLacking, withImages } from './missing-images.ts';
 import { checkAbsent, checkDuplicable, type Fill, makeNode, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
-import { isOfCompute, mayBeDone } from './node-verbs.ts';
+import { mayBeDone, mayPass } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
 
@@ -203,7 +203,7 @@ export class ProjectNodes extends NodeSet {
     };
     const failed = (error: Error) => {
       this.#context.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
-      this.setProblem(node, { problem: error.message, isUnmade: isOfCompute(error) }, action);
+      this.setProblem(node, { problem: error.message, isUnmade: mayPass(error) }, action);
     };
     return this.locks.run(node.id, () => place().catch(failed));
   }
