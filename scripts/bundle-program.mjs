@@ -86,6 +86,7 @@ const threads = [
   'src/controller/zip/extract-thread.ts',
   'src/emulators/host/checksum-worker.ts',
   'src/emulators/host/file-checksum-worker.ts',
+  'src/people/bcrypt-thread.ts',
   'src/slice/guard.ts',
 ];
 const nameOfThread = (source) => `${path.basename(path.dirname(source))}/${path.basename(source, '.ts')}`;

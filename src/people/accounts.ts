@@ -6,6 +6,7 @@ import type { Authenticator, Caller } from '../api/rights.ts';
 import type { Warn } from '../lib/set-aside.ts';
 import type { Privilege } from '../schema/privilege.ts';
 import { AccessTokens, newKey, readKey } from './access-tokens.ts';
+import { isBcrypt } from './bcrypt.ts';
 import { fixedId } from './built-in.ts';
 import { decide } from './decide.ts';
 import { LoginDelays } from './login-delays.ts';
@@ -175,6 +176,8 @@ export class Accounts implements Authenticator {
   }
 
   async #byPassword({ user: name, password, client }: Login): Promise<UserRecord | undefined> {
+    // No account has an empty password; an imported hash may be one of it.
+    if (password === '') return undefined;
     // The user name may contain the password's part up to a colon: HTTP Basic has both in one text.
     const [given, right] = [`${name}:${password}`, `${this.#configured?.user}:${this.#configured?.password}`].map(digest);
     const isInConfiguration = this.#configured !== undefined && this.#configured.password !== '';
@@ -194,8 +197,9 @@ export class Accounts implements Authenticator {
 
   /** Verifies a hash. Where no account has one, all names are refused alike without work. */
   async #verifyHash(password: string, hash: string | undefined, client: string): Promise<boolean> {
-    if (this.store.list('user').every((user) => user.hash === '')) return false;
-    return this.passwords.verify(password, hash, client);
+    const hashes = this.store.list('user').map((user) => user.hash);
+    if (hashes.every((one) => one === '')) return false;
+    return this.passwords.verify(password, hash, client, hashes.some(isBcrypt));
   }
 
   #byToken(token: string): Caller | undefined {

@@ -1,10 +1,11 @@
 /**
- * Hashes passwords by scrypt on Node's threads, two at a time, with a queue. A hash is a text `scrypt$N$r$p$salt$key`. Other
- * hashes are accepted for no password.
+ * Hashes passwords by scrypt on Node's threads, two at a time, with a queue. A hash is a text `scrypt$N$r$p$salt$key`. Hashes of bcrypt,
+ * which accounts of GNS3 3 bring along, are verified and replaced. Other hashes are accepted for no password.
  */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { fault } from '../api/faults.ts';
 import { FairLimit } from '../lib/fair-limit.ts';
+import { bcryptDecoy, isBcrypt, verifyBcrypt } from './bcrypt.ts';
 
 /** OWASP's parameters for scrypt with 32 MiB. Source: OWASP Password Storage Cheat Sheet. */
 const standard = { N: 2 ** 15, r: 8, p: 3 } as const;
@@ -37,14 +38,19 @@ export class Passwords {
 
   /**
    * Verifies a password. Without a hash, or with an empty or unknown one, the same work is done and nothing is accepted. `client`: see
-   * `Call.client`. @throws login_busy
+   * `Call.client`. `hasBcrypt`: some account has a hash of bcrypt, so the work of both kinds is done, and time does not show which
+   * account it is. @throws login_busy
    */
-  async verify(password: string, hash: string | undefined, client: string): Promise<boolean> {
+  async verify(password: string, hash: string | undefined, client: string, hasBcrypt = false): Promise<boolean> {
     const parsed = parse(hash ?? '');
     this.#decoy ??= this.hash(randomBytes(32).toString('hex'));
     const { salt, key, parameters } = parsed ?? (parse(await this.#decoy) as ParsedHash);
     const derived = await this.#run(client, () => derive(password, salt, parameters));
-    return timingSafeEqual(derived, key) && parsed !== undefined;
+    const isRight = timingSafeEqual(derived, key) && parsed !== undefined;
+    if (!hasBcrypt) return isRight;
+    const imported = isBcrypt(hash ?? '') ? hash : undefined;
+    const isRightByBcrypt = await this.#run(client, () => verifyBcrypt(password, imported ?? bcryptDecoy));
+    return isRight || (isRightByBcrypt && imported !== undefined);
   }
 
   /** Whether the hash is to be replaced when its password is known. */

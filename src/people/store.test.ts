@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { isFault } from '../api/faults.ts';
 import { Accounts } from './accounts.ts';
+import { isBcrypt } from './bcrypt.ts';
 import { fixedId } from './built-in.ts';
 import { createUser } from './routes/user-routes.ts';
 import { PeopleStore, StoreBroken } from './store.ts';
@@ -68,6 +69,48 @@ it('an empty hash, a hash of another program and a wrong password are refused', 
   assert.equal(await accounts.signIn({ user: 'bob', password: 'bob-secret', client: '10.0.0.2' }), undefined);
   assert.equal(await accounts.signIn({ user: 'boss', password: 'wrong', client: '10.0.0.2' }), undefined);
   assert.equal((await accounts.signIn({ user: 'boss', password: configured.password, client: '10.0.0.2' }))?.isSuperAdmin, true);
+  await accounts.store.close();
+});
+
+// Test vectors of crypt_blowfish, the reference implementation of bcrypt.
+const bcryptVectors = [
+  ['U*U', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
+  ['', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.7uG0VCzI2bS7j6ymqJi9CdcdxiRTWNy'],
+] as const;
+
+it('a bcrypt hash of an imported account is verified, and replaced at the login', async () => {
+  const accounts = await open();
+  const [password, hash] = bcryptVectors[0];
+  const user = await createUser(accounts, { username: 'imported', password: 'to-be-replaced' });
+  await accounts.store.put('user', { ...user, hash });
+  const signIn = (given: string) => accounts.signIn({ user: 'imported', password: given, client: '10.0.0.3' });
+  for (const wrong of ['U*V', '', hash]) assert.equal(await signIn(wrong), undefined, wrong);
+  assert.equal(accounts.store.get('user', user.user_id).hash, hash);
+  // Accounts with hashes of both kinds, and unknown ones, log in as before.
+  await createUser(accounts, { username: 'beside', password: 'beside-secret' });
+  assert.equal((await accounts.signIn({ user: 'beside', password: 'beside-secret', client }))?.username, 'beside');
+  assert.equal(await accounts.signIn({ user: 'unknown', password, client: '10.0.0.4' }), undefined);
+  assert.equal((await signIn(password))?.userId, user.user_id);
+  const renewed = accounts.store.get('user', user.user_id).hash;
+  assert.match(renewed, /^scrypt\$/);
+  assert.equal(await accounts.passwords.verify(password, renewed, client), true);
+  assert.equal((await signIn(password))?.userId, user.user_id);
+  for (const name of ['imported', 'beside']) await accounts.store.remove('user', accounts.store.userNamed(name)?.user_id ?? '');
+  await accounts.store.close();
+});
+
+it('a bcrypt hash of an empty password, of a large cost or a wrong length admits no one', async () => {
+  const accounts = await open();
+  const [empty, hash] = bcryptVectors[1];
+  assert.equal(await accounts.passwords.verify(empty, hash, client, true), true);
+  const [, good] = bcryptVectors[0];
+  const others = ['$31$', '$03$'].map((cost) => good.replace('$05$', cost));
+  for (const wrong of [...others, `${good}x`, good.slice(0, -1), good.replace('$2a', '$2x')])
+    assert.equal(isBcrypt(wrong), false, wrong);
+  const user = await createUser(accounts, { username: 'blank', password: 'to-be-replaced' });
+  await accounts.store.put('user', { ...user, hash });
+  assert.equal(await accounts.signIn({ user: 'blank', password: '', client: '10.0.0.5' }), undefined);
+  await accounts.store.remove('user', user.user_id);
   await accounts.store.close();
 });
 

@@ -71,6 +71,7 @@ const libraryHomes: Record<string, readonly string[]> = {
   fastify: ['http', 'serve.ts'],
   '@fastify/websocket': ['http'],
   ini: ['settings.ts'],
+  bcryptjs: ['people/bcrypt-thread.ts'],
   jose: ['people/access-tokens.ts'],
   'prom-client': ['http'],
   yaml: ['lab'],
