@@ -1,6 +1,6 @@
 /** `patchbay user repair`: an account store that cannot be read as a whole keeps its server shut. */
-import { type CliCommand, CliUsageError, textOption } from '../command.ts';
-import { placeOptions } from './accounts-place.ts';
+import type { CliCommand } from '../command.ts';
+import { inDataFolder, placeOptions } from './accounts-place.ts';
 
 export const repairCommand: CliCommand = {
   name: 'user repair',
@@ -11,14 +11,10 @@ export const repairCommand: CliCommand = {
   examples: [
     { line: 'patchbay user repair --data-dir ~/networks', does: 'When the server does not start because of its accounts' },
   ],
-  run: async (call) => {
-    const folder = textOption(call, 'data-dir');
-    if (folder === undefined) throw new CliUsageError('whose accounts? patchbay user repair --data-dir FOLDER');
-    const { openDataFolder } = await import('./data-folder.ts');
-    const { repairStore } = await import('../../src/people/repair.ts');
-    const place = await openDataFolder(folder, textOption(call, 'config'));
-    try {
-      const repair = await repairStore(place.folder);
+  run: (call) =>
+    inDataFolder(call, async ({ folder }) => {
+      const { repairStore } = await import('../../src/people/repair.ts');
+      const repair = await repairStore(folder);
       if (call.out.isJson) call.out.json(repair ?? null);
       else if (!repair) call.out.print('The account store is readable: nothing was changed');
       else {
@@ -28,8 +24,5 @@ export const repairCommand: CliCommand = {
         );
       }
       return 0;
-    } finally {
-      await place.lock.release();
-    }
-  },
+    }),
 };

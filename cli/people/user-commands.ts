@@ -5,6 +5,7 @@ import type { Static } from '../../src/schema/type.ts';
 import { type CliCall, type CliCommand, CliUsageError, serverOptions, textOption } from '../command.ts';
 import { placeOptions, withAccounts } from './accounts-place.ts';
 import { findUser, listUsers, type User } from './find-records.ts';
+import { importAccountsCommand } from './import-command.ts';
 import { readPassword } from './read-password.ts';
 import { repairCommand } from './repair-command.ts';
 
@@ -174,4 +175,5 @@ export const userCommands: readonly CliCommand[] = [
   activeCommand('enable', 'Enable an account again'),
   tokenCommand,
   repairCommand,
+  importAccountsCommand,
 ];

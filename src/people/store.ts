@@ -102,8 +102,18 @@ export class PeopleStore {
 
   /** Sets a record; resolves when it is on disk. Later changes begin with it at once. */
   async put<K extends RecordKind>(kind: K, record: Records[K]): Promise<Records[K]> {
-    await this.#write(new Map([[`${kind}/${record[kinds[kind].id]}`, record]]));
+    await this.#write(new Map([[this.keyOf(kind, record), record]]));
     return record;
+  }
+
+  /** Sets records by their keys, in one write; resolves when all are on disk. */
+  putAll(records: ReadonlyMap<string, AnyRecord>): Promise<void> {
+    return this.#write(records);
+  }
+
+  /** Returns the key of a record in the journal. */
+  keyOf<K extends RecordKind>(kind: K, record: Records[K]): string {
+    return `${kind}/${record[kinds[kind].id]}`;
   }
 
   /** Deletes a record, and with it all that names it: its entries, memberships and tokens. Resolves when that is on disk. */

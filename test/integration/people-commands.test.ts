@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, it } from 'node:test';
+import { Gns3Database } from '../support/gns3-database.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { type RunningServer, serverProgram, startServer } from '../support/server.ts';
 import { createProject } from '../support/with-server.ts';
@@ -30,10 +31,20 @@ interface Ran {
 }
 
 /** Runs a command as the administrator, or as the user given. */
-async function patchbay(line: string, { input = '', as = boss }: { input?: string; as?: typeof boss } = {}): Promise<Ran> {
+async function patchbay(
+  line: string,
+  { input = '', as = boss, env = {} }: { input?: string; as?: typeof boss; env?: Record<string, string> } = {},
+): Promise<Ran> {
   const child = spawn(process.execPath, [serverProgram, ...line.split(' ')], {
     cwd: root,
-    env: { ...process.env, NO_COLOR: '1', PATCHBAY_URL: server.url, PATCHBAY_USER: as.user, PATCHBAY_PASSWORD: as.password },
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      PATCHBAY_URL: server.url,
+      PATCHBAY_USER: as.user,
+      PATCHBAY_PASSWORD: as.password,
+      ...env,
+    },
     stdio: 'pipe',
   });
   child.stdin.on('error', () => undefined).end(input);
@@ -177,4 +188,32 @@ it('a broken account store keeps the server shut and is repaired by a command, w
   assert.match(await done(`user repair ${offline()}`), /nothing was changed/);
   await server.restart();
   assert.equal(await statusFor(erin), 200);
+});
+
+it('the accounts of a GNS3 3 server are imported while no server runs, and log in with their passwords', async () => {
+  const file = join(dataDir, 'gns3_controller.db');
+  const database = new Gns3Database(file);
+  const old = { user: 'old-hand', password: 'of-the-old-server' };
+  database.user('admin', 'admin', { is_superadmin: 1 });
+  const user = database.user(old.user, old.password);
+  database.entry({ user }, database.role('User', ['Project.Audit'], 1), '/projects');
+  database.close();
+  const line = `user import ${file} ${offline()}`;
+  assert.match(await refused(line), /is in use by process/);
+  await server.terminate();
+  const without = await patchbay(line, { env: { NODE_OPTIONS: '--no-experimental-sqlite' } });
+  assert.equal(without.code, 1);
+  assert.match(without.err, /needs node:sqlite, which Node .* does not have: use Node 22\.13 or newer/);
+  const plan = await done(`${line} --dry-run`);
+  assert.match(plan, /^user +admin +create +BECOMES SUPER ADMIN; its password is GNS3's default/m);
+  assert.match(plan, /^Super admins by this import: admin\nNothing was changed/m);
+  assert.doesNotMatch(await done(`user list ${offline()}`), /old-hand/);
+  assert.match(await done(line), /^3 records were written$/m);
+  assert.match(await done(line), /^0 records were written$/m);
+  await server.restart();
+  assert.equal(await statusFor({ user: 'admin', password: 'admin' }), 401);
+  assert.equal(await statusFor({ user: old.user, password: '' }), 401);
+  assert.equal(await statusFor(old), 200);
+  assert.equal((await clientOf(old).send('GET /v3/projects')).status, 200);
+  assert.match(await readFile(join(dataDir, 'people/people.log'), 'utf8'), /"username":"old-hand".*"hash":"scrypt\$/);
 });
