@@ -12,6 +12,8 @@ import { controllerRoutes3 } from './controller/routes/v3/routes.ts';
 import { demoLabRoute } from './demo-lab.ts';
 import type { Accounts } from './people/accounts.ts';
 import { peopleRoutes } from './people/routes/people-routes.ts';
+import { setUpRoutes } from './people/routes/set-up-routes.ts';
+import { SetUp } from './people/set-up.ts';
 import type { Settings } from './schema/settings.ts';
 
 /** Parts of the server on which the routes act. */
@@ -19,12 +21,22 @@ export interface RouteParts {
   readonly controller: Controller;
   readonly compute: HostCompute;
   readonly accounts: Accounts;
+  /** Absent: no one can set the first administrator's password. */
+  readonly setUp?: SetUp;
   readonly tickets: Tickets;
   readonly settings: Settings;
   readonly log: Logger;
 }
 
-export function declareRoutes({ controller, compute, accounts, tickets, settings, log }: RouteParts): readonly Route[] {
+export function declareRoutes({
+  controller,
+  compute,
+  accounts,
+  setUp = new SetUp(accounts),
+  tickets,
+  settings,
+  log,
+}: RouteParts): readonly Route[] {
   const own = controllerRoutes(controller);
   const people = peopleRoutes(accounts, {
     routes: () => routes,
@@ -35,6 +47,7 @@ export function declareRoutes({ controller, compute, accounts, tickets, settings
     ...own,
     ...controllerRoutes3(controller, own),
     ...people,
+    ...setUpRoutes(setUp),
     ...computePartRoutes(compute.routes()),
     ...compute.routes(),
     ...labRoutes(new RoutesApi(own), (error) => log.error(error)),

@@ -18,6 +18,12 @@ export function describeAccess(server: Settings['Server']): string {
   return `The API asks for credentials. Consoles listen on ${consoleHostOf(server)}; they are open to ${users}.`;
 }
 
+/** Returns a sentence with the address by which the first administrator sets a password; none without a token. */
+export function describeSetUp(url: string, user: string, token: string | undefined): string[] {
+  if (token === undefined) return [];
+  return [`No administrator has a password yet. Set that of ${user.trim()} here, once, within an hour: ${url}/setup#${token}`];
+}
+
 function names(list: string): string[] {
   return list
     .split(',')

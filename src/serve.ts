@@ -15,7 +15,7 @@ import { type Invocation, UsageError, urlOf } from './command-line.ts';
 import { HostCompute } from './compute/compute.ts';
 import { Controller } from './controller/controller.ts';
 import { declareRoutes } from './declare-routes.ts';
-import { describeAccess } from './describe-access.ts';
+import { describeAccess, describeSetUp } from './describe-access.ts';
 import { keepFindings } from './doctor/kept-findings.ts';
 import { createHttpServer, type HttpLimits } from './http/server.ts';
 import { DiskFloor } from './lib/disk-floor.ts';
@@ -24,6 +24,7 @@ import { type InstanceLock, lockInstance } from './lib/instance-lock.ts';
 import { makeFolders } from './lib/make-folders.ts';
 import { setAside } from './lib/set-aside.ts';
 import { Accounts } from './people/accounts.ts';
+import { SetUp } from './people/set-up.ts';
 import { PeopleStore, StoreBroken } from './people/store.ts';
 import { isLoopback } from './schema/console-access.ts';
 import type { Settings } from './schema/settings.ts';
@@ -65,7 +66,8 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   const controller = await Controller.open({ settings, log, version: apiVersion, compute, appliancesFolder, end: asked.resolve });
   const { auth, console_without_credentials: openConsoles } = settings.Server;
   const tickets = new Tickets();
-  const routes = declareRoutes({ controller, compute, accounts, tickets, settings, log });
+  const setUp = new SetUp(accounts);
+  const routes = declareRoutes({ controller, compute, accounts, setUp, tickets, settings, log });
   const app = await createHttpServer({
     routes,
     versions: { program: version, api: apiVersion },
@@ -93,7 +95,8 @@ export async function serve(invocation: Invocation): Promise<undefined> {
   warmUp(routes);
   if (invocation.untilStdinEnds) process.stdin.resume().once('close', asked.resolve);
   endWhenAsked({ app, compute, controller, lock, slice, ...endingOf(invocation, slice) }, asked.promise);
-  process.stdout.write(`Patchbay ${version} listening on ${url}\n${slice ? '' : `${describeAccess(settings.Server)}\n`}`);
+  const lines = slice ? [] : [describeAccess(settings.Server), ...describeSetUp(url, settings.Server.user, setUp.begin())];
+  process.stdout.write(`${[`Patchbay ${version} listening on ${url}`, ...lines].join('\n')}\n`);
   if (!slice) return undefined;
   await joinController(slice, { machines: compute.leased, findings, url, end: asked.resolve }, invocation.advertise);
   return undefined;

@@ -166,13 +166,11 @@ function checkImageHosts(text: string): void {
   }
 }
 
-/** Refuses empty credentials, which would be the first guess, and consoles that are both closed and open. */
-function checkCredentials({ auth, user, password, console_ports, console_without_credentials }: SettingsSections['Server']): void {
+/** Refuses logins without an administrator, and consoles that are both closed and open. */
+function checkCredentials({ auth, user, console_ports, console_without_credentials }: SettingsSections['Server']): void {
   if (!auth) return;
-  for (const [key, value] of Object.entries({ user, password })) {
-    if (value.trim() === '')
-      throw new SettingsError(`[Server] auth is on and ${key} is empty: give a user and a password, or set auth = False`);
-  }
+  if (user.trim() === '')
+    throw new SettingsError('[Server] auth is on and user is empty: name the first administrator, or set auth = False');
   if (!console_ports && console_without_credentials)
     throw new SettingsError('[Server] console_ports is off and console_without_credentials is on: leave out one of them');
 }

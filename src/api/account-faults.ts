@@ -9,5 +9,9 @@ export const accountFaults = {
   account_missing: { status: 404, says: "The {what} '{id}' does not exist" },
   account_taken: { status: 400, says: "The {what} '{name}' exists already: choose another name" },
   account_refused: { status: 403, says: '{reason}' },
+  setup_refused: {
+    status: 403,
+    says: 'This set-up address is wrong, was used, or has expired: start the server again for a new one',
+  },
   account_invalid: { status: 400, says: '{reason}' },
 } as const;

@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault, isFault } from '../api/faults.ts';
+import type { Requester } from '../api/requester.ts';
 import { type Authenticator, type Caller, findLacking, requireRight, rightOf, unrestricted } from '../api/rights.ts';
 import type { RouteMatch } from '../api/route-table.ts';
 import type { Tickets } from '../api/tickets.ts';
@@ -20,6 +21,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The account of the request. */
     caller?: Caller;
+    /** Requester of the handler's changes. */
+    requester?: Requester;
     /** Why a WebSocket of `/v3` is closed right after its upgrade. */
     refusedSocket?: string;
   }

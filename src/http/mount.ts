@@ -56,7 +56,8 @@ export function mountPlain(app: FastifyInstance, kind: 'json' | 'raw', { answers
       const call = await callOf(route, params, request, reply.raw);
       answers.requireRoom(request);
       if (route.spec.fillsDisk) await floor.check();
-      const value = await asRequester(identityOf(request), () => route.handle(call));
+      request.requester = identityOf(request);
+      const value = await asRequester(request.requester, () => route.handle(call));
       return send(reply, route.spec.status ?? 200, value, answers);
     },
   });

@@ -1,5 +1,6 @@
 /** Ends requests, streams and WebSockets whose login or right has ended: a right is checked at their begin, and again when rights change. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { findRequester } from '../api/requester.ts';
 
 /** Interval in which expired logins are noticed. */
 const checkEveryMs = 500;
@@ -21,12 +22,13 @@ export class OpenRequests {
     if (request.headers.upgrade !== undefined) request.raw.socket.once('close', () => this.#checks.delete(request));
   }
 
-  /** Ends the connections of all requests that are not allowed any more. */
+  /** Ends the connections of all requests that are not allowed any more, but for the one that changes its own account: it is answered. */
   check(): void {
+    const changing = findRequester();
     for (const [request, isAllowed] of this.#checks) {
       if (isAllowed()) continue;
       this.#checks.delete(request);
-      request.raw.socket.destroy();
+      if (changing === undefined || request.requester !== changing) request.raw.socket.destroy();
     }
   }
 }

@@ -77,6 +77,14 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['command.ts'],
     ['server-client.ts'],
   ],
+  'src/people': [
+    ['routes'],
+    ['explain.ts', 'import', 'managers.ts', 'repair.ts', 'set-up.ts'],
+    ['accounts.ts'],
+    ['access-tokens.ts', 'login-delays.ts', 'passwords.ts', 'store.ts'],
+    ['bcrypt-thread.ts', 'bcrypt.ts', 'built-in.ts', 'decide.ts'],
+    ['records.ts'],
+  ],
   'src/compute': [
     ['compute.ts', 'api.ts'],
     ['fabric.ts'],

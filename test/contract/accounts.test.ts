@@ -152,6 +152,15 @@ test('streams, consoles and captures end with the login, and a later login opens
   }
 });
 
+test('a request that ends its own login is answered', async () => {
+  const bearer = new RawClient(server.url, { authorization: `Bearer ${await tokenOf(erin)}` });
+  expectStatus(await bearer.send('POST /v3/access/users/logout'), 204);
+  expectStatus(await bearer.send('GET /v3/access/users/me'), 401);
+  expectStatus(await user.send('PUT /v3/access/users/me', { body: { password: 'another-password' } }), 200);
+  expectStatus(await user.send('GET /v3/access/users/me'), 401);
+  await admin.put(`/v3/access/users/${userId}`, { password: erin.password });
+});
+
 test('accounts, rights and tokens survive a server that is killed', async () => {
   const { token } = await user.post<{ token: string }>('/v3/access/users/me/tokens', {
     name: 'script',

@@ -39,6 +39,8 @@ export interface RunningServer {
   readonly running: boolean;
   /** Standard error of the server so far. */
   log(): string;
+  /** Standard output of its last start. */
+  output(): string;
   /** SIGKILL; resolves when it has ended. */
   kill9(): Promise<void>;
   /** SIGTERM; resolves with its exit code. Nothing is tidied up. */
@@ -81,6 +83,7 @@ class TestServer implements RunningServer {
   #child: ChildProcess | undefined;
   #ended: Promise<number | null> = Promise.resolve(null);
   #errors = '';
+  #output = '';
   /** The last end was SIGKILL: leftovers are to be expected. */
   #killed = false;
   #url = '';
@@ -115,6 +118,9 @@ class TestServer implements RunningServer {
   log(): string {
     return this.#errors;
   }
+  output(): string {
+    return this.#output;
+  }
 
   async start(port: number): Promise<void> {
     const { command, args = [], stopNodes = true, env = {}, launcher = [] } = this.#options;
@@ -140,21 +146,24 @@ class TestServer implements RunningServer {
     this.#child = child;
     this.#killed = false;
     this.#ended = new Promise((done) => child.once('close', (code) => done(code)));
-    let output = '';
+    this.#output = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
+      this.#output += text;
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = `${this.#errors}${text}`.slice(-256 * 1024);
     });
-    const url = await waitFor(() => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(output)?.[1] ?? (!this.running && 'ended'), {
-      what: 'the line "Patchbay … listening on …"',
-      limitMs: startLimitMs,
-    }).catch((error: Error) => {
-      throw new Error(`${error.message}; it wrote ${output}${this.#errors.slice(-4000)}`, { cause: error });
+    const url = await waitFor(
+      () => /^Patchbay \S+ listening on (https?:\S+)$/m.exec(this.#output)?.[1] ?? (!this.running && 'ended'),
+      {
+        what: 'the line "Patchbay … listening on …"',
+        limitMs: startLimitMs,
+      },
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}; it wrote ${this.#output}${this.#errors.slice(-4000)}`, { cause: error });
     });
     if (url === 'ended')
-      throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}: ${this.#errors.slice(-4000)}${output}`);
+      throw new Error(`the server ended with ${child.exitCode ?? child.signalCode}: ${this.#errors.slice(-4000)}${this.#output}`);
     this.#url = url;
     this.#keepAwake(false);
   }

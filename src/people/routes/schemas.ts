@@ -170,3 +170,4 @@ export const TokenCreate = Type.Object(
   },
   named('PersonalTokenCreate'),
 );
+export const SetUpBody = Type.Object({ token: Type.String({ maxLength: 100 }), password: Password }, named('SetUp'));
