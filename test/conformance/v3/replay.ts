@@ -23,7 +23,7 @@ export interface Call3 {
   /** User who makes the call; absent: the administrator. */
   readonly as?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Name to the place in the answer, as `0.node_id`. */
+  /** Name to the place in the answer, as `0.node_id`, or `[Users].user_group_id` for the item of a list with this name. */
   readonly save?: Readonly<Record<string, string>>;
   readonly status: number;
   /** Type and place of each fault of an invalid request. */
@@ -49,10 +49,19 @@ export async function readCalls(section: string): Promise<Call3[]> {
 export class Replay3 {
   readonly #client: RawClient;
   readonly #saved = new Map<string, string>();
+  /** Access tokens by user, of the logins that were made. */
+  readonly #tokens = new Map<string, string>();
   #exported: Buffer = Buffer.alloc(0);
 
   constructor(client: RawClient) {
     this.#client = client;
+  }
+
+  /** Logs the administrator in, who makes all calls without another user. */
+  async logIn(login: { readonly username: string; readonly password: string }): Promise<void> {
+    const call = { name: 'log in', call: 'POST /v3/access/users/authenticate', body: login, status: 200 };
+    this.#save(call, await this.#send(call));
+    this.#saved.set('token', this.#tokens.get(login.username) ?? '');
   }
 
   /** Makes the calls of a section and returns those that are answered with another status. */
@@ -70,10 +79,16 @@ export class Replay3 {
     const raw = call.form ? new URLSearchParams(call.form).toString() : this.#rawOf(call.raw);
     // A stream that does not end is read to its first line.
     const isFeed = /^GET \S+\/(?:notifications|capture\/stream)$/.test(call.call);
+    const token = call.anonymous ? undefined : this.#tokens.get(call.as ?? 'admin');
+    const headers = {
+      ...('body' in call && { 'content-type': 'application/json' }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(this.#fillAll(call.headers ?? {}) as Record<string, string>),
+    };
     const reply = await this.#client.send(this.#fill(call.call), {
-      ...('body' in call && { body: this.#fillAll(call.body), headers: { 'content-type': 'application/json', ...call.headers } }),
+      ...('body' in call && { body: this.#fillAll(call.body) }),
       ...(raw !== undefined && { raw }),
-      ...(call.headers && !('body' in call) && { headers: this.#fillAll(call.headers) as Record<string, string> }),
+      headers,
       ...(isFeed && { readBytes: 1 }),
     });
     if (call.call.includes('/export') && reply.status === 200) this.#exported = reply.bytes;
@@ -89,7 +104,7 @@ export class Replay3 {
     return bytes;
   }
 
-  #save({ save = {} }: Call3, reply: Reply): void {
+  #save({ call, body: sent, save = {} }: Call3, reply: Reply): void {
     if (typeof reply.headers.etag === 'string') this.#saved.set('etag', reply.headers.etag);
     let body: unknown;
     try {
@@ -97,12 +112,16 @@ export class Replay3 {
     } catch {
       return;
     }
+    const { username } = (sent ?? {}) as { username?: string };
+    const { access_token } = (body ?? {}) as { access_token?: string };
+    if (call.endsWith('/authenticate') && username !== undefined && access_token !== undefined)
+      this.#tokens.set(username, access_token);
     // The built-in templates of this server have the ids of GNS3 2.2.
     if (Array.isArray(body))
       for (const { builtin, template_type, template_id } of body as Record<string, string>[])
         if (builtin && template_type) this.#saved.set(`t_${template_type}`, template_id ?? '');
     for (const [name, place] of Object.entries(save)) {
-      const value = place.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], body);
+      const value = placeOf(body, place);
       if (typeof value === 'string') this.#saved.set(name, value);
     }
   }
@@ -118,6 +137,15 @@ export class Replay3 {
     if (value === null || typeof value !== 'object') return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [this.#fill(key), this.#fillAll(item)]));
   }
+}
+
+function placeOf(body: unknown, place: string): unknown {
+  const [, name, field] = /^\[(.+)\]\.(\w+)$/.exec(place) ?? [];
+  if (name !== undefined) {
+    const items = Array.isArray(body) ? (body as Record<string, unknown>[]) : [];
+    return items.find((item) => item.name === name || item.username === name)?.[field ?? ''];
+  }
+  return place.split('.').reduce<unknown>((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], body);
 }
 
 /** Returns an empty qcow2 image of 1 MiB. `mark` makes its checksum differ from that of others. */
