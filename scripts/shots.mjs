@@ -10,10 +10,14 @@ if (process.argv.includes('--help')) {
 }
 const folder = resolve(process.argv[2] ?? '.cache/shots');
 rmSync(folder, { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, ['--test', '--test-timeout=300000', 'test/browser/views.test.ts'], {
-  stdio: 'inherit',
-  env: { ...process.env, PATCHBAY_TEST_SCREENSHOTS: folder },
-});
+const { status } = spawnSync(
+  process.execPath,
+  ['--test', '--test-timeout=300000', 'test/browser/views.test.ts', 'test/browser/people.test.ts'],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, PATCHBAY_TEST_SCREENSHOTS: folder },
+  },
+);
 const names = readdirSync(folder).flatMap((file) => /^view-(.+)-light\.png$/.exec(file)?.[1] ?? []);
 const pair = (name) =>
   `<h2>${name}</h2><div>${['light', 'dark'].map((theme) => `<a href="view-${name}-${theme}.png"><img src="view-${name}-${theme}.png" alt="${name}, ${theme}"></a>`).join('')}</div>`;

@@ -1,4 +1,5 @@
-/** The server's HTTP API as the page uses it. Paths begin with `/v2`. */
+/** The server's HTTP API as the page uses it. Paths begin with `/v2` or `/v3`. */
+import { texts } from './texts.ts';
 
 /** A failed response, with the server's own message. */
 export class ApiError extends Error {
@@ -66,7 +67,7 @@ async function call(method: string, path: string, body?: unknown, signal?: Abort
   if (answer.status === 401) leaveSession(answer.headers.get('www-authenticate'));
   // The first request had deleted it.
   if (isRepeated && method === 'DELETE' && answer.status === 404) return answer;
-  if (!answer.ok) throw failure(answer.status, await answer.text(), answer.headers.get(codeHeader));
+  if (!answer.ok) throw await withReason(failure(answer.status, await answer.text(), answer.headers.get(codeHeader)), method, path);
   return answer;
 }
 
@@ -100,11 +101,43 @@ function failure(status: number, text: string, header: string | null): ApiError 
 function messageOf(text: string, status: number): string {
   try {
     const { message } = JSON.parse(text) as { message?: string };
-    if (message) return message;
+    // Routes of `/v3` list invalid fields as GNS3 does, in Python's spelling.
+    const [, field, complaint] = /'loc': \('body', '(\w+)'\), 'msg': (?:'|")(.+?)(?:'|"), 'input'/.exec(message ?? '') ?? [];
+    if (message) return complaint ? `${field}: ${complaint}` : message;
   } catch {
     // Plain text is a message already.
   }
   return text.trim() || `The server answered with status ${status}`;
+}
+
+/** Codes of refusals for want of a right. A project that the account may not see is answered as one that does not exist. */
+const refusals = ['forbidden', 'administrator_needed', 'project_not_found'];
+
+/** Adds to a refusal which entry of the access list decided, and whom to ask. */
+async function withReason(error: ApiError, method: string, path: string): Promise<ApiError> {
+  if (!refusals.includes(error.code)) return error;
+  return new ApiError(error.status, (await explainRefusal(method, path)) ?? error.message, error.code);
+}
+
+interface Explanation {
+  readonly username: string;
+  readonly allowed: boolean;
+  readonly reasons: readonly { readonly allowed: boolean; readonly sentence: string }[];
+  readonly ask: readonly string[];
+}
+
+/** Says why the account may not send a request, and whom to ask; undefined when it may, and when the server does not say. */
+export async function explainRefusal(method: string, path: string): Promise<string | undefined> {
+  const address = `/v3/access/users/me/explain/${method}${path.split('?', 1)[0]}`;
+  const answer = await fetch(address, { cache: 'no-store' }).catch(() => undefined);
+  if (!answer?.ok) return undefined;
+  const { username, allowed, reasons, ask } = (await answer.json()) as Explanation;
+  if (allowed) return undefined;
+  const sentence = reasons.find((reason) => !reason.allowed)?.sentence;
+  const others = ask.filter((name) => name !== username);
+  const { refusal } = texts;
+  const why = sentence === undefined ? refusal.administrator : refusal.privilege(sentence);
+  return others.length > 0 ? `${why} ${refusal.ask(others)}` : why;
 }
 
 /** Uses XMLHttpRequest: fetch reports no upload progress. */
@@ -119,7 +152,7 @@ function upload<T>(path: string, { method = 'POST', body, onProgress, signal }: 
       const { status, responseText } = request;
       if (status === 401) leaveSession(request.getResponseHeader('www-authenticate'));
       if (status >= 200 && status < 300) resolve((responseText === '' ? undefined : JSON.parse(responseText)) as T);
-      else reject(failure(status, responseText, request.getResponseHeader(codeHeader)));
+      else void withReason(failure(status, responseText, request.getResponseHeader(codeHeader)), method, path).then(reject);
     };
     signal?.addEventListener('abort', () => request.abort(), { once: true });
     request.send(body);

@@ -11,6 +11,7 @@ import { Lazy } from './ui/lazy.tsx';
 import { DialogList, ToastList } from './ui/toasts.tsx';
 
 const loadServer = async () => (await import('./panels/server-page.tsx')).ServerPage;
+const loadAccounts = async () => (await import('./panels/accounts-page.tsx')).AccountsPage;
 const loadTemplates = async () => (await import('./panels/templates-page.tsx')).TemplatesPage;
 
 export function Page() {
@@ -38,6 +39,8 @@ function View() {
       return view.consoleOf ? <ConsoleWindow nodeId={view.consoleOf} /> : <ProjectPage key={view.projectId} />;
     case 'server':
       return <Lazy load={loadServer} props={{}} />;
+    case 'accounts':
+      return <Lazy load={loadAccounts} props={{}} />;
     case 'appliances':
       return <AppliancesPage />;
     case 'images':

@@ -2,6 +2,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 
 export type View =
+  | { readonly name: 'accounts'; readonly part: string }
   | { readonly name: 'projects' | 'templates' | 'appliances' | 'images' | 'server' }
   | { readonly name: 'project'; readonly projectId: string; readonly consoleOf?: string };
 
@@ -20,6 +21,8 @@ const named = ['templates', 'appliances', 'images', 'server'] as const;
 export function viewOf(path: string): View {
   const [, projectId, consoleOf] = /^\/projects\/([\w-]+)(?:\/consoles\/([\w-]+))?$/.exec(path) ?? [];
   if (projectId !== undefined) return { name: 'project', projectId, ...(consoleOf && { consoleOf }) };
+  const [isAccounts, part = ''] = /^\/accounts(?:\/(\w+))?$/.exec(path) ?? [];
+  if (isAccounts !== undefined) return { name: 'accounts', part };
   return { name: named.find((name) => path === `/${name}`) ?? 'projects' };
 }
 

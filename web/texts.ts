@@ -23,6 +23,7 @@ export const texts = {
   projects: 'Projects',
   templates: 'Templates',
   server: 'Server',
+  accounts: 'Accounts',
   name: 'Name',
   create: 'Create',
   save: 'Save',
@@ -59,6 +60,7 @@ export const texts = {
   lost: 'The connection to the server is lost. The page may be out of date.',
 
   newProject: 'New project',
+  noProjects: 'No project is shared with your account yet.',
   searchProjects: 'Search projects',
   importProject: 'Import a project',
   serverProject: 'Or a project file (.gns3) on the machine of the server',
@@ -96,6 +98,7 @@ export const texts = {
   pickFiles: (what: string) => `Choose ${what}, or drop them here`,
   projectStatus: { opened: 'Open', closed: 'Closed' },
   openingProject: 'Opening the project…',
+  projectHidden: 'This project does not exist, or your account may not see it.',
   projectMissing: 'This project does not exist. It may have been deleted.',
   projectClosed: (name: string) => `“${name}” is closed`,
   toProjects: 'All projects',
@@ -363,6 +366,12 @@ export const texts = {
   ],
   actions,
 
+  refusal: {
+    administrator: 'Only an administrator may do this.',
+    privilege: (sentence: string) => `Your account may not do this. ${sentence}`,
+    ask: (names: readonly string[]) => `Ask ${new Intl.ListFormat('en', { type: 'disjunction' }).format(names)}.`,
+    lacks: (label: string, privilege: string) => `${label}: your account lacks ${privilege}`,
+  },
   signOutEverywhere: {
     title: 'Sign out everywhere?',
     text: 'All browsers that are signed in, this one too, need user and password again. Programs that send them are not affected.',

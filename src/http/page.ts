@@ -16,6 +16,8 @@ export const pagePaths = [
   '/appliances',
   '/images',
   '/server',
+  '/accounts',
+  '/accounts/:part',
 ];
 
 const contentTypes: Readonly<Record<string, string>> = {

@@ -220,14 +220,17 @@ export class Accounts implements Authenticator {
   ): Caller {
     const ends = token?.expires_at ? Date.parse(`${token.expires_at}Z`) : expiresAt;
     const first = this.findUser(userId);
-    const isSuperAdmin = first?.is_superadmin ?? false;
+    const isSuperAdmin = () => this.findUser(userId)?.is_superadmin ?? false;
     return {
       userId,
       username: first?.username ?? '',
-      isSuperAdmin: isSuperAdmin && !token?.privileges && !token?.path,
+      get isSuperAdmin() {
+        return isSuperAdmin() && !token?.privileges && !token?.path;
+      },
       ...(token && { tokenId: token.token_id }),
       may: (privilege, path) =>
-        isInScope(token, privilege, path) && decide(this.store.index, { userId, isSuperAdmin }, privilege, path).allowed,
+        isInScope(token, privilege, path) &&
+        decide(this.store.index, { userId, isSuperAdmin: isSuperAdmin() }, privilege, path).allowed,
       onChange: (listener) => this.store.onChange(listener),
       isValid: () => {
         const user = this.findUser(userId);

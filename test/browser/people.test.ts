@@ -6,6 +6,8 @@ import type { Page } from 'playwright-core';
 import { openTab, picture } from '../support/browser.ts';
 import { expectStatus, RawClient } from '../support/raw-http.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
+import { createNode, createProject } from '../support/with-server.ts';
+import { canvas, middleOf, toCanvas } from './page-parts.ts';
 
 const boss = { user: 'boss', password: 'of the configuration' };
 const erin = { user: 'erin', password: 'erins-password' };
@@ -105,6 +107,217 @@ describe('the own account', () => {
     await dialog.getByLabel('New password again').fill('another-password');
     await dialog.getByRole('button', { name: 'Change password' }).click();
     await dialog.getByText("'boss' is the user of the configuration: change it there").waitFor();
+    await close();
+  });
+});
+
+describe('a shared project', () => {
+  it('appears to the other account without loading the page again, which may do what its role allows', async () => {
+    const project = await createProject(admin, { name: 'Shared lab', auto_close: false });
+    const node = await createNode(admin, project, 'vpcs', { name: 'PC1' });
+    const [sharing, seeing] = await Promise.all([open(boss, `/projects/${project.id}`), open(erin)]);
+    await seeing.page.getByText('No project is shared with your account yet.').waitFor();
+    await sharing.page.getByRole('button', { name: 'Share the project' }).click();
+    const dialog = sharing.page.getByRole('dialog', { name: 'Share Shared lab' });
+    await dialog.getByText('only super admins can see it').waitFor();
+    await dialog.getByLabel('Name').fill('missing-user');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByText("The user 'missing-user' does not exist").waitFor();
+    await dialog.getByLabel('Name').fill(erin.user);
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByText(`Auditor on /projects/${project.id}`).waitFor();
+    await look(sharing.page, 'share');
+
+    // An auditor of this project only: everything is readable, and what is refused says why.
+    const { page } = seeing;
+    await page.getByText('Shared lab').click();
+    await canvas(page).node('PC1').click();
+    await page.locator('.inspector h2', { hasText: 'PC1' }).waitFor();
+    const start = page.getByRole('button', { name: 'Start', exact: true }).first();
+    assert.equal(await start.getAttribute('aria-disabled'), 'true');
+    assert.match((await start.getAttribute('title')) ?? '', /lacks Node.PowerMgmt/);
+    // Playwright takes a greyed button for one that cannot be clicked.
+    await start.click({ force: true });
+    await page.getByText(`No entry with Node.PowerMgmt applies to /projects/${project.id}/nodes/start. Ask boss.`).waitFor();
+    await look(page, 'refused');
+    for (const name of ['Notes', 'Activity', 'Snapshots', 'Captures']) {
+      await toCanvas(page);
+      await page.getByRole('button', { name, exact: true }).click();
+      await page.locator('dialog[open]').waitFor();
+    }
+    await toCanvas(page);
+    await page.getByRole('button', { name: 'Share the project' }).click();
+    await page.getByText('You may not change who can see and change this project. Ask boss.').waitFor();
+    await toCanvas(page);
+    const [x, y] = await middleOf(canvas(page).node('PC1'));
+    await page.mouse.move(x, y);
+    await page.mouse.down();
+    await page.mouse.move(x + 80, y + 40, { steps: 4 });
+    await page.mouse.up();
+    await page
+      .getByText(/No entry with Node.Modify applies to/)
+      .first()
+      .waitFor();
+    const { x: kept } = await admin.get<{ x: number }>(`${project.path}/nodes/${node.node_id}`);
+    assert.equal(kept, node.x);
+
+    // A role that is given acts at once, also on the open page.
+    await dialog.getByLabel(`Role of ${erin.user}`).selectOption('work');
+    await dialog.getByText(`User on /projects/${project.id}`).waitFor();
+    await page.locator('button[aria-label="Start all"]:not([aria-disabled])').click();
+    await page.locator('.node.started, .node-list .dot.started, .dot.started').first().waitFor({ state: 'attached' });
+    // And so does one that is taken away.
+    await dialog.getByRole('button', { name: `Remove ${erin.user}` }).click();
+    await page.getByRole('heading', { name: 'This project does not exist, or your account may not see it.' }).waitFor();
+    assert.deepEqual([...sharing.problems, ...seeing.problems], []);
+    await Promise.all([sharing.close(), seeing.close()]);
+  });
+});
+
+describe('the administration', () => {
+  it('adds users, groups, roles, entries and pools, and explains a decision, by keyboard and in narrow windows', async () => {
+    await createProject(admin, { name: 'Course lab', auto_close: false });
+    const { page, problems, close } = await open(boss);
+    await page.getByRole('link', { name: 'Accounts' }).click();
+    const dialog = page.getByRole('dialog');
+    const part = async (name: string) => {
+      await page.getByRole('navigation', { name: 'Accounts and rights' }).getByRole('link', { name }).click();
+      await page.getByRole('table', { name }).or(page.locator('.empty')).first().waitFor();
+    };
+    const command = async (row: string, entry: string) => {
+      await page.getByRole('button', { name: `Actions for ${row}`, exact: true }).click();
+      await page.getByRole('menuitem', { name: entry, exact: true }).click();
+    };
+    const row = (name: string) => page.locator('.data-table').getByRole('row', { name: new RegExp(name) });
+
+    await row('erin').getByText('active').waitFor();
+    await page.getByRole('button', { name: 'Add a user' }).focus();
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Name', { exact: true }).fill('dana');
+    await dialog.getByLabel('Password').fill('short');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('password: String should have at least 8 characters').waitFor();
+    await look(page, 'accounts-add');
+    await dialog.getByLabel('Password').fill('danas-password');
+    await page.keyboard.press('Enter');
+    await row('dana').waitFor();
+    const dana = new RawClient(server.url, basic({ user: 'dana', password: 'danas-password' }));
+    expectStatus(await dana.send('GET /v2/projects'), 200);
+    await command('dana', 'Edit');
+    await dialog.getByLabel('Full name').fill('Dana Example');
+    await page.keyboard.press('Enter');
+    await row('dana').getByText('Dana Example').waitFor();
+    await command('dana', 'Disable');
+    await row('dana').getByText('disabled').waitFor();
+    expectStatus(await dana.send('GET /v2/projects'), 401);
+    await command('dana', 'Enable');
+    await row('dana').getByText('active').waitFor();
+    await command('dana', 'Set a password');
+    await dialog.getByLabel('Password').fill('another-password');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    expectStatus(await dana.send('GET /v2/projects'), 401);
+    await command('dana', 'Make a super admin');
+    await row('dana').getByText('Super admin, active').waitFor();
+    await command('dana', 'Delete');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText("Super admin 'dana' cannot be deleted").waitFor();
+    await command('dana', 'No super admin any more');
+    await row('dana')
+      .getByText(/^active/)
+      .waitFor();
+    await look(page, 'accounts-users');
+
+    await part('Groups');
+    await page.getByRole('button', { name: 'Add a group' }).click();
+    await dialog.getByLabel('Name').fill('class');
+    await page.keyboard.press('Enter');
+    await row('class').waitFor();
+    await command('class', 'Members');
+    await dialog.getByLabel('Add').first().selectOption({ label: 'dana' });
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByRole('listitem').getByText('dana').waitFor();
+    await look(page, 'accounts-members');
+    await page.keyboard.press('Escape');
+
+    await part('Roles');
+    await page.getByRole('button', { name: 'Add a role' }).click();
+    await dialog.getByLabel('Name').fill('starter');
+    await page.keyboard.press('Enter');
+    await row('starter').waitFor();
+    await command('starter', 'Privileges');
+    for (const name of ['Project.Audit', 'Node.PowerMgmt']) {
+      await dialog.getByRole('checkbox', { name }).click();
+      await page.locator(`input[aria-label="${name}"]:checked`).waitFor();
+    }
+    await look(page, 'accounts-privileges');
+    await page.keyboard.press('Escape');
+    await row('starter').getByRole('cell', { name: '2', exact: true }).waitFor();
+
+    await part('Resource pools');
+    await page.getByRole('button', { name: 'Add a pool' }).click();
+    await dialog.getByLabel('Name').fill('course');
+    await page.keyboard.press('Enter');
+    await row('course').waitFor();
+    await command('course', 'Projects');
+    await dialog.getByLabel('Add').first().selectOption({ label: 'Course lab' });
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByRole('listitem').getByText('Course lab').waitFor();
+    await page.keyboard.press('Escape');
+    const [pool] = await admin.get<{ resource_pool_id: string }[]>('/v3/pools');
+
+    await part('Access list');
+    await page.getByRole('button', { name: 'Add an entry' }).click();
+    await dialog.getByLabel('Kind').selectOption({ label: 'Group' });
+    await dialog.getByLabel('Who').selectOption({ label: 'class' });
+    await dialog.getByLabel('Path', { exact: true }).fill(`/pools/${pool?.resource_pool_id}`);
+    await dialog.getByLabel('Role').selectOption({ label: 'starter' });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await row('class').getByText('Resource pool "course"').waitFor();
+    const project = (await admin.get<{ name: string; project_id: string }[]>('/v2/projects')).find(
+      ({ name }) => name === 'Course lab',
+    );
+    await page.getByLabel('User', { exact: true }).selectOption({ label: 'dana' });
+    await page.getByLabel('Method').selectOption('POST');
+    await page.getByLabel('Path of the request').fill(`/v2/projects/${project?.project_id}/nodes/start`);
+    await page.keyboard.press('Enter');
+    await page.getByText('dana may.').waitFor();
+    await page.getByText(/The entry of the group 'class' on \/pools\/.* with the role 'starter' grants Node.PowerMgmt/).waitFor();
+    await look(page, 'accounts-entries');
+    await page.setViewportSize({ width: 420, height: 800 });
+    await look(page, 'accounts-narrow');
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    assert.ok(overflow <= 0, `${overflow} pixels wider than the window`);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await command('class', 'Delete');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No entries').waitFor();
+    assert.deepEqual(problems, []);
+    await close();
+  });
+
+  it('is offered only to accounts that may read a part of it', async () => {
+    const { page, close } = await open(erin);
+    await page.getByRole('link', { name: 'Templates' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'Accounts' }).count(), 0);
+    await page.goto(`${server.url}/accounts`);
+    await page.getByText('Your account may not read accounts and rights.').waitFor();
+    await close();
+  });
+});
+
+describe('a project that the account may not see', () => {
+  it('says so and whom to ask, and a closed one that it may not open says why', async () => {
+    const hidden = await createProject(admin, { name: 'Hidden' });
+    const { page, problems, close } = await open(erin, `/projects/${hidden.id}`);
+    await page.getByRole('heading', { name: 'This project does not exist, or your account may not see it.' }).waitFor();
+    await page.getByText(/No entry with Project.Audit applies to .* Ask boss\./).waitFor();
+    await admin.post(`${hidden.path}/close`, {}, 204);
+    await admin.put(`/v3/projects/${hidden.id}/access`, { ace_type: 'user', name: erin.user, level: 'view' });
+    await page.goto(`${server.url}/projects/${hidden.id}`);
+    await page.getByRole('heading', { name: 'Hidden' }).waitFor();
+    await page.getByText(/No entry with Project.Allocate applies to .*\/open\. Ask boss\./).waitFor();
+    assert.deepEqual(problems, []);
     await close();
   });
 });

@@ -156,16 +156,20 @@ test('an account reads its privileges on paths, with those on what lies below', 
   interface Rights {
     readonly username: string;
     readonly is_administrator: boolean;
-    readonly rights: readonly { readonly path: string; readonly privileges: readonly string[] }[];
+    readonly rights: readonly {
+      readonly path: string;
+      readonly privileges: readonly string[];
+      readonly below: readonly string[];
+    }[];
   }
   const rightsOf = (name: string, paths: string) => clientOf(name).get<Rights>(`/v3/access/users/me/rights?paths=${paths}`);
   const path = `/projects/${project.id}`;
   const { username, is_administrator, rights } = await rightsOf('viewer', `${path},/templates,/projects`);
   assert.deepEqual([username, is_administrator], ['viewer', false]);
   const [onProject, onTemplates, onProjects] = rights.map(({ privileges }) => privileges);
+  assert.deepEqual([onProjects, onTemplates, rights[0]?.below], [[], [], []]);
+  assert.deepEqual(rights[2]?.below, onProject);
   assert.ok(onProject?.includes('Node.Audit') && !onProject.includes('Node.Modify'));
-  assert.deepEqual(onTemplates, []);
-  assert.deepEqual(onProjects, onProject);
   assert.equal((await admin.get<Rights>('/v3/access/users/me/rights')).rights[0]?.privileges.length, 45);
   for (const wrong of ['projects', Array(21).fill('/').join(','), `/${'x'.repeat(1000)}`])
     expectStatus(await clientOf('viewer').send(`GET /v3/access/users/me/rights?paths=${wrong}`), 422);
@@ -204,4 +208,28 @@ test('a feed announces changes of rights only to those who ask for it', async ()
     socket.close();
     await socket.closed;
   }
+});
+
+test('super admins are made and dismissed by super admins only, which acts on tokens, too', async () => {
+  const path = `/v3/access/users/${ids.get('outsider')}`;
+  const outsider = clientOf('outsider');
+  await admin.post('/v3/access/acl', {
+    ...{ ace_type: 'user', user_id: ids.get('manager'), path: '/', role_id: await roleId('User manager') },
+  });
+  const refused = expectStatus(await clientOf('manager').send(`PUT ${path}`, { body: { is_superadmin: true } }), 403);
+  assert.match(refused.text(), /Only a super admin/);
+  expectStatus(await outsider.send('GET /v3/access/users'), 403);
+  await admin.put(path, { is_superadmin: true });
+  expectStatus(await outsider.send('GET /v3/access/users'), 200);
+  const { token } = await outsider.post<{ token: string }>('/v3/access/users/me/tokens', { name: 'all' });
+  const headers = { authorization: `Bearer ${token}` };
+  expectStatus(await new RawClient(server.url, headers).send('GET /v3/access/users'), 200);
+  const socket = await openWebSocket(`${server.url}${project.path}/notifications/ws`, headers);
+  await admin.put(path, { is_superadmin: false });
+  await socket.closed;
+  expectStatus(await new RawClient(server.url, headers).send('GET /v3/access/users'), 403);
+  expectStatus(await outsider.send('GET /v3/access/users'), 403);
+  const users = await admin.get<{ username: string; user_id: string }[]>('/v3/access/users');
+  const own = users.find(({ username }) => username === boss.user)?.user_id;
+  expectStatus(await admin.send(`PUT /v3/access/users/${own}`, { body: { is_superadmin: false } }), 403);
 });

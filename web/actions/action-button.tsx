@@ -1,11 +1,13 @@
 /** Buttons and menus that run commands. */
 
 import { useApp } from '../state/app.ts';
+import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { moveFocus } from '../ui/focus.ts';
 import { Icon } from '../ui/icon.tsx';
 import { type Action, contextOf, runAction } from './action.ts';
 import { shownChord } from './keys.ts';
+import { lackedBy } from './needs.ts';
 
 interface ActionButtonProps {
   readonly action: Action;
@@ -18,12 +20,15 @@ export function ActionButton({ action, withLabel = false, kind = 'quiet' }: Acti
   const context = contextOf(app);
   if (action.offered?.(context) === false) return null;
   const [chord] = action.keys ?? [];
+  const lacked = lackedBy(action, context);
+  const title = lacked && texts.refusal.lacks(action.label, lacked);
   return (
     <Button
       kind={kind}
       {...(action.icon && { icon: action.icon })}
       label={action.label}
-      title={chord ? `${action.label}  (${shownChord(chord)})` : action.label}
+      title={title ?? (chord ? `${action.label}  (${shownChord(chord)})` : action.label)}
+      refused={lacked !== undefined}
       disabled={!action.enabled(context)}
       pressed={action.on?.(context)}
       onClick={() => runAction(action, app)}
@@ -46,6 +51,7 @@ export function ActionMenu({ actions, done }: { readonly actions: readonly Actio
             role="menuitem"
             class={action.danger ? 'danger' : ''}
             disabled={!action.enabled(context)}
+            aria-disabled={lackedBy(action, context) !== undefined}
             onClick={() => {
               done();
               runAction(action, app);

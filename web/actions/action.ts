@@ -1,7 +1,9 @@
 /** A command of the page. Menus, the toolbar, the keyboard and the `?` page are built from the list in `actions.ts`. */
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
+import { sayWhyNot } from '../state/why.ts';
 import type { IconName } from '../ui/icon.tsx';
+import { lackedBy } from './needs.ts';
 
 export type ActionGroup = 'nodes' | 'links' | 'edit' | 'draw' | 'arrange' | 'view' | 'project' | 'page';
 
@@ -45,10 +47,12 @@ export const inProject = ({ project }: ActionContext): boolean => project?.phase
 
 export const contextOf = (app: App): ActionContext => ({ app, project: app.project.value });
 
-/** Runs the command if it is enabled; shows an error as a toast. */
+/** Runs the command if it is enabled; shows an error as a toast, and why the account may not run it. */
 export function runAction(action: Action, app: App): void {
   const context = contextOf(app);
   if (action.offered?.(context) === false || !action.enabled(context)) return;
+  const lacked = lackedBy(action, context);
+  if (lacked !== undefined) return void sayWhyNot(app, lacked, context.project?.id);
   void app.toasts.attempt(async () => {
     await action.run(context);
   });

@@ -80,6 +80,18 @@ export const projectActions: readonly Action[] = [
     },
   },
   {
+    id: 'project-access',
+    label: texts.actions.access,
+    group: 'project',
+    icon: 'people',
+    offered: ({ app }) => app.server.rights.account.value !== undefined,
+    enabled: inProject,
+    run: (context) => {
+      const project = opened(context);
+      if (project) projectDialogs.access(context.app, project);
+    },
+  },
+  {
     id: 'share-view',
     label: texts.actions.share,
     group: 'project',

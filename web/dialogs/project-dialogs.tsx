@@ -58,6 +58,12 @@ export const projectDialogs = {
       return (close) => <ProjectSettings project={project} close={close} />;
     });
   },
+  access(app: App, project: Project): void {
+    showLazily(app, async () => {
+      const { AccessDialog } = await import('../people/access-dialog.tsx');
+      return (close) => <AccessDialog project={project} close={close} />;
+    });
+  },
   snapshots(app: App, project: Project): void {
     showLazily(app, async () => {
       const { SnapshotsDialog } = await import('./snapshots-dialog.tsx');

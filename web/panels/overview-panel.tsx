@@ -28,6 +28,7 @@ export function OverviewPanel() {
           'project-captures',
           'project-notes',
           'project-activity',
+          'project-access',
         ].map((id) => (
           <ActionButton key={id} action={getAction(id)} withLabel kind="plain" />
         ))}

@@ -15,6 +15,11 @@ export function projectCommands(app: App, project: Project): readonly MenuEntry[
     isOpen && { label: texts.actions.closeProject, icon: 'power', run: attempt(() => projectDialogs.close(app, project)) },
     { label: texts.rename, icon: 'edit', run: attempt(() => projectDialogs.rename(app, project)) },
     { label: texts.duplicate, icon: 'copy', run: attempt(() => projectDialogs.duplicate(app, project)) },
+    app.server.rights.account.value !== undefined && {
+      label: texts.actions.access,
+      icon: 'people',
+      run: () => projectDialogs.access(app, project),
+    },
     {
       label: texts.actions.export,
       icon: 'download',

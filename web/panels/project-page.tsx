@@ -201,14 +201,15 @@ function ContextMenu() {
 }
 
 function NotOpen() {
-  const { toasts } = useApp();
+  const { toasts, server } = useApp();
   const project = useProject();
+  const missing = server.rights.account.value ? texts.projectHidden : texts.projectMissing;
   const isMissing = project.phase.value === 'missing';
   return (
     <div class="page">
       <TopBar />
       <main class="not-open">
-        <h1>{isMissing ? texts.projectMissing : texts.projectClosed(project.project.value?.name ?? '')}</h1>
+        <h1>{isMissing ? missing : texts.projectClosed(project.project.value?.name ?? '')}</h1>
         <div class="row">
           {!isMissing && (
             <Button kind="primary" icon="folder" onClick={() => toasts.attempt(() => project.open())}>

@@ -5,6 +5,7 @@ import type { Project } from '../../src/schema/project.ts';
 import { projectDialogs } from '../dialogs/project-dialogs.tsx';
 import { projectPath } from '../router.ts';
 import { useApp } from '../state/app.ts';
+import { sayWhyNot } from '../state/why.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -17,7 +18,9 @@ import { TopBar } from './top-bar.tsx';
 export function ProjectsPage() {
   const app = useApp();
   const search = useSignal('');
-  const { projects, known } = app.server;
+  const { projects, known, rights } = app.server;
+  const { mayCreate } = rights;
+  const ifAllowed = (task: () => unknown) => () => (mayCreate ? task() : sayWhyNot(app, 'Project.Allocate'));
   const wanted = search.value.trim().toLowerCase();
   const all = projects.all.value.toSorted(byName);
   const shown = all.filter(({ name }) => (name ?? '').toLowerCase().includes(wanted));
@@ -39,20 +42,20 @@ export function ProjectsPage() {
               }}
             />
           </label>
-          <Button icon="wire" onClick={() => projectDialogs.samples(app)}>
+          <Button icon="wire" refused={!mayCreate} onClick={ifAllowed(() => projectDialogs.samples(app))}>
             {texts.samples}
           </Button>
-          <Button icon="upload" onClick={() => projectDialogs.openLab(app)}>
+          <Button icon="upload" refused={!mayCreate} onClick={ifAllowed(() => projectDialogs.openLab(app))}>
             {texts.lab.open}
           </Button>
-          <Button icon="upload" onClick={() => projectDialogs.import(app)}>
+          <Button icon="upload" refused={!mayCreate} onClick={ifAllowed(() => projectDialogs.import(app))}>
             {texts.import}
           </Button>
-          <Button kind="primary" icon="plus" onClick={() => projectDialogs.create(app)}>
+          <Button kind="primary" icon="plus" refused={!mayCreate} onClick={ifAllowed(() => projectDialogs.create(app))}>
             {texts.newProject}
           </Button>
         </div>
-        {known.value && all.length === 0 && <DemoOffer />}
+        {known.value && all.length === 0 && (mayCreate ? <DemoOffer /> : <p class="empty">{texts.noProjects}</p>)}
         {all.length > 0 && shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
         <ul class="project-list">
           {shown.map((project) => (

@@ -20,7 +20,7 @@ function FindButton() {
 }
 
 export function TopBar({ children }: { readonly children?: ComponentChildren }) {
-  const { router } = useApp();
+  const { router, server } = useApp();
   const { name } = router.view.value;
   const link = (path: string, label: string, view: readonly string[]) => (
     <a href={path} aria-current={view.includes(name) ? 'page' : undefined}>
@@ -43,6 +43,7 @@ export function TopBar({ children }: { readonly children?: ComponentChildren }) 
           {link('/', texts.projects, ['projects'])}
           {link('/templates', texts.templates, ['templates', 'appliances', 'images'])}
           {link('/server', texts.server, ['server'])}
+          {server.rights.mayAdminister && link('/accounts', texts.accounts, ['accounts'])}
         </nav>
       )}
       <span class="grow" />

@@ -86,6 +86,8 @@ export class ProjectState {
   readonly #overrides = new Overrides<LocalState>();
   /** A new project may be shown before the list contains it. */
   #isListed = false;
+  /** Connections that were attempted. */
+  #attempts = 0;
 
   constructor(api: Api, id: string, ownName: ReadonlySignal<string>) {
     this.#api = api;
@@ -103,7 +105,10 @@ export class ProjectState {
       send: (places) => putItems(api, this, places),
     });
     this.live = new Live({
-      address: (since) => api.socket(`${this.path}/notifications/ws?presence=true${since === undefined ? '' : `&since=${since}`}`),
+      address: async (since) => {
+        await this.#checkExistence();
+        return api.socket(`${this.path}/notifications/ws?presence=true${since === undefined ? '' : `&since=${since}`}`);
+      },
       resumes: true,
       read: () => this.read(),
       onNotice: (notice) => this.#notices.push(notice),
@@ -129,8 +134,7 @@ export class ProjectState {
     try {
       let project = await get<Project>('');
       // Showing a project opens it; a project closed meanwhile stays closed until the user opens it.
-      if (project.status === 'closed' && this.phase.peek() === 'loading')
-        project = await this.#api.post<Project>(`${this.path}/open`);
+      if (project.status === 'closed' && this.phase.peek() === 'loading') project = (await this.#openIfAllowed()) ?? project;
       if (project.status === 'closed') return this.#close(project);
       const [nodes, links, drawings] = await Promise.all([
         get<Node[]>('/nodes'),
@@ -146,9 +150,35 @@ export class ProjectState {
         this.selection.forgetMissing();
       });
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) this.phase.value = 'missing';
+      if (error instanceof ApiError && error.status === 404) this.#missing(error);
       throw error;
     }
+  }
+
+  /** Opens the project; undefined for an account that may only see it. */
+  async #openIfAllowed(): Promise<Project | undefined> {
+    try {
+      return await this.#api.post<Project>(`${this.path}/open`);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 403) throw error;
+      this.message.value = { level: 'error', message: error.message };
+      return undefined;
+    }
+  }
+
+  /** Finds out why nothing could be read: a WebSocket does not say why it is refused. */
+  async #checkExistence(): Promise<void> {
+    this.#attempts += 1;
+    if (this.#attempts === 1 || this.phase.peek() !== 'loading') return;
+    await this.#api.get(this.path).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) this.#missing(error);
+      throw error;
+    });
+  }
+
+  #missing({ message }: ApiError): void {
+    this.phase.value = 'missing';
+    this.message.value = { level: 'error', message };
   }
 
   /** The list's entry of this project: only the server's feed reports that it was closed, opened or deleted. */

@@ -10,20 +10,23 @@ export interface SignedInAccount {
 }
 
 interface OwnRights extends SignedInAccount {
-  readonly rights: readonly { readonly path: string; readonly privileges: readonly Privilege[] }[];
+  readonly rights: readonly {
+    readonly path: string;
+    readonly privileges: readonly Privilege[];
+    readonly below: readonly Privilege[];
+  }[];
 }
 
+/** Parts of the administration: the privilege to read each, and its path. */
+export const administration = {
+  users: ['User.Audit', '/access/users'],
+  groups: ['Group.Audit', '/access/groups'],
+  roles: ['Role.Audit', '/access/roles'],
+  entries: ['ACE.Audit', '/access/acl'],
+  pools: ['Pool.Audit', '/pools'],
+} as const;
 /** Paths of which every view has commands. */
-const commonPaths = [
-  '/projects',
-  '/templates',
-  '/computes',
-  '/access/users',
-  '/access/groups',
-  '/access/roles',
-  '/access/acl',
-  '/pools',
-];
+const commonPaths = ['/projects', ...Object.values(administration).map(([, path]) => path)];
 
 export class Rights {
   /** Undefined without a login: the server then decides alone. */
@@ -33,7 +36,7 @@ export class Rights {
   /** Counts announced changes. */
   readonly changes = signal(0);
   readonly #account = signal<SignedInAccount | undefined>(undefined);
-  readonly #privileges = signal<ReadonlyMap<string, ReadonlySet<Privilege>>>(new Map());
+  readonly #rights = signal<ReadonlyMap<string, OwnRights['rights'][number]>>(new Map());
   readonly #api: Api;
   /** Path of the open project. */
   #project: string | undefined;
@@ -49,7 +52,7 @@ export class Rights {
     const own = signedIn
       ? await this.#api.get<OwnRights>(`/v3/access/users/me/rights?paths=${paths.join(',')}`).catch(() => undefined)
       : undefined;
-    this.#privileges.value = new Map(own?.rights.map(({ path, privileges }) => [path, new Set(privileges)]));
+    this.#rights.value = new Map(own?.rights.map((right) => [right.path, right]));
     this.#account.value = own;
     this.signedIn.value = signedIn;
   }
@@ -60,8 +63,19 @@ export class Rights {
     if (this.#project !== undefined && this.#account.peek()) await this.read();
   }
 
-  /** Whether the account may have a privilege on a path or below; true where that is not known. */
+  /** Whether the account may read users, groups, roles, entries or pools. */
+  get mayAdminister(): boolean {
+    return this.account.value !== undefined && Object.values(administration).some(([privilege, path]) => this.may(privilege, path));
+  }
+
+  /** Whether the account has a privilege on a path or on something below; true where that is not known. */
   may(privilege: Privilege, path: string): boolean {
-    return this.#privileges.value.get(path)?.has(privilege) ?? true;
+    const known = this.#rights.value.get(path);
+    return known === undefined || known.privileges.includes(privilege) || known.below.includes(privilege);
+  }
+
+  /** Whether the account may create projects. */
+  get mayCreate(): boolean {
+    return this.#rights.value.get('/projects')?.privileges.includes('Project.Allocate') ?? true;
   }
 }

@@ -54,6 +54,7 @@ export const actions = {
   signOutEverywhere: 'Sign out everywhere',
   notes: 'Notes',
   activity: 'Activity',
+  access: 'Share the project',
   share: 'Share this view',
   saveSvg: 'Save the canvas as SVG',
   savePng: 'Save the canvas as PNG',

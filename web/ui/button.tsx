@@ -9,6 +9,8 @@ interface ButtonProps {
   readonly title?: string | undefined;
   readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly disabled?: boolean;
+  /** The account lacks the right: greyed, and a click says why. */
+  readonly refused?: boolean;
   readonly pressed?: boolean | undefined;
   readonly submit?: boolean;
   /** Gets the focus when its dialog opens. */
@@ -16,13 +18,14 @@ interface ButtonProps {
   readonly children?: ComponentChildren;
 }
 
-export function Button({ kind = 'plain', icon, label, title, pressed, submit, focused, children, ...rest }: ButtonProps) {
+export function Button({ kind = 'plain', icon, label, title, refused, pressed, submit, focused, children, ...rest }: ButtonProps) {
   return (
     <button
       type={submit ? 'submit' : 'button'}
       class={`button ${kind}${children ? '' : ' only-icon'}`}
       aria-label={label}
       aria-pressed={pressed}
+      aria-disabled={refused || undefined}
       title={title ?? label}
       data-focus={focused}
       {...rest}

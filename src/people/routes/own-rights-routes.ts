@@ -34,7 +34,7 @@ export function ownRightsRoutes(accounts: Accounts, places: AclPlaces): Route[] 
         if (wrong !== undefined || paths.length > mostPaths)
           throw fault('invalid_request', { reason: `paths has at most ${mostPaths} paths that begin with /` });
         const { username, is_superadmin } = userOf(caller);
-        const rights = paths.map((path) => ({ path, privileges: privilegesOf(accounts, caller, path) }));
+        const rights = paths.map((path) => rightsOn(accounts, caller, path));
         return { username, is_superadmin, is_administrator: isAdministrator(caller), rights };
       },
     ),
@@ -54,13 +54,16 @@ export function ownRightsRoutes(accounts: Accounts, places: AclPlaces): Route[] 
   ];
 }
 
-/** Lists the privileges that the account has on a path or anywhere below it: what a client may offer there. */
-function privilegesOf({ store }: Accounts, caller: Caller, path: string): string[] {
+/** Lists the privileges that the account has on a path, and those that it has only below: what a client may offer there. */
+function rightsOn({ store }: Accounts, caller: Caller, path: string) {
   const { entries, groups } = store.index;
   const prefix = path === '/' ? '/' : `${path}/`;
-  const below = [caller.userId, ...(groups.get(caller.userId) ?? [])].flatMap((id) =>
-    [...(entries.get(id)?.keys() ?? [])].filter((one) => one.startsWith(prefix)),
-  );
-  const paths = [path, ...new Set(below)];
-  return privileges.filter((privilege) => paths.some((one) => caller.may(privilege, one)));
+  const ids = [caller.userId, ...(groups.get(caller.userId) ?? [])];
+  const lower = new Set(ids.flatMap((id) => [...(entries.get(id)?.keys() ?? [])].filter((one) => one.startsWith(prefix))));
+  const others = privileges.filter((privilege) => !caller.may(privilege, path));
+  return {
+    path,
+    privileges: privileges.filter((privilege) => !others.includes(privilege)),
+    below: others.filter((privilege) => [...lower].some((one) => caller.may(privilege, one))),
+  };
 }

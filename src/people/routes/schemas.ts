@@ -78,7 +78,13 @@ export const OwnRights = Type.Object(
     username: text,
     is_superadmin: Type.Boolean(),
     is_administrator: Type.Boolean(),
-    rights: Type.Array(Type.Object({ path: text, privileges: Type.Array(text) })),
+    rights: Type.Array(
+      Type.Object({
+        path: text,
+        privileges: Type.Array(text),
+        below: Type.Array(text, { description: 'privileges that the account has only on something below the path' }),
+      }),
+    ),
   },
   named('OwnRights'),
 );
@@ -138,7 +144,12 @@ export const UserCreate = Type.Object(
   named('UserCreate'),
 );
 export const UserUpdate = Type.Object(
-  { username: optional(AccountName), is_active: optional(Type.Boolean()), ...personal },
+  {
+    username: optional(AccountName),
+    is_active: optional(Type.Boolean()),
+    is_superadmin: optional(Type.Boolean({ description: 'only a super admin changes it; GNS3 does not have it' })),
+    ...personal,
+  },
   named('UserUpdate'),
 );
 export const OwnUserUpdate = Type.Object(personal, named('LoggedInUserUpdate'));

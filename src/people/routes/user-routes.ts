@@ -157,8 +157,8 @@ function otherRoutes(accounts: Accounts): Route[] {
       { summary: 'Change a user', right: 'User.Modify', body: UserUpdate, reply: UserObject },
       async ({ path, body, caller }) => {
         const user = accounts.getUser(path.user_id);
-        if (user.is_superadmin && caller?.isSuperAdmin === false)
-          throw fault('account_refused', { reason: 'Only a super admin may change a super admin' });
+        if ((user.is_superadmin || body.is_superadmin) && caller?.isSuperAdmin === false)
+          throw fault('account_refused', { reason: 'Only a super admin may change or make a super admin' });
         return userObject(await update(accounts, user, body));
       },
     ),
@@ -204,17 +204,22 @@ export async function createUser(accounts: Accounts, body: Static<typeof UserCre
   });
 }
 
-/** Changes a user. A new name, a new password and disabling end all logins. @throws account_taken, account_refused */
+/**
+ * Changes a user. A new name or password, disabling, and becoming a super admin or none end all logins. @throws account_taken,
+ * account_refused
+ */
 async function update(accounts: Accounts, user: UserRecord, body: Static<typeof UserUpdate>): Promise<UserRecord> {
-  const { username, email, full_name, password, is_active } = body;
+  const { username, email, full_name, password, is_active, is_superadmin } = body;
   const isFixed =
-    (accounts.isConfigured(user) && (username || is_active === false)) || (accounts.isConfigured(user, 'password') && password);
+    (accounts.isConfigured(user) && (username || is_active === false || is_superadmin === false)) ||
+    (accounts.isConfigured(user, 'password') && password);
   if (isFixed) throw fault('account_refused', { reason: `'${user.username}' is the user of the configuration: change it there` });
   requireFree(accounts, { ...(username && { username }), email: email ?? null });
   const hash = password ? await accounts.passwords.hash(password) : undefined;
   requireFree(accounts, { ...(username && { username }), email: email ?? null });
   const current = accounts.getUser(user.user_id);
-  const endsLogins = hash !== undefined || Boolean(username) || (is_active === false && current.is_active);
+  const turned = typeof is_superadmin === 'boolean' && is_superadmin !== current.is_superadmin;
+  const endsLogins = hash !== undefined || Boolean(username) || turned || (is_active === false && current.is_active);
   return accounts.store.put('user', {
     ...current,
     ...(username && { username }),
@@ -222,6 +227,7 @@ async function update(accounts: Accounts, user: UserRecord, body: Static<typeof 
     ...(full_name !== undefined && { full_name }),
     ...(hash !== undefined && { hash }),
     ...(typeof is_active === 'boolean' && { is_active }),
+    ...(turned && { is_superadmin }),
     token_version: current.token_version + Number(endsLogins),
     updated_at: now(),
   });
