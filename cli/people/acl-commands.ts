@@ -3,6 +3,7 @@ import type { EntryObject, Explanation } from '../../src/people/routes/schemas.t
 import type { Static } from '../../src/schema/type.ts';
 import { type CliCommand, CliUsageError, serverOptions } from '../command.ts';
 import { findGroup, findRole, findUser, listGroups, listRoles, listUsers } from './find-records.ts';
+import { onlyName } from './user-commands.ts';
 
 type ListedEntry = Static<typeof EntryObject>;
 
@@ -43,13 +44,14 @@ const listCommand: CliCommand = {
       ...roles.map(({ role_id, name }) => [role_id, name] as const),
     ]);
     out.table(
-      ['OF', 'NAME', 'ROLE', 'PATH', 'EFFECT'],
+      ['OF', 'NAME', 'ROLE', 'PATH', 'EFFECT', 'ID'],
       entries.map((entry) => [
         entry.ace_type,
         names.get(entry.ace_type === 'user' ? entry.user_id : entry.group_id) ?? '',
         names.get(entry.role_id) ?? '',
         entry.path,
         `${entry.allowed ? 'grants' : 'refuses'}${entry.propagate ? '' : ', on this path only'}`,
+        entry.ace_id,
       ]),
     );
     return 0;
@@ -87,6 +89,20 @@ const addCommand: CliCommand = {
   },
 };
 
+const removeCommand: CliCommand = {
+  name: 'acl remove',
+  args: 'ID',
+  summary: 'Delete an entry of the access list',
+  options: serverOptions,
+  examples: [{ line: 'patchbay acl remove 7f3c2a2e-6a3c-4a0e-9d0f-6a1f4d7f9b11', does: 'The id is that of patchbay acl list' }],
+  run: async (call) => {
+    const id = onlyName(call, 'acl remove', 'ID');
+    await call.api.json('DELETE', `/v3/access/acl/${encodeURIComponent(id)}`);
+    if (!call.out.isJson) call.out.print(`The entry ${id} is deleted`);
+    return 0;
+  },
+};
+
 const explainCommand: CliCommand = {
   name: 'acl explain',
   args: 'USER METHOD PATH',
@@ -113,4 +129,4 @@ const explainCommand: CliCommand = {
   },
 };
 
-export const aclCommands: readonly CliCommand[] = [roleListCommand, listCommand, addCommand, explainCommand];
+export const aclCommands: readonly CliCommand[] = [roleListCommand, listCommand, addCommand, removeCommand, explainCommand];

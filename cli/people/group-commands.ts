@@ -40,6 +40,22 @@ const addCommand: CliCommand = {
   },
 };
 
+const removeCommand: CliCommand = {
+  name: 'group remove',
+  args: 'NAME',
+  summary: 'Delete a group with its rights; its members stay',
+  options: placeOptions,
+  examples: [{ line: 'patchbay group remove students', does: 'Delete a group' }],
+  run: (call) => {
+    const name = onlyName(call, 'group remove');
+    return withAccounts(call, async (api) => {
+      await api.json('DELETE', `/v3/access/groups/${(await findGroup(api, name)).user_group_id}`);
+      if (!call.out.isJson) call.out.print(`The group ${name} is deleted`);
+      return 0;
+    });
+  },
+};
+
 const membersCommand: CliCommand = {
   name: 'group members',
   args: 'GROUP',
@@ -75,4 +91,4 @@ const membersCommand: CliCommand = {
   },
 };
 
-export const groupCommands: readonly CliCommand[] = [listCommand, addCommand, membersCommand];
+export const groupCommands: readonly CliCommand[] = [listCommand, addCommand, removeCommand, membersCommand];

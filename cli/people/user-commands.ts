@@ -94,6 +94,22 @@ function activeCommand(word: 'disable' | 'enable', summary: string): CliCommand 
   };
 }
 
+const removeCommand: CliCommand = {
+  name: 'user remove',
+  args: 'NAME',
+  summary: 'Delete an account with its rights, memberships and tokens',
+  options: placeOptions,
+  examples: [{ line: 'patchbay user remove erin', does: 'Delete an account; its projects stay' }],
+  run: (call) => {
+    const name = onlyName(call, 'user remove');
+    return withAccounts(call, async (api) => {
+      await api.json('DELETE', `/v3/access/users/${(await findUser(api, name)).user_id}`);
+      if (!call.out.isJson) call.out.print(`${name} is deleted`);
+      return 0;
+    });
+  },
+};
+
 const tokenCommand: CliCommand = {
   name: 'user token',
   args: '',
@@ -155,9 +171,9 @@ function tokenBody(call: CliCall) {
 }
 
 /** Returns the only argument. @throws CliUsageError */
-export function onlyName({ args }: CliCall, command: string): string {
+export function onlyName({ args }: CliCall, command: string, what = 'NAME'): string {
   const [name] = args;
-  if (name === undefined || args.length > 1) throw new CliUsageError(`name one: patchbay ${command} NAME`);
+  if (name === undefined || args.length > 1) throw new CliUsageError(`name one: patchbay ${command} ${what}`);
   return name;
 }
 
@@ -173,6 +189,7 @@ export const userCommands: readonly CliCommand[] = [
   passwdCommand,
   activeCommand('disable', 'Disable an account, which ends its logins and open streams'),
   activeCommand('enable', 'Enable an account again'),
+  removeCommand,
   tokenCommand,
   repairCommand,
   importAccountsCommand,

@@ -135,12 +135,14 @@ it('groups, roles and entries say who may do what, and why', async () => {
   assert.deepEqual([before.code, before.err], [1, '']);
   assert.match(before.out, /^erin may not send GET .*\nNo entry with Project\.Audit applies/);
   assert.equal(await done(`acl add students User ${path} --group`), `students is granted User on ${path}\n`);
-  assert.match(await done('acl list'), new RegExp(`^group +students +User +${path} +grants$`, 'm'));
+  assert.match(await done('acl list'), new RegExp(`^group +students +User +${path} +grants `, 'm'));
   assert.match(await done(`acl explain erin GET /v2${path}`), /^erin may send .*\nThe entry of the group 'students' on /);
   assert.equal((await clientOf(erin).send(`GET /v2${path}`)).status, 200);
-  assert.equal(JSON.parse(await done('acl list --json')).length, 1);
-  await done('group members students --remove erin');
+  const [{ ace_id }] = JSON.parse(await done('acl list --json'));
+  await done(`acl remove ${ace_id}`);
+  assert.equal(await done('acl list --json'), '[]\n');
   assert.equal((await clientOf(erin).send(`GET /v2${path}`)).status, 404);
+  assert.match(await refused(`acl remove ${ace_id}`), /does not exist/);
 });
 
 it('a token is printed alone, limited as asked for, and revoked', async () => {
@@ -167,6 +169,12 @@ it('a data folder is left alone while its server runs, and serves commands when 
   await server.restart();
   assert.equal(await statusFor({ user: 'erin', password: 'set-without-server' }), 200);
   assert.match(await done('group members students'), /^erin/m);
+  await done('group add brief');
+  assert.equal(await done('group remove brief'), 'The group brief is deleted\n');
+  assert.match(await refused('group remove Users'), /built in/);
+  await done('user add frank', 'franks-password');
+  await done('user remove frank');
+  assert.match(await refused('user remove boss'), /cannot be deleted/);
   await done('user passwd erin', erin.password);
 });
 
