@@ -38,7 +38,7 @@ const largeClasses: Readonly<Record<string, number>> = {
   LiveProject: 30,
   NodeRun: 16,
   NodeState: 30,
-  OpenNode: 55,
+  OpenNode: 38,
   PcHost: 33,
   PingTask: 16,
   ProjectNodes: 24,

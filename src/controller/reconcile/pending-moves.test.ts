@@ -39,7 +39,8 @@ function project({ at, status = 'suspended', refusing, away, computes = ['old', 
     wanted: { ...notWanted, move: found.move ?? move } as OpenNode['wanted'],
     entry: { compute_id: at, node_id: 'id', node_type: 'qemu', name: 'VM' },
     read: async () => ({ status }),
-    act: async (verb: string) => calls.push(verb),
+    route: 'node',
+    transport: { call: async (key: string) => calls.push(key.replace('POST node/', '')) },
     requireCompute: () => find(at) ?? assert.fail('it is not registered'),
   } as unknown as OpenNode;
   const live = {

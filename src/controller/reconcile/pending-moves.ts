@@ -7,6 +7,7 @@ import { fault } from '../../api/faults.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { commitOf } from '../live/nodes/node-runs.ts';
+import { sendVerb } from '../live/nodes/node-verbs.ts';
 import { type OpenNode, unlessMissing } from '../live/nodes/open-node.ts';
 import type { PendingMove } from '../model/wanted.ts';
 import { deleteStray } from './strays.ts';
@@ -52,7 +53,7 @@ async function continueThere(live: LiveProject, node: OpenNode): Promise<void> {
   const now = await node.read();
   // Reports from before the node belonged to this compute were ignored.
   live.nodes.report(now);
-  if (now.status === 'suspended') await node.act('resume', {});
+  if (now.status === 'suspended') await sendVerb(node, 'resume', {});
 }
 
 async function stay(live: LiveProject, node: OpenNode): Promise<void> {

@@ -1,6 +1,6 @@
 /** Nodes that moves have left behind, on a compute that only answers which nodes it has. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { withController } from '../../../test/support/with-controller.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import { removeStrays } from './strays.ts';
@@ -21,12 +21,16 @@ describe('a node that is being copied', () => {
     };
     const compute = { id: 'local', isLocal: true, hasNodeRuns: true, transport } as unknown as RegisteredCompute;
     const source = live.nodes.get(node_id);
-    source.copyFilesTo = async () => {
+    const own = source.transport;
+    // The request that copies its files.
+    const copying = mock.method(own, 'send', async () => {
+      copying.mock.restore();
       assert.equal(nodes.size, 2, 'the copy is on the compute, and not recorded yet');
       looked = removeStrays(live, compute);
       await new Promise((resolve) => setImmediate(resolve));
-    };
+    });
     await live.nodes.duplicate(node_id, { x: 0, y: 0 });
+    assert.ok(looked);
     await looked;
     assert.deepEqual(removed, []);
   });

@@ -6,6 +6,7 @@ import type { NodeType } from '../../schema/node.ts';
 import type { ComputeNodeRun } from '../../schema/node-runs.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
+import { unbindNio } from '../live/nodes/node-nios.ts';
 import { unlessMissing } from '../live/nodes/open-node.ts';
 
 /** A node that a compute keeps. One of an earlier version does not tell types and ports. */
@@ -32,7 +33,7 @@ export async function removeStrays(live: LiveProject, compute: RegisteredCompute
       if (node_type && isStray()) await deleteStray(live, { node_id, node_type }, { compute, keep_files: true });
       else if (node?.compute === compute)
         for (const { adapter_number: adapter, port_number: port } of strayPorts())
-          await node.unbindNio({ adapter, port }).catch(unlessMissing);
+          await unbindNio(node, { adapter, port }).catch(unlessMissing);
     });
   }
 }

@@ -62,7 +62,11 @@ async function walkHistory(client: RawClient, path: string, isFresh: boolean): P
   const ask = async (line: string, body?: object) => {
     const [method, rest = ''] = line.split(' ');
     const reply = await client.send(`${method} ${path}${rest}`, { ...(body && { body }), limitMs });
-    if (reply.status >= 300) throw new Violation(`${line} of history: ${reply.status} ${reply.text().slice(0, 600)}`);
+    if (reply.status >= 300) {
+      const { entries } = await client.get<History>(`${path}/history?limit=60`);
+      const shown = entries.map(({ seq, step, inverts, action, id, name }) => [seq, step, inverts, action, id, name].join(' '));
+      throw new Violation(`${line} of history: ${reply.status} ${reply.text().slice(0, 600)}\n${shown.join('\n')}`);
+    }
     return reply.json<unknown>();
   };
   const state = async () => JSON.stringify(await topologyOf(ask));

@@ -10,19 +10,22 @@ import { type CapturePlan, captureOf, captureOfPlan, type StoredCapture } from '
 /** @throws what the compute answers */
 export async function startOnCompute({ entry, nodes }: OpenLink, plan: CapturePlan): Promise<StoredCapture> {
   const { id, end, body } = plan;
-  const port = endOf(entry, end);
+  const node = nodes[end];
+  const request = node.portRequest(endOf(entry, end));
   if (id !== gns3CaptureId) {
-    return captureOf(await nodes[end].addCapture(port, { ...body, capture_id: id }), end);
+    const withId = { ...body, capture_id: id };
+    return captureOf(await node.transport.call(`POST ${node.portRoute}/captures`, { ...request, body: withId }), end);
   }
-  await nodes[end].startCapture(port, body);
+  await node.transport.send(`POST ${node.portRoute}/start_capture`, { ...request, body });
   return captureOfPlan(plan);
 }
 
 /** No error when there is no such capture. @throws what the compute answers */
 export async function stopOnCompute({ entry, nodes }: OpenLink, end: 0 | 1, id: string): Promise<void> {
-  const port = endOf(entry, end);
-  if (id === gns3CaptureId) await nodes[end].stopCapture(port);
-  else await nodes[end].removeCapture(port, id);
+  const { transport, portRoute } = nodes[end];
+  const { path } = nodes[end].portRequest(endOf(entry, end));
+  if (id === gns3CaptureId) await transport.send(`POST ${portRoute}/stop_capture`, { path });
+  else await transport.send(`DELETE ${portRoute}/captures/{capture_id}`, { path: { ...path, capture_id: id } });
 }
 
 /** Clients compare the whole text. */
@@ -31,7 +34,10 @@ const pcapType = 'application/vnd.tcpdump.pcap';
 /** The file as it is written, to the capture's end. @throws what the compute answers */
 export async function streamFromCompute({ entry, nodes }: OpenLink, end: 0 | 1, id: string): Promise<Stream> {
   const route = id === gns3CaptureId ? 'pcap' : `captures/${id}/pcap`;
-  const open = (signal?: AbortSignal) => nodes[end].portStream(route, endOf(entry, end), signal);
+  const { adapter, port } = endOf(entry, end);
+  const { transport, address } = nodes[end];
+  const path = `${address}/adapters/${adapter}/ports/${port}/${route}`;
+  const open = (signal?: AbortSignal) => transport.raw('GET', path, undefined, signal);
   // GNS3 sends its headers with the first bytes of the file, which an idle link has none of.
   if (nodes[end].requireCompute().isStock) return new Stream(pcapType, streamOnceAnswered(open));
   const { headers, body } = await open();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { makeChance } from '../../../../test/durability/random.ts';
 import { type AskProject, UndoWalk } from '../../../../test/support/undo-walk.ts';
 import { waitFor } from '../../../../test/support/wait-for.ts';
@@ -321,6 +321,33 @@ describe('undo and redo', () => {
     await assert.rejects(undo({ step }), refusal('undo_conflict'));
     await undo();
     assert.equal((await undo({ step })).step, step);
+  });
+});
+
+describe('an undo that begins while another request changes the same thing', () => {
+  it('reverts nothing, and leaves nothing that can never be reverted', async () => {
+    const [one, other] = [await addNode('A'), await addNode('B')];
+    const before = await content();
+    const { link_id } = (await change('POST /links', { nodes: [end(one), end(other)] })) as unknown as Link;
+    // The change has the link's lock, for which the undo of the creation waits.
+    const transport = bench.controller.projects.get(bench.project.project_id).liveNow?.nodes.get(one.node_id).transport;
+    assert.ok(transport);
+    const answer = Promise.withResolvers<void>();
+    const sent = mock.method(transport, 'send', async () => answer.promise);
+    const changed = change(`PUT /links/${link_id}`, { filters: { latency: [5] } });
+    await waitFor(() => sent.mock.callCount() > 0, { what: 'the request to the compute' });
+    const undone = undo();
+    // Meanwhile the undo has chosen its step.
+    await history();
+    sent.mock.restore();
+    answer.resolve();
+    await changed;
+    await assert.rejects(undone, refusal('undo_conflict'));
+    const [link] = await bench.inProject<Link[]>('GET /links');
+    assert.deepEqual(link?.filters, { latency: [5] });
+    await undo();
+    await undo();
+    assert.deepEqual(await content(), before);
   });
 });
 

@@ -127,12 +127,14 @@ export class ProjectUndo {
   /** Reverts a step. The changes form a step that names it. */
   #invert({ id, records }: Step): Promise<void> {
     const { changes } = this.#project;
-    const by = findRequester()?.by ?? null;
-    return asRequester({ by, inverts: id }, async () => {
-      const { effects } = changes;
-      await revertRecords(records, this.#project);
-      if (changes.effects === effects) await changes.commitAll([{ change: nothing, apply: () => undefined }]);
-    });
+    const subjects = new Set(thingsOf(records).keys());
+    return asRequester({ by: null, ...findRequester(), inverts: id }, () =>
+      changes.revert(id, subjects, async () => {
+        const { effects } = changes;
+        await revertRecords(records, this.#project);
+        if (changes.effects === effects) await changes.commitAll([{ change: nothing, apply: () => undefined }]);
+      }),
+    );
   }
 }
 
@@ -213,7 +215,7 @@ interface Touched {
  */
 function previewOf({ id, records }: Step): StepPreview {
   const { at = '', by = null } = records[0] ?? {};
-  const things = thingsIn(records);
+  const things = [...thingsOf(records).values()];
   const count = (matches: (thing: Touched) => boolean) => things.filter(matches).length;
   return {
     ...{ step: id, at, by },
@@ -225,7 +227,8 @@ function previewOf({ id, records }: Step): StepPreview {
   };
 }
 
-function thingsIn(records: readonly LogRecord[]): Touched[] {
+/** Nodes, links and drawings that the records changed, by id. */
+function thingsOf(records: readonly LogRecord[]): ReadonlyMap<string, Touched> {
   const things = new Map<string, Touched>();
   for (const record of records) {
     const subject = subjectOf(record);
@@ -235,7 +238,7 @@ function thingsIn(records: readonly LogRecord[]): Touched[] {
     if (known) known.isDeleted = isDeleted;
     else things.set(subject.id, { sort: subject.sort, isCreated: record.action.endsWith('.created'), isDeleted });
   }
-  return [...things.values()];
+  return things;
 }
 
 /** Returns the node, link or drawing that a record changed; undefined for other changes. */

@@ -5,6 +5,7 @@
  * whole or absent when the server dies. No other change is made meanwhile, and listeners are notified when the line is on disk.
  */
 
+import { fault } from '../../../api/faults.ts';
 import { findRequester } from '../../../api/requester.ts';
 import type { Pending, ProjectLog } from '../../log/project-log.ts';
 import type { ProjectChange } from '../../log/records.ts';
@@ -14,12 +15,22 @@ import { reserveRoom } from './reserve-room.ts';
 /** `event`: what listeners are sent, if anything. */
 type AnnounceChange = (change: ProjectChange, event: object | undefined, seq: number) => void;
 
+/** A step that is being reverted while other requests have their turn. */
+interface Revert {
+  readonly step: number;
+  /** Ids of the nodes, links and drawings that the step changed. */
+  readonly subjects: ReadonlySet<string>;
+  /** Another request has changed one of them since. */
+  isLate: boolean;
+}
+
 export class ProjectChanges {
   readonly #folder: string;
   readonly #log: ProjectLog;
   readonly #announce: AnnounceChange;
   /** Changes that took effect and are not in the log yet. */
   #together: Pending[] | undefined;
+  readonly #reverts = new Set<Revert>();
   /** Number of changes that took effect since the project was opened. */
   effects = 0;
 
@@ -29,10 +40,14 @@ export class ProjectChanges {
     this.#announce = announce;
   }
 
-  /** Changes that stand or fall together, also when the server dies. @throws `storage_failed`; nothing changed then */
-  commitAll(commits: readonly Commit[]): Promise<void> {
+  /** Changes that stand or fall together, also when the server dies. @throws `storage_failed`, `undo_conflict`; nothing changed then */
+  async commitAll(commits: readonly Commit[]): Promise<void> {
     const waiting = this.#together;
     if (!waiting) {
+      const step = findRequester()?.inverts;
+      if ([...this.#reverts].some((revert) => revert.step === step && revert.isLate))
+        throw fault('undo_conflict', { reason: 'it was changed by another request since' });
+      for (const { change } of commits) this.#noteInReverts(change, step);
       const apply = (commit: Commit) => (seq: number) => this.#announce(commit.change, this.#effect(commit), seq);
       return this.#log.appendAll(commits.map((commit) => ({ change: commit.change, apply: apply(commit) })));
     }
@@ -43,7 +58,23 @@ export class ProjectChanges {
       const event = this.#effect(commit);
       waiting.push({ change, apply: (seq) => this.#announce(change, event, seq), requester: findRequester() });
     }
-    return Promise.resolve();
+  }
+
+  /** Reverts a step by `fn`, whose changes fail once another request has changed one of the step's subjects. */
+  async revert<T>(step: number, subjects: ReadonlySet<string>, fn: () => Promise<T>): Promise<T> {
+    const revert = { step, subjects, isLate: false };
+    this.#reverts.add(revert);
+    try {
+      return await fn();
+    } finally {
+      this.#reverts.delete(revert);
+    }
+  }
+
+  #noteInReverts({ action, event, undoable }: ProjectChange, step: number | undefined): void {
+    if (!undoable) return;
+    for (const revert of this.#reverts)
+      if (revert.step !== step && touchedBy(action, event).some((id) => revert.subjects.has(id))) revert.isLate = true;
   }
 
   /**
@@ -95,6 +126,13 @@ export class ProjectChanges {
       this.#together = undefined;
     }
   }
+}
+
+/** Ids of what a change is about; of a link, also of its nodes, which are deleted with it. */
+function touchedBy(action: string, event: object): readonly string[] {
+  const { node_id, link_id, drawing_id, nodes } = event as { readonly [key: string]: unknown };
+  const ends = action.startsWith('link.') && Array.isArray(nodes) ? nodes.map((end: { node_id?: unknown }) => end.node_id) : [];
+  return [node_id, link_id, drawing_id, ...ends].filter((id) => typeof id === 'string');
 }
 
 async function revertAll(changes: readonly Pending[], revert: (change: ProjectChange) => Promise<void>): Promise<void> {

@@ -6,6 +6,7 @@ import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
 import type { LinkEntry } from '../../model/topology.ts';
 import type { LinkRelay } from '../../relay/link-relay.ts';
+import { bindNio, changeNio, movePort, releasePort, unbindNio } from '../nodes/node-nios.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { canFilter, endOf, type LinkRoute, niosOf, type OpenLink, type Two } from './link.ts';
 import { linkAddresses } from './link-addresses.ts';
@@ -44,13 +45,13 @@ export class LinkWiring {
     const computes = computesOf(nodes);
     const ports = await this.#ports.takePair(computes);
     const nios = niosOf(entry, nodes, { ...reach, ports });
-    const results = await Promise.allSettled(ends.map((end) => nodes[end].bindNio(endOf(entry, end), nios[end])));
+    const results = await Promise.allSettled(ends.map((end) => bindNio(nodes[end], endOf(entry, end), nios[end])));
     const refused = results.find((result) => result.status === 'rejected');
     if (!refused) return ports;
     for (const end of ends) {
       // A NIO that goes takes its UDP port along; one that never was leaves it to us.
       if (results[end]?.status === 'rejected') this.#ports.keep(computes[end], ports[end]);
-      else await nodes[end].unbindNio(endOf(entry, end)).catch(() => undefined);
+      else await unbindNio(nodes[end], endOf(entry, end)).catch(() => undefined);
     }
     throw refused.reason;
   }
@@ -63,7 +64,7 @@ export class LinkWiring {
 
   /** Binds one of the two ports in place of its present NIO. */
   async bindEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
-    await nodes[end].bindNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+    await bindNio(nodes[end], endOf(entry, end), niosOf(entry, nodes, route)[end]);
   }
 
   /**
@@ -71,19 +72,19 @@ export class LinkWiring {
    * many wait, if they can.
    */
   async moveEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<number | null> {
-    if (nodes[end].requireCompute().hasLiveMoves) return nodes[end].movePort(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+    if (nodes[end].requireCompute().hasLiveMoves) return movePort(nodes[end], endOf(entry, end), niosOf(entry, nodes, route)[end]);
     await this.bindEnd(entry, nodes, route, end);
     return null;
   }
 
   /** Releases held frames. Never rejects: the fabric's lease releases them in any case. */
   async releaseEnd(entry: LinkEntry, nodes: Two<OpenNode>, end: 0 | 1): Promise<void> {
-    if (nodes[end].compute?.hasLiveMoves) await nodes[end].releasePort(endOf(entry, end)).catch(() => undefined);
+    if (nodes[end].compute?.hasLiveMoves) await releasePort(nodes[end], endOf(entry, end)).catch(() => undefined);
   }
 
   /** Filters and suspension of one end. */
   async changeEnd(entry: LinkEntry, nodes: Two<OpenNode>, route: LinkRoute, end: 0 | 1): Promise<void> {
-    if (canFilter(nodes[end])) await nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+    if (canFilter(nodes[end])) await changeNio(nodes[end], endOf(entry, end), niosOf(entry, nodes, route)[end]);
   }
 
   /** Keeps a reserved port without a NIO for another link. */
@@ -105,10 +106,10 @@ export class LinkWiring {
       const nios = niosOf(entry, nodes, { ...(await this.#reach(entry, nodes)), ports });
       const binds = mayLeadElsewhere || nodes.some(isOnSlice);
       for (const end of ends) {
-        const bind = () => nodes[end].bindNio(endOf(entry, end), nios[end]);
+        const bind = () => bindNio(nodes[end], endOf(entry, end), nios[end]);
         if (binds) await bind();
         else
-          await nodes[end].changeNio(endOf(entry, end), nios[end]).catch(async (error: unknown) => {
+          await changeNio(nodes[end], endOf(entry, end), nios[end]).catch(async (error: unknown) => {
             if (!isFault(error)) throw error;
             await bind();
           });
@@ -124,7 +125,7 @@ export class LinkWiring {
   async change(before: LinkEntry, after: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<void> {
     const route = { ...(await this.#reach(after, nodes)), ports };
     const done: (0 | 1)[] = [];
-    const send = (entry: LinkEntry, end: 0 | 1) => nodes[end].changeNio(endOf(entry, end), niosOf(entry, nodes, route)[end]);
+    const send = (entry: LinkEntry, end: 0 | 1) => changeNio(nodes[end], endOf(entry, end), niosOf(entry, nodes, route)[end]);
     try {
       for (const end of ends) {
         if (!canFilter(nodes[end])) continue;
@@ -147,7 +148,7 @@ export class LinkWiring {
     if (nodes[end].compute !== compute) return this.#mirrorAcross({ entry, nodes, ports, mirror, node, end });
     const lport = await this.#ports.take(compute);
     const nio: NioUdp = { ...plainNio({ lport, rhost: '127.0.0.1', rport: lport }), mirror_of: ports[end] };
-    await node.bindNio(portOfMirror(mirror), nio).catch((error: unknown) => {
+    await bindNio(node, portOfMirror(mirror), nio).catch((error: unknown) => {
       this.#ports.keep(compute, lport);
       throw error;
     });
@@ -160,7 +161,7 @@ export class LinkWiring {
     const [here, there] = await linkAddresses(...computes);
     const [lport, rport] = await this.#ports.takePair(computes);
     const nio = plainNio({ lport: rport, rhost: here, rport: lport });
-    await node.bindNio(portOfMirror(mirror), { ...nio, ...(streams && { stream: streams[1] }) }).catch((error: unknown) => {
+    await bindNio(node, portOfMirror(mirror), { ...nio, ...(streams && { stream: streams[1] }) }).catch((error: unknown) => {
       this.#ports.keep(computes[0], lport);
       this.#ports.keep(computes[1], rport);
       throw error;
@@ -174,7 +175,7 @@ export class LinkWiring {
 
   async #changeMirror({ entry, nodes, ports, end }: MirroredEnd, mirror_to: NioUdp['mirror_to']): Promise<void> {
     const nios = niosOf(entry, nodes, { ...(await this.#reach(entry, nodes)), ports });
-    await nodes[end].changeNio(endOf(entry, end), { ...nios[end], mirror_to: mirror_to ?? null });
+    await changeNio(nodes[end], endOf(entry, end), { ...nios[end], mirror_to: mirror_to ?? null });
   }
 
   /** Removes the link's mirror; a missing mirror is no error. `ports`: those of the link, while it exists. */
@@ -186,12 +187,12 @@ export class LinkWiring {
     if (ports && end !== undefined && nodes[end].isPresent && nodes[end].compute !== node.compute) {
       await this.#changeMirror({ entry, nodes, ports, end }, null).catch(ignoreGone);
     }
-    if (node.isPresent) await node.unbindNio(portOfMirror(mirror)).catch(ignoreGone);
+    if (node.isPresent) await unbindNio(node, portOfMirror(mirror)).catch(ignoreGone);
   }
 
   /** Takes both NIOs away; one that is not there is no error. */
   async disconnect(entry: LinkEntry, nodes: Two<OpenNode>): Promise<void> {
-    const results = await Promise.allSettled(ends.map((end) => nodes[end].unbindNio(endOf(entry, end))));
+    const results = await Promise.allSettled(ends.map((end) => unbindNio(nodes[end], endOf(entry, end))));
     for (const result of results) {
       if (result.status === 'rejected' && !isGone(result.reason)) throw result.reason;
     }

@@ -9,7 +9,7 @@ import { removeTree } from '../../../lib/remove-tree.ts';
 import type { NodeCreate, NodeDuplicate } from '../../../schema/node.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import { canonical } from '../../model/canonical.ts';
-import { type ComputeNodeObject, createBody, escapeHtml, findKind, kindOf, newNodeEntry } from '../../model/node.ts';
+import { type ComputeNodeObject, escapeHtml, findKind, kindOf, newNodeEntry } from '../../model/node.ts';
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
@@ -50,7 +50,7 @@ export async function planNode(
     kindOf(body.node_type).baseFiles,
   );
   const node = new OpenNode(projectId, compute, newNodeEntry({ ...body, properties }, name, size));
-  const plan = { node, create: () => node.createOnCompute(createBody(node.entry, contents)) };
+  const plan = { node, create: () => node.createOnCompute(contents) };
   return fill ? filledBy(plan, fill) : plan;
 }
 
@@ -87,8 +87,9 @@ export function planCopy(source: OpenNode, { node_id, place, name, folder }: Cop
       if (source.requireCompute().isLocal) return createBehind(node, copyOfFolder(node, folderOf(source), folderOf(node)));
       return createBehind(node, await copyThere(source, node));
     }
-    await node.createOnCompute(createBody(node.entry));
-    await source.copyFilesTo(node);
+    await node.createOnCompute();
+    const body = { destination_node_id: node.id };
+    await source.transport.send(`POST ${source.route}/duplicate`, { ...source.request, body });
     // The node is read again, because its files may have changed how the compute shows it.
     return node.read();
   };
@@ -105,7 +106,7 @@ interface FilesBehind {
 async function createBehind(node: OpenNode, files: FilesBehind): Promise<ComputeNodeObject> {
   try {
     await files.copy();
-    return await node.createOnCompute(createBody(node.entry));
+    return await node.createOnCompute();
   } catch (error) {
     if (!isLack(error)) await files.revert().catch(() => undefined);
     throw error;
@@ -159,8 +160,9 @@ async function drained(answer: Promise<RawAnswer>): Promise<void> {
 export function planReturn({ projectId }: ProjectContext, compute: RegisteredCompute, entry: NodeEntry): NodePlan {
   const node = new OpenNode(projectId, compute, entry);
   const create = async () => {
-    const made = await node.createOnCompute(createBody(entry));
-    await node.restoreFiles();
+    const made = await node.createOnCompute();
+    // The compute may have kept none.
+    await node.transport.send(`POST ${node.route}/restore_files`, node.request).catch(unlessMissing);
     return made;
   };
   return { node, create };

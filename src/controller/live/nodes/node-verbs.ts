@@ -18,6 +18,11 @@ export function checkVerb({ id, entry }: OpenNode, verb: NodeVerb): void {
     throw fault('compute_route_missing', { request: `POST …/nodes/${id}/reload` });
 }
 
+/** Some computes answer with the node. @throws `compute_route_missing` for kinds that cannot */
+export function sendVerb(node: OpenNode, verb: NodeVerb | 'resume', body: unknown): Promise<ComputeNodeObject | undefined> {
+  return node.transport.call(`POST ${node.route}/${verb}`, { ...node.request, body });
+}
+
 /** Some computes answer with the node. `generation`: of a start, for computes that keep it. Of a stop that fails listeners are sent the reason. */
 export async function requestVerb(
   context: ProjectContext,
@@ -28,7 +33,7 @@ export async function requestVerb(
   try {
     const given = verb === 'start' ? startBody(context, node, body) : body;
     const sent = generation === undefined ? given : { ...(typeof given === 'object' && given), generation };
-    return await withImages(context, node, () => node.act(verb, sent));
+    return await withImages(context, node, () => sendVerb(node, verb, sent));
   } catch (error) {
     if (verb !== 'stop') throw error;
     context.notify('log.error', { message: `Node ${node.entry.name} could not be stopped: ${(error as Error).message}` });

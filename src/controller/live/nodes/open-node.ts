@@ -1,17 +1,14 @@
 /** A node of an open project. Its object is frozen and replaced on change. */
 import { isDeepStrictEqual } from 'node:util';
 import { fault, isFault } from '../../../api/faults.ts';
-import type { Join, RawAnswer } from '../../../api/transport.ts';
-import type { CaptureEntry, CaptureStart, CaptureStartWithId } from '../../../schema/capture.ts';
-import type { Nio, NioUdp } from '../../../schema/nio.ts';
 import type { Port } from '../../../schema/node.ts';
 import type { RunFacts } from '../../../schema/node-runs.ts';
-import type { NodeProbe } from '../../../schema/pc-probe.ts';
 import { notStartedMark, unusableMark } from '../../../schema/problem-marks.ts';
 import type { ComputeTransport, RegisteredCompute } from '../../computes/compute.ts';
 import { assemble } from '../../model/canonical.ts';
 import {
   type ComputeNodeObject,
+  createBody,
   merge,
   mergeLive,
   type NodeLive,
@@ -33,7 +30,7 @@ import {
 } from './waiting.ts';
 
 /** Booting, and shutting down politely, may take this long. Milliseconds. */
-export const actionTimeoutMs = 240_000;
+const actionTimeoutMs = 240_000;
 /** Making a node may copy images. Milliseconds. */
 const createTimeoutMs = 1_200_000;
 
@@ -211,176 +208,61 @@ export class OpenNode {
     return this.setLive(mergeLive(this.#live, answer));
   }
 
-  /** Makes it on its compute; a compute that has it already answers as it is. */
-  async createOnCompute(body: Record<string, unknown>): Promise<ComputeNodeObject> {
+  /** Makes it on its compute; a compute that has it already answers as it is. `contents`: of files that it gets. */
+  async createOnCompute(contents: Readonly<Record<string, unknown>> = {}): Promise<ComputeNodeObject> {
     const path = { project_id: this.projectId };
-    const made = await this.#transport().call(`POST ${this.#nodes()}`, { path, body, timeoutMs: createTimeoutMs });
+    const body = createBody(this.#entry, contents);
+    const made = await this.transport.call(`POST ${this.#nodes()}`, { path, body, timeoutMs: createTimeoutMs });
     this.isPresent = true;
     return made;
   }
 
   read(): Promise<ComputeNodeObject> {
-    return this.#transport().call(`GET ${this.#node()}`, this.#request());
+    return this.transport.call(`GET ${this.route}`, this.request);
   }
 
   update(body: Record<string, unknown>): Promise<ComputeNodeObject> {
-    return this.#transport().call(`PUT ${this.#node()}`, { ...this.#request(), body });
+    return this.transport.call(`PUT ${this.route}`, { ...this.request, body });
   }
 
   /** A node that does not exist there is no error. `keepFiles`: for a limited time, so that the node can be restored with its files. */
   async deleteOnCompute({ keepFiles = false } = {}): Promise<void> {
     const body = keepFiles ? { keep_files: true } : {};
-    await this.#transport()
-      .send(`DELETE ${this.#node()}`, { ...this.#request(), body })
-      .catch(unlessMissing);
+    await this.transport.send(`DELETE ${this.route}`, { ...this.request, body }).catch(unlessMissing);
   }
 
-  /** Has the compute put the files in place that it kept; nothing happens when it has none. */
-  async restoreFiles(): Promise<void> {
-    await this.#transport().send(`POST ${this.#node()}/restore_files`, this.#request()).catch(unlessMissing);
+  /** @throws compute_not_found */
+  get transport(): ComputeTransport {
+    return this.requireCompute().transport;
   }
 
-  /** Starts, stops, suspends, … it; some computes answer with the node. @throws `compute_route_missing` for kinds that cannot */
-  act(verb: 'start' | 'stop' | 'suspend' | 'resume' | 'reload', body: unknown): Promise<ComputeNodeObject | undefined> {
-    return this.#transport().call(`POST ${this.#node()}/${verb}`, { ...this.#request(), body });
+  /** Key of the node's routes at its compute, to be completed by a method and what is asked. */
+  get route() {
+    return `${this.#nodes()}/{node_id}` as const;
   }
 
-  /** Gives a node that was made for it a copy of its files. */
-  async copyFilesTo(copy: OpenNode): Promise<void> {
-    await this.#transport().send(`POST ${this.#node()}/duplicate`, { ...this.#request(), body: { destination_node_id: copy.id } });
+  /** Parameters of `route`, and a time limit for what takes long. */
+  get request() {
+    return { path: { project_id: this.projectId, node_id: this.id }, timeoutMs: actionTimeoutMs };
   }
 
-  async resetConsole(): Promise<void> {
-    await this.#transport().send(`POST ${this.#node()}/console/reset`, this.#request());
+  /** Key of the routes of one of its ports. */
+  get portRoute() {
+    return `${this.route}/adapters/{adapter_number}/ports/{port_number}` as const;
   }
 
-  /** @throws `compute_route_missing` for kinds without disks */
-  async resizeDisk(body: unknown): Promise<void> {
-    await this.#transport().send(`POST ${this.#node()}/resize_disk`, { ...this.#request(), body });
+  /** Parameters of `portRoute`. */
+  portRequest({ adapter, port }: NodePort) {
+    return { path: { ...this.request.path, adapter_number: adapter, port_number: port } };
   }
 
-  /** A fact of its kind alone. @throws `compute_route_missing` for other kinds */
-  ask(question: 'mac_table' | 'port_stats' | 'auto_idlepc' | 'idlepc_proposals') {
-    return this.#transport().call(`GET ${this.#node()}/${question}`, this.#request());
-  }
-
-  /** Takes as long as the probe; the signal ends it. @throws `compute_route_missing` for other kinds than PCs */
-  probe(body: NodeProbe, signal: AbortSignal) {
-    return this.#transport().call(`POST ${this.#node()}/probe`, { ...this.#request(), body, timeoutMs: 0, signal });
-  }
-
-  /** @throws `compute_route_missing` for other kinds than Ethernet switches */
-  async clearMacTable(): Promise<void> {
-    await this.#transport().send(`DELETE ${this.#node()}/mac_table`, this.#request());
-  }
-
-  /** @throws `compute_route_missing` for other kinds than Ethernet switches */
-  startTraffic(body: unknown) {
-    return this.#transport().call(`POST ${this.#node()}/traffic`, { ...this.#request(), body });
-  }
-
-  /** @throws traffic_not_found */
-  readTraffic(traffic_id: string) {
-    const { path } = this.#request();
-    return this.#transport().call(`GET ${this.#node()}/traffic/{traffic_id}`, { path: { ...path, traffic_id } });
-  }
-
-  async removeTraffic(traffic_id: string): Promise<void> {
-    const { path } = this.#request();
-    await this.#transport().send(`DELETE ${this.#node()}/traffic/{traffic_id}`, { path: { ...path, traffic_id } });
-  }
-
-  /** Opens the node's console. @throws why the compute refuses; `compute_route_missing` for kinds without a console */
-  console(signal: AbortSignal): Promise<Join> {
-    return this.#transport().socket(`${this.#address()}/console/ws`, signal);
-  }
-
-  /** Opens the node's auxiliary console. @throws why the compute refuses */
-  auxiliary(signal: AbortSignal): Promise<Join> {
-    return this.#transport().socket(`${this.#address()}/aux/ws`, signal);
-  }
-
-  async bindNio(end: NodePort, nio: Nio): Promise<void> {
-    await this.#transport().send(`POST ${this.#port()}/nio`, { path: this.#portPath(end), body: nio });
-  }
-
-  /** Moves a port whose peer is paused. @returns how many frames wait in the link, until `releasePort` */
-  async movePort({ adapter, port }: NodePort, nio: NioUdp): Promise<number> {
-    const path = { project_id: this.projectId };
-    const body = { node_id: this.id, adapter_number: adapter, port_number: port, nio };
-    return (await this.#transport().call('POST /v2/compute/projects/{project_id}/moved_ports', { path, body })).held;
-  }
-
-  async releasePort({ adapter, port }: NodePort): Promise<void> {
-    const path = { project_id: this.projectId };
-    const body = { node_id: this.id, adapter_number: adapter, port_number: port };
-    await this.#transport().send('POST /v2/compute/projects/{project_id}/moved_ports/release', { path, body });
-  }
-
-  async changeNio(end: NodePort, nio: Nio): Promise<void> {
-    await this.#transport().send(`PUT ${this.#port()}/nio`, { path: this.#portPath(end), body: nio });
-  }
-
-  async unbindNio(end: NodePort): Promise<void> {
-    await this.#transport().send(`DELETE ${this.#port()}/nio`, { path: this.#portPath(end) });
-  }
-
-  /** GNS3's capture of a port: one at a time. */
-  async startCapture(end: NodePort, body: CaptureStart): Promise<void> {
-    await this.#transport().send(`POST ${this.#port()}/start_capture`, { path: this.#portPath(end), body });
-  }
-
-  async stopCapture(end: NodePort): Promise<void> {
-    await this.#transport().send(`POST ${this.#port()}/stop_capture`, { path: this.#portPath(end) });
-  }
-
-  /** Another capture of a port; a stock GNS3 compute has no such route. */
-  addCapture(end: NodePort, body: CaptureStartWithId): Promise<CaptureEntry> {
-    return this.#transport().call(`POST ${this.#port()}/captures`, { path: this.#portPath(end), body });
-  }
-
-  async removeCapture(end: NodePort, capture_id: string): Promise<void> {
-    await this.#transport().send(`DELETE ${this.#port()}/captures/{capture_id}`, {
-      path: { ...this.#portPath(end), capture_id },
-    });
-  }
-
-  /** Streams the output of one of the node's ports, without end. `signal` ends the request while it has no answer. */
-  portStream(verb: string, end: NodePort, signal?: AbortSignal): Promise<RawAnswer> {
-    const path = `${this.#address()}/adapters/${end.adapter}/ports/${end.port}/${verb}`;
-    return this.#transport().raw('GET', path, undefined, signal);
+  /** Path of the node at its compute. */
+  get address(): string {
+    return `/v2/compute/projects/${this.projectId}/${this.#entry.node_type}/nodes/${this.id}`;
   }
 
   #nodes() {
     return `/v2/compute/projects/{project_id}/${this.#entry.node_type}/nodes` as const;
-  }
-
-  #node() {
-    return `${this.#nodes()}/{node_id}` as const;
-  }
-
-  #port() {
-    return `${this.#node()}/adapters/{adapter_number}/ports/{port_number}` as const;
-  }
-
-  #address(): string {
-    return `/v2/compute/projects/${this.projectId}/${this.#entry.node_type}/nodes/${this.id}`;
-  }
-
-  #request() {
-    return { path: this.#path(), timeoutMs: actionTimeoutMs };
-  }
-
-  #portPath({ adapter, port }: NodePort) {
-    return { ...this.#path(), adapter_number: adapter, port_number: port };
-  }
-
-  #path(): { project_id: string; node_id: string } {
-    return { project_id: this.projectId, node_id: this.id };
-  }
-
-  #transport(): ComputeTransport {
-    return this.requireCompute().transport;
   }
 }
 

@@ -171,12 +171,12 @@ export class ProjectNodes extends NodeSet {
   }
 
   async resetConsole(nodeId: string): Promise<void> {
-    await this.withNode(nodeId, (node) => node.resetConsole());
+    await this.withNode(nodeId, (node) => node.transport.send(`POST ${node.route}/console/reset`, node.request));
   }
 
   /** @throws `compute_route_missing` for kinds that have no disks */
   async resizeDisk(nodeId: string, body: unknown): Promise<void> {
-    await this.withNode(nodeId, (node) => node.resizeDisk(body));
+    await this.withNode(nodeId, (node) => node.transport.send(`POST ${node.route}/resize_disk`, { ...node.request, body }));
   }
 
   /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are sent the reason. */
@@ -239,7 +239,7 @@ export class ProjectNodes extends NodeSet {
   /** The node as it is to be on another compute, made there; it still runs on its own. @throws why it cannot be made there */
   async makeElsewhere(node: OpenNode, compute: RegisteredCompute): Promise<OpenNode> {
     const arriving = new OpenNode(node.projectId, compute, canonical<NodeEntry>({ ...node.entry, ...placeOn(compute) }));
-    this.#take(arriving, await makeNode(this.#context, arriving, () => arriving.createOnCompute(createBody(arriving.entry))));
+    this.#take(arriving, await makeNode(this.#context, arriving, () => arriving.createOnCompute()));
     return arriving;
   }
 
@@ -331,7 +331,7 @@ export class ProjectNodes extends NodeSet {
     const create = async () => {
       await this.#context.nodeInputs.restoreFiles(this.#context, node);
       await sendNodeFiles(this.#context.folder, node);
-      return node.createOnCompute(createBody(node.entry));
+      return node.createOnCompute();
     };
     await this.refresh(node, () => makeNode(this.#context, node, create), action);
     warnOfConsole(this.#context, node.entry, console);

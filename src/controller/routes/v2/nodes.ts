@@ -63,8 +63,9 @@ export function nodeRoutes(controller: Controller): Route[] {
         return live.links.listOn(path.node_id);
       },
     ),
-    ...[migrateRoute(controller), probeRoute(controller)],
+    migrateRoute(controller),
     ...otherRoutes(controller),
+    ...computeRoutes(controller),
     ...actions.flatMap(({ action, summary }) => {
       const one = `POST /v2/projects/{project_id}/nodes/{node_id}/${action}` as const satisfies RouteKey;
       const all = `POST /v2/projects/{project_id}/nodes/${action}` as const satisfies RouteKey;
@@ -113,20 +114,6 @@ function migrateRoute({ projects, computes, relocation }: Controller): Route {
   );
 }
 
-function probeRoute({ projects }: Controller): Route {
-  return route(
-    'POST /v2/projects/{project_id}/nodes/{node_id}/probe',
-    {
-      right: 'Node.Console',
-      summary: 'Let a running PC ping, connect, trace or look up, and answer with numbers',
-      body: NodeProbe,
-      reply: NodeProbeAnswer,
-      own: true,
-    },
-    async ({ path, body, signal }) => (await projects.get(path.project_id).live()).nodes.get(path.node_id).probe(body, signal),
-  );
-}
-
 /** The project is entered once the disks are converted: nothing of it waits for them. */
 function convertRoute(projects: Controller['projects']): Route {
   return route(
@@ -151,7 +138,7 @@ function convertRoute(projects: Controller['projects']): Route {
   );
 }
 
-/** Consoles, copies and disks. */
+/** Copies, disks, and clients of consoles. */
 function otherRoutes({ projects }: Controller): Route[] {
   const project = (path: { project_id: string }) => projects.get(path.project_id);
   return [
@@ -183,15 +170,44 @@ function otherRoutes({ projects }: Controller): Route[] {
       { right: 'Node.Allocate', summary: 'Make a disk of a stopped node larger', empty: true, status: 201 },
       ({ path, body }) => project(path).change((live) => live.nodes.resizeDisk(path.node_id, body)),
     ),
+  ];
+}
+
+/** Routes that the node's compute answers. */
+function computeRoutes({ projects }: Controller): Route[] {
+  const nodeOf = async (path: { project_id: string; node_id: string }) =>
+    (await projects.get(path.project_id).live()).nodes.get(path.node_id);
+  return [
+    route(
+      'POST /v2/projects/{project_id}/nodes/{node_id}/probe',
+      {
+        right: 'Node.Console',
+        summary: 'Let a running PC ping, connect, trace or look up, and answer with numbers',
+        body: NodeProbe,
+        reply: NodeProbeAnswer,
+        own: true,
+      },
+      async ({ path, body, signal }) => {
+        const { transport, route: key, request } = await nodeOf(path);
+        // The answer comes when the probe has ended.
+        return transport.call(`POST ${key}/probe`, { ...request, body, timeoutMs: 0, signal });
+      },
+    ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
       { right: 'Node.Audit', summary: 'The idle-PC value that suits a router best', reply: IdlePc },
-      async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('auto_idlepc'),
+      async ({ path }) => {
+        const { transport, route: key, request } = await nodeOf(path);
+        return transport.call(`GET ${key}/auto_idlepc`, request);
+      },
     ),
     route(
       'GET /v2/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
       { right: 'Node.Audit', summary: 'Idle-PC values that may suit a router', reply: IdlePcProposals },
-      async ({ path }) => (await project(path).live()).nodes.get(path.node_id).ask('idlepc_proposals'),
+      async ({ path }) => {
+        const { transport, route: key, request } = await nodeOf(path);
+        return transport.call(`GET ${key}/idlepc_proposals`, request);
+      },
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/nodes/{node_id}/console/ws',
@@ -199,13 +215,19 @@ function otherRoutes({ projects }: Controller): Route[] {
         right: 'Node.Console',
         summary: 'The console of a started node: what a serial line shows, or RFB where the console is a screen',
       },
-      async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).console(signal),
+      async ({ path, signal }) => {
+        const { transport, address } = await nodeOf(path);
+        return transport.socket(`${address}/console/ws`, signal);
+      },
       (socket, join) => join(socket),
     ),
     socketRoute(
       'GET /v2/projects/{project_id}/nodes/{node_id}/aux/ws',
       { right: 'Node.Console', summary: 'The auxiliary console of a started node: of a container, a shell in it', own: true },
-      async ({ path, signal }) => (await project(path).live()).nodes.get(path.node_id).auxiliary(signal),
+      async ({ path, signal }) => {
+        const { transport, address } = await nodeOf(path);
+        return transport.socket(`${address}/aux/ws`, signal);
+      },
       (socket, join) => join(socket),
     ),
   ];

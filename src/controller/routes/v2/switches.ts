@@ -17,13 +17,17 @@ export function switchRoutes({ projects }: Controller): Route[] {
         reply: Type.Array(MacEntry),
         own: true,
       },
-      async ({ path }) => (await nodeOf(path)).ask('mac_table'),
+      async ({ path }) => {
+        const { transport, route: key, request } = await nodeOf(path);
+        return transport.call(`GET ${key}/mac_table`, request);
+      },
     ),
     route(
       'DELETE /v2/projects/{project_id}/nodes/{node_id}/mac_table',
       { right: 'Node.Modify', summary: 'Have an Ethernet switch forget all MAC addresses', status: 204, own: true },
       async ({ path }) => {
-        await (await nodeOf(path)).clearMacTable();
+        const { transport, route: key, request } = await nodeOf(path);
+        await transport.send(`DELETE ${key}/mac_table`, request);
       },
     ),
     route(
@@ -34,7 +38,10 @@ export function switchRoutes({ projects }: Controller): Route[] {
         reply: Type.Array(SwitchPortStats),
         own: true,
       },
-      async ({ path }) => (await nodeOf(path)).ask('port_stats'),
+      async ({ path }) => {
+        const { transport, route: key, request } = await nodeOf(path);
+        return transport.call(`GET ${key}/port_stats`, request);
+      },
     ),
   ];
 }

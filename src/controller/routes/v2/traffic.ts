@@ -25,19 +25,23 @@ export function trafficRoutes({ projects }: Controller): Route[] {
         if (from.entry.compute_id !== to.entry.compute_id) {
           throw fault('traffic_two_computes', { source: from.entry.name, sink: to.entry.name });
         }
-        return from.startTraffic(body);
+        return from.transport.call(`POST ${from.route}/traffic`, { ...from.request, body });
       },
     ),
     route(
       `GET ${node}/{traffic_id}`,
       { right: 'Node.Audit', summary: 'What became of traffic so far', reply: TrafficFlowFigures, own: true },
-      async ({ path }) => (await nodesOf(path)).get(path.node_id).readTraffic(path.traffic_id),
+      async ({ path: { traffic_id, ...path } }) => {
+        const { transport, route: key, request } = (await nodesOf(path)).get(path.node_id);
+        return transport.call(`GET ${key}/traffic/{traffic_id}`, { path: { ...request.path, traffic_id } });
+      },
     ),
     route(
       `DELETE ${node}/{traffic_id}`,
       { right: 'Node.Modify', summary: 'End traffic', status: 204, own: true },
-      async ({ path }) => {
-        await (await nodesOf(path)).get(path.node_id).removeTraffic(path.traffic_id);
+      async ({ path: { traffic_id, ...path } }) => {
+        const { transport, route: key, request } = (await nodesOf(path)).get(path.node_id);
+        await transport.send(`DELETE ${key}/traffic/{traffic_id}`, { path: { ...request.path, traffic_id } });
       },
     ),
   ];
