@@ -140,7 +140,8 @@ class TestServer implements RunningServer {
     const [program = '', ...before] = [...launcher, process.execPath];
     const child = spawn(program, [...before, this.#program, ...line], {
       cwd: root,
-      env: { ...process.env, ...env },
+      // Node reads the file on a thread while it starts: a program that is started meanwhile inherits the descriptor.
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: '', ...env },
       stdio: [args.includes('--until-stdin-ends') ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
