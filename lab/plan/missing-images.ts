@@ -104,7 +104,7 @@ function namesOf({ filename, path, image }: AvailableImage): string[] {
   return [...names, ...names.filter((name) => name.endsWith(':latest')).map((name) => name.slice(0, -':latest'.length))];
 }
 
-interface ApplianceImage {
+interface KnownImage {
   readonly filename?: string;
   readonly filesize?: number;
   readonly md5sum?: string;
@@ -116,7 +116,7 @@ interface ApplianceImage {
 async function withFacts(api: Pick<LabApi, 'json'>, missing: readonly MissingImage[]): Promise<MissingImage[]> {
   const appliances = await api.json<{ images?: unknown }[]>('GET', '/v2/appliances').catch(() => []);
   // Files of users are listed as they are.
-  const images = appliances.flatMap(({ images: of }) => (Array.isArray(of) ? (of as (ApplianceImage | null)[]) : []));
+  const images = appliances.flatMap(({ images: of }) => (Array.isArray(of) ? (of as (KnownImage | null)[]) : []));
   const facts = new Map(images.flatMap((image) => (image ? [[image.filename, image] as const] : [])));
   return missing
     .map((one): MissingImage => {

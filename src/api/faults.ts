@@ -128,16 +128,16 @@ const table = {
   // Templates
   template_not_found: { status: 404, says: "Template ID {template_id} doesn't exist" },
   template_id_taken: { status: 409, says: 'There is a template with the id {template_id} already' },
+  template_name_taken: { status: 409, says: 'The name "{name}" is taken by a template of the same version: choose another' },
   template_built_in: { status: 409, says: 'The template "{name}" is built in and cannot be {what}' },
 
   // Symbols and appliances
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
   appliance_not_found: { status: 404, says: "Appliance ID {appliance_id} doesn't exist" },
+  appliance_version_not_found: { status: 404, says: 'The appliance {name} has no version {version}' },
+  appliance_conflict: { status: 409, says: 'The appliance {name} cannot be changed or installed so: {reason}' },
   appliance_invalid: { status: 400, says: 'The appliance "{file}" is refused: {reason}' },
-  appliances_full: {
-    status: 409,
-    says: 'Too many appliances: {count} of {bytes} bytes, at most {most}. Remove some from {folder}',
-  },
+  appliances_full: { status: 409, says: 'Too many appliances: {count} of {bytes} bytes, at most {most}. Remove some of {folder}' },
   theme_not_found: { status: 404, says: 'There is no symbol theme "{theme}". Known themes: {known}' },
   appliances_not_fetched: { status: 409, says: 'This server fetches no appliances: put their files (.gns3a) into {folder}' },
 
@@ -173,10 +173,7 @@ const table = {
     says: 'Port {adapter_number}/{port_number} does not exist on {name}, which has {count} port(s)',
     exception: 'NodeError',
   },
-  uplink_to_uplink: {
-    status: 409,
-    says: 'Both {one} and {other} are uplinks: link each of them to a machine or a switch instead',
-  },
+  uplink_to_uplink: { status: 409, says: 'Both {one} and {other} are uplinks: link each of them to a machine or switch instead' },
   ports_connected: {
     status: 409,
     says: 'The ports of this {kind} cannot be changed while one of them is connected: delete its links first',
@@ -284,6 +281,7 @@ const table = {
     says: 'The image "{image}" was not found: upload it to this compute, or correct the path',
     exception: 'ImageMissingError',
   },
+  image_not_found: { status: 404, says: 'There is no image "{image}" on this server' },
   image_damaged: { status: 409, says: "The image {image} arrived damaged at compute '{name}': upload it there again" },
   image_transfer_missing: { status: 404, says: 'Transfer {transfer_id} of an image is not under way' },
   image_host_refused: { status: 403, says: 'Images are not downloaded from {host}: {reason}' },

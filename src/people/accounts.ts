@@ -3,11 +3,11 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { join } from 'node:path';
 import { fault } from '../api/faults.ts';
 import type { Authenticator, Caller } from '../api/rights.ts';
+import { fixedId } from '../lib/fixed-id.ts';
 import type { Warn } from '../lib/set-aside.ts';
 import type { Privilege } from '../schema/privilege.ts';
 import { AccessTokens, newKey, readKey } from './access-tokens.ts';
 import { isBcrypt } from './bcrypt.ts';
-import { fixedId } from './built-in.ts';
 import { decide } from './decide.ts';
 import { LoginDelays } from './login-delays.ts';
 import { Passwords } from './passwords.ts';

@@ -1,5 +1,5 @@
 /** The groups and roles of a new store, as GNS3 3.x has them. */
-import { createHash } from 'node:crypto';
+import { fixedId } from '../lib/fixed-id.ts';
 import { type Privilege, privileges, privilegeTable } from '../schema/privilege.ts';
 
 export const builtinGroups = ['Administrators', 'Users'] as const;
@@ -25,12 +25,6 @@ export const builtinRoles: Readonly<Record<string, { readonly description: strin
   'ACL manager': { description: 'Role to allocate and manage the ACL', privileges: all('Role', 'ACE') },
   'No Access': { description: 'Role with no privileges', privileges: [] },
 };
-
-/** Returns a UUID of version 4 that is always the same for a text: clients know built-in things by their ids. */
-export function fixedId(text: string): string {
-  const digits = createHash('sha256').update(`patchbay:${text}`).digest('hex');
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
-}
 
 const privilegeIds = new Map(privileges.map((name) => [fixedId(`privilege ${name}`), name]));
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { isFault } from '../api/faults.ts';
+import { fixedId } from '../lib/fixed-id.ts';
 import { Accounts } from './accounts.ts';
 import { isBcrypt } from './bcrypt.ts';
-import { fixedId } from './built-in.ts';
 import { createUser } from './routes/user-routes.ts';
 import { PeopleStore, StoreBroken } from './store.ts';
 

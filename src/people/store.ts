@@ -6,9 +6,10 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../api/faults.ts';
 import { DurableMap } from '../lib/durable-map.ts';
+import { fixedId } from '../lib/fixed-id.ts';
 import { Journal, JournalDamaged } from '../lib/journal.ts';
 import { makeFolders } from '../lib/make-folders.ts';
-import { builtinGroups, builtinRoles, fixedId } from './built-in.ts';
+import { builtinGroups, builtinRoles } from './built-in.ts';
 import { indexRights, type RightsIndex } from './decide.ts';
 import { isRecord, kinds, now, type RecordKind, type Records, type TokenRecord, type UserRecord } from './records.ts';
 

@@ -2,7 +2,8 @@
 
 import { named, nullable, oneOf } from './common.ts';
 import { LateCounts } from './link-stats.ts';
-import { Type } from './type.ts';
+import { nodeTypes } from './node.ts';
+import { type Static, Type } from './type.ts';
 
 const bytes = Type.Integer({ minimum: 0, description: 'Bytes' });
 const percent = Type.Integer({ minimum: 0, maximum: 100 });
@@ -68,5 +69,20 @@ export const Image = Type.Object(
   { filename: Type.String(), path: Type.String(), md5sum: nullable(Type.String()), filesize: bytes },
   named('Image'),
 );
+
+/** An image of any kind. Not part of GNS3's API. */
+export const StoredImage = Type.Object(
+  {
+    ...Image.properties,
+    md5sum: nullable(Type.String({ description: 'null while the sum of a large file is being computed' })),
+    node_type: oneOf(nodeTypes),
+    folder: Type.String({ description: 'Folder of the kind, below the image folder' }),
+    based_on: nullable(Type.String({ description: 'File name of the disk of which this one holds the differences' })),
+    created_at: Type.Integer({ description: 'Milliseconds since 1970' }),
+    modified_at: Type.Integer({ description: 'Milliseconds since 1970' }),
+  },
+  named('StoredImage'),
+);
+export type StoredImage = Static<typeof StoredImage>;
 
 export const Binary = Type.Object({ path: Type.String(), version: Type.String() }, named('Binary'));

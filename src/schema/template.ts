@@ -61,6 +61,18 @@ export const TemplateWarm = Type.Object(
 );
 export type TemplateWarm = Static<typeof TemplateWarm>;
 
+/** Fields of a template that only GNS3 3 shows. */
+export const TemplateDetails = Type.Object(
+  {
+    version: nullable(Type.String()),
+    tags: Type.Array(Type.String()),
+    created_at: Type.String({ description: 'UTC, without a zone' }),
+    updated_at: Type.String({ description: 'UTC, without a zone' }),
+  },
+  named('TemplateDetails'),
+);
+export type TemplateDetails = Static<typeof TemplateDetails>;
+
 /** Turns a running node into a template. */
 export const WarmTemplateCreate = Type.Object(
   {

@@ -105,6 +105,7 @@ const kindNamers: Readonly<Record<string, string>> = {
   'doctor/doctor.ts': 'tries KVM by the probe guest of QEMU',
   'controller/model/upgrades/nodes-1x.ts': 'translates the nodes of files of 1.x',
   'controller/routes/v3/computes.ts': 'paths of GNS3 3 that name a kind',
+  'controller/routes/v3/images.ts': 'types of images of GNS3 3, which are named by their folders',
   'controller/routes/v3/links.ts': 'kinds whose ports GNS3 3 shows as interfaces',
   'controller/live/upgrade-files.ts': 'moves files from the locations of old projects',
   'controller/model/upgrades/topology-upgrades.ts': 'translates properties in files of 2.0 and 2.1',

@@ -9,7 +9,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['controller.ts'],
     ['relocation'],
     ['copies'],
-    ['archive'],
+    ['archive', 'library'],
     ['projects'],
     ['reconcile'],
     ['live'],

@@ -22,8 +22,9 @@ import { computePartRoutes } from '../../src/controller/routes/v3/compute-part.t
 import { controllerRoutes3 } from '../../src/controller/routes/v3/routes.ts';
 import { demoLabRoute } from '../../src/demo-lab.ts';
 import { createHttpServer } from '../../src/http/server.ts';
+import { fixedId } from '../../src/lib/fixed-id.ts';
 import { Accounts } from '../../src/people/accounts.ts';
-import { builtinRoles, fixedId } from '../../src/people/built-in.ts';
+import { builtinRoles } from '../../src/people/built-in.ts';
 import type { EntryRecord } from '../../src/people/records.ts';
 import { peopleRoutes } from '../../src/people/routes/people-routes.ts';
 import { PeopleStore } from '../../src/people/store.ts';

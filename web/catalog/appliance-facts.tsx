@@ -1,6 +1,7 @@
 /** Facts about an appliance: its maker, its purpose, its documents. */
+
+import type { Appliance } from '../../src/schema/appliance.ts';
 import { DeviceSymbol } from '../ui/device-symbol.tsx';
-import type { Appliance } from './appliance.ts';
 import { webAddress } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
 

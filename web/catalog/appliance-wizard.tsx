@@ -1,6 +1,15 @@
 /** Makes a template of an appliance: says which image files a version needs, takes them, and recognises them by their checksum. */
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import {
+  type Appliance,
+  type ApplianceImage,
+  imagesOf,
+  kindOf,
+  sectionOf,
+  templateOf,
+  versionWith,
+} from '../../src/schema/appliance.ts';
 import { isImageHost } from '../../src/schema/image-hosts.ts';
 import type { NodeType } from '../../src/schema/node.ts';
 import type { Template } from '../../src/schema/template.ts';
@@ -11,7 +20,6 @@ import { Dialog } from '../ui/dialog.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Notice } from '../ui/notice.tsx';
-import { type Appliance, type ApplianceImage, imagesOf, kindOf, sectionOf, templateOf, versionWith } from './appliance.ts';
 import { ApplianceFacts } from './appliance-facts.tsx';
 import { ArrivalList } from './arrival-list.tsx';
 import { isPresent, readImages, stateOf, useImageHosts } from './catalog.ts';
@@ -33,7 +41,7 @@ interface WizardProps {
 
 export function ApplianceWizard({ appliance, ...props }: WizardProps) {
   const app = useApp();
-  const kind = kindOf(appliance, app.server.kinds.value.keys());
+  const kind = kindOf(appliance, app.server.kinds.value.keys()) as NodeType | undefined;
   if (kind) return <Wizard appliance={appliance} kind={kind} {...props} />;
   return (
     <Dialog title={catalogTexts.wizard.title(appliance.name)} close={props.close}>

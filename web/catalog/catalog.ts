@@ -1,8 +1,8 @@
 /** The appliances of the server, and the images of a compute by kind of node. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { type Appliance, type ApplianceImage, appliancesOf, isEmptyDisk, kindOf } from '../../src/schema/appliance.ts';
 import type { App } from '../state/app.ts';
-import { type Appliance, type ApplianceImage, appliancesOf, isEmptyDisk, kindOf } from './appliance.ts';
 import { type ImageFile, imagesPath } from './images.ts';
 
 export type ImagesByKind = ReadonlyMap<string, readonly ImageFile[]>;

@@ -1,13 +1,13 @@
 /** The appliances of the server: search and filter them, drop more, and make templates of them. */
 import './catalog.css';
 import { type Signal, useSignal } from '@preact/signals';
+import { type Appliance, kindOf } from '../../src/schema/appliance.ts';
 import { type App, useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { ChoiceField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { type Appliance, kindOf } from './appliance.ts';
 import { ApplianceWizard } from './appliance-wizard.tsx';
 import { type Catalog, findByChecksum, useCatalog } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';

@@ -1,8 +1,9 @@
 /** The image files that a version of an appliance needs, each with its state and its sources. */
+
+import type { ApplianceImage } from '../../src/schema/appliance.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/progress.tsx';
-import type { ApplianceImage } from './appliance.ts';
 import { OutLink } from './appliance-facts.tsx';
 import { type ImageState, isPresent } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';

@@ -1,6 +1,7 @@
 /** Determines the files that an appliance lacks until its template can be made. */
+
+import { type Appliance, imagesOf, kindOf } from '../../src/schema/appliance.ts';
 import type { App } from '../state/app.ts';
-import { type Appliance, imagesOf, kindOf } from './appliance.ts';
 import { type ImagesByKind, isPresent, stateOf } from './catalog.ts';
 
 export type Readiness =

@@ -1,6 +1,7 @@
 /** An appliance file of the user: stored at the server, so that its gallery lists it. */
+
+import { type Appliance, appliancesOf } from '../../src/schema/appliance.ts';
 import type { App } from '../state/app.ts';
-import { type Appliance, appliancesOf } from './appliance.ts';
 import { catalogTexts } from './catalog-texts.ts';
 
 /** Returns the file's appliance, of several the first; undefined for another file. @throws Error for one that is damaged or refused */

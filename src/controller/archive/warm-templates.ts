@@ -65,9 +65,9 @@ export class WarmTemplates {
     try {
       if (!before) {
         const named = { ...settings, name: name ?? `${entry.name}-warm`, symbol: entry.symbol, compute_id: localComputeId };
-        return await templates.create(named as TemplateCreate, warm);
+        return await templates.create(named as TemplateCreate, { warm });
       }
-      const after = await templates.update(before.template_id, { ...settings, ...(name !== undefined && { name }) }, warm);
+      const after = await templates.update(before.template_id, { ...settings, ...(name !== undefined && { name }) }, { warm });
       await this.#release(before);
       return after;
     } catch (error) {

@@ -8,11 +8,13 @@ import { templateFacts } from '../../emulators/kinds.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
 import { wrongWithBaseName } from '../../lib/base-name.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
+import { fixedId } from '../../lib/fixed-id.ts';
 import { isDeeper } from '../../lib/json-depth.ts';
 import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { readRegularFile } from '../../lib/regular-file.ts';
-import { settingsOfAppliance } from '../../schema/appliance.ts';
+import { type ApplianceVersion, settingsOfAppliance } from '../../schema/appliance.ts';
+import { isUuid } from '../../schema/common.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { atMost } from './at-most.ts';
 import { defaultSymbols } from './symbol-set.ts';
@@ -24,9 +26,15 @@ const deepest = 32;
 const mostFiles = 2000;
 /** Size limit of all uploaded files together, in bytes: clients request all appliances at once. GNS3's 221 files have 2 MiB. */
 const mostBytes = 32 * 2 ** 20;
+/** Theme of the symbols of GNS3 3. */
+export const standardTheme = 'Affinity-square-blue';
 const fileName = /^[^.].*\.(gns3a|gns3appliance)$/;
 
-export type Appliance = Readonly<Record<string, unknown>>;
+/** Content of an appliance's file, unchecked but for its name. */
+export type ApplianceContent = Readonly<Record<string, unknown>> & { readonly name: string };
+
+/** An appliance as GNS3 3 shows it. */
+export type IdentifiedAppliance = ApplianceContent & { readonly appliance_id: string };
 
 export interface ApplianceFolders {
   /** Folder of the appliances that come with the program; undefined: they are not listed. */
@@ -52,15 +60,63 @@ export class Appliances {
   }
 
   /** Lists the appliances that can be read and are not marked as broken, in order of file names. @throws `theme_not_found` */
-  async list(theme: string): Promise<Appliance[]> {
+  async list(theme: string): Promise<ApplianceContent[]> {
     const symbols = Object.hasOwn(defaultSymbols, theme) ? defaultSymbols[theme] : undefined;
     if (!symbols) throw fault('theme_not_found', { theme, known: Object.keys(defaultSymbols).join(', ') });
-    const appliances: Appliance[] = [];
+    const appliances: ApplianceContent[] = [];
     for (const { path, builtin } of await this.#files()) {
       const content = await this.#read(path);
       if (content && content.status !== 'broken') appliances.push(shown(content, symbols, builtin));
     }
     return appliances;
+  }
+
+  /** Lists the appliances with their ids; of a theme that does not exist, those of the standard one. */
+  async listIdentified(theme: string): Promise<IdentifiedAppliance[]> {
+    const symbols =
+      (Object.hasOwn(defaultSymbols, theme) ? defaultSymbols[theme] : undefined) ?? defaultSymbols[standardTheme] ?? {};
+    const found: IdentifiedAppliance[] = [];
+    for (const { path, builtin } of await this.#files()) {
+      const content = await this.#read(path);
+      if (content && content.status !== 'broken')
+        found.push({ appliance_id: idOf(content, path), ...shown(content, symbols, builtin) });
+    }
+    return found;
+  }
+
+  /** @throws `appliance_not_found` */
+  async get(applianceId: string): Promise<IdentifiedAppliance> {
+    const found = (await this.listIdentified(standardTheme)).find((one) => one.appliance_id === applianceId);
+    if (!found) throw fault('appliance_not_found', { appliance_id: applianceId });
+    return found;
+  }
+
+  /**
+   * Adds a version to an appliance: a file in the users' folder, which takes the place of a built-in one.
+   * @throws `appliance_not_found`, `appliance_conflict`, `appliance_invalid`, `appliances_full`, `storage_failed`
+   */
+  async addVersion(applianceId: string, version: ApplianceVersion): Promise<IdentifiedAppliance> {
+    await this.#writing.run(async () => {
+      const { content, path, builtin } = await this.#find(applianceId);
+      const { name, images, versions } = content;
+      if (!Array.isArray(images)) throw fault('appliance_invalid', { file: name, reason: 'it has no images' });
+      const known = (Array.isArray(versions) ? versions : []) as readonly (ApplianceVersion | null)[];
+      if (known.some((one) => one?.name === version.name))
+        throw fault('appliance_conflict', { name, reason: `it has a version ${version.name} already` });
+      const bytes = Buffer.from(JSON.stringify({ ...content, appliance_id: applianceId, versions: [...known, version] }, null, 2));
+      if (bytes.length > largestBytes) throw fault('appliance_invalid', { file: name, reason: 'its file would be too large' });
+      await this.#store(builtin ? join(this.#folders.own, basename(path)) : path, bytes);
+    });
+    return this.get(applianceId);
+  }
+
+  /** @throws `appliance_not_found` */
+  async #find(applianceId: string): Promise<ApplianceFile & { readonly content: ApplianceContent }> {
+    for (const file of await this.#files()) {
+      const content = await this.#read(file.path);
+      if (content && idOf(content, file.path) === applianceId) return { ...file, content };
+    }
+    throw fault('appliance_not_found', { appliance_id: applianceId });
   }
 
   /** `https://HOST` of the files that the built-in appliances offer for download. */
@@ -73,9 +129,9 @@ export class Appliances {
     const { builtIn } = this.#folders;
     const hosts = new Set<string>();
     for (const path of builtIn === undefined ? [] : await this.#filesIn(builtIn)) {
-      const { images } = (await this.#read(path)) ?? {};
+      const images = (await this.#read(path))?.images;
       for (const image of Array.isArray(images) ? images : []) {
-        const url = URL.parse(String((image as Appliance | null)?.direct_download_url ?? ''));
+        const url = URL.parse(String((image as ApplianceContent | null)?.direct_download_url ?? ''));
         if (url && /^https?:$/.test(url.protocol)) hosts.add(`https://${url.hostname}`);
       }
     }
@@ -101,21 +157,23 @@ export class Appliances {
     } catch (cause) {
       throw fault('appliance_invalid', { file: filename, reason: (cause as Error).message }, { cause });
     }
-    await this.#writing
-      .run(async () => {
-        await mkdir(this.#folders.own, { recursive: true });
-        await this.#requireSpace(filename, bytes.length);
-        await writeFileAtomic(join(this.#folders.own, filename), bytes);
-      })
-      .catch((error: unknown) => {
-        throw isFault(error) ? error : storageFailed(error, filename);
-      });
+    await this.#writing.run(() => this.#store(join(this.#folders.own, filename), bytes));
+  }
+
+  /** @throws `appliances_full`, `storage_failed` */
+  async #store(target: string, bytes: Buffer): Promise<void> {
+    try {
+      await mkdir(this.#folders.own, { recursive: true });
+      await this.#requireSpace(target, bytes.length);
+      await writeFileAtomic(target, bytes);
+    } catch (error) {
+      throw isFault(error) ? error : storageFailed(error, basename(target));
+    }
   }
 
   /** @throws `appliances_full` */
-  async #requireSpace(filename: string, added: number): Promise<void> {
+  async #requireSpace(target: string, added: number): Promise<void> {
     const { own } = this.#folders;
-    const target = join(own, filename);
     const present = new Map<string, number>();
     await forEachBounded(await listFiles(own), concurrency, async (path) => {
       present.set(path, (await lstat(path).catch(() => undefined))?.size ?? 0);
@@ -147,7 +205,7 @@ export class Appliances {
     return files.slice(0, mostFiles);
   }
 
-  async #read(file: string): Promise<Appliance | undefined> {
+  async #read(file: string): Promise<ApplianceContent | undefined> {
     try {
       return applianceOf(await readRegularFile(file, largestBytes));
     } catch (error) {
@@ -164,20 +222,25 @@ async function listFiles(folder: string): Promise<string[]> {
 }
 
 /** @throws Error why a file is none */
-function applianceOf(bytes: Buffer): Appliance {
+function applianceOf(bytes: Buffer): ApplianceContent {
   if (isDeeper(bytes, deepest)) throw new Error(`it is nested deeper than ${deepest} levels`);
   const content: unknown = JSON.parse(String(bytes));
   if (typeof content !== 'object' || content === null || Array.isArray(content)) throw new Error('it is no JSON object');
-  const { name } = content as Appliance;
+  const { name } = content as ApplianceContent;
   // Clients sort by it.
   if (typeof name !== 'string' || name === '') throw new Error('it has no name');
-  return content as Appliance;
+  return content as ApplianceContent;
 }
 
-function shown(content: Appliance, symbols: Readonly<Record<string, string>>, builtin: boolean): Appliance {
+function shown(content: ApplianceContent, symbols: Readonly<Record<string, string>>, builtin: boolean): ApplianceContent {
   const { appliance_id: _id, symbol, ...rest } = content;
   const isOwn = typeof symbol === 'string' && symbol !== '' && !symbol.startsWith(':/symbols/');
   return { ...rest, builtin, symbol: isOwn ? symbol : symbols[categoryOf(content)] };
+}
+
+/** Returns the id in the file, or one made of its name. */
+function idOf({ appliance_id: id }: ApplianceContent, path: string): string {
+  return typeof id === 'string' && isUuid(id) ? id.toLowerCase() : fixedId(`appliance ${basename(path)}`);
 }
 
 /** Type of the kind that runs guests, and the category of its symbol. */
@@ -186,7 +249,7 @@ const guestSymbols = [...templateFacts].flatMap(([type, { ownSymbol }]) =>
 );
 
 /** The category follows from the emulator. */
-function categoryOf(content: Appliance): string {
+function categoryOf(content: ApplianceContent): string {
   const { category } = content;
   const emulators = new Set(settingsOfAppliance(content).map(({ template_type }) => template_type));
   const isFor = (type: string) => content[type] || emulators.has(type);

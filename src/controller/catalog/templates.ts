@@ -11,7 +11,7 @@ import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { findAside, readOwnJson } from '../../lib/set-aside.ts';
 import type { NodeCreate, NodeType } from '../../schema/node.ts';
-import { type Template, type TemplateCreate, type TemplateUpdate, TemplateWarm } from '../../schema/template.ts';
+import { type Template, type TemplateCreate, TemplateDetails, type TemplateUpdate, TemplateWarm } from '../../schema/template.ts';
 import { withTemplate } from '../../schema/template-node.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
@@ -44,7 +44,19 @@ export interface TemplatesOptions {
 }
 
 /** The file; other keys belong to GNS3 and stay. */
-type Stored = Readonly<Record<string, unknown>> & { readonly templates?: unknown; readonly warm_templates?: unknown };
+type Stored = Readonly<Record<string, unknown>> & {
+  readonly templates?: unknown;
+  readonly warm_templates?: unknown;
+  readonly template_details?: unknown;
+};
+
+/** Parts of a template that stand beside it. */
+export interface TemplateExtras {
+  readonly warm?: TemplateWarm | undefined;
+  readonly details?: Partial<Pick<TemplateDetails, 'version' | 'tags'>>;
+  /** Refuses a name that another template of the same version has. */
+  readonly isNamedOnce?: true;
+}
 
 interface Kept {
   readonly keys: Stored;
@@ -68,6 +80,8 @@ export class Templates {
    * template.
    */
   #kept: Kept = { keys: {}, entries: [], machines: new Map(), unreadable: new Map() };
+  /** Details by template; templates of earlier versions have none. */
+  #details: ReadonlyMap<string, TemplateDetails> = new Map();
   #hasFile = false;
   #damagedCopies: readonly string[] = [];
 
@@ -112,20 +126,32 @@ export class Templates {
     return withTemplate(wanted, template);
   }
 
-  /** @throws `invalid_request`, `template_id_taken`, `storage_failed` */
-  create(body: TemplateCreate, warm?: TemplateWarm): Promise<Template> {
+  /** Returns what GNS3 3 shows of a template besides; undefined for built-in templates and those of earlier versions. */
+  detailsOf(templateId: string): TemplateDetails | undefined {
+    return this.#details.get(templateId);
+  }
+
+  /** @throws `invalid_request`, `template_id_taken`, `template_name_taken`, `storage_failed` */
+  create(body: TemplateCreate, extras: TemplateExtras = {}): Promise<Template> {
     return this.#changes.run(async () => {
-      const template = withWarm(await this.#complete(body), warm);
-      await this.#add(template);
+      const template = withWarm(await this.#complete(body), extras.warm);
+      if (extras.isNamedOnce) this.#requireFreeName(template.name, extras.details?.version ?? null);
+      await this.#add(template, extras.details);
       return template;
     });
+  }
+
+  #requireFreeName(name: string, version: string | null): void {
+    const versionOf = ({ template_id }: Template) => this.detailsOf(template_id)?.version ?? null;
+    const isTaken = [...this.#own.values()].some((one) => one.name === name && versionOf(one) === version);
+    if (isTaken) throw fault('template_name_taken', { name });
   }
 
   /**
    * Id, type, compute, whether it is built in, and the machine that it holds unless another is given, stay as they are.
    * @throws `template_not_found`, `invalid_request`, `storage_failed`
    */
-  update(templateId: string, body: TemplateUpdate, warm?: TemplateWarm): Promise<Template> {
+  update(templateId: string, body: TemplateUpdate, { warm, details }: TemplateExtras = {}): Promise<Template> {
     return this.#changes.run(async () => {
       const before = this.get(templateId);
       const { template_id, template_type, compute_id, builtin } = before;
@@ -134,7 +160,7 @@ export class Templates {
         ? await this.#changedBuiltIn(wanted as Template)
         : withWarm(await this.#complete(wanted), warm ?? before.warm);
       if (builtin) this.#builtIn.set(templateId, after);
-      else await this.#save(new Map(this.#own).set(templateId, after));
+      else await this.#save(new Map(this.#own).set(templateId, after), this.#withDetails(templateId, details));
       this.#changed('template.updated', after);
       return after;
     });
@@ -172,7 +198,9 @@ export class Templates {
       const template = this.#getOwn(templateId, 'deleted');
       const left = new Map(this.#own);
       left.delete(templateId);
-      await this.#save(left);
+      const details = new Map(this.#details);
+      details.delete(templateId);
+      await this.#save(left, details);
       this.#changed('template.deleted', template);
     });
   }
@@ -181,7 +209,8 @@ export class Templates {
   duplicate(templateId: string): Promise<Template> {
     return this.#changes.run(async () => {
       const copy = canonical<Template>({ ...this.#getOwn(templateId, 'duplicated'), template_id: crypto.randomUUID() });
-      await this.#add(copy);
+      const { version = null, tags = [] } = this.detailsOf(templateId) ?? {};
+      await this.#add(copy, { version, tags });
       return copy;
     });
   }
@@ -205,10 +234,16 @@ export class Templates {
     return after;
   }
 
-  async #add(template: Template): Promise<void> {
+  #withDetails(templateId: string, changed: TemplateExtras['details']): ReadonlyMap<string, TemplateDetails> {
+    const updated_at = new Date().toISOString().slice(0, 19);
+    const before = this.#details.get(templateId) ?? { version: null, tags: [], created_at: updated_at };
+    return new Map(this.#details).set(templateId, { ...before, ...changed, updated_at });
+  }
+
+  async #add(template: Template, details?: TemplateExtras['details']): Promise<void> {
     const { template_id } = template;
     if (this.#own.has(template_id) || this.#builtIn.has(template_id)) throw fault('template_id_taken', { template_id });
-    await this.#save(new Map(this.#own).set(template_id, template));
+    await this.#save(new Map(this.#own).set(template_id, template), this.#withDetails(template_id, details));
     this.#changed('template.created', template);
   }
 
@@ -224,9 +259,9 @@ export class Templates {
   async #load(): Promise<void> {
     const take = (value: unknown) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('it is no JSON object');
-      const { templates = [], warm_templates = {}, ...keys } = value as Stored;
+      const { templates = [], warm_templates = {}, template_details: details = {}, ...keys } = value as Stored;
       if (!Array.isArray(templates)) throw new Error('"templates" is no list');
-      return { keys, templates, warm: warm_templates };
+      return { keys, templates, details, warm: warm_templates };
     };
     const stored = await readOwnJson(this.#file, take, (message) => this.#options.log.error(message));
     this.#damagedCopies = await findAside(this.#file);
@@ -237,6 +272,10 @@ export class Templates {
       if ((await problemsOf(TemplateWarm, warm)) === undefined) machines.set(id, warm as TemplateWarm);
       else unreadable.set(id, warm);
     await this.#take(stored.keys, stored.templates, { machines, unreadable });
+    const details = new Map<string, TemplateDetails>();
+    for (const [id, one] of Object.entries(Object(stored.details)))
+      if (this.#own.has(id) && (await problemsOf(TemplateDetails, one)) === undefined) details.set(id, one as TemplateDetails);
+    this.#details = details;
     this.#hasFile = true;
   }
 
@@ -272,7 +311,7 @@ export class Templates {
     return this.#rules.complete(settings);
   }
 
-  async #save(own: ReadonlyMap<string, Template>): Promise<void> {
+  async #save(own: ReadonlyMap<string, Template>, details: ReadonlyMap<string, TemplateDetails>): Promise<void> {
     const { keys, entries } = this.#kept;
     const replaced = (id: string) => own.get(id)?.warm !== undefined || (this.#own.has(id) && !own.has(id));
     const unreadable = new Map([...this.#kept.unreadable].filter(([id]) => !replaced(id)));
@@ -281,13 +320,15 @@ export class Templates {
     // Warm machines are stored beside the templates, whose form is that of GNS3.
     const warm = machines.size > 0 ? { warm_templates: Object.fromEntries(machines) } : {};
     const templates = [...Array.from(own.values(), ({ warm: _, ...template }) => template), ...entries];
-    const stored = { ...keys, templates, ...warm, version: this.#options.version };
+    const template_details = Object.fromEntries(details);
+    const stored = { ...keys, templates, ...warm, template_details, version: this.#options.version };
     try {
       await writeFileAtomic(this.#file, `${JSON.stringify(stored, null, 4)}\n`);
     } catch (error) {
       throw storageFailed(error, this.#file);
     }
     this.#own = own;
+    this.#details = details;
     this.#kept = { ...this.#kept, unreadable };
   }
 }

@@ -25,6 +25,21 @@ export interface ImageEntry {
   filesize: number;
 }
 
+/** An image as it is on the disk. */
+export interface ImageFile {
+  readonly filename: string;
+  /** Absolute. */
+  readonly file: string;
+  /** Relative to the kind's folder, or absolute where it lies elsewhere. */
+  readonly path: string;
+  /** Null while it is not known. */
+  readonly md5sum: string | null;
+  readonly filesize: number;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly modifiedAt: number;
+}
+
 /** Sums of files up to this size are waited for; larger ones are summed in the background (64 MiB take about 0.1 s). */
 export const quickSumBytes = 64 * 1024 * 1024;
 
@@ -130,16 +145,21 @@ export class ImageFolder {
     return null;
   }
 
-  /** Every image there is, each name once; folders in the order in which names are looked for. */
+  /** Every image there is, as GNS3's clients see it. */
   async list(): Promise<ImageEntry[]> {
+    return (await this.files()).map(({ filename, path, md5sum, filesize }) => ({ filename, path, md5sum, filesize }));
+  }
+
+  /** Every image there is, each name once; folders in the order in which names are looked for. */
+  async files(): Promise<ImageFile[]> {
     const seen = new Set<string>();
-    const entries: ImageEntry[] = [];
+    const entries: ImageFile[] = [];
     for (const directory of this.folders()) {
       const flat = directory === this.#settings().Server.images_path;
       for await (const path of files(directory, flat ? 0 : maxDepth)) {
         const filename = basename(path);
         if (seen.has(filename) || besideImages.test(filename)) continue;
-        const entry = await this.#entry(path, filename);
+        const entry = await this.fileAt(path, quickSumBytes);
         if (entry === undefined) continue;
         seen.add(filename);
         entries.push(entry);
@@ -161,8 +181,11 @@ export class ImageFolder {
     await this.#arrived(target);
   }
 
-  /** Takes plain bytes as an image of a new name; what breaks off changes nothing. @throws path_forbidden, image_refused, storage_failed */
-  async add(filename: string, source: Readable): Promise<void> {
+  /**
+   * Takes plain bytes as an image of a new name; what breaks off changes nothing. Returns the absolute path.
+   * @throws path_forbidden, image_refused, storage_failed
+   */
+  async add(filename: string, source: Readable): Promise<string> {
     source.on('error', () => undefined);
     const target = await this.uploadTarget(filename);
     const check = (file: string) => checkArrival(file, this.folders());
@@ -171,6 +194,7 @@ export class ImageFolder {
       throw fault('image_refused', { image: filename, reason: 'there is a file of this name already: choose another name' });
     });
     await this.#arrived(target);
+    return target;
   }
 
   /** Makes a file of the image folder an image, in place of one that had the name. @throws path_forbidden, image_refused, storage_failed */
@@ -276,13 +300,17 @@ export class ImageFolder {
     return false;
   }
 
-  async #entry(path: string, filename: string): Promise<ImageEntry | undefined> {
-    const facts = await stat(path).catch(() => undefined);
+  /** The image at an absolute path; undefined when it is none. The sum of a file of at most `waitBytes` is waited for. */
+  async fileAt(file: string, waitBytes?: number): Promise<ImageFile | undefined> {
+    const facts = await stat(file).catch(() => undefined);
     if (facts === undefined || facts.size < minImageBytes) return undefined;
-    const head = await headOf(path);
+    const head = await headOf(file);
     if (head === undefined || !this.#isImage(head)) return undefined;
-    const md5sum = await this.#checksums.get(path, quickSumBytes);
-    return { filename, path: isBelow(this.directory, path) ? relative(this.directory, path) : path, md5sum, filesize: facts.size };
+    const md5sum = await this.#checksums.get(file, waitBytes);
+    const path = isBelow(this.directory, file) ? relative(this.directory, file) : file;
+    const { size: filesize, birthtimeMs, mtimeMs: modifiedAt } = facts;
+    // File systems without a time of birth have 0.
+    return { filename: basename(file), file, path, md5sum, filesize, createdAt: birthtimeMs || modifiedAt, modifiedAt };
   }
 }
 
@@ -302,7 +330,7 @@ const inTheWay: ReadonlySet<string | undefined> = new Set(['EISDIR', 'ENOTDIR', 
 /** Mode of uploaded programs. */
 const executable = 0o755;
 /** Shorter files are no images (GNS3's rule). */
-const minImageBytes = 7;
+export const minImageBytes = 7;
 /** Folders below an image folder that are looked into. */
 const maxDepth = 8;
 /** Folders of a project that hold no images but the nodes' own disks. */

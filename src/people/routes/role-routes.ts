@@ -2,10 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { fault } from '../../api/faults.ts';
 import { type Route, route } from '../../api/route.ts';
+import { fixedId } from '../../lib/fixed-id.ts';
 import { privileges } from '../../schema/privilege.ts';
 import { Type } from '../../schema/type.ts';
 import type { Accounts } from '../accounts.ts';
-import { findPrivilege, fixedId, privilegeObject } from '../built-in.ts';
+import { findPrivilege, privilegeObject } from '../built-in.ts';
 import { type GroupRecord, now, type RoleRecord } from '../records.ts';
 import {
   GroupCreate,

@@ -10,7 +10,9 @@ import { readDivergences3 } from './divergences.ts';
 import { Replay3 } from './replay.ts';
 
 /** Sections in the order in which they were recorded: later ones count on what earlier ones left. */
-const sections = ['projects', 'nodes', 'links', 'drawings', 'templates', 'symbols', 'computes', 'snapshots', 'misc'];
+const sections = [
+  ...['projects', 'nodes', 'links', 'drawings', 'images', 'templates', 'symbols', 'appliances', 'computes', 'snapshots', 'misc'],
+];
 /** Sections of the server's accounts, which need logins. */
 const accountSections = ['anon', 'users', 'groups', 'roles', 'acl', 'rbac', 'pools'];
 const divergences = await readDivergences3();

@@ -12,8 +12,8 @@ import type { Controller } from '../../controller.ts';
 import { lenienceOf } from '../../live/nodes/missing-images.ts';
 import type { NodeVerb } from '../../live/nodes/node-verbs.ts';
 import { convertedNode } from '../../model/converted-machine.ts';
+import { checkRequested } from '../../model/requested-properties.ts';
 import { actOnAll, resetAllConsoles } from '../../projects/node-batch.ts';
-import { checkRequested } from './requested-properties.ts';
 import { withWarnings } from './unmet-wishes.ts';
 
 const actions: readonly { action: NodeVerb; summary: string }[] = [

@@ -10,10 +10,10 @@ import { loadCopy } from '../../archive/load-copy.ts';
 import type { Controller } from '../../controller.ts';
 import { makeAll, placeAll } from '../../live/bulk.ts';
 import { deleteAll } from '../../live/bulk-delete.ts';
+import { checkRequested } from '../../model/requested-properties.ts';
 import type { KnownProject } from '../../projects/project.ts';
 import { outlineOf } from '../../projects/project-outline.ts';
 import { anyChange, copyRight, requireHostAccess, requireVisible } from '../common-rights.ts';
-import { checkRequested } from './requested-properties.ts';
 import { warnOfUnmet } from './unmet-wishes.ts';
 
 const count = Type.Integer({ minimum: 0 });

@@ -16,7 +16,7 @@ import { localComputeId } from '../../computes/compute.ts';
 import { withConvertedDisks } from '../../computes/convert-disks.ts';
 import type { Controller } from '../../controller.ts';
 import { convertedTemplate } from '../../model/converted-machine.ts';
-import { checkRequested } from './requested-properties.ts';
+import { checkRequested } from '../../model/requested-properties.ts';
 
 export function templateRoutes(controller: Controller): Route[] {
   const { templates, warmTemplates, settings } = controller;

@@ -2,34 +2,42 @@ import type { FeedSource } from '../../../api/notification-feeds.ts';
 import { type Route, route } from '../../../api/route.ts';
 import type { Node } from '../../../schema/node.ts';
 import { Notification } from '../../../schema/notification.ts';
+import type { Template } from '../../../schema/template.ts';
+import type { Templates } from '../../catalog/templates.ts';
 import type { Controller } from '../../controller.ts';
 import type { Notice } from '../../live/host/project-context.ts';
 import { feedSources } from '../v2/notifications.ts';
 import { nodeOf } from './nodes.ts';
+import { templateOf } from './templates.ts';
 import type { DeclareTwin } from './twins.ts';
 
 const same = (event: object) => event;
 const ofNode = (event: object) => nodeOf(event as Node);
 const logs = { 'log.error': same, 'log.warning': same, 'log.info': same };
 
+type EventShapes = Readonly<Record<string, (event: object) => object>>;
+
 /** Events of the controller's feed and their shapes; others are not sent. */
-const controllerEvents: Readonly<Record<string, (event: object) => object>> = {
-  'compute.created': same,
-  'compute.updated': same,
-  'compute.deleted': same,
-  'template.created': same,
-  'template.updated': same,
-  'template.deleted': same,
-  'project.created': same,
-  'project.opened': same,
-  'project.closed': same,
-  'project.updated': same,
-  'project.deleted': same,
-  ...logs,
-};
+function controllerEvents(templates: Templates): EventShapes {
+  const ofTemplate = (event: object) => templateOf(event as Template, templates);
+  return {
+    'compute.created': same,
+    'compute.updated': same,
+    'compute.deleted': same,
+    'template.created': ofTemplate,
+    'template.updated': ofTemplate,
+    'template.deleted': ofTemplate,
+    'project.created': same,
+    'project.opened': same,
+    'project.closed': same,
+    'project.updated': same,
+    'project.deleted': same,
+    ...logs,
+  };
+}
 
 /** Events of a project's feed and their shapes; others are not sent. */
-const projectEvents: typeof controllerEvents = {
+const projectEvents: EventShapes = {
   'node.created': ofNode,
   'node.updated': ofNode,
   'node.deleted': ofNode,
@@ -47,14 +55,15 @@ const projectEvents: typeof controllerEvents = {
 export function notificationRoutes(controller: Controller, twin: DeclareTwin): Route[] {
   const { feeds } = controller;
   const { ofServer, ofProject } = feedSources(controller);
+  const ofController = controllerEvents(controller.templates);
   return [
     route(
       'GET /v3/notifications',
       { summary: 'Events of computes, templates and projects', reply: Notification, right: 'login' },
-      (call) => feeds.stream(only(controllerEvents, ofServer(call)), call),
+      (call) => feeds.stream(only(ofController, ofServer(call)), call),
     ),
     twin('GET /v3/notifications/ws', 'GET /v2/notifications/ws', {
-      answer: (from: FeedSource<Notice>) => only(controllerEvents, from),
+      answer: (from: FeedSource<Notice>) => only(ofController, from),
     }),
     route(
       'GET /v3/projects/{project_id}/notifications',
@@ -72,7 +81,7 @@ export function notificationRoutes(controller: Controller, twin: DeclareTwin): R
 /** Notices that were shaped, so that listeners share them and their texts. */
 const shaped = new WeakMap<Notice, Notice>();
 
-function only(events: typeof controllerEvents, { listen }: FeedSource<Notice>): FeedSource<Notice> {
+function only(events: EventShapes, { listen }: FeedSource<Notice>): FeedSource<Notice> {
   return {
     listen: (listener) =>
       listen((notice) => {

@@ -1,8 +1,11 @@
 import type { Route } from '../../../api/route.ts';
 import type { Controller } from '../../controller.ts';
+import { ApplianceInstaller } from '../../library/appliance-installer.ts';
+import { ImageLibrary } from '../../library/image-library.ts';
 import { applianceRoutes } from './appliances.ts';
 import { computeRoutes } from './computes.ts';
 import { drawingRoutes } from './drawings.ts';
+import { imageRoutes } from './images.ts';
 import { linkRoutes } from './links.ts';
 import { nodeRoutes } from './nodes.ts';
 import { notificationRoutes } from './notifications.ts';
@@ -16,6 +19,9 @@ import { twinsOf } from './twins.ts';
 /** Everything below `/v3` that is not the compute's. `routes2`: the controller's routes of `/v2`. */
 export function controllerRoutes3(controller: Controller, routes2: readonly Route[]): Route[] {
   const twin = twinsOf(routes2);
+  const images = new ImageLibrary(controller);
+  const { computes, templates, appliances, settings, imageDownloads: downloads } = controller;
+  const installer = new ApplianceInstaller({ images, computes, templates, appliances, settings, downloads });
   return [
     ...serverRoutes(controller, twin),
     ...projectRoutes(controller, twin),
@@ -23,10 +29,11 @@ export function controllerRoutes3(controller: Controller, routes2: readonly Rout
     ...linkRoutes(controller, twin),
     ...drawingRoutes(twin),
     ...snapshotRoutes(twin),
-    ...templateRoutes(controller, twin),
+    ...templateRoutes(controller, twin, images),
+    ...imageRoutes(controller, images, installer),
     ...computeRoutes(controller, twin),
     ...symbolRoutes(twin),
-    ...applianceRoutes(controller, twin),
+    ...applianceRoutes(controller, installer),
     ...notificationRoutes(controller, twin),
   ];
 }

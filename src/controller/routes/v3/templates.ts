@@ -1,53 +1,49 @@
 import { fault } from '../../../api/faults.ts';
-import { type Call, type Route, Tagged } from '../../../api/route.ts';
+import { type Call, type Route, route, Tagged } from '../../../api/route.ts';
 import { kinds } from '../../../emulators/kinds.ts';
-import { named } from '../../../schema/common.ts';
+import { named, nullable, Text } from '../../../schema/common.ts';
 import type { NodeType } from '../../../schema/node.ts';
-import { type Template, TemplateCreate, TemplateUpdate, TemplateUse } from '../../../schema/template.ts';
+import { type Template, TemplateCreate, TemplateObject, TemplateUpdate, TemplateUse } from '../../../schema/template.ts';
 import { Type } from '../../../schema/type.ts';
+import type { TemplateExtras, Templates } from '../../catalog/templates.ts';
 import { localComputeId } from '../../computes/compute.ts';
 import type { Controller } from '../../controller.ts';
-import { type DeclareTwin, sameTwins } from './twins.ts';
+import type { ImageLibrary } from '../../library/image-library.ts';
+import { imageProperties } from '../../model/node-images.ts';
+import { checkRequested } from '../../model/requested-properties.ts';
+import type { DeclareTwin } from './twins.ts';
 
 const { name: _name, strict: _strict, ...use } = TemplateUse.properties;
 const TemplateUse3 = Type.Object({ ...use, name: Type.Optional(Type.Unknown()) }, named('TemplateUseOfV3'));
 
-export function templateRoutes({ templates }: Controller, twin: DeclareTwin): Route[] {
-  const requireOwn = (call: Call, what: string): Template => {
-    const template = templates.get((call.path as { template_id: string }).template_id);
-    if (template.builtin) throw fault('template_built_in', { name: template.name, what });
-    return template;
-  };
-  const one = { answer: (template: Template) => templateOf(template) };
+const details = {
+  version: Type.Optional(nullable(Text({ maxLength: 255 }))),
+  tags: Type.Optional(nullable(Type.Array(Text({ maxLength: 255 }), { maxItems: 100 }))),
+};
+const TemplateCreate3 = Type.Object(
+  { ...TemplateCreate.properties, compute_id: Type.Optional(TemplateCreate.properties.compute_id), ...details },
+  { title: 'TemplateCreateOfV3' },
+);
+const TemplateUpdate3 = Type.Object({ ...TemplateUpdate.properties, ...details }, { title: 'TemplateUpdateOfV3' });
+
+export function templateRoutes(controller: Controller, twin: DeclareTwin, images: ImageLibrary): Route[] {
+  const { templates } = controller;
   return [
     twin('GET /v3/templates', 'GET /v2/templates', {
       answer: (all: readonly Template[]) =>
-        [...all.filter(({ builtin }) => !builtin), ...all.filter(({ builtin }) => builtin)].map(templateOf),
-    }),
-    twin('POST /v3/templates', 'POST /v2/templates', {
-      ...one,
-      body: optionalCompute(TemplateCreate),
-      request: (call) => {
-        const body = call.body as { template_type: NodeType; compute_id?: string | null };
-        return { ...call, body: { compute_id: null, ...knownOf(body.template_type, body) } };
-      },
+        [...all.filter(({ builtin }) => !builtin), ...all.filter(({ builtin }) => builtin)].map((one) =>
+          templateOf(one, templates),
+        ),
     }),
     twin('GET /v3/templates/{template_id}', 'GET /v2/templates/{template_id}', {
-      answer: ({ body }: Tagged) => new Tagged(templateOf(body as Template)),
+      answer: ({ body }: Tagged) => new Tagged(templateOf(body as Template, templates)),
     }),
-    twin('PUT /v3/templates/{template_id}', 'PUT /v2/templates/{template_id}', {
-      ...one,
-      body: TemplateUpdate,
-      request: (call) => {
-        const { template_type } = requireOwn(call, 'changed');
-        return { ...call, body: knownOf(template_type, call.body as object) };
-      },
-    }),
-    ...sameTwins(twin, ['DELETE /v3/templates/{template_id}']),
+    ...changeRoutes(controller, images),
+    deleteRoute(controller, twin, images),
     twin('POST /v3/templates/{template_id}/duplicate', 'POST /v2/templates/{template_id}/duplicate', {
-      ...one,
+      answer: (template: Template) => templateOf(template, templates),
       request: (call) => {
-        requireOwn(call, 'duplicated');
+        requireOwn(templates, (call.path as { template_id: string }).template_id, 'duplicated');
         return call;
       },
     }),
@@ -61,20 +57,93 @@ export function templateRoutes({ templates }: Controller, twin: DeclareTwin): Ro
   ];
 }
 
-function optionalCompute<T extends typeof TemplateCreate>({ properties }: T) {
-  return Type.Object({ ...properties, compute_id: Type.Optional(properties.compute_id) }, { title: 'TemplateCreateOfV3' });
+function changeRoutes({ templates, settings }: Controller, images: ImageLibrary): Route[] {
+  const check = async (
+    node_type: NodeType,
+    compute_id: string | null | undefined,
+    properties: Readonly<Record<string, unknown>>,
+  ) => {
+    checkRequested({ node_type, properties }, settings);
+    await images.requireImages({ node_type, compute_id, properties });
+  };
+  return [
+    route(
+      'POST /v3/templates',
+      {
+        summary: 'Create a template; what its type needs besides is filled in',
+        body: TemplateCreate3,
+        status: 201,
+        reply: TemplateObject,
+        right: 'Template.Allocate',
+      },
+      async ({ body: { version, tags, ...body } }) => {
+        const known = { compute_id: null, ...knownOf(body.template_type, body) } as unknown as TemplateCreate;
+        await check(body.template_type, known.compute_id, known);
+        const made = await templates.create(known, { details: extrasOf({ version, tags }), isNamedOnce: true });
+        return templateOf(made, templates);
+      },
+    ),
+    route(
+      'PUT /v3/templates/{template_id}',
+      { summary: 'Change a template', body: TemplateUpdate3, reply: TemplateObject, right: 'Template.Modify' },
+      async ({ path: { template_id }, body: { version, tags, ...body } }) => {
+        const { template_type, compute_id } = requireOwn(templates, template_id, 'changed');
+        const known = knownOf(template_type, body);
+        await check(template_type, compute_id, known);
+        return templateOf(await templates.update(template_id, known, { details: extrasOf({ version, tags }) }), templates);
+      },
+    ),
+  ];
+}
+
+/** Deletes a template, with `prune_images` its images too, unless something else uses one of them. */
+function deleteRoute({ templates }: Controller, twin: DeclareTwin, images: ImageLibrary): Route {
+  const deletion = twin('DELETE /v3/templates/{template_id}', 'DELETE /v2/templates/{template_id}', {
+    query: { prune_images: Type.Boolean() },
+  });
+  return {
+    ...deletion,
+    handle: async (call: Call) => {
+      const template = templates.get((call.path as { template_id: string }).template_id);
+      if (template.builtin || call.query.prune_images !== 'true') return deletion.handle(call);
+      const names = namesOf(template);
+      await images.requireOnlyUser(template.template_id, template.template_type, names);
+      await deletion.handle(call);
+      for (const name of names) await images.remove(name);
+      return undefined;
+    },
+  };
+}
+
+function namesOf(template: Template): string[] {
+  const { template_type: node_type } = template;
+  return imageProperties({ node_type, properties: template }).map((key) => String(template[key]));
+}
+
+/** @throws template_not_found, template_built_in */
+function requireOwn(templates: Templates, templateId: string, what: string): Template {
+  const template = templates.get(templateId);
+  if (template.builtin) throw fault('template_built_in', { name: template.name, what });
+  return template;
+}
+
+function extrasOf({ version, tags }: { version: string | null | undefined; tags: string[] | null | undefined }) {
+  return {
+    ...(version !== undefined && { version }),
+    ...(tags !== undefined && { tags: tags ?? [] }),
+  } satisfies TemplateExtras['details'];
 }
 
 /** Returns a template as `/v3` shows it. */
-function templateOf(template: Template): object {
-  return { version: null, ...template };
+export function templateOf(template: Template, templates: Templates): object {
+  return { version: null, ...template, ...templates.detailsOf(template.template_id) };
 }
 
 /** Keys of every template; a type has more. */
 const common = new Set(Object.keys(TemplateCreate.properties));
 
 /** Drops keys that a template of the type does not have, as GNS3 3.x does. */
-function knownOf(type: NodeType, body: object): object {
+function knownOf(type: NodeType, body: object): Readonly<Record<string, unknown>> {
   const own = kinds[type]?.template.properties ?? {};
   return Object.fromEntries(Object.entries(body).filter(([key]) => common.has(key) || Object.hasOwn(own, key)));
 }

@@ -1,6 +1,6 @@
 /** Checks the properties that a user sets on a node of this server, before anything is made or kept. */
-import { kinds } from '../../../emulators/kinds.ts';
-import type { Settings } from '../../../schema/settings.ts';
+import { kinds } from '../../emulators/kinds.ts';
+import type { Settings } from '../../schema/settings.ts';
 
 interface Requested {
   readonly node_type: string;
