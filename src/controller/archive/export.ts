@@ -26,7 +26,7 @@ import type { KnownProject } from '../projects/project.ts';
 import { stagingPrefix } from '../projects/registry.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
-import { type Archive, archiveFolder } from '../zip/write-archive.ts';
+import { type Archive, type ArchiveCompression, archiveFolder } from '../zip/write-archive.ts';
 import { collectFiles } from './collect.ts';
 import { type Announce, makeProgress } from './progress.ts';
 import { snapshotSuffix } from './snapshot-index.ts';
@@ -36,7 +36,7 @@ export interface ExportWanted {
   readonly includeSnapshots: boolean;
   readonly resetMacAddresses: boolean;
   readonly keepComputeIds: boolean;
-  readonly compress: boolean;
+  readonly compression: ArchiveCompression;
 }
 export interface ExportOptions {
   readonly settings: Settings;
@@ -86,7 +86,7 @@ async function makeArchive(source: KnownProject, { stagingPath, wanted, options 
   const archive: Archive = await archiveFolder(
     stagingPath,
     new Map([[projectEntry, Buffer.concat(file)]]),
-    { compress: wanted.compress, onBytes: (doneBytes) => report(doneBytes, archive.totalBytes) },
+    { compression: wanted.compression, onBytes: (doneBytes) => report(doneBytes, archive.totalBytes) },
     // Other programs know snapshots as archives.
     (path) => /^snapshots\/[^/]+$/.test(path) && path.endsWith(snapshotSuffix),
   );

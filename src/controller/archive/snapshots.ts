@@ -276,7 +276,7 @@ export class Snapshots {
   /** The archive is written beside its place and then renamed, so that it is complete or absent. */
   #pack(folder: string, target: string): Promise<void> {
     return this.#options.staging.use(`${folder}-packed`, async (staging) => {
-      const { output } = await archiveFolder(folder, new Map(), { compress: false });
+      const { output } = await archiveFolder(folder, new Map(), { compression: { method: 'none' } });
       const file = join(staging, projectEntry);
       await pipeline(output, createWriteStream(file, { flush: true }));
       await rename(file, target);

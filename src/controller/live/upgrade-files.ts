@@ -73,7 +73,7 @@ async function moveSnapshots(folder: string): Promise<void> {
     const archive = join(folder, 'snapshots', `${entry.name}.gns3project`);
     await mkdir(join(folder, 'snapshots'), { recursive: true });
     if (file !== projectEntry) await rename(join(source, file), join(source, projectEntry));
-    const { output } = await archiveFolder(source, new Map(), { compress: true });
+    const { output } = await archiveFolder(source, new Map(), { compression: { method: 'zip' } });
     await pipeline(output, createWriteStream(`${archive}.tmp`, { flush: true }));
     await rename(`${archive}.tmp`, archive);
     await removeTree(source);

@@ -5,6 +5,7 @@ import { readFile, readlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { constants, crc32, zstdCompressSync } from 'node:zlib';
 import { fromBufferPromise } from 'yauzl';
 import { zipByHand } from '../../../test/support/zip-by-hand.ts';
 import { findProgram } from '../../emulators/host/find-program.ts';
@@ -72,3 +73,52 @@ for (const tool of tools) {
     while ((await unpacker(tool)) !== undefined) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 }
+
+/** Opens the only entry of an archive that is compressed by Zstandard. */
+async function openZstd(packed: Buffer, claims: { sizeBytes?: number; crc?: number } = {}, of = content): Promise<Readable> {
+  const zip = await fromBufferPromise(zipByHand([{ name: 'large', content: of, method: 93, packed, claims }]), {
+    lazyEntries: true,
+  });
+  for await (const one of zip.eachEntry()) return openUnpacked(zip, one);
+  throw new Error('the archive is empty');
+}
+
+test('entries of Zstandard are unpacked at every level that GNS3 offers', async () => {
+  for (const level of [1, 3, 19, 22]) {
+    const packed = zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: level } });
+    assert.deepEqual(await buffer(await openZstd(packed)), content);
+  }
+});
+
+test('a bomb of Zstandard ends where the entry says that it ends', { timeout: 60_000 }, async () => {
+  const bomb = zstdCompressSync(Buffer.alloc(256 * 2 ** 20));
+  assert.ok(bomb.length < 64 * 1024);
+  let read = 0;
+  const reading = (async () => {
+    for await (const chunk of await openZstd(bomb, { sizeBytes: 70_000 }, Buffer.alloc(0))) read += (chunk as Buffer).length;
+  })();
+  await assert.rejects(reading, /holds more bytes than it declares/);
+  assert.ok(read <= 70_000);
+});
+
+test('entries of Zstandard that are cut off, damaged, or of another size are refused', { timeout: 60_000 }, async () => {
+  const packed = zstdCompressSync(content);
+  const damaged = Buffer.from(packed);
+  damaged.fill(0xff, packed.length >> 1, (packed.length >> 1) + 8);
+  for (const wrong of [
+    packed.subarray(0, packed.length >> 1),
+    packed.subarray(0, 3),
+    Buffer.alloc(0),
+    damaged,
+    Buffer.from('none'),
+  ])
+    await assert.rejects(async () => buffer(await openZstd(wrong)), /cannot be unpacked|is damaged/);
+  await assert.rejects(async () => buffer(await openZstd(packed, { sizeBytes: content.length + 1 })), /fewer bytes/);
+  await assert.rejects(async () => buffer(await openZstd(packed, { crc: crc32('other') })), /its checksum is another one/);
+});
+
+test('an entry that needs a window of more than 128 MiB is refused', async () => {
+  // RFC 8878, 3.1.1.1: magic number, no content size, window of 2^(10 + 18) bytes, then an empty last block.
+  const wide = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 18 << 3, 0x01, 0x00, 0x00]);
+  await assert.rejects(async () => buffer(await openZstd(wide, {}, Buffer.alloc(0))), /cannot be unpacked/);
+});

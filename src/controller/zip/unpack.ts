@@ -1,7 +1,7 @@
 /**
- * The content of an archive's entry. Stored and deflated ones are read by the library; the two other methods that GNS3's program
- * offers are read by the programs of this system, which may use and reach little. Their numbers, and the header of LZMA data:
- * PKWARE's APPNOTE, 4.4.5, 5.8.
+ * The content of an archive's entry. Stored and deflated ones are read by the library, those of Zstandard by Node; the two other methods
+ * that GNS3's program offers are read by the programs of this system, which may use and reach little. Their numbers, and the header of
+ * LZMA data: PKWARE's APPNOTE, 4.4.5, 5.8.
  */
 import { spawn } from 'node:child_process';
 import { PassThrough, Readable, type Writable } from 'node:stream';
@@ -11,6 +11,7 @@ import type { Entry, ZipFile } from 'yauzl';
 import { writeFilter } from '../../process/tool.ts';
 import { couldNotRun, unprivilegedCommand } from '../../process/unprivileged.ts';
 import { refuseArchive } from './archive-entries.ts';
+import { hasZstd, zstdDecompressor, zstdMethod } from './zstd.ts';
 
 export const stored = 0;
 export const deflated = 8;
@@ -47,12 +48,41 @@ async function* summed(source: Readable, entry: Entry): AsyncGenerator<Buffer> {
 async function openContent(zip: ZipFile, entry: Entry): Promise<Readable> {
   const { compressionMethod: method } = entry;
   if (method === stored || method === deflated) return zip.openReadStreamPromise(entry);
+  const raw = { decodeFileData: false } as const;
+  if (method === zstdMethod && hasZstd)
+    return Readable.from(unpackZstd(await zip.openReadStreamPromise(entry, raw), entry), { objectMode: false });
   if (method !== bzip2 && method !== lzma)
     refuseArchive(`"${entry.fileName}" is compressed by a method (${method}) not known here`);
-  const packed = await zip.openReadStreamPromise(entry, { decodeFileData: false });
+  const packed = await zip.openReadStreamPromise(entry, raw);
   return method === bzip2
     ? through('bzip2', ['-dc'], packed, entry)
     : through('xz', ['-dc', '--format=lzma', '--memlimit-decompress=256MiB'], withFileHeader(packed, entry), entry);
+}
+
+async function* unpackZstd(packed: Readable, entry: Entry): AsyncGenerator<Buffer> {
+  const unpacker = zstdDecompressor();
+  // An error of either destroys the other, and is thrown below.
+  pipeline(packed, unpacker).catch(() => undefined);
+  try {
+    yield* exactly(unpacker, entry);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!/^(?:ZSTD|Z)_/.test(code ?? '')) throw error;
+    throw new Error(`"${entry.fileName}" cannot be unpacked: ${message}`, { cause: error });
+  } finally {
+    unpacker.destroy();
+  }
+}
+
+/** Passes chunks on. @throws Error for more or fewer bytes than the entry declares */
+async function* exactly(source: AsyncIterable<Buffer>, { fileName, uncompressedSize }: Entry): AsyncGenerator<Buffer> {
+  let sizeBytes = 0;
+  for await (const chunk of source) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > uncompressedSize) throw new Error(`"${fileName}" cannot be unpacked: it holds more bytes than it declares`);
+    yield chunk;
+  }
+  if (sizeBytes !== uncompressedSize) throw new Error(`"${fileName}" cannot be unpacked: it holds fewer bytes than it declares`);
 }
 
 /** Prefixes the data with the head of a `.lzma` file: properties, then the length, or all ones when a mark ends the data. */
@@ -93,19 +123,14 @@ async function through(
   child.once('error', (error) => out.destroy(problem(`${tool}: ${error.message}`)));
   // Errors in the data are reported by the program's exit code.
   pipeline(packed, child.stdin as Writable).catch(() => undefined);
-  let sizeBytes = 0;
-  async function* counted(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of source) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > entry.uncompressedSize) throw problem('it holds more bytes than it declares');
-      yield chunk;
-    }
+  async function* untilEnd(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    yield* source;
     const code = await ended;
     if (couldNotRun(code)) throw problem(`${tool} is not installed on this server`);
     if (code !== 0) throw problem('its data is damaged');
-    if (sizeBytes !== entry.uncompressedSize) throw problem('it holds fewer bytes than it declares');
   }
-  pipeline(child.stdout as Readable, counted, out)
+  const counted = (source: AsyncIterable<Buffer>) => exactly(source, entry);
+  pipeline(child.stdout as Readable, untilEnd, counted, out)
     .catch((error: Error) => out.destroy(error))
     .finally(() => child.kill('SIGKILL'));
   return out;

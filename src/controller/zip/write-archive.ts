@@ -2,12 +2,20 @@
 import { createReadStream, type Stats } from 'node:fs';
 import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough, type Readable } from 'node:stream';
-import type { ZipFile } from 'yazl';
+import { PassThrough, Readable } from 'node:stream';
+import type { ReadStreamOptions, ZipFile } from 'yazl';
 import { leadsBelow } from '../../lib/inside.ts';
+import { hasZstd } from './zstd.ts';
+import { type GiveSource, ZstdEntries } from './zstd-entries.ts';
+
+export interface ArchiveCompression {
+  readonly method: 'none' | 'zip' | 'zstd';
+  /** Default: that of the method. */
+  readonly level?: number;
+}
 
 export interface ArchiveOptions {
-  readonly compress: boolean;
+  readonly compression: ArchiveCompression;
   /** Called for every file that has been read, with the bytes done so far. */
   readonly onBytes?: (doneBytes: number) => void;
 }
@@ -42,14 +50,16 @@ const earliest = new Date(1980, 0, 2);
 export async function archiveFolder(
   folder: string,
   first: ReadonlyMap<string, Buffer>,
-  { compress, onBytes = () => undefined }: ArchiveOptions,
+  { compression, onBytes = () => undefined }: ArchiveOptions,
   isNested: (path: string) => boolean = () => false,
 ): Promise<Archive> {
   const { ZipFile } = await import('yazl');
   const zip = new ZipFile();
   const output = new PassThrough({ highWaterMark: 256 * 1024 });
   zip.on('error', (error: Error) => output.destroy(error));
-  for (const [path, content] of first) zip.addBuffer(content, path, { compress });
+  const add = adderOf(zip, compression);
+  for (const [path, content] of first)
+    add(path, { size: content.length }, (give) => give(null, Readable.from([content], { objectMode: false })));
   const found = await listFiles(folder, '', isNested);
   const leavesFolder = ({ file, target }: Item) => target !== undefined && !leadsBelow(folder, file, target);
   const items = found.filter((item) => !leavesFolder(item));
@@ -60,7 +70,7 @@ export async function archiveFolder(
       doneBytes += sizeBytes;
       onBytes(doneBytes);
     };
-    addItem(zip, item, compress, (source) => {
+    addItem(zip, item, add, (source) => {
       reading = source;
       source.once('end', () => onRead(sizeOf(item)));
     });
@@ -75,17 +85,27 @@ export async function archiveFolder(
   };
 }
 
+type AddStream = (path: string, options: Partial<ReadStreamOptions>, open: (give: GiveSource) => void) => void;
+
+/** Returns a function that adds a file compressed by the method. Without Zstandard in Node it is deflated, which every client reads. */
+function adderOf(zip: ZipFile, { method, level }: ArchiveCompression): AddStream {
+  if (method === 'zstd' && hasZstd) {
+    const entries = new ZstdEntries(zip, level);
+    return (path, options, open) => entries.add(path, options, open);
+  }
+  const compressionLevel = method === 'none' ? 0 : method === 'zip' ? (level ?? standardLevel) : standardLevel;
+  return (path, options, open) => zip.addReadStreamLazy(path, { ...options, compressionLevel }, open);
+}
+
+/** Level of deflate. */
+const standardLevel = 6;
+
 function sizeOf({ facts }: Item): number {
   return facts.isFile() ? Number(facts.size) : 0;
 }
 
 /** Files and nested folders are read when their turn comes: `onOpen` is called then. */
-function addItem(
-  zip: ZipFile,
-  { path, file, facts, isArchive, target }: Item,
-  compress: boolean,
-  onOpen: (source: Readable) => void,
-) {
+function addItem(zip: ZipFile, { path, file, facts, isArchive, target }: Item, add: AddStream, onOpen: (source: Readable) => void) {
   const options = { mtime: facts.mtime < earliest ? earliest : facts.mtime, mode: Number(facts.mode) };
   if (target !== undefined) {
     zip.addBuffer(Buffer.from(target), path, { ...options, compress: false });
@@ -95,8 +115,7 @@ function addItem(
     zip.addEmptyDirectory(path, options);
     return;
   }
-  const entry = isArchive ? { ...options, mode: 0o100644, compress: false } : { ...options, compress, size: Number(facts.size) };
-  zip.addReadStreamLazy(path, entry, (give) => {
+  const open = (give: GiveSource) => {
     openItem(file, isArchive).then(
       (source) => {
         onOpen(source);
@@ -104,12 +123,15 @@ function addItem(
       },
       (error: Error) => give(error, new PassThrough()),
     );
-  });
+  };
+  // The size is not known before, and the content is packed already.
+  if (isArchive) zip.addReadStreamLazy(path, { ...options, mode: 0o100644, compress: false }, open);
+  else add(path, { ...options, size: Number(facts.size) }, open);
 }
 
 async function openItem(file: string, isArchive: boolean): Promise<Readable> {
   if (!isArchive) return createReadStream(file, { highWaterMark: 256 * 1024 });
-  return (await archiveFolder(file, new Map(), { compress: false })).output;
+  return (await archiveFolder(file, new Map(), { compression: { method: 'none' } })).output;
 }
 
 /** Lists files, links, empty folders and nested ones, in order of names. Logs of programs and special files are left out. */

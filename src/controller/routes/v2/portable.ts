@@ -6,6 +6,17 @@ import { importProject } from '../../archive/import.ts';
 import type { Controller } from '../../controller.ts';
 import { requireHostAccess } from '../common-rights.ts';
 
+/** Returns what an export holds; `yes` is the word for it in the query. */
+export function exportChoices(query: Readonly<Record<string, string>>, yes: string) {
+  const isYes = (key: string) => query[key]?.toLowerCase() === yes;
+  return {
+    includeImages: isYes('include_images'),
+    includeSnapshots: isYes('include_snapshots'),
+    resetMacAddresses: isYes('reset_mac_addresses'),
+    keepComputeIds: isYes('keep_compute_ids'),
+  };
+}
+
 /** GNS3's API offers two more methods; every program that reads them reads `zip` too. */
 const compressions = ['zip', 'none', 'bzip2', 'lzma'];
 
@@ -19,17 +30,11 @@ export function portableRoutes(controller: Controller): Route[] {
         replyType: 'application/gns3project',
       },
       ({ path, query }) => {
-        const isYes = (key: string) => query[key]?.toLowerCase() === 'yes';
         const compression = query.compression?.toLowerCase() ?? 'zip';
         if (!compressions.includes(compression))
           throw fault('invalid_request', { reason: `compression is one of ${compressions.join(', ')}` });
-        return controller.export(path.project_id, {
-          includeImages: isYes('include_images'),
-          includeSnapshots: isYes('include_snapshots'),
-          resetMacAddresses: isYes('reset_mac_addresses'),
-          keepComputeIds: isYes('keep_compute_ids'),
-          compress: compression !== 'none',
-        });
+        const method = compression === 'none' ? 'none' : 'zip';
+        return controller.export(path.project_id, { ...exportChoices(query, 'yes'), compression: { method } });
       },
     ),
     route(

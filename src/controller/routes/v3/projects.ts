@@ -5,7 +5,9 @@ import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import { placeAll } from '../../live/bulk.ts';
 import type { LiveProject } from '../../live/live-project.ts';
+import type { ArchiveCompression } from '../../zip/write-archive.ts';
 import { requireVisible } from '../common-rights.ts';
+import { exportChoices } from '../v2/portable.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
 
 const yes = Type.Boolean();
@@ -37,10 +39,7 @@ export function projectRoutes(controller: Controller, twin: DeclareTwin): Route[
     twin('POST /v3/projects/{project_id}/duplicate', 'POST /v2/projects/{project_id}/duplicate', {
       request: (call) => ({ ...call, body: { ...(call.body as object), project_id: undefined } }),
     }),
-    twin('GET /v3/projects/{project_id}/export', 'GET /v2/projects/{project_id}/export', {
-      query: exportQuery,
-      request: (call) => ({ ...call, query: exportQueryOf(call.query) }),
-    }),
+    exportRoute(controller, twin),
     twin('POST /v3/projects/{project_id}/files/{path:.+}', 'POST /v2/projects/{project_id}/files/{path:.+}', { status: 204 }),
     importRoute(controller, twin),
     ...lockRoutes(controller),
@@ -99,11 +98,24 @@ function withoutPath(call: Call): Call {
   return { ...call, body };
 }
 
-/** Every client that reads one of the other methods reads `zip`. @throws compression_level */
-function exportQueryOf({ compression = 'zstd', compression_level: level, ...flags }: Call['query']): Call['query'] {
+function exportRoute(controller: Controller, twin: DeclareTwin): Route {
+  const made = twin('GET /v3/projects/{project_id}/export', 'GET /v2/projects/{project_id}/export', { query: exportQuery });
+  return {
+    ...made,
+    handle: ({ path, query }) => {
+      const compression = compressionOf(query);
+      return controller.export((path as { project_id: string }).project_id, { ...exportChoices(query, 'true'), compression });
+    },
+  };
+}
+
+/** Every client that reads `bzip2` or `lzma` reads `zip`. @throws compression_level */
+function compressionOf({ compression = 'zstd', compression_level: given }: Call['query']): ArchiveCompression {
   const [lowest, highest] = levels[compression] ?? [0, -1];
-  if (level !== undefined && (Number(level) < lowest || Number(level) > highest))
+  const level = given === undefined ? undefined : Number(given);
+  if (level !== undefined && (level < lowest || level > highest))
     throw fault('compression_level', { compression, levels: highest < lowest ? 'no level' : `${lowest} to ${highest}` });
-  const words = Object.entries(flags).map(([key, value]) => [key, value === 'true' ? 'yes' : value]);
-  return { ...Object.fromEntries(words), compression: compression === 'none' ? 'none' : 'zip' };
+  if (compression === 'none' || compression === 'zstd' || compression === 'zip')
+    return { method: compression, ...(level !== undefined && { level }) };
+  return { method: 'zip' };
 }
