@@ -39,8 +39,9 @@ export type AttackOutcome =
   | 'socket'
   | 'refused';
 
-/** Slices, and readers of images, ask by any name of the server, and prove themselves by their secret. */
+/** Slices, readers of images, and a first administrator ask by any name of the server, and prove themselves by their secret. */
 const haveOwnCredentials = [
+  '/v3/access/setup',
   '/v2/slices/join',
   '/v2/slices/{compute_id}/lease',
   '/v2/compute/image_departures/{departure_id}/bytes',
@@ -48,6 +49,7 @@ const haveOwnCredentials = [
 
 /** Routes that need no login. */
 const open = [
+  'GET /setup',
   'GET /v3/version',
   'POST /v3/version',
   'POST /v3/access/users/login',
