@@ -61,7 +61,7 @@ export class ImageLibrary {
   /** Deletes an image that nothing uses. @throws image_not_found, image_in_use, path_forbidden, storage_failed */
   async remove(path: string): Promise<void> {
     const image = await this.get(path);
-    await this.#removeUnused(image, await this.#uses());
+    await this.#removeUnused(image, await this.#uses(), await this.list());
   }
 
   /** Deletes the images that nothing uses, but for the empty disks that appliances name. @throws image_in_use, storage_failed */
@@ -69,11 +69,12 @@ export class ImageLibrary {
     const uses = await this.#uses();
     for (let removed = true; removed; ) {
       removed = false;
-      for (const image of await this.list()) {
+      const all = await this.list();
+      for (const image of all) {
         // Uploads go to another folder.
         if (image.path.startsWith('/') || isEmptyDisk(image.filename)) continue;
         try {
-          await this.#removeUnused(image, uses);
+          await this.#removeUnused(image, uses, all);
           // The image that it was based on may be unused now.
           removed ||= image.based_on !== null;
         } catch (error) {
@@ -120,9 +121,9 @@ export class ImageLibrary {
     return imageUses({ templates, projects: projects.all() }, localComputeId);
   }
 
-  async #removeUnused(image: StoredImage, uses: Awaited<ReturnType<typeof imageUses>>): Promise<void> {
+  async #removeUnused(image: StoredImage, uses: Awaited<ReturnType<typeof imageUses>>, all: readonly StoredImage[]): Promise<void> {
     requireUnused(uses, image.node_type, image.filename);
-    const based = (await this.list()).find((one) => one.folder === image.folder && one.based_on === image.filename);
+    const based = all.find((one) => one.folder === image.folder && one.based_on === image.filename);
     if (based) throw fault('image_in_use', { image: image.filename, users: `the image "${based.filename}"` });
     await this.#transport.raw('DELETE', `/v2/compute/${image.node_type}/images/${image.path}`);
   }
