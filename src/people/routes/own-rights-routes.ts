@@ -2,7 +2,7 @@
 import { fault } from '../../api/faults.ts';
 import { type Caller, isAdministrator, unrestricted } from '../../api/rights.ts';
 import { type Route, route } from '../../api/route.ts';
-import { privileges } from '../../schema/privilege.ts';
+import { type Privilege, privileges } from '../../schema/privilege.ts';
 import { Type } from '../../schema/type.ts';
 import type { Accounts } from '../accounts.ts';
 import { explainer } from '../explain.ts';
@@ -34,7 +34,7 @@ export function ownRightsRoutes(accounts: Accounts, places: AclPlaces): Route[] 
         if (wrong !== undefined || paths.length > mostPaths)
           throw fault('invalid_request', { reason: `paths has at most ${mostPaths} paths that begin with /` });
         const { username, is_superadmin } = userOf(caller);
-        const rights = paths.map((path) => rightsOn(accounts, caller, path));
+        const rights = [...new Set(paths)].map((path) => rightsOn(accounts, caller, path));
         return { username, is_superadmin, is_administrator: isAdministrator(caller), rights };
       },
     ),
@@ -58,12 +58,16 @@ export function ownRightsRoutes(accounts: Accounts, places: AclPlaces): Route[] 
 function rightsOn({ store }: Accounts, caller: Caller, path: string) {
   const { entries, groups } = store.index;
   const prefix = path === '/' ? '/' : `${path}/`;
-  const ids = [caller.userId, ...(groups.get(caller.userId) ?? [])];
-  const lower = new Set(ids.flatMap((id) => [...(entries.get(id)?.keys() ?? [])].filter((one) => one.startsWith(prefix))));
   const others = privileges.filter((privilege) => !caller.may(privilege, path));
+  // A subject may have thousands of entries: what none of them grants is not decided for each.
+  const granted = new Map<Privilege, string[]>(others.map((privilege) => [privilege, []]));
+  for (const id of [caller.userId, ...(groups.get(caller.userId) ?? [])])
+    for (const [lower, ofPath] of entries.get(id) ?? [])
+      for (const { record, privileges: given } of lower.startsWith(prefix) ? ofPath : [])
+        for (const privilege of record.allowed ? given : []) granted.get(privilege)?.push(lower);
   return {
     path,
     privileges: privileges.filter((privilege) => !others.includes(privilege)),
-    below: others.filter((privilege) => [...lower].some((one) => caller.may(privilege, one))),
+    below: others.filter((privilege) => granted.get(privilege)?.some((lower) => caller.may(privilege, lower))),
   };
 }
