@@ -115,6 +115,9 @@ export async function isStatic(path: string): Promise<boolean> {
 const prepareLimitMs = 3000;
 const lookMs = 20;
 
+/** The engine's runtime, which is about to become the script: it answers a start a moment before. */
+const runtime = /^(\S*\/)?(runc|crun) /;
+
 /** Waits until the script has become the image's command, or is late; false when it ended instead. */
 export async function isPrepared(pid: number): Promise<boolean> {
   const limit = performance.now() + prepareLimitMs;
@@ -123,7 +126,7 @@ export async function isPrepared(pid: number): Promise<boolean> {
     if (state === 'Z' || state === 'X') return false;
     // Empty while a process becomes another program.
     const line = await commandLine(pid);
-    if (line !== '' && !line.includes(`${resourcesInside}/init`)) return true;
+    if (line !== '' && !runtime.test(line) && !line.includes(`${resourcesInside}/init`)) return true;
     await sleep(lookMs);
   }
   return true;

@@ -59,11 +59,11 @@ export class RemoteCompute {
     return reply.result as T;
   }
 
-  /** Waits until the events say so, for at most 10 s. */
+  /** Waits until the events say so, for at most 60 s. */
   async until(what: string, holds: (events: Event[]) => boolean): Promise<void> {
     if (holds(this.events)) return;
     await new Promise<void>((resolve, reject) => {
-      const limit = setTimeout(() => reject(new Error(`waited in vain: ${what}\n${this.stderr}`)), 10_000);
+      const limit = setTimeout(() => reject(new Error(`waited in vain: ${what}\n${this.stderr}`)), 60_000);
       const look = () => {
         if (!holds(this.events)) return;
         clearTimeout(limit);
