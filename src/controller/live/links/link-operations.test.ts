@@ -61,6 +61,14 @@ describe('links', () => {
     assert.equal(bench.compute.udpPort, ports + 2);
   });
 
+  it('with an end on a compute that is not registered are deleted, and leave nothing at the other end', async () => {
+    const { link_id } = await bench.addLink(one, other);
+    const live = await bench.controller.projects.get(bench.project.project_id).live();
+    live.nodes.get(one.node_id).compute = undefined;
+    await bench.inProject(`DELETE /links/${link_id}`);
+    assert.equal(bench.compute.nios.has(`${other.node_id}/0/0`), false);
+  });
+
   it('whose node was to move, and stays, are joined as before', async () => {
     await bench.addLink(one, other);
     const nios = () => [one, other].map(({ node_id }) => bench.compute.nios.get(`${node_id}/0/0`));

@@ -115,9 +115,10 @@ function deleteRoute({ templates }: Controller, twin: DeclareTwin, images: Image
   };
 }
 
+/** Returns the images of a template, each once. */
 function namesOf(template: Template): string[] {
   const { template_type: node_type } = template;
-  return imageProperties({ node_type, properties: template }).map((key) => String(template[key]));
+  return [...new Set(imageProperties({ node_type, properties: template }).map((key) => String(template[key])))];
 }
 
 /** @throws template_not_found, template_built_in */
