@@ -160,7 +160,8 @@ export class Player {
     noteStop();
     if (project !== undefined && what === 'capture') this.#stopped.delete(project);
     if (project !== undefined) this.#open.set(project, (this.#open.get(project) ?? 0) - 1);
-    if (!reply) claim.lost();
+    // A stop that does not reach its compute stays wanted.
+    if (!reply || (what === 'stop' && reply.status >= 300)) claim.lost();
     else if (reply.status < 300) claim.done();
     else claim.refused();
     if (what === 'delete_project') this.#deleted(line, reply);
@@ -195,7 +196,8 @@ export class Player {
     const sent = this.#sent.get(project);
     const isQuiet = () => (this.#open.get(project) ?? 0) === 0 && this.#sent.get(project) === sent;
     const epoch = this.#epoch;
-    if (!isQuiet()) return;
+    // The state of a node that is not yet as it is wanted is not known.
+    if (!isQuiet() || !(await isSettled(client, project).catch(() => false))) return;
     const sight = await look(client, project);
     if (!sight || !isQuiet() || epoch !== this.#epoch) return;
     this.#facts.adopt(`${project}/`, factsOf(sight));

@@ -11,7 +11,7 @@ import type { RegisteredCompute } from '../../computes/compute.ts';
 import { findKind, type NodeObject } from '../../model/node.ts';
 import { type WantedRun, wantedNext } from '../../model/wanted.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
-import { checkVerb, mayBeDone, type NodeVerb, requestVerb } from './node-verbs.ts';
+import { checkVerb, mayBeDone, type NodeVerb, requestVerb, withOutlook } from './node-verbs.ts';
 import type { OpenNode } from './open-node.ts';
 import type { ProjectNodes } from './project-nodes.ts';
 
@@ -46,7 +46,9 @@ export class NodeRuns {
         // Where that cannot be written, it is tried again, although its user was informed that it failed.
         if (node.wanted !== before && verb === 'start' && !isUnknown)
           await this.want([node], before.run, 'refused').catch(() => undefined);
-        throw error;
+        // A stock compute does not say by which start a node runs: one that runs on is wanted again.
+        const staysWanted = verb === 'start' ? isUnknown : verb === 'stop' && node.compute?.hasNodeRuns;
+        throw staysWanted ? withOutlook(error, verb) : error;
       } finally {
         // The node is looked at in any case: a stop that was answered may have failed, which is no error of the request.
         this.#nodes.changes.emit(node);

@@ -1,5 +1,5 @@
 /** Has a node that exists on its compute started, stopped, … there. */
-import { fault, isFault } from '../../../api/faults.ts';
+import { Fault, fault, isFault } from '../../../api/faults.ts';
 import { type ComputeNodeObject, kindOf } from '../../model/node.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import { withImages } from './missing-images.ts';
@@ -10,6 +10,13 @@ export type NodeVerb = 'start' | 'stop' | 'suspend' | 'reload';
 /** Whether the request may have been carried out all the same, if the compute was connected before. */
 export function mayBeDone(error: unknown): boolean {
   return isFault(error, 'compute_unreachable') || isFault(error, 'compute_timeout');
+}
+
+/** Says with an error that its compute caused what becomes of the request, which stays wanted. */
+export function withOutlook(error: unknown, verb: NodeVerb): unknown {
+  if (!isFault(error) || !mayBeDone(error)) return error;
+  const outlook = `The node is ${verb === 'stop' ? 'stopped' : 'started'} as soon as its compute answers`;
+  return new Fault(error.code, `${error.message}. ${outlook}`, { cause: error, extra: error.extra });
 }
 
 /** @throws `compute_route_missing` for kinds without that verb */

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, mock } from 'node:test';
 import { waitFor } from '../../../../test/support/wait-for.ts';
 import { refusal, withController } from '../../../../test/support/with-controller.ts';
+import { fault } from '../../../api/faults.ts';
 import type { NodeObject } from '../../model/node.ts';
 
 describe('nodes', () => {
@@ -32,6 +33,25 @@ describe('nodes', () => {
     assert.equal((await bench.inProject<NodeObject>(`GET /nodes/${node.node_id}`)).status, 'stopped');
     const log = await readFile(join(bench.project.path, `${bench.project.filename}.log`), 'utf8');
     assert.equal(log.match(/"node\.updated"/g), null);
+  });
+
+  it('say of a start or stop without an answer that it stays wanted, where that is so', async () => {
+    const { node_id } = await bench.addNode('PC1');
+    const live = await bench.controller.projects.get(bench.project.project_id).live();
+    const messageOf = async (verb: string) => {
+      const silent = mock.method(live.nodes.get(node_id).transport, 'call', async () => {
+        throw fault('compute_unreachable', { name: 'one', request: 'x', reason: 'no answer' });
+      });
+      const answer = bench.inProject(`POST /nodes/${node_id}/${verb}`);
+      const message = await answer.then(String, (error: Error) => error.message);
+      silent.mock.restore();
+      return message;
+    };
+    assert.match(await messageOf('start'), /no answer\. The node is started as soon as its compute answers$/);
+    const isStarted = async () => (await bench.inProject<NodeObject>(`GET /nodes/${node_id}`)).status === 'started';
+    await waitFor(isStarted, { what: 'the node, started' });
+    // This compute does not list by which starts its nodes run.
+    assert.match(await messageOf('stop'), /no answer$/);
   });
 
   it('that end before the answer to their start arrives are shown as stopped', async () => {
