@@ -108,3 +108,14 @@ export function textOption({ options }: CliCall, name: string): string | undefin
   const value = options[name];
   return typeof value === 'string' ? value : undefined;
 }
+
+/** Prints a list: as JSON as it is, or as a table with a row for each of its things. */
+export function printList<T>(
+  { out }: Pick<CliCall, 'out'>,
+  list: readonly T[],
+  columns: readonly string[],
+  rowOf: (one: T) => readonly string[],
+): void {
+  if (out.isJson) out.json(list);
+  else out.table(columns, list.map(rowOf));
+}

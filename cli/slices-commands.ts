@@ -1,6 +1,6 @@
 /** `patchbay slices`: manages computes that register themselves. */
 import type { SliceInvitation, SliceObject } from '../src/schema/slice.ts';
-import { type CliCommand, CliUsageError, serverOptions, textOption } from './command.ts';
+import { type CliCommand, CliUsageError, printList, serverOptions, textOption } from './command.ts';
 
 const listCommand: CliCommand = {
   name: 'slices list',
@@ -8,17 +8,14 @@ const listCommand: CliCommand = {
   summary: 'List the computes that registered themselves',
   options: serverOptions,
   examples: [{ line: 'patchbay slices list', does: 'Names, states and reasons' }],
-  run: async ({ api, out }) => {
-    const slices = await api.json<SliceObject[]>('GET', '/v2/slices');
-    if (out.isJson) out.json(slices);
-    else
-      out.table(
-        ['NAME', 'STATE', 'HOST', 'ENGINE', 'REASON'],
-        slices.map(({ name, state, host, engine, reason }) => [name, state, host ?? '', engine ?? '', reason ?? '']),
-      );
+  run: async (call) => {
+    const slices = await call.api.json<SliceObject[]>('GET', '/v2/slices');
+    printList(call, slices, ['NAME', 'STATE', 'HOST', 'ENGINE', 'REASON'], rowOf);
     return 0;
   },
 };
+
+const rowOf = ({ name, state, host, engine, reason }: SliceObject) => [name, state, host ?? '', engine ?? '', reason ?? ''];
 
 const inviteCommand: CliCommand = {
   name: 'slices invite',

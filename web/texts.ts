@@ -6,6 +6,7 @@ import { actions, align, distribute, groups, layout, nudge, power } from './text
 import { bitRate, plural } from './texts/figures.ts';
 import { graph, impair, mirror, schedule } from './texts/links.ts';
 import { config, convert, kind, move, properties, propertyGroups, status, warmTemplate } from './texts/nodes.ts';
+import { orList } from './texts/or-list.ts';
 import { serverPage } from './texts/server-page.ts';
 
 const countsOf = ({ nodes, links, drawings }: Pick<StepPreview, 'nodes' | 'links' | 'drawings'>) =>
@@ -369,7 +370,7 @@ export const texts = {
   refusal: {
     administrator: 'Only an administrator may do this.',
     privilege: (sentence: string) => `Your account may not do this. ${sentence}`,
-    ask: (names: readonly string[]) => `Ask ${new Intl.ListFormat('en', { type: 'disjunction' }).format(names)}.`,
+    ask: (names: readonly string[]) => `Ask ${orList(names)}.`,
     lacks: (label: string, privilege: string) => `${label}: your account lacks ${privilege}`,
   },
   signOutEverywhere: {

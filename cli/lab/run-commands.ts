@@ -7,7 +7,7 @@ import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
 import { problemIn } from '../../src/schema/problem-marks.ts';
 import type { Project } from '../../src/schema/project.ts';
-import { type CliCall, type CliCommand, CliUsageError, projectOption, serverOptions } from '../command.ts';
+import { type CliCall, type CliCommand, CliUsageError, printList, projectOption, serverOptions } from '../command.ts';
 import { endNames, getLink, getNode, linkName, type ProjectParts, readParts } from './find-parts.ts';
 import { namedProject, projectOf } from './lab-source.ts';
 
@@ -33,14 +33,9 @@ const listCommand: CliCommand = {
   },
 };
 
-async function listProjects({ api, out }: CliCall): Promise<number> {
-  const projects = await api.json<Project[]>('GET', '/v2/projects');
-  if (out.isJson) out.json(projects);
-  else
-    out.table(
-      ['name', 'status', 'id'],
-      projects.map(({ name, status, project_id }) => [name ?? '', status, project_id]),
-    );
+async function listProjects(call: CliCall): Promise<number> {
+  const projects = await call.api.json<Project[]>('GET', '/v2/projects');
+  printList(call, projects, ['name', 'status', 'id'], ({ name, status, project_id }) => [name ?? '', status, project_id]);
   return 0;
 }
 

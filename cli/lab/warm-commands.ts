@@ -4,7 +4,7 @@ import { LabError, suggestion } from '../../lab/file/lab-error.ts';
 import type { Node } from '../../src/schema/node.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
-import { type CliCall, type CliCommand, CliUsageError, projectOption, serverOptions, textOption } from '../command.ts';
+import { type CliCall, type CliCommand, CliUsageError, printList, projectOption, serverOptions, textOption } from '../command.ts';
 import { projectOf } from './lab-source.ts';
 
 const options = { ...projectOption, ...serverOptions };
@@ -76,7 +76,7 @@ const forkCommand: CliCommand = {
     { line: 'patchbay lab fork booted -n 20 --name student', does: 'Twenty copies of a snapshot' },
   ],
   run: async (call) => {
-    const { out, api, args } = call;
+    const { api, args } = call;
     const { project_id } = await projectOf(call);
     const project = `/v2/projects/${project_id}`;
     const name = textOption(call, 'name');
@@ -84,12 +84,7 @@ const forkCommand: CliCommand = {
     const from =
       args[0] === undefined ? project : `${project}/snapshots/${findSnapshot(await snapshotsOf(call), args[0]).snapshot_id}`;
     const forks = await api.json<Project[]>('POST', `${from}/fork`, body);
-    if (out.isJson) out.json(forks);
-    else
-      out.table(
-        ['fork', 'id'],
-        forks.map((fork) => [fork.name ?? '', fork.project_id]),
-      );
+    printList(call, forks, ['fork', 'id'], (fork) => [fork.name ?? '', fork.project_id]);
     return 0;
   },
 };

@@ -1,7 +1,7 @@
 /** `patchbay role` and `patchbay acl`: what accounts may do, and why. A server must run: it knows the paths. */
 import type { EntryObject, Explanation } from '../../src/people/routes/schemas.ts';
 import type { Static } from '../../src/schema/type.ts';
-import { type CliCommand, CliUsageError, serverOptions } from '../command.ts';
+import { type CliCommand, CliUsageError, printList, serverOptions } from '../command.ts';
 import { findGroup, findRole, findUser, listGroups, listRoles, listUsers } from './find-records.ts';
 import { onlyName } from './user-commands.ts';
 
@@ -13,14 +13,13 @@ const roleListCommand: CliCommand = {
   summary: 'List the roles and their privileges',
   options: serverOptions,
   examples: [{ line: 'patchbay role list', does: 'Names, privileges and descriptions' }],
-  run: async ({ api, out }) => {
-    const roles = await listRoles(api);
-    if (out.isJson) out.json(roles);
-    else
-      out.table(
-        ['NAME', 'PRIVILEGES', 'DESCRIPTION'],
-        roles.map(({ name, privileges, description }) => [name ?? '', String(privileges.length), description ?? '']),
-      );
+  run: async (call) => {
+    const roles = await listRoles(call.api);
+    printList(call, roles, ['NAME', 'PRIVILEGES', 'DESCRIPTION'], ({ name, privileges, description }) => [
+      name ?? '',
+      String(privileges.length),
+      description ?? '',
+    ]);
     return 0;
   },
 };

@@ -1,5 +1,5 @@
 /** `patchbay group`: groups of accounts, and their members. */
-import type { CliCommand } from '../command.ts';
+import { type CliCommand, printList } from '../command.ts';
 import { placeOptions, withAccounts } from './accounts-place.ts';
 import { findGroup, findUser, type Group, listGroups, type User } from './find-records.ts';
 import { onlyName } from './user-commands.ts';
@@ -13,12 +13,7 @@ const listCommand: CliCommand = {
   run: (call) =>
     withAccounts(call, async (api) => {
       const groups = await listGroups(api);
-      if (call.out.isJson) call.out.json(groups);
-      else
-        call.out.table(
-          ['NAME', 'BUILT IN'],
-          groups.map(({ name, is_builtin }) => [name ?? '', is_builtin ? 'yes' : 'no']),
-        );
+      printList(call, groups, ['NAME', 'BUILT IN'], ({ name, is_builtin }) => [name ?? '', is_builtin ? 'yes' : 'no']);
       return 0;
     }),
 };
@@ -79,13 +74,7 @@ const membersCommand: CliCommand = {
       const before = new Set((await members()).map(({ user_id }) => user_id));
       for (const { user_id } of adding ?? []) if (!before.has(user_id)) await api.json('PUT', `${path}/${user_id}`);
       for (const { user_id } of removing ?? []) if (before.has(user_id)) await api.json('DELETE', `${path}/${user_id}`);
-      const users = await members();
-      if (call.out.isJson) call.out.json(users);
-      else
-        call.out.table(
-          ['NAME', 'FULL NAME'],
-          users.map(({ username, full_name }) => [username, full_name ?? '']),
-        );
+      printList(call, await members(), ['NAME', 'FULL NAME'], ({ username, full_name }) => [username, full_name ?? '']);
       return 0;
     });
   },

@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { NewPersonalToken, PersonalToken } from '../../src/people/routes/schemas.ts';
 import type { Static } from '../../src/schema/type.ts';
-import { type CliCall, type CliCommand, CliUsageError, serverOptions, textOption } from '../command.ts';
+import { type CliCall, type CliCommand, CliUsageError, printList, serverOptions, textOption } from '../command.ts';
 import { placeOptions, withAccounts } from './accounts-place.ts';
 import { findUser, listUsers, type User } from './find-records.ts';
 import { importAccountsCommand } from './import-command.ts';
@@ -20,9 +20,7 @@ const listCommand: CliCommand = {
   ],
   run: (call) =>
     withAccounts(call, async (api) => {
-      const users = await listUsers(api);
-      if (call.out.isJson) call.out.json(users);
-      else call.out.table(['NAME', 'FULL NAME', 'STATE', 'LAST LOGIN'], users.map(rowOf));
+      printList(call, await listUsers(api), ['NAME', 'FULL NAME', 'STATE', 'LAST LOGIN'], rowOf);
       return 0;
     }),
 };
@@ -137,12 +135,10 @@ const tokenCommand: CliCommand = {
     }
     if (options.list === true) {
       const tokens = await api.json<Static<typeof PersonalToken>[]>('GET', tokensPath);
-      if (out.isJson) out.json(tokens);
-      else
-        out.table(
-          ['ID', 'NAME', 'UNTIL', 'PATH', 'PRIVILEGES'],
-          tokens.map((one) => [one.token_id, one.name, one.expires_at ?? '', one.path ?? '', one.privileges?.join(', ') ?? 'all']),
-        );
+      printList(call, tokens, ['ID', 'NAME', 'UNTIL', 'PATH', 'PRIVILEGES'], (one) => [
+        ...[one.token_id, one.name, one.expires_at ?? ''],
+        ...[one.path ?? '', one.privileges?.join(', ') ?? 'all'],
+      ]);
       return 0;
     }
     const made = await api.json<Static<typeof NewPersonalToken>>('POST', tokensPath, tokenBody(call));

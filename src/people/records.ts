@@ -1,6 +1,12 @@
 /** Records of the account store, as they are on disk. Times are UTC, ISO, to the second, without a zone, as GNS3 writes them. */
 import { isPrivilege, type Privilege } from '../schema/privilege.ts';
 
+/** Rule for names of users and groups. GNS3 checks their length and their tail. */
+export const accountNameRule = { minLength: 3, maxLength: 200, pattern: '[a-zA-Z0-9_-]+$' };
+const { minLength, maxLength, pattern } = accountNameRule;
+export const isAccountName = (name: string): boolean =>
+  name.length >= minLength && name.length <= maxLength && new RegExp(pattern).test(name);
+
 interface Dated {
   readonly created_at: string;
   readonly updated_at: string;

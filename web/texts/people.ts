@@ -1,5 +1,5 @@
 /** Texts about accounts and rights. Only code that is loaded later imports them. */
-const orList = (names: readonly string[]) => new Intl.ListFormat('en', { type: 'disjunction' }).format(names);
+import { orList } from './or-list.ts';
 
 export const people = {
   account: {

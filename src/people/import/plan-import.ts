@@ -4,7 +4,15 @@
  */
 import { isPrivilege, type Privilege } from '../../schema/privilege.ts';
 import { isBcrypt, verifyBcrypt } from '../bcrypt.ts';
-import type { GroupRecord, PoolRecord, RecordKind, Records, RoleRecord, UserRecord } from '../records.ts';
+import {
+  type GroupRecord,
+  isAccountName,
+  type PoolRecord,
+  type RecordKind,
+  type Records,
+  type RoleRecord,
+  type UserRecord,
+} from '../records.ts';
 import type { PeopleStore } from '../store.ts';
 import type { Gns3Accounts, Gns3Entry, Gns3Pairs, Gns3User } from './read-gns3.ts';
 import { ImportRefused } from './sqlite-rows.ts';
@@ -39,7 +47,6 @@ interface ImportTarget {
 const defaultPassword = 'admin';
 /** Most super admins of a file: a check of each one's password takes some hundred milliseconds. */
 const mostSuperAdmins = 50;
-const userName = /^.*[a-zA-Z0-9_-]$/;
 const entryPath = /^(?:\/|(?:\/[\w-]+)+)$/;
 
 /** @throws ImportRefused where something that refuses would be left out */
@@ -90,7 +97,7 @@ class ImportPlanner {
         this.#users.add(id);
         this.#say('user', name, 'exists');
       } else if (names.has(name)) this.#say('user', name, 'leave out', 'another account has this name');
-      else if (name.length < 3 || name.length > 200 || !userName.test(name)) this.#say('user', name, 'leave out', 'no valid name');
+      else if (!isAccountName(name)) this.#say('user', name, 'leave out', 'no valid name');
       else {
         const { hash, notes } = await passwordOf(user);
         const isTaken = user.email !== null && addresses.has(user.email.toLowerCase());

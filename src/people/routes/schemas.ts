@@ -1,13 +1,13 @@
 /** Schemas of accounts on the wire, as GNS3 3.x has them. */
 import { named } from '../../schema/common.ts';
 import { type Static, type TSchema, Type } from '../../schema/type.ts';
+import { accountNameRule } from '../records.ts';
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
 const text = Type.String();
 const textOrNull = Type.Union([Type.String(), Type.Null()]);
 
-/** Name of a user or group. GNS3 checks its length and its tail. */
-const AccountName = Type.String({ minLength: 3, maxLength: 200, pattern: '[a-zA-Z0-9_-]+$' });
+const AccountName = Type.String(accountNameRule);
 const Password = Type.String({ minLength: 8, maxLength: 100 });
 const Email = Type.String({ maxLength: 254, pattern: '^[^@\\s]+@[^@\\s.]+(\\.[^@\\s.]+)+$' });
 const FullName = Type.String({ maxLength: 500 });
