@@ -266,8 +266,17 @@ describe('the administration', () => {
     await page.keyboard.press('Escape');
     const [pool] = await admin.get<{ resource_pool_id: string }[]>('/v3/pools');
 
+    // The dialog is open before the server has answered the lists of its choices.
+    const lists = /\/v3\/access\/(users|groups|roles)$/;
+    const { promise: isOpen, resolve: answer } = Promise.withResolvers<void>();
+    await page.route(lists, async (route) => {
+      await isOpen;
+      await route.continue();
+    });
     await part('Access list');
     await page.getByRole('button', { name: 'Add an entry' }).click();
+    await dialog.getByLabel('Role').waitFor();
+    answer();
     await dialog.getByLabel('Kind').selectOption({ label: 'Group' });
     await dialog.getByLabel('Who').selectOption({ label: 'class' });
     await dialog.getByLabel('Path', { exact: true }).fill(`/pools/${pool?.resource_pool_id}`);

@@ -3,6 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type Appliance, type ApplianceImage, appliancesOf, isEmptyDisk, kindOf } from '../../src/schema/appliance.ts';
 import type { App } from '../state/app.ts';
+import { useReadings } from '../ui/readings.ts';
 import { type ImageFile, imagesPath } from './images.ts';
 
 export type ImagesByKind = ReadonlyMap<string, readonly ImageFile[]>;
@@ -36,6 +37,7 @@ export function useCatalog(app: App, computeId: string): Catalog {
   const appliances = useSignal<readonly Appliance[] | undefined>(undefined);
   const images = useSignal<ImagesByKind>(new Map());
   const kinds = imageKinds(app).join(' ');
+  const begin = useReadings();
   const catalog: Catalog = {
     appliances,
     images,
@@ -43,7 +45,9 @@ export function useCatalog(app: App, computeId: string): Catalog {
       appliances.value = await readAppliances(app);
     },
     readImages: async () => {
-      images.value = await readImages(app, computeId);
+      const isNewest = begin();
+      const read = await readImages(app, computeId);
+      if (isNewest()) images.value = read;
     },
   };
   useEffect(() => void app.toasts.attempt(catalog.readAppliances), []);

@@ -12,6 +12,7 @@ import { ChoiceField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { sizeText } from '../ui/progress.tsx';
+import { useReadings } from '../ui/readings.ts';
 import { ArrivalList } from './arrival-list.tsx';
 import { findByChecksum, imageKinds, useCatalog } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
@@ -29,8 +30,11 @@ export function ImageManager() {
   const uploadKind = useSignal(byContent);
   const catalog = useCatalog(app, computeId.value);
   const uses = useSignal<ImageUses>({ images: [], unread: [] });
+  const begin = useReadings();
   const readUses = async () => {
-    uses.value = await app.api.get<ImageUses>(`/v2/computes/${encodeURIComponent(computeId.value)}/image_uses`);
+    const isNewest = begin();
+    const read = await app.api.get<ImageUses>(`/v2/computes/${encodeURIComponent(computeId.value)}/image_uses`);
+    if (isNewest()) uses.value = read;
   };
   useEffect(() => void app.toasts.attempt(readUses), [computeId.value]);
   const intake = useMemo(

@@ -1,7 +1,8 @@
 /** The image files that a compute has for a kind of node. */
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { App } from '../state/app.ts';
+import { useReadings } from '../ui/readings.ts';
 
 export interface ImageFile {
   readonly filename: string;
@@ -34,17 +35,16 @@ export const imagesPath = (computeId: string, nodeType: string) =>
 export function useImages({ api }: App, nodeType: string, computeId = 'local'): Images {
   const files = useSignal<readonly ImageFile[]>([]);
   const failure = useSignal('');
-  const requested = useRef('');
+  const begin = useReadings();
   const path = imagesPath(computeId, nodeType);
   const read = async () => {
-    requested.current = path;
+    const isNewest = begin();
     let message = '';
     const listed = await api.get<(ImageFile | EngineImage)[]>(path).catch((error: Error) => {
       message = error.message;
       return [];
     });
-    // Another list may have been requested meanwhile.
-    if (requested.current !== path) return;
+    if (!isNewest()) return;
     files.value = listed.map(fileOf);
     failure.value = message;
   };

@@ -7,6 +7,7 @@ import type { Snapshot } from '../../src/schema/snapshot.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
+import { useReadings } from '../ui/readings.ts';
 import type { SnapshotActions } from './snapshot-row.tsx';
 import { snapshotTexts } from './snapshot-texts.ts';
 
@@ -17,9 +18,12 @@ export function useSnapshots(project: Project, close: () => void) {
   const changed = useSignal<Project | undefined>(undefined);
   const projectPath = `/v2/projects/${project.project_id}`;
   const path = `${projectPath}/snapshots`;
+  const begin = useReadings();
   const read = async () => {
-    list.value = await app.api.get<Snapshot[]>(path);
-    status.value = await app.api.get<CheckpointStatus>(`${projectPath}/checkpoints`);
+    const isNewest = begin();
+    const listed = await app.api.get<Snapshot[]>(path);
+    const checkpoints = await app.api.get<CheckpointStatus>(`${projectPath}/checkpoints`);
+    if (isNewest()) [list.value, status.value] = [listed, checkpoints];
   };
   const { busy, outcome, failed, run } = useTask(read);
   // The list is read again when the memory of a snapshot is complete, and after each checkpoint.

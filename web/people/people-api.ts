@@ -2,6 +2,7 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useApp } from '../state/app.ts';
+import { useReadings } from '../ui/readings.ts';
 
 export interface UserAccount {
   readonly user_id: string;
@@ -67,10 +68,12 @@ export interface Loaded<T> {
 export function useLoaded<T>(path: string): Loaded<T> {
   const { api, server, toasts } = useApp();
   const value = useSignal<T | undefined>(undefined);
+  const begin = useReadings();
   const read = () =>
     toasts.attempt(async () => {
+      const isNewest = begin();
       const answer = path === '' ? undefined : await api.get<T>(path);
-      value.value = answer;
+      if (isNewest()) value.value = answer;
     });
   useEffect(() => void read(), [path, server.rights.changes.value]);
   return { value, read };

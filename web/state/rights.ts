@@ -40,6 +40,7 @@ export class Rights {
   readonly #api: Api;
   /** Path of the open project. */
   #project: string | undefined;
+  #readings = 0;
 
   constructor(api: Api) {
     this.#api = api;
@@ -49,9 +50,13 @@ export class Rights {
   /** Reads the rights of a browser that signed in. Another server may not have this route: then nothing is known. */
   async read(signedIn = this.signedIn.peek()): Promise<void> {
     const paths = [...commonPaths, ...(this.#project === undefined ? [] : [this.#project])];
+    this.#readings += 1;
+    const reading = this.#readings;
     const own = signedIn
       ? await this.#api.get<OwnRights>(`/v3/access/users/me/rights?paths=${paths.join(',')}`).catch(() => undefined)
       : undefined;
+    // The answer of a reading that a later one overtook is older than what is shown.
+    if (reading !== this.#readings) return;
     this.#rights.value = new Map(own?.rights.map((right) => [right.path, right]));
     this.#account.value = own;
     this.signedIn.value = signedIn;

@@ -17,7 +17,7 @@ interface Endpoint {
 
 const aclPath = '/v3/access/acl';
 
-/** Everything that entries name. */
+/** Everything that entries name, as far as it has arrived. */
 interface EntryNames {
   readonly users: readonly UserAccount[];
   readonly groups: readonly UserGroup[];
@@ -25,13 +25,17 @@ interface EntryNames {
   readonly endpoints: readonly Endpoint[];
 }
 
-function useEntryNames(): EntryNames {
-  return {
-    users: useLoaded<readonly UserAccount[]>('/v3/access/users').value.value ?? [],
-    groups: useLoaded<readonly UserGroup[]>('/v3/access/groups').value.value ?? [],
-    roles: useLoaded<readonly Role[]>('/v3/access/roles').value.value ?? [],
-    endpoints: useLoaded<readonly Endpoint[]>(`${aclPath}/endpoints`).value.value ?? [],
-  };
+function useEntryNames(): () => EntryNames {
+  const users = useLoaded<readonly UserAccount[]>('/v3/access/users').value;
+  const groups = useLoaded<readonly UserGroup[]>('/v3/access/groups').value;
+  const roles = useLoaded<readonly Role[]>('/v3/access/roles').value;
+  const endpoints = useLoaded<readonly Endpoint[]>(`${aclPath}/endpoints`).value;
+  return () => ({
+    users: users.value ?? [],
+    groups: groups.value ?? [],
+    roles: roles.value ?? [],
+    endpoints: endpoints.value ?? [],
+  });
 }
 
 function fieldsOf({ users, groups, roles, endpoints }: EntryNames): readonly RecordField[] {
@@ -53,14 +57,14 @@ function fieldsOf({ users, groups, roles, endpoints }: EntryNames): readonly Rec
   ];
 }
 
-function editEntry(app: App, fields: readonly RecordField[], read: () => Promise<unknown>, entry?: AccessEntry): void {
+function editEntry(app: App, names: () => EntryNames, read: () => Promise<unknown>, entry?: AccessEntry): void {
   const { entries } = people.admin;
   const { ace_type = 'user', path = '/', role_id = '', allowed = true, propagate = true } = entry ?? {};
   const subject = entry?.user_id ?? entry?.group_id ?? '';
   showRecord(app, {
     title: entry ? entries.edit : entries.add,
     yes: entry ? texts.save : texts.create,
-    fields,
+    fields: () => fieldsOf(names()),
     values: { ace_type, subject, path, role_id, allowed, propagate },
     submit: async ({ subject: id, ...given }) => {
       const body = { ...given, path: String(given.path).trim(), [given.ace_type === 'group' ? 'group_id' : 'user_id']: id };
@@ -76,14 +80,14 @@ export function Entries() {
   const { entries } = people.admin;
   const { value, read } = useLoaded<readonly AccessEntry[]>(aclPath);
   const names = useEntryNames();
-  const { users, groups, roles, endpoints } = names;
+  const { users, groups, roles, endpoints } = names();
   const subjectOf = ({ user_id, group_id }: AccessEntry) =>
     users.find((one) => one.user_id === user_id)?.username ??
     groups.find((one) => one.user_group_id === group_id)?.name ??
     entries.unknown;
   const roleOf = ({ role_id }: AccessEntry) => roles.find((one) => one.role_id === role_id)?.name ?? entries.unknown;
   const nameOf = (path: string) => endpoints.find(({ endpoint }) => endpoint === path)?.name;
-  const edit = (entry?: AccessEntry) => editEntry(app, fieldsOf(names), read, entry);
+  const edit = (entry?: AccessEntry) => editEntry(app, names, read, entry);
   const remove = async (entry: AccessEntry) => {
     if (!(await ask(app, { ...entries.askDelete(subjectOf(entry), entry.path), danger: true }))) return;
     await app.api.delete(`${aclPath}/${entry.ace_id}`);

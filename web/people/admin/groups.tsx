@@ -4,7 +4,7 @@ import { people } from '../../texts/people.ts';
 import { texts } from '../../texts.ts';
 import { ask } from '../../ui/ask.tsx';
 import { Button } from '../../ui/button.tsx';
-import { type UserAccount, type UserGroup, useLoaded } from '../people-api.ts';
+import { type Loaded, type UserAccount, type UserGroup, useLoaded } from '../people-api.ts';
 import { MembersDialog } from './members-dialog.tsx';
 import { showRecord } from './record-dialog.tsx';
 import { RecordTable } from './record-table.tsx';
@@ -13,7 +13,7 @@ const groupsPath = '/v3/access/groups';
 const memberOf = ({ user_id, username }: UserAccount) => [user_id, username] as const;
 
 /** Commands for groups; `read` shows their effect. */
-function groupCommands(app: App, read: () => Promise<unknown>, users: readonly UserAccount[]) {
+function groupCommands(app: App, read: () => Promise<unknown>, users: Loaded<readonly UserAccount[]>['value']) {
   const { groups } = people.admin;
   const fields = [{ name: 'name', label: texts.name, hint: people.admin.users.nameHint }];
   const add = () =>
@@ -48,7 +48,7 @@ function groupCommands(app: App, read: () => Promise<unknown>, users: readonly U
         title={groups.membersOf(name ?? '')}
         path={`${groupsPath}/${user_group_id}/members`}
         memberOf={memberOf}
-        candidates={users.map(memberOf)}
+        candidates={() => (users.value ?? []).map(memberOf)}
         close={close}
       />
     ));
@@ -60,7 +60,7 @@ export function Groups() {
   const { groups } = people.admin;
   const { value, read } = useLoaded<readonly UserGroup[]>(groupsPath);
   const mayList = app.server.rights.may('User.Audit', '/access/users');
-  const users = useLoaded<readonly UserAccount[]>(mayList ? '/v3/access/users' : '').value.value ?? [];
+  const users = useLoaded<readonly UserAccount[]>(mayList ? '/v3/access/users' : '').value;
   const { add, rename, remove, showMembers } = groupCommands(app, read, users);
   return (
     <>

@@ -14,7 +14,8 @@ interface MembersDialogProps<T> {
   /** Address of the list; a member is below it by its id. */
   readonly path: string;
   readonly memberOf: (one: T) => readonly [id: string, name: string];
-  readonly candidates: readonly (readonly [id: string, name: string])[];
+  /** Reads signals: the list may arrive while the dialog is open. */
+  readonly candidates: () => readonly (readonly [id: string, name: string])[];
   readonly close: () => void;
 }
 
@@ -23,7 +24,7 @@ export function MembersDialog<T>({ title, path, memberOf, candidates, close }: M
   const { value, read } = useLoaded<readonly T[]>(path);
   const [chosen, failure] = [useSignal(''), useSignal('')];
   const members = (value.value ?? []).map(memberOf);
-  const others = candidates.filter(([id]) => members.every(([member]) => member !== id));
+  const others = candidates().filter(([id]) => members.every(([member]) => member !== id));
   const target = others.find(([id]) => id === chosen.value) ?? others[0];
   const attempt = async (task: () => Promise<unknown>) => {
     failure.value = '';

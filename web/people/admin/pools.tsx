@@ -44,7 +44,7 @@ export function Pools() {
         title={pools.projectsOf(name)}
         path={`${poolsPath}/${resource_pool_id}/resources`}
         memberOf={(one) => [one.resource_id, one.name ?? '']}
-        candidates={app.server.projects.all.peek().map((project) => [project.project_id, project.name ?? ''] as const)}
+        candidates={() => app.server.projects.all.value.map((project) => [project.project_id, project.name ?? ''] as const)}
         close={close}
       />
     ));

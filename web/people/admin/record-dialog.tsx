@@ -26,7 +26,8 @@ export type RecordValues = Readonly<Record<string, string | boolean>>;
 interface RecordForm {
   readonly title: string;
   readonly yes: string;
-  readonly fields: readonly RecordField[];
+  /** A function is asked again when a signal that it reads changes, as a list that arrives while the dialog is open. */
+  readonly fields: readonly RecordField[] | (() => readonly RecordField[]);
   readonly values?: RecordValues;
   /** A rejection is shown in the dialog, which stays open. */
   readonly submit: (values: RecordValues) => Promise<unknown>;
@@ -36,7 +37,15 @@ export function showRecord(app: App, form: RecordForm): void {
   app.dialogs.show((close) => <RecordDialog {...form} close={close} />);
 }
 
-function RecordDialog({ title, yes, fields, values: given = {}, submit, close }: RecordForm & { readonly close: () => void }) {
+function RecordDialog({
+  title,
+  yes,
+  fields: list,
+  values: given = {},
+  submit,
+  close,
+}: RecordForm & { readonly close: () => void }) {
+  const fields = typeof list === 'function' ? list() : list;
   const typed = useSignal<RecordValues>(given);
   const failure = useSignal('');
   const values = withChoices(fields, typed.value);
