@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault, isFault } from '../api/faults.ts';
-import type { Requester } from '../api/requester.ts';
+import { findRequester, type Requester } from '../api/requester.ts';
 import { type Authenticator, type Caller, findLacking, requireRight, rightOf, unrestricted } from '../api/rights.ts';
 import type { RouteMatch } from '../api/route-table.ts';
 import type { Tickets } from '../api/tickets.ts';
@@ -14,7 +14,6 @@ import { refuseUnknownHost } from './access.ts';
 import { clientOf } from './client-address.ts';
 import { declaredRoute, matchOf } from './declared-routes.ts';
 import { addLogin, type CheckLogin, findSession, refuse } from './login.ts';
-import { OpenRequests } from './open-requests.ts';
 import { Sessions } from './sessions.ts';
 
 declare module 'fastify' {
@@ -185,4 +184,38 @@ function isSocketRequest(request: FastifyRequest): boolean {
 
 function pathOf({ url }: FastifyRequest): string {
   return url.split('?', 1)[0] ?? '';
+}
+
+/** Interval in which expired logins are noticed. */
+const checkEveryMs = 500;
+
+/**
+ * Ends requests, streams and WebSockets whose login or right has ended: a right is checked at their begin, and again when rights change.
+ */
+class OpenRequests {
+  readonly #checks = new Map<FastifyRequest, () => boolean>();
+
+  constructor(app: FastifyInstance) {
+    const timer = setInterval(() => this.check(), checkEveryMs).unref();
+    app.addHook('onClose', async () => clearInterval(timer));
+    app.addHook('onResponse', async (request) => {
+      this.#checks.delete(request);
+    });
+  }
+
+  /** Watches a request until it is answered, or its WebSocket is closed. */
+  watch(request: FastifyRequest, isAllowed: () => boolean): void {
+    this.#checks.set(request, isAllowed);
+    if (request.headers.upgrade !== undefined) request.raw.socket.once('close', () => this.#checks.delete(request));
+  }
+
+  /** Ends the connections of all requests that are not allowed any more, but for the one that changes its own account: it is answered. */
+  check(): void {
+    const changing = findRequester();
+    for (const [request, isAllowed] of this.#checks) {
+      if (isAllowed()) continue;
+      this.#checks.delete(request);
+      if (changing === undefined || request.requester !== changing) request.raw.socket.destroy();
+    }
+  }
 }

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { WebSocket } from '@fastify/websocket';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
-import { asRequester } from '../api/requester.ts';
+import { asRequester, type Requester } from '../api/requester.ts';
 import { Answer, type Call, methods, type Route, type Socket, Stream, Tagged } from '../api/route.ts';
 import type { RouteMatch } from '../api/route-table.ts';
 import { type BudgetedStream, streamBudgets } from '../api/stream-budgets.ts';
@@ -14,7 +14,6 @@ import type { DiskFloor } from '../lib/disk-floor.ts';
 import { clientOf } from './client-address.ts';
 import { declaredRoute, matchOf } from './declared-routes.ts';
 import { generationOf } from './generations/generations.ts';
-import { identityOf } from './identity.ts';
 import type { LargeAnswers } from './large-answers.ts';
 
 /** RFC 6455 §7.4.1: the server is overloaded. */
@@ -193,4 +192,36 @@ function wrap(socket: WebSocket, client: string): Socket {
     },
     close: (code, reason) => socket.close(code, reason),
   };
+}
+
+/** Longer names are cut. Characters. */
+const longestName = 100;
+/** Header in which a page or a script names the person for whom it sends the request. */
+const clientHeader = 'x-patchbay-client';
+
+/**
+ * Names the requester of a change in a project's history: the client's own header, else the user of the login, else the User-Agent.
+ * The name is computed on demand, because most requests change nothing.
+ */
+function identityOf({ headers, caller }: FastifyRequest): Requester {
+  const account = caller?.isAnonymous ? undefined : caller?.username;
+  return {
+    ...(caller && { caller }),
+    get by() {
+      const said = headers[clientHeader];
+      const text =
+        (Array.isArray(said) ? said[0] : said) || account || userOf(headers.authorization) || headers['user-agent'] || '';
+      const shown = text
+        .replace(/\p{Cc}/gu, ' ')
+        .trim()
+        .slice(0, longestName);
+      return shown === '' ? null : shown;
+    },
+  };
+}
+
+/** The user name of HTTP Basic; its password was checked before. */
+function userOf(authorization: string | undefined): string | undefined {
+  const encoded = /^Basic (\S+)$/i.exec(authorization ?? '')?.[1];
+  return encoded && Buffer.from(encoded, 'base64').toString('utf8').split(':', 1)[0];
 }

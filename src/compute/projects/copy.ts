@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
+import type { Emulator } from '../../emulators/driver.ts';
 import { removeDiskCopies } from '../../emulators/host/disk-copies.ts';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
@@ -18,7 +19,6 @@ import { Turns } from '../../lib/turns.ts';
 import { spawnChild } from '../../process/child.ts';
 import { savedMemoryName, savedStatesName } from '../../schema/folders.ts';
 import type { Context } from '../context.ts';
-import { type Hold, holdNode } from '../nodes/hold.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ComputeProject } from './project.ts';
 import { placeFor } from './project-folder.ts';
@@ -273,4 +273,39 @@ export function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Holding a node still: its verbs wait, and its machine can be paused, until it is released. No notice is emitted: the status stays. */
+interface Hold {
+  /** Pauses a running machine where its kind can do that. @returns whether it did */
+  pause(): Promise<boolean>;
+  /** Resumes a paused machine, and the verbs that waited. With `stop` the machine is ended at once instead. */
+  release(options?: { stop?: boolean }): Promise<void>;
+}
+
+/** Resolves when the verbs under way have ended. @throws node_not_found when the node was deleted meanwhile */
+function holdNode(node: ComputeNode): Promise<Hold> {
+  const held = Promise.withResolvers<Hold>();
+  const released = Promise.withResolvers<boolean>();
+  let paused: Emulator | undefined;
+  const hold: Hold = {
+    async pause() {
+      if (node.status !== 'started' || !node.driver.kind.can.suspend) return false;
+      const { emulator } = node;
+      await emulator?.suspend();
+      paused = emulator;
+      return emulator !== undefined;
+    },
+    release({ stop = false } = {}) {
+      released.resolve(stop);
+      return done;
+    },
+  };
+  const done = node.exclusively(async () => {
+    held.resolve(hold);
+    if (await released.promise) await node.stopHeld();
+    else await paused?.resume();
+  });
+  done.catch(held.reject);
+  return held.promise;
 }

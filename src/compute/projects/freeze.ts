@@ -3,12 +3,13 @@
  * receives it is started before, and completes its files after they have resumed. Memory stands below `memory_path` as files of nodes
  * stand in a project, `project-files/<kind>/<node id>/saved-memory`.
  */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { MemorySaver } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
-import { forEachBounded } from '../../lib/bounded.ts';
+import { syncFolder } from '../../lib/atomic-file.ts';
+import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import type { ComputeFreeze } from '../../schema/compute-node.ts';
@@ -20,7 +21,6 @@ import { type SavedState, writeStates } from '../host/saved-states.ts';
 import { type FabricHolds, HeldLinks, syncSavedLinks } from '../links/held-links.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import { copyProject, type Pause, type PauseWork, type ProjectCopy, whileHeld } from './copy.ts';
-import { placeFolders } from './place-folders.ts';
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
 
@@ -283,4 +283,30 @@ class MemoryFreeze implements PauseWork {
 export function linkNodes(nodes: readonly ComputeNode[]): { nodeIds: string[]; switchIds: string[]; pcIds: string[] } {
   const idsOf = (place: Kind['inFabric']) => nodes.filter(({ driver }) => driver.kind.inFabric === place).map(({ id }) => id);
   return { nodeIds: nodes.map(({ id }) => id), switchIds: idsOf('switch'), pcIds: idsOf('pc') };
+}
+
+/** Folders that get their places together: a machine that runs on must not find memory of an earlier moment at its next start. */
+interface Placement {
+  readonly from: string;
+  /** Replaced where it exists; the folder above it exists. */
+  readonly to: string;
+}
+
+/** Moves all folders to their places, durably. After a failure there is nothing at any of the places. @throws errors of the system */
+export async function placeFolders(placements: readonly Placement[]): Promise<void> {
+  try {
+    const [error] = await forEachBounded(placements, concurrency, async ({ from, to }) => {
+      await remove(to);
+      await rename(from, to);
+      await syncFolder(dirname(to));
+    });
+    if (error !== undefined) throw error;
+  } catch (error) {
+    await Promise.allSettled(placements.map(({ to }) => remove(to)));
+    throw error;
+  }
+}
+
+function remove(folder: string): Promise<void> {
+  return removeTree(folder);
 }

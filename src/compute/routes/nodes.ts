@@ -11,8 +11,8 @@ import type { ConsoleType } from '../../schema/node.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import type { NodeConsole } from '../console/console.ts';
 import { Screen } from '../console/screen.ts';
+import { restoreFolder, restoreMissing } from '../host/kept-folders.ts';
 import { presentNio } from '../links/nio.ts';
-import { restoreFiles } from '../nodes/restore-files.ts';
 import { copyNode } from '../projects/copy.ts';
 import type { NodeInput } from '../projects/projects.ts';
 import type { ComputeRouteContext } from './route-context.ts';
@@ -98,7 +98,14 @@ function lifeRoutes({ projects }: ComputeRouteContext, kind: Kind) {
     computeRoute(
       `POST /v2/compute/projects/{project_id}/${type}/nodes/{node_id}/restore_files`,
       { summary: 'Give a stopped node the files back that were kept when it was deleted', status: 204, own: true },
-      ({ path }) => restoreFiles(projects.node(path.project_id, type, path.node_id)),
+      ({ path }) => {
+        const node = projects.node(path.project_id, type, path.node_id);
+        return node.exclusively(() => {
+          if (kind.alwaysRunning) return restoreMissing(node.project.path, node.id, node.directory);
+          if (node.emulator) throw fault('node_running', { name: node.name, what: 'replace its files' });
+          return restoreFolder(node.project.path, node.id, node.directory);
+        });
+      },
     ),
   ];
 }

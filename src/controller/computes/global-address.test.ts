@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isGlobalUnicast } from './global-address.ts';
+import { isGlobalUnicast } from './image-source.ts';
 
 test('addresses of the Internet are global unicast, all others are not', () => {
   for (const address of ['1.1.1.1', '9.255.255.255', '100.128.0.1', '172.32.0.1', '223.255.255.255', '2606:4700::1111', '2a00::1'])

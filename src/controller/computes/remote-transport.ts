@@ -20,7 +20,6 @@ import type { TSchema } from '../../schema/type.ts';
 import { answerText, capabilitiesOf, checkReply, faultOfAnswer, makeEventReader } from './remote-answers.ts';
 import { type RemoteAddress, RemoteConnections, type RemoteRequest } from './remote-connections.ts';
 import { acceptRemoteSocket } from './remote-socket.ts';
-import { watchSilence } from './silence.ts';
 
 const defaultTimeoutMs = 120_000;
 const events = 'GET /notifications/ws';
@@ -308,4 +307,32 @@ function series(version: string): string {
 /** Versions are compared without what follows the first dash. */
 function stable(version: string): string {
   return version.split('-', 1)[0] ?? '';
+}
+
+/** Number of steps in which the limit of silence is counted. */
+const silenceSteps = 20;
+
+interface Silence {
+  restart(): void;
+  end(): void;
+}
+
+/**
+ * Detects that a connection has gone silent: calls `onSilent` once, when `restart` was not called for `limitMs`. A process that stood still itself (stopped, asleep, busy)
+ * reads what arrived meanwhile before the next step: that time counts as one step, however long it was.
+ */
+export function watchSilence(limitMs: number, onSilent: () => void): Silence {
+  let quiet = 0;
+  const timer = setInterval(() => {
+    quiet += 1;
+    if (quiet < silenceSteps) return;
+    clearInterval(timer);
+    onSilent();
+  }, limitMs / silenceSteps).unref();
+  return {
+    restart: () => {
+      quiet = 0;
+    },
+    end: () => clearInterval(timer),
+  };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
-import { watchSilence } from './silence.ts';
+import { watchSilence } from './remote-transport.ts';
 
 describe('silence', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setInterval'] }));

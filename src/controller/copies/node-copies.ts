@@ -18,6 +18,7 @@ import type { Log } from '../../lib/log.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { waitAfter } from '../../lib/retry.ts';
+import { flag, nullable, object, optional, text, whole } from '../../lib/shape.ts';
 import { isUuid } from '../../schema/common.ts';
 import { stagingPrefix } from '../../schema/folders.ts';
 import type { NodeType } from '../../schema/node.ts';
@@ -28,7 +29,6 @@ import { findKind } from '../model/node.ts';
 import { copyTree } from '../projects/copy-tree.ts';
 import type { KnownProject } from '../projects/project.ts';
 import type { KnownProjects } from '../projects/projects.ts';
-import { type CopyEntry, isCopyEntry } from './copy-entry.ts';
 import { CopyFolder } from './copy-folder.ts';
 import { type CopySource, updateCopy } from './update-copy.ts';
 
@@ -349,4 +349,37 @@ function sourceOf({ transport }: RegisteredCompute, { project_id, node_type }: C
     hashes: (path, known) => get(`hashes/${known}/${path}`),
     blocks: (path, ranges) => get(`blocks/${ranges}/${path}`),
   };
+}
+
+/** Record of a copy of a node's files, which is known without a look at the copy. */
+interface CopyEntry {
+  readonly project_id: string;
+  readonly node_type: string;
+  /** Compute that the files are from. */
+  readonly compute_id: string;
+  /** ISO 8601; null: there is no copy yet. */
+  readonly copied_at: string | null;
+  /** Epoch of the slice's lease under which the files were there; absent: not known, as an earlier version wrote the entry. */
+  readonly epoch?: number | undefined;
+  /** The node's files may have changed since they were copied. */
+  readonly is_due: boolean;
+  /** The files' slice was lost, as a grown `epoch` also says; written by earlier versions. */
+  readonly is_lost: boolean;
+  /** Time of the copy from which the node began here after its last compute was lost; null: it did not. */
+  readonly started_from: string | null;
+}
+
+const shape = object({
+  project_id: text,
+  node_type: text,
+  compute_id: text,
+  copied_at: nullable(text),
+  epoch: optional(whole(0)),
+  is_due: flag,
+  is_lost: flag,
+  started_from: nullable(text),
+});
+
+function isCopyEntry(value: unknown): value is CopyEntry {
+  return shape.problem(value, 'the copy') === undefined;
 }

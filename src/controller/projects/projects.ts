@@ -6,8 +6,7 @@ import { concurrency, Limit } from '../../lib/bounded.ts';
 import { isReallyBelow, realExisting } from '../../lib/inside.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { mapInTurns } from '../../lib/turns.ts';
-import type { ProjectCreate, Project as ProjectObject } from '../../schema/project.ts';
-import { projectDefaults } from '../../schema/project.ts';
+import { type ProjectCreate, type Project as ProjectObject, projectDefaults } from '../../schema/project.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { readListed, readProject } from '../log/project-state.ts';
@@ -17,7 +16,6 @@ import { forgetElsewhere } from './forget-on-computes.ts';
 import { type NewPlace, NewProjectFiles, newTopology, recoverNew, settle } from './new-project.ts';
 import { KnownProject } from './project.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import { ProjectNames } from './project-names.ts';
 import { loadablePath, projectFileName, projectFolder } from './project-path.ts';
 import { ProjectRemovals } from './project-removals.ts';
 import { stagingPrefix } from './registry.ts';
@@ -360,4 +358,35 @@ function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Names of the known projects: of 10,000 projects none is looked at to tell whether a name is free. Projects found on a disk may share one. */
+interface Named {
+  readonly name: string;
+}
+
+export class ProjectNames<T extends Named> {
+  readonly #names = new Map<T, string>();
+  readonly #uses = new Map<string, number>();
+
+  has(name: string): boolean {
+    return this.#uses.has(name);
+  }
+
+  /** Notes the name that a project has now. */
+  note(project: T): void {
+    if (this.#names.get(project) === project.name) return;
+    this.forget(project);
+    this.#names.set(project, project.name);
+    this.#uses.set(project.name, (this.#uses.get(project.name) ?? 0) + 1);
+  }
+
+  forget(project: T): void {
+    const name = this.#names.get(project);
+    if (name === undefined) return;
+    this.#names.delete(project);
+    const others = (this.#uses.get(name) ?? 0) - 1;
+    if (others > 0) this.#uses.set(name, others);
+    else this.#uses.delete(name);
+  }
 }

@@ -2,16 +2,20 @@
  * Registry of the projects that were made or loaded here, and of those in the projects folder. The former are durable, with whether they
  * were open when the server ended. Files that cannot be read are reported and left alone; their projects are listed all the same.
  */
+
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
-import type { ForkedFrom } from '../../schema/project.ts';
+import { isUuid } from '../../schema/common.ts';
+import { type ForkedFrom, projectDefaults } from '../../schema/project.ts';
 import { type ProjectState, readListed } from '../log/project-state.ts';
+import { canonical } from '../model/canonical.ts';
+import { readProjectEntry } from '../model/read-topology.ts';
 import type { ProjectEntry } from '../model/topology.ts';
-import { damagedEntry } from './damaged-project.ts';
 
 export interface RegistryEntry {
   readonly path: string;
@@ -215,4 +219,23 @@ function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/**
+ * Reads the entry of a project whose log cannot be read: clients see it closed, and opening it reports the damage. A file that cannot be read gives only its name, with the id that the server knows the project
+ * by. A project that was never registered has the id that names its folder, or one made of its path, which stays the same.
+ */
+async function damagedEntry(file: string, knownId: string | undefined, isTaken: (id: string) => boolean): Promise<ProjectEntry> {
+  const entry = await readProjectEntry(file).catch(() => undefined);
+  if (entry && (entry.project_id === knownId || (knownId === undefined && !isTaken(entry.project_id)))) return entry;
+  const ofFolder = basename(dirname(file));
+  const isFree = isUuid(ofFolder) && !isTaken(ofFolder);
+  const project_id = knownId ?? (isFree ? ofFolder : idOf(file));
+  const name = basename(file).replace(/\.gns3$/, '') || project_id;
+  return canonical({ ...projectDefaults, name, project_id });
+}
+
+function idOf(path: string): string {
+  const hash = createHash('sha256').update(path).digest('hex');
+  return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-');
 }

@@ -1,4 +1,7 @@
 /** Moves one node: a machine while it runs (`live-move.ts`), others while they are stopped, with their files or with the last copies of these. */
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { NodeMigration } from '../../schema/move.ts';
 import { fetchFolders } from '../archive/remote-files.ts';
@@ -6,9 +9,9 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeCopies } from '../copies/node-copies.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import { type OpenNode, unlessMissing } from '../live/nodes/open-node.ts';
+import { findKind } from '../model/node.ts';
 import { clearPlace } from '../reconcile/pending-moves.ts';
 import { deleteStray } from '../reconcile/strays.ts';
-import { writeCarriedFile } from './carried-file.ts';
 import { findObstacle, LiveMove } from './live-move.ts';
 import { isRunning, whileMoving } from './nodes-on.ts';
 
@@ -99,5 +102,23 @@ export class NodeMoves {
       await live.linkRecovery.release(node.id);
     };
     await live.nodes.move(node.id, to, prepare);
+  }
+}
+
+/**
+ * Writes the file that gives a node its address among other nodes, such as its hardware address, in place of its lost folder. The new
+ * compute is sent this file. Without it the node works as well, under another address. Never rejects.
+ */
+async function writeCarriedFile(live: LiveProject, { id, entry, live: { command_line } }: OpenNode): Promise<void> {
+  const { carriedFile, folder = '' } = findKind(entry.node_type) ?? {};
+  const text = typeof command_line === 'string' ? carriedFile?.from(command_line) : undefined;
+  if (!carriedFile || text === undefined) return;
+  const own = join(live.folder, 'project-files', folder, id);
+  try {
+    await mkdir(own, { recursive: true });
+    // A file that lies here already is the node's own.
+    await writeFile(join(own, carriedFile.name), text, { flag: 'wx' });
+  } catch {
+    // The file exists, or the disk is full.
   }
 }

@@ -23,7 +23,6 @@ import type { Reconciler } from '../reconcile/reconciler.ts';
 import { deleteStray } from '../reconcile/strays.ts';
 import type { FencedSlice } from '../slices/cluster.ts';
 import type { Slices } from '../slices/slices.ts';
-import { agesOf } from './copy-ages.ts';
 import { NodeMoves } from './node-moves.ts';
 import { isRunning, nodesOn } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
@@ -198,4 +197,20 @@ export class Relocation {
     for (const error of errors.filter((each) => !isFault(each, 'project_closed')))
       this.#options.log.warn({ err: error }, 'nodes could not be relocated');
   }
+}
+
+/** Nodes in one message. */
+const namedAtMost = 10;
+
+/** The times of the copies from which nodes of a lost slice start, as a sentence. */
+function agesOf(nodes: readonly UnmadeNode[], copies: Pick<NodeCopies, 'describe'>): string {
+  const named = nodes.map(({ id, entry }) => ({ name: entry.name, from: copies.describe(id).started_from }));
+  const copied = named.filter(({ from }) => from !== null);
+  const shown = copied.slice(0, namedAtMost).map(({ name, from }) => `${name} ${from}`);
+  const rest = copied.length > shown.length ? ` and ${copied.length - shown.length} more` : '';
+  const without = nodes.length - copied.length;
+  return [
+    ...(copied.length > 0 ? [`They start from the last copies of their files: ${shown.join(', ')}${rest}.`] : []),
+    ...(without > 0 ? [`${without} without a copy of their files start as new nodes.`] : []),
+  ].join(' ');
 }

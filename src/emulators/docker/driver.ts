@@ -2,8 +2,7 @@
  * The verbs of docker. A container belongs to its node from the node's creation to its deletion, so what was changed in it is still there
  * after a stop; it is made anew at a start when the node's properties or name say that it would be another one.
  */
-
-import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { Mutex } from '../../lib/mutex.ts';
@@ -17,7 +16,6 @@ import { saveAfterEnd } from '../ios-nvram/config-watch.ts';
 import { configFiles } from '../ios-nvram/configs.ts';
 import type { KeptPort, PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, containerAdapters } from './adapters.ts';
-import { missingCapabilities } from './capabilities.ts';
 import { type ContainerBody, containerBody, ensureContainer, findContainer, makeFolders, removeContainer } from './container.ts';
 import { DockerEmulator, lastWords, screenHasEnded } from './emulator.ts';
 import { DockerEngine, type DockerImage } from './engine.ts';
@@ -265,4 +263,27 @@ function interfacesSample(adapters: number): string {
   ]);
   const head = '# The network of this node, read at each start. Take away the # from the lines that should count.';
   return `${[head, ...stanzas.flat()].join('\n')}\n`;
+}
+
+/** Names of capabilities by number. @see capabilities(7), linux/capability.h */
+const capabilityNames = (
+  'CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE NET_BIND_SERVICE NET_BROADCAST NET_ADMIN ' +
+  'NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE SYS_PACCT SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME ' +
+  'SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON ' +
+  'BPF CHECKPOINT_RESTORE'
+).split(' ');
+
+/**
+ * Lists the capabilities that even root does not have on this host. A container gets all others, as network systems expect, but neither
+ * the host's devices nor its processes. A capability that this host itself lacks would keep the container from starting.
+ */
+async function missingCapabilities(): Promise<string[]> {
+  return missingIn(await readFile('/proc/self/status', 'latin1').catch(() => ''));
+}
+
+export function missingIn(status: string): string[] {
+  const bounding = /^CapBnd:\s*([0-9a-f]+)$/m.exec(status)?.[1];
+  if (bounding === undefined) return [];
+  const bits = BigInt(`0x${bounding}`);
+  return capabilityNames.filter((_name, number) => (bits & (1n << BigInt(number))) === 0n);
 }

@@ -2,7 +2,12 @@
  * A running container. The engine owns its process, so it outlives the server by itself; adapters are socats of ours. Its end is
  * noticed by a request that the engine answers when it comes.
  */
+
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PortSpec } from '../../fabric/protocol.ts';
 import type { Child } from '../../process/child.ts';
@@ -12,7 +17,6 @@ import type { Host } from '../host/host.ts';
 import { ConfigWatch } from '../ios-nvram/config-watch.ts';
 import type { PortProcesses } from '../port-processes/port-processes.ts';
 import { type AdapterFacts, setCarrier } from './adapters.ts';
-import { Bridge } from './bridge.ts';
 import type { ContainerState, DockerEngine } from './engine.ts';
 import { ContainerCommands } from './exec.ts';
 import { iolNumberOf } from './iol.ts';
@@ -232,4 +236,50 @@ function signalName(number: number): string {
 export async function lastWords(engine: DockerEngine, containerId: string): Promise<string> {
   const text = await engine.text(`/containers/${containerId}/logs?stdout=1&stderr=1&tail=20`).catch(() => '');
   return text.trim() === '' ? '' : `: ${text.trim().slice(-2000)}`;
+}
+
+/** Makes streams of the engine reachable the way consoles of other emulators are: on a socket of this host. */
+class Bridge {
+  readonly #server: Server;
+  readonly #clients = new Set<Socket>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** `open` is called for each client; one whose stream cannot be opened is hung up on. */
+  static async listen({ path }: { readonly path: string }, open: () => Promise<Duplex>): Promise<Bridge> {
+    const bridge = new Bridge(createServer((client) => bridge.#serve(client, open)));
+    await rm(path, { force: true });
+    bridge.#server.listen(path);
+    await once(bridge.#server, 'listening');
+    return bridge;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const client of this.#clients) client.destroy();
+    await closed;
+  }
+
+  #serve(client: Socket, open: () => Promise<Duplex>): void {
+    this.#clients.add(client);
+    // Input that comes before the stream is there waits in the socket.
+    client.pause();
+    client.on('error', () => undefined);
+    client.on('close', () => this.#clients.delete(client));
+    open().then(
+      (stream) => {
+        stream.on('error', () => undefined);
+        // The last data of the stream may still wait for the client.
+        stream.on('close', () => client.destroySoon());
+        client.on('close', () => stream.destroy());
+        stream.pipe(client);
+        client.pipe(stream);
+        if (client.destroyed) stream.destroy();
+      },
+      () => client.destroy(),
+    );
+  }
 }

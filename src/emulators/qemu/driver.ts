@@ -1,16 +1,17 @@
 /** The driver of the kind "qemu": checks, starts and takes over virtual machines. */
 import { join } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import type { Driver, Properties } from '../driver.ts';
 import { ConfinedTools } from '../host/confined-tools.ts';
 import type { Host } from '../host/host.ts';
+import type { ImageFolder } from '../host/images.ts';
 import { Acceleration } from './acceleration.ts';
 import { adopt } from './assemble.ts';
 import { Binaries } from './binaries.ts';
 import { ImageConverter } from './convert.ts';
 import { prepareDisk } from './disks.ts';
-import { EmptyDisks } from './empty-disks.ts';
 import { type Limits, standardLimits } from './emulator.ts';
 import type { QemuFacilities } from './facilities.ts';
 import { diskNode, imgFor } from './find-files.ts';
@@ -24,6 +25,7 @@ import { findSharedDisk } from './move/offer.ts';
 import { checkStoredOptions } from './options-check.ts';
 import { nativePlatforms, type Platform } from './platforms.ts';
 import { asQemu, defaults, imageKeys, merge } from './properties.ts';
+import { QemuImg } from './qemu-img.ts';
 import { RawDisks } from './raw-disks.ts';
 import { type QemuTools, qemuRoutes } from './routes.ts';
 import { Sandboxes } from './sandbox.ts';
@@ -152,4 +154,42 @@ async function acceptImages(
     if (reference !== '' && reference !== current[key]) accepted[key] = await images.accept(reference, projectDirectory);
   }
   return accepted;
+}
+
+/** GNS3's emptyDiskSizes of the empty disks that appliances name: `empty8G.qcow2` to `empty1T.qcow2`. */
+const emptyDiskSizes = ['8G', '10G', '20G', '30G', '40G', '50G', '100G', '150G', '200G', '250G', '500G', '1T'];
+
+/** Makes the empty disks that appliances name in the image folder, when a node asks for one. */
+class EmptyDisks {
+  readonly #images: ImageFolder;
+  readonly #binaries: Pick<Binaries, 'inPath'>;
+  readonly #tools: ConfinedTools;
+  readonly #making = new Mutex();
+
+  constructor(images: ImageFolder, binaries: Pick<Binaries, 'inPath'>, tools: ConfinedTools) {
+    this.#images = images;
+    this.#binaries = binaries;
+    this.#tools = tools;
+  }
+
+  /**
+   * Accepts an image like `images.accept`, and makes the empty disk that the reference names. @throws image_missing, image_not_allowed,
+   * qemu_failed
+   */
+  async accept(reference: string, projectDirectory: string): Promise<string> {
+    const size = emptyDiskSizes.find((one) => reference === `empty${one}.qcow2`);
+    if (size !== undefined) await this.#making.run(() => this.#provide(reference, size));
+    return this.#images.accept(reference, projectDirectory);
+  }
+
+  async #provide(name: string, size: string): Promise<void> {
+    const isMissing = await this.#images.resolve(name).then(
+      () => false,
+      (error: unknown) => isFault(error, 'image_missing'),
+    );
+    const program = isMissing ? await this.#binaries.inPath('qemu-img') : undefined;
+    if (program === undefined) return;
+    await makeFolders(this.#images.directory);
+    await new QemuImg(program, this.#tools).create(join(this.#images.directory, name), 'qcow2', [], size);
+  }
 }

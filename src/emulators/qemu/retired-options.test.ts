@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runTool } from '../../process/tool.ts';
 import { findProgram } from '../host/find-program.ts';
-import { currentOptions, retiredOptions } from './retired-options.ts';
+import { currentOptions, retiredOptions } from './check-machine.ts';
 import { parseVersion, versionWord } from './version.ts';
 
 const split = (text: string) => text.split(' ').filter((word) => word !== '');

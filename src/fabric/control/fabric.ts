@@ -1,11 +1,11 @@
 /** All links of the process. What is asked of it is said in `protocol.ts`; requests come one after the other. */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { mostTrafficFlows } from '../../schema/traffic.ts';
 import { CaptureFileLocks } from '../captures/link-captures.ts';
 import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import { readFrames, writeFrames } from '../links/frames-file.ts';
-import { Holds } from '../links/holds.ts';
 import { type HostCounts, noCounts } from '../links/host-counts.ts';
 import { FabricLink, type LinkTools } from '../links/link.ts';
 import { Pacing } from '../links/pacing.ts';
@@ -23,11 +23,13 @@ import type {
   FilterState,
   LinkFailure,
   LinkSpec,
+  TrafficFigures,
+  TrafficSpec,
 } from '../protocol.ts';
 import { linkSpec } from '../requests.ts';
 import { FlushTurns } from '../switches/flush-turns.ts';
 import { Switches } from '../switches/switches.ts';
-import { TrafficFlows } from '../traffic/traffic-flows.ts';
+import { TrafficFlow } from '../traffic/traffic-flow.ts';
 import { checkShape } from './check-shape.ts';
 import { Load } from './load.ts';
 
@@ -249,4 +251,99 @@ function idOf(spec: unknown): string {
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Leases of links or PCs for which time stands still. The fabric outlives the server, so each hold is a lease: a server that dies releases
+ * all of them by its silence. Links and PCs that are made during their hold begin held.
+ */
+interface Holdable {
+  hold(nowMs: number): Promise<void> | void;
+  unhold(nowMs: number): void;
+}
+
+class Holds {
+  readonly #find: (id: string) => Holdable | undefined;
+  /** Ends of the leases by id, ms of `performance.now()`. */
+  readonly #leases = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(find: (id: string) => Holdable | undefined) {
+    this.#find = find;
+  }
+
+  has(id: string): boolean {
+    return this.#leases.has(id);
+  }
+
+  /** Begins or prolongs them. Settles when no frame of theirs passes the fabric by. */
+  async hold(ids: readonly string[], leaseMs: number): Promise<void> {
+    const nowMs = performance.now();
+    const held = ids.map((id) => {
+      this.#leases.set(id, nowMs + leaseMs);
+      return this.#find(id)?.hold(nowMs);
+    });
+    this.#wait(nowMs);
+    await Promise.all(held);
+  }
+
+  release(ids: readonly string[]): void {
+    const nowMs = performance.now();
+    for (const id of ids) if (this.#leases.delete(id)) this.#find(id)?.unhold(nowMs);
+  }
+
+  #expire(): void {
+    const nowMs = performance.now();
+    this.release([...this.#leases].flatMap(([id, endMs]) => (endMs <= nowMs ? [id] : [])));
+    this.#wait(nowMs);
+  }
+
+  #wait(nowMs: number): void {
+    clearTimeout(this.#timer);
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const endMs of this.#leases.values()) nextMs = Math.min(nextMs, endMs);
+    if (this.#leases.size > 0) this.#timer = setTimeout(() => this.#expire(), Math.max(1, nextMs - nowMs)).unref();
+  }
+}
+
+/** The flows of the process, by their ids. A flow stays until it is removed, for its figures; the oldest ones that ended make room. */
+export class TrafficFlows {
+  readonly #switches: Switches;
+  readonly #flows = new Map<string, TrafficFlow>();
+  #last = 0;
+
+  constructor(switches: Switches) {
+    this.#switches = switches;
+  }
+
+  /** A flow that exists keeps running: the request may have been repeated. Null: there are `mostTrafficFlows` that have not ended. */
+  start(spec: TrafficSpec): TrafficFigures | null {
+    const present = this.#flows.get(spec.id);
+    if (present) return present.figures();
+    if (this.#flows.size >= mostTrafficFlows && !this.#dropEnded()) return null;
+    this.#last += 1;
+    const flow = new TrafficFlow(this.#switches, spec, this.#last);
+    this.#flows.set(spec.id, flow);
+    return flow.figures();
+  }
+
+  /** Null: there is none, perhaps because the fabric was restarted. */
+  read(id: string): TrafficFigures | null {
+    return this.#flows.get(id)?.figures() ?? null;
+  }
+
+  remove(id: string): void {
+    this.#flows.get(id)?.close();
+    this.#flows.delete(id);
+  }
+
+  close(): void {
+    for (const id of [...this.#flows.keys()]) this.remove(id);
+  }
+
+  #dropEnded(): boolean {
+    const ended = [...this.#flows].find(([, flow]) => flow.isOver);
+    if (ended) this.remove(ended[0]);
+    return ended !== undefined;
+  }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { directLeases } from './direct-leases.ts';
+import { directLeases } from './link.ts';
 
 const client = '005079666800';
 

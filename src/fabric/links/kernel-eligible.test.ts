@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LinkSpec, PortSpec } from '../protocol.ts';
-import { kernelEndsOf } from './kernel-eligible.ts';
+import { kernelEndsOf } from './link.ts';
 
 test('the kernel carries links between two host ends that do nothing; what is unknown counts as something', () => {
   const [a, b] = ['a', 'b'].map((name): PortSpec => ({ type: 'tap', name: `t${name}`, hostEnd: `v${name}` })) as [

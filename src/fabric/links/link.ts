@@ -3,15 +3,13 @@ import type { LinkDirection } from '../../schema/filter.ts';
 import { type CaptureFileLocks, noTaps, OpenCaptures } from '../captures/link-captures.ts';
 import { translateBpf } from '../filters/bpf.ts';
 import type { NamedFilter } from '../filters/filter.ts';
-import { KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
+import { type HostEnds, KernelPath, type KernelPaths } from '../kernel-paths/kernel-paths.ts';
 import type { PlaceName } from '../ports/interface-place.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import type { FabricLinkStats, FilterState, LinkSpec, PeerPath, PortSpec } from '../protocol.ts';
-import { directLeases } from './direct-leases.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { type HostCounts, withTapLosses } from './host-counts.ts';
 import { Impairments } from './impairments.ts';
-import { type EligibleEnds, kernelEndsOf } from './kernel-eligible.ts';
 import { LinkMirrors, type MirrorTools } from './link-mirrors.ts';
 import { openPort } from './open-port.ts';
 import type { Pacing } from './pacing.ts';
@@ -316,4 +314,66 @@ function admission(sink: PortSpec): NamedFilter[] {
   if (sink.type !== 'stream' || !sink.admits) return [];
   const matches = translateBpf(sink.admits);
   return [{ type: 'not_admitted', filter: { pass: (buffer, start, end) => matches(buffer, start, end) !== 0 } }];
+}
+
+/**
+ * Sends the answers of a DHCP server to the machine that they are for. QEMU's user network sends them to everybody, and VPCS takes only
+ * those that are addressed to itself. A server may do either (RFC 2131 §4.1); the IP addresses stay as they are, so no sum changes.
+ */
+const addressBytes = 6;
+const etherHeaderBytes = 14;
+const ipv4 = 0x0800;
+const udp = 17;
+const udpHeaderBytes = 8;
+const serverPort = 67;
+const clientPort = 68;
+/** Fields of the DHCP answer: the client's kind of address, and its address. Source: RFC 951 §3. */
+const ethernet = 0x0106;
+const addressTypeAt = 1;
+const clientAddressAt = 28;
+const isGroup = 1;
+
+export function directLeases(source: PortSpec): NamedFilter[] {
+  return source.type === 'stream' && source.directsLeases ? [{ type: 'lease', filter: { pass: address } }] : [];
+}
+
+function address(buffer: Buffer, start: number, end: number): boolean {
+  // Nearly all frames go to one machine, and end here.
+  if (((buffer[start] as number) & isGroup) === 0 || end - start < etherHeaderBytes + 1) return true;
+  const ip = start + etherHeaderBytes;
+  const transport = ip + ((buffer[ip] as number) & 0x0f) * 4;
+  const answer = transport + udpHeaderBytes;
+  const client = answer + clientAddressAt;
+  if (end < client + addressBytes || buffer.readUInt16BE(ip - 2) !== ipv4 || buffer[ip + 9] !== udp) return true;
+  if (buffer.readUInt16BE(transport) !== serverPort || buffer.readUInt16BE(transport + 2) !== clientPort) return true;
+  const isMachine = buffer.readUInt16BE(answer + addressTypeAt) === ethernet && ((buffer[client] as number) & isGroup) === 0;
+  if (isMachine) buffer.copyWithin(start, client, client + addressBytes);
+  return true;
+}
+
+/** Decides which links the kernel may carry. */
+interface EligibleEnds {
+  readonly place: PlaceName;
+  readonly ends: HostEnds;
+}
+
+/**
+ * The ends of a link that joins two containers or machines and does nothing to its frames, not even look at them; undefined for any other.
+ * What is not known here is taken to do something.
+ */
+export function kernelEndsOf({ id: _id, a, b, ...effects }: LinkSpec): EligibleEnds | undefined {
+  const [from, to] = [endOf(a), endOf(b)];
+  if (from === undefined || to === undefined || from.place !== to.place) return undefined;
+  return Object.values(effects).some(acts) ? undefined : { place: from.place, ends: [from.name, to.name] };
+}
+
+function endOf(spec: PortSpec): { readonly place: PlaceName; readonly name: string } | undefined {
+  if (spec.type !== 'tap' || spec.hostEnd === undefined || spec.kernelPath === false) return undefined;
+  return { place: spec.inLinkNamespace ? 'links' : 'host', name: spec.hostEnd };
+}
+
+/** Lists and objects that are empty do nothing. */
+function acts(effect: unknown): boolean {
+  if (typeof effect === 'object' && effect !== null) return Object.keys(effect).length > 0;
+  return effect !== undefined && effect !== false;
 }

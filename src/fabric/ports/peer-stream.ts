@@ -10,13 +10,15 @@
  * Where a relay is given, an end that has no connection after a few seconds meets the other one there, and keeps trying the direct way: a
  * direct connection takes the place of the relayed one.
  */
+
+import { once } from 'node:events';
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { relayHello } from '../../lib/relay-hello.ts';
 import { Retry } from '../../lib/retry.ts';
 import { headerBytes } from '../frames.ts';
 import type { PeerPath, PortSpec, StreamSpec } from '../protocol.ts';
 import { FramedSocket } from './framed-socket.ts';
 import { type PortOwner, portRetry } from './port.ts';
-import { callRelay } from './relay-call.ts';
 import { RoundTrips } from './round-trips.ts';
 import { shakeHands } from './stream-hello.ts';
 
@@ -283,5 +285,41 @@ export class PeerStream {
     this.#relayLater();
     clearTimeout(this.#timer);
     this.#frames.lost();
+  }
+}
+
+/**
+ * Meets the other end of a link at a relay (`src/controller/relay/`), where neither can be connected to directly. What follows on the socket is
+ * what two ends send each other on a connection of their own: the relay has no part in their proofs and keys.
+ *
+ * ```
+ * end:    hello (lib/relay-hello.ts)
+ * relay → accept: 1    accept → relay: 1    relay → connect: 1
+ * ```
+ *
+ * The end that accepts answers before the other one is notified: no byte of the other end comes together with one of the relay.
+ */
+const ready = Buffer.from([1]);
+
+/** A socket to the other end when it has come, too; undefined when that fails or `signal` aborts. Never rejects. */
+async function callRelay({ relay, role }: StreamSpec, signal: AbortSignal): Promise<Socket | undefined> {
+  if (!relay) return undefined;
+  const socket = connect({ host: relay.host, port: relay.port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 });
+  socket.on('error', () => undefined);
+  const end = () => socket.destroy();
+  signal.addEventListener('abort', end);
+  try {
+    socket.write(relayHello(role, relay.ticket));
+    while (socket.read(ready.length) === null) {
+      if (socket.readableEnded || socket.destroyed) return undefined;
+      await Promise.race([once(socket, 'readable', { signal }), once(socket, 'close', { signal })]);
+    }
+    if (role === 'accept') socket.write(ready);
+    return socket;
+  } catch {
+    socket.destroy();
+    return undefined;
+  } finally {
+    signal.removeEventListener('abort', end);
   }
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitFor } from '../../../test/support/wait-for.ts';
+import { TrafficFlows } from '../control/fabric.ts';
 import { Switches } from '../switches/switches.ts';
-import { TrafficFlows } from './traffic-flows.ts';
 
 test('datagrams without gaps take several turns, and all fit into the queue of the port', async (t) => {
   const flows = new TrafficFlows(new Switches());

@@ -5,12 +5,14 @@
  * whole or absent when the server dies. No other change is made meanwhile, and listeners are notified when the line is on disk.
  */
 
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import { findRequester } from '../../../api/requester.ts';
-import type { Pending, ProjectLog } from '../../log/project-log.ts';
+import { stagingPrefix } from '../../../schema/folders.ts';
+import { type Pending, type ProjectLog, storageFailed } from '../../log/project-log.ts';
 import type { ProjectChange } from '../../log/records.ts';
 import type { Commit } from './project-context.ts';
-import { reserveRoom } from './reserve-room.ts';
 
 /** `event`: what listeners are sent, if anything. */
 type AnnounceChange = (change: ProjectChange, event: object | undefined, seq: number) => void;
@@ -137,4 +139,25 @@ function touchedBy(action: string, event: object): readonly string[] {
 
 async function revertAll(changes: readonly Pending[], revert: (change: ProjectChange) => Promise<void>): Promise<void> {
   for (const { change } of changes.toReversed()) if (change.undoable) await revert(change);
+}
+
+/** The line of some thousand changes, and as many records of a compute. */
+const roomBytes = 1024 * 1024;
+
+/**
+ * Takes room on the project's disk before changes take effect that are written afterwards: on a full disk they would have to be reverted,
+ * and computes on the same disk could not write what that needs.
+ * @returns the function that gives the room back, for the changes themselves. @throws `storage_failed`
+ */
+async function reserveRoom(folder: string): Promise<() => Promise<void>> {
+  // A file of such a name, which a killed server leaves, is removed when the project is opened.
+  const path = join(folder, `${stagingPrefix}room.tmp`);
+  const release = () => rm(path, { force: true }).catch(() => undefined);
+  try {
+    await writeFile(path, Buffer.alloc(roomBytes, 1), { flag: 'wx' });
+  } catch (error) {
+    await release();
+    throw storageFailed(error);
+  }
+  return release;
 }

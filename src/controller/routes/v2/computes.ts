@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { fault } from '../../../api/faults.ts';
 import { type Call, type Method, type Route, route, Stream } from '../../../api/route.ts';
@@ -8,8 +9,9 @@ import { Finding } from '../../../schema/finding.ts';
 import { ComputeFidelity, Image, TakenPorts } from '../../../schema/host.ts';
 import { IdlePc } from '../../../schema/idle-pc.ts';
 import { type Static, Type } from '../../../schema/type.ts';
-import { autoIdlePc } from '../../computes/auto-idle-pc.ts';
+import type { RegisteredCompute } from '../../computes/compute.ts';
 import { checkReply, parseReply } from '../../computes/remote-answers.ts';
+import type { TemporaryProjects } from '../../computes/temporary-projects.ts';
 import type { Controller } from '../../controller.ts';
 import { forwardedRight } from '../common-rights.ts';
 
@@ -181,4 +183,42 @@ function computePath(emulator: string, action: string): string {
   if (path.split('/').some((part) => part === '.' || part === '..' || part === ''))
     throw fault('compute_route_missing', { request: `/${path}` });
   return `/v2/compute/${path}`;
+}
+
+interface AutoIdlePcRequest {
+  readonly platform: string;
+  readonly image: string;
+  /** MiB. */
+  readonly ram: number;
+}
+
+/** GNS3's name of the project, and of its router. */
+const idlePcName = 'AUTOIDLEPC';
+/** The router boots for 20 s; then up to some ten values are tried for 3 s each. */
+const idlePcLimitMs = 300_000;
+
+/**
+ * Finds an idle-PC value for a router image, with a router of a project that exists on the compute alone, and no longer than that.
+ * @throws what the compute refuses
+ */
+async function autoIdlePc(
+  compute: RegisteredCompute,
+  temporary: TemporaryProjects,
+  { platform, image, ram }: AutoIdlePcRequest,
+): Promise<Static<typeof IdlePc>> {
+  const { transport } = compute;
+  const project = { project_id: randomUUID() };
+  await temporary.begin(compute, project.project_id);
+  try {
+    await transport.send('POST /v2/compute/projects', { body: { ...project, name: idlePcName } });
+    const router = { platform, image, ram, name: idlePcName, node_id: randomUUID() };
+    await transport.send('POST /v2/compute/projects/{project_id}/dynamips/nodes', { path: project, body: router });
+    const path = { ...project, node_id: router.node_id };
+    return await transport.call('GET /v2/compute/projects/{project_id}/dynamips/nodes/{node_id}/auto_idlepc', {
+      path,
+      timeoutMs: idlePcLimitMs,
+    });
+  } finally {
+    await temporary.end(project.project_id, compute);
+  }
 }

@@ -1,16 +1,19 @@
 import { scheduleOf } from '../../../api/filters.ts';
 import { type Call, type Route, route } from '../../../api/route.ts';
+import { mapInTurns } from '../../../lib/turns.ts';
 import { LinkCapture, LinkCaptureStart } from '../../../schema/capture.ts';
 import { FilterFacts } from '../../../schema/filter-table.ts';
-import { Link, LinkEnds, LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
+import { Link, type LinkEnd, LinkEnds, LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
 import { LinkStats } from '../../../schema/link-stats.ts';
 import { LinkSchedule, LinkScheduleInput, ScheduleOfLink } from '../../../schema/schedule.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
-import { closedLinks } from '../../live/links/closed-links.ts';
 import { desktopLink, desktopOffers } from '../../live/links/filter-forms.ts';
-import { availableFilters, type LinkObject } from '../../live/links/link.ts';
+import { availableFilters, type LinkObject, listed, noCapture } from '../../live/links/link.ts';
 import { rewireLink } from '../../live/rewire-link.ts';
+import type { ProjectState } from '../../log/project-state.ts';
+import { portsOf } from '../../model/node.ts';
+import { type LinkEntry, withoutExtras } from '../../model/topology.ts';
 import type { KnownProject } from '../../projects/project.ts';
 
 type ProjectOf = (path: { readonly project_id: string }) => KnownProject;
@@ -302,4 +305,34 @@ function captureRoutes(project: ProjectOf): Route[] {
       },
     ),
   ];
+}
+
+/** The links of a closed project, whole as the API promises them: nothing captures, and what joins two ports follows from the stored nodes. */
+function closedLinks(state: ProjectState): Promise<LinkObject[]> {
+  const linkType = linkTypes(state);
+  return mapInTurns(state.links.values(), (entry) =>
+    listed({
+      ...withoutExtras(entry),
+      ...noCapture,
+      link_type: linkType(entry),
+      nodes: entry.nodes as LinkEnd[],
+      project_id: state.project.project_id,
+    }),
+  );
+}
+
+/** Tells the type of a link; the ports of a node are worked out once. */
+function linkTypes(state: ProjectState): (entry: LinkEntry) => LinkObject['link_type'] {
+  const known = new Map<string, Map<string, LinkObject['link_type']>>();
+  const typesOn = (nodeId: string) => {
+    const node = state.nodes.get(nodeId);
+    const types = known.get(nodeId) ?? new Map((node ? portsOf(node) : []).map((port) => [keyOf(port), port.link_type]));
+    known.set(nodeId, types);
+    return types;
+  };
+  return ({ nodes: [end] }) => (end && typesOn(end.node_id).get(keyOf(end))) ?? 'ethernet';
+}
+
+function keyOf({ adapter_number, port_number }: { adapter_number: number; port_number: number }): string {
+  return `${adapter_number}/${port_number}`;
 }

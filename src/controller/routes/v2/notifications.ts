@@ -2,15 +2,27 @@ import { fault } from '../../../api/faults.ts';
 import type { FeedSource } from '../../../api/notification-feeds.ts';
 import { isAdministrator, mayCall } from '../../../api/rights.ts';
 import { type Call, type Route, route, type Socket, socketRoute } from '../../../api/route.ts';
-import { access, accessUpdated, linkStats, linkStatsChanged, Notification, since } from '../../../schema/notification.ts';
+import type { Log } from '../../../lib/log.ts';
+import {
+  access,
+  accessUpdated,
+  linkStats,
+  linkStatsChanged,
+  Notification,
+  resetAction,
+  resumedAction,
+  type StreamReset,
+  type StreamResumed,
+  since,
+} from '../../../schema/notification.ts';
 import { presence } from '../../../schema/presence.ts';
 import type { Controller } from '../../controller.ts';
 import type { Notice } from '../../live/host/project-context.ts';
 import { desktopLink } from '../../live/links/filter-forms.ts';
 import type { LinkObject } from '../../live/links/link.ts';
 import { changedOnly } from '../../live/links/link-stats-feed.ts';
+import type { LiveProject, Missed } from '../../live/live-project.ts';
 import type { Presence } from '../../live/presence.ts';
-import { resume } from '../../live/resume.ts';
 
 const reply = Notification;
 /** GNS3's clients are sent only what they know. */
@@ -143,4 +155,42 @@ function isOn(query: Call['query'], name: string): boolean {
   if (value === 'true' || value === '1') return true;
   if (value === 'false' || value === '0') return false;
   throw fault('invalid_request', { reason: `${name} is true or false, not "${value.slice(0, 100)}"` });
+}
+
+/** Listening from a change on: first what was missed since, then what happens, each once and in order. */
+interface Resumable {
+  listen(listener: (notice: Notice) => void): () => void;
+  findLive(): Promise<LiveProject | undefined>;
+}
+
+/** Returns a `listen` for the project that first replays the changes after `since`. Notices that arrive during the replay follow it. */
+function resume(project: Resumable, since: number, log: Log) {
+  return (listener: (notice: Notice) => void): (() => void) => {
+    let waiting: Notice[] | undefined = [];
+    const leave = project.listen((notice) => {
+      if (waiting) waiting.push(notice);
+      else listener(notice);
+    });
+    const begin = (missed: Missed) => {
+      const early = waiting ?? [];
+      waiting = undefined;
+      const isSent = ({ seq }: Notice) => typeof missed === 'object' && seq !== undefined && seq <= missed.seq;
+      for (const notice of [...noticesOf(missed, since), ...early.filter((each) => !isSent(each))]) listener(notice);
+    };
+    missed(project, since).then(begin, (error: unknown) => {
+      log.warn({ err: error }, 'the history of a project could not be read');
+      begin('too_old');
+    });
+    return leave;
+  };
+}
+
+async function missed(project: Resumable, since: number): Promise<Missed> {
+  return (await project.findLive())?.missed(since) ?? 'closed';
+}
+
+function noticesOf(missed: Missed, since: number): readonly Notice[] {
+  if (typeof missed === 'string') return [{ action: resetAction, event: { since, reason: missed } satisfies StreamReset }];
+  const event: StreamResumed = { since, seq: missed.seq };
+  return [{ action: resumedAction, event }, ...missed.notices];
 }

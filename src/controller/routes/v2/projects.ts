@@ -1,18 +1,21 @@
+import { fault, isFault } from '../../../api/faults.ts';
 import { visible } from '../../../api/rights.ts';
 import { type Route, route } from '../../../api/route.ts';
+import { forEachBounded } from '../../../lib/bounded.ts';
 import { Bulk, BulkCreate, BulkDelete, BulkUpdate } from '../../../schema/bulk.ts';
 import { Name, named } from '../../../schema/common.ts';
-import { ProjectOutline } from '../../../schema/outline.ts';
+import { outlineLimit, ProjectOutline } from '../../../schema/outline.ts';
 import { Problem } from '../../../schema/problem.ts';
 import { Project, ProjectCreate, ProjectDuplicate, ProjectUpdate } from '../../../schema/project.ts';
 import { type Static, Type } from '../../../schema/type.ts';
 import { loadCopy } from '../../archive/load-copy.ts';
 import type { Controller } from '../../controller.ts';
-import { makeAll, placeAll } from '../../live/bulk.ts';
-import { deleteAll } from '../../live/bulk-delete.ts';
+import { makeAll, placeAll, placed } from '../../live/bulk.ts';
+import type { LiveProject } from '../../live/live-project.ts';
+import { invertChange } from '../../log/actions/actions.ts';
+import { topologyOf } from '../../log/project-state.ts';
 import { checkRequested } from '../../model/requested-properties.ts';
 import type { KnownProject } from '../../projects/project.ts';
-import { outlineOf } from '../../projects/project-outline.ts';
 import { anyChange, copyRight, requireHostAccess, requireVisible } from '../common-rights.ts';
 import { warnOfUnmet } from './unmet-wishes.ts';
 
@@ -208,4 +211,61 @@ function bulkRoutes({ projects, settings, templates, warmTemplates }: Controller
       ({ path, body }) => projects.get(path.project_id).changeAlone((live) => deleteAll(live, body)),
     ),
   ];
+}
+
+/** Emulators that are stopped at the same time. */
+const stoppedAtOnce = 16;
+
+/**
+ * Deletes many nodes, links and drawings, all or none, as one record of the log and one step of undo. No other change is under way. Links of the nodes are deleted with them.
+ * @throws what is wrong with one of them, after its place in the request; nothing is deleted then
+ */
+async function deleteAll(project: LiveProject, body: BulkDelete): Promise<void> {
+  const { nodes = [], links = [], drawings = [] } = body;
+  checkAll('nodes', nodes, (id) => {
+    const { locked, name } = project.nodes.get(id).entry;
+    if (locked) throw fault('node_locked', { name });
+  });
+  checkAll('links', links, (id) => void project.links.get(id));
+  checkAll('drawings', drawings, (id) => {
+    if (project.drawings.get(id).locked) throw fault('drawing_locked', { drawing_id: id });
+  });
+  if (nodes.length + links.length + drawings.length === 0) return;
+  const all = async () => {
+    await each(new Set(links), (id) => project.linkOperations.delete(id));
+    await each(new Set(nodes), (id) => project.nodes.delete(id));
+    await each(new Set(drawings), (id) => project.drawings.delete(id));
+  };
+  await project.changes.together(all, (change) => invertChange(project, change));
+}
+
+/** @throws the first error, once nothing is under way */
+async function each(ids: Iterable<string>, remove: (id: string) => Promise<void>): Promise<void> {
+  const [error] = await forEachBounded(ids, stoppedAtOnce, remove);
+  if (error !== undefined) throw error;
+}
+
+function checkAll(what: 'nodes' | 'links' | 'drawings', ids: readonly string[], check: (id: string) => void): void {
+  for (const [index, id] of ids.entries()) {
+    try {
+      check(id);
+    } catch (error) {
+      throw isFault(error) ? placed(error, `${what}[${index}]`) : error;
+    }
+  }
+}
+
+/** Draws a project as a small picture; of a closed one the file is read. @throws project_damaged */
+async function outlineOf(project: KnownProject): Promise<ProjectOutline> {
+  const live = await project.findLive();
+  const { nodes, links } = live ? live.topology() : topologyOf(await project.stored());
+  const shown = nodes.slice(0, outlineLimit.points);
+  const places = new Map(shown.map(({ node_id }, place) => [node_id, place]));
+  const lines: { from: number; to: number }[] = [];
+  for (const { nodes: ends } of links) {
+    if (lines.length >= outlineLimit.lines) break;
+    const [from, to] = ends.map(({ node_id }) => places.get(node_id));
+    if (from !== undefined && to !== undefined) lines.push({ from, to });
+  }
+  return { nodes: nodes.length, links: links.length, points: shown.map(({ x, y }) => ({ x, y })), lines };
 }

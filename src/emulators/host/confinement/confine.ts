@@ -4,7 +4,7 @@
  * the host that its user may see.
  */
 import { mkdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative } from 'node:path';
 import { fault } from '../../../api/faults.ts';
 import { isBelow } from '../../../lib/inside.ts';
 import { type BubblewrapSpec, bubblewrapWords, type RootFolder } from '../../../process/bubblewrap/bubblewrap.ts';
@@ -12,7 +12,7 @@ import { systemCallFilter } from '../../../process/bubblewrap/system-call-filter
 import { bubblewrapObstacle } from '../../../process/bubblewrap/usable.ts';
 import { allows } from '../file-access.ts';
 import { commandAs, type RunAs } from '../run-as.ts';
-import { withCovers } from './covers.ts';
+import { quoteWord } from './shell-text.ts';
 
 export interface Confinement {
   /** Undefined: the user of the server. */
@@ -146,4 +146,49 @@ async function closedAbove(runAs: RunAs, path: string): Promise<string | undefin
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) above.unshift(folder);
   for (const folder of above) if (!allows(runAs, await stat(folder), 0o1)) return folder;
   return undefined;
+}
+
+/**
+ * Covers without bubblewrap: a user without privileges reaches files although a folder above them is closed to it, as `/root` is. In a mount
+ * namespace of the program, a folder of mount points covers the closed one, with only the wanted files in it. Nothing changes on the host.
+ */
+interface StartedCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/**
+ * Wraps a command so that it runs with the closed folders covered: a shell makes the mounts on `stage`, then becomes the command. Only root
+ * can.
+ */
+function withCovers(
+  { reads, writes, coversHost = [] }: RootFolder,
+  stage: string,
+  { program, args }: StartedCommand,
+): StartedCommand & { args: string[] } {
+  if (coversHost.length === 0) return { program, args: [...args] };
+  // A folder comes before what lies in it. Once the folder that holds the stage is covered, the other covers cannot be found any more.
+  const paths = [...new Set([...reads, ...writes])].toSorted();
+  const covers = coversHost.toSorted((one, other) => Number(isBelow(one, stage)) - Number(isBelow(other, stage)));
+  const script = [
+    `mount -t tmpfs -o mode=0755,nosuid,nodev tmpfs ${quoteWord(stage)}`,
+    ...covers.flatMap((above, index) => coverCommands(above, join(stage, String(index)), paths)),
+    ...covers.map((above, index) => `mount --rbind ${quoteWord(join(stage, String(index)))} ${quoteWord(above)}`),
+    'exec "$@"',
+  ].join(' && ');
+  return { program: 'unshare', args: ['--mount', '--', 'sh', '-c', script, 'sh', program, ...args] };
+}
+
+function coverCommands(above: string, cover: string, paths: readonly string[]): string[] {
+  const wanted = paths.filter((path) => isBelow(above, path));
+  const outermost = wanted.filter((path) => !wanted.some((other) => isBelow(other, path)));
+  return outermost.flatMap((path) => {
+    const [source, target] = [quoteWord(path), join(cover, relative(above, path))];
+    const [point, folder] = [quoteWord(target), quoteWord(dirname(target))];
+    return [
+      `mkdir -p -m 0755 -- ${folder}`,
+      `if test -d ${source}; then mkdir ${point}; else : > ${point}; fi`,
+      `mount --bind ${source} ${point}`,
+    ];
+  });
 }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { placeFolders } from './place-folders.ts';
+import { placeFolders } from './freeze.ts';
 
 test('folders get their places together, or none of them', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'pb-place-'));
