@@ -26,9 +26,7 @@ export function useSnapshots(project: Project, close: () => void) {
     if (isNewest()) [list.value, status.value] = [listed, checkpoints];
   };
   const { busy, outcome, failed, run } = useTask(read);
-  // The list is read again when the memory of a snapshot is complete, and after each checkpoint.
-  const changes = app.project.value?.snapshotChanges.value;
-  useEffect(() => void read().catch(failed), [changes]);
+  useChanges(() => void read().catch(failed));
   const actions: SnapshotActions = {
     async restore({ name, snapshot_id, memory }) {
       if (!(await ask(app, memory ? snapshotTexts.askRewind(name) : snapshotTexts.askRestore(name)))) return;
@@ -61,9 +59,8 @@ export function useSnapshots(project: Project, close: () => void) {
       if (open?.project.peek()?.project_id === project.project_id) open.project.value = changed.value;
       await read();
     });
-  const now = changed.value ?? project;
   return {
-    now,
+    now: changed.value ?? project,
     list: list.value,
     status: status.value,
     busy: busy.value,
@@ -73,6 +70,12 @@ export function useSnapshots(project: Project, close: () => void) {
     change,
     actions,
   };
+}
+
+/** Reads the list again when the memory of a snapshot is complete, and after each checkpoint. */
+function useChanges(read: () => void): void {
+  const changes = useApp().project.value?.snapshotChanges.value;
+  useEffect(read, [changes]);
 }
 
 /** Runs one task at a time; `read` follows each. */
