@@ -3,10 +3,15 @@
  * leaves the compute as a controller that is killed between the answer and its own record does.
  */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { TemporaryProjects } from '../../src/controller/computes/temporary-projects.ts';
 import type { ComputeNodeRun } from '../../src/schema/node-runs.ts';
+import { RawClient } from '../support/raw-http.ts';
+import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, type NodeBody, withServer } from '../support/with-server.ts';
 
@@ -61,5 +66,77 @@ describe('what was made at a compute and not recorded', { timeout: 120_000 }, as
     const isOpen = async () =>
       (await client.get<{ project_id: string }[]>('/v2/compute/projects')).some(({ project_id }) => project_id === lab.id);
     await waitFor(async () => !(await isOpen()), { what: 'its end' });
+  });
+});
+
+/** A relay to another server, which may hold back its answers, or be cut. */
+class Gate {
+  readonly #server = createServer((socket) => this.#relay(socket));
+  readonly #sockets = new Set<Socket>();
+  readonly #target: number;
+  holdsAnswers = false;
+
+  constructor(target: number) {
+    this.#target = target;
+  }
+
+  async open(port = 0): Promise<number> {
+    this.#server.listen(port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  cut(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #relay(socket: Socket): void {
+    const target = connect(this.#target, '127.0.0.1');
+    for (const one of [socket, target]) {
+      this.#sockets.add(one);
+      one.on('error', () => undefined).on('close', () => [socket, target].map((each) => each.destroy()));
+    }
+    socket.pipe(target);
+    target.on('data', (bytes) => !this.holdsAnswers && socket.write(bytes));
+  }
+}
+
+describe('a project whose first node at another compute was not recorded', { timeout: 120_000 }, async () => {
+  const { server, client } = await withServer();
+  const away = await startServer();
+  const gate = new Gate(away.port);
+  const computeId = crypto.randomUUID();
+  after(async () => {
+    gate.cut();
+    await away.stop();
+  });
+
+  it('is removed there with its deletion, also when the compute is away then', async () => {
+    using atCompute = new RawClient(away.url);
+    const port = await gate.open();
+    await client.post('/v2/computes', { compute_id: computeId, name: 'away', protocol: 'http', host: '127.0.0.1', port });
+    const isConnected = async () => (await client.get<{ connected: boolean }>(`/v2/computes/${computeId}`)).connected;
+    await waitFor(isConnected, { what: 'the compute' });
+    const [one, other] = [await createProject(client, { auto_close: false }), await createProject(client, { auto_close: false })];
+    const folderOf = ({ id }: { id: string }) => join(away.dataDir, 'projects', id);
+    gate.holdsAnswers = true;
+    for (const project of [one, other]) createNode(client, project, 'vpcs', { compute_id: computeId }).catch(() => undefined);
+    await waitFor(() => [one, other].every((project) => existsSync(folderOf(project))), { what: 'the projects at the compute' });
+    await server.kill9();
+    gate.holdsAnswers = false;
+    await server.restart();
+    await waitFor(isConnected, { what: 'the compute' });
+    await client.delete(one.path);
+    gate.cut();
+    await waitFor(async () => !(await isConnected()), { what: 'the loss of the compute' });
+    await client.delete(other.path);
+    const again = new Gate(away.port);
+    after(() => again.cut());
+    await again.open(port);
+    await waitFor(async () => (await atCompute.get<object[]>('/v2/compute/projects')).length === 0, {
+      what: 'the end of both projects at the compute',
+    });
+    assert.deepEqual([existsSync(folderOf(one)), existsSync(folderOf(other))], [false, false]);
   });
 });

@@ -1,22 +1,25 @@
 /**
- * Projects that exist on a compute alone, until something is done: copies of a project's files, the router of an idle-PC search, and projects
- * that were deleted while it did not answer. Each is noted before it is made, so that one that could not be removed, or whose server died, is
- * removed when its compute is looked at next.
+ * Projects that a compute may have files of, noted before it is asked to make them. Temporary ones exist on the compute alone, until something
+ * is done: copies of a project's files, the router of an idle-PC search, and projects that were deleted while it did not answer; one that
+ * could not be removed, or whose server died, is removed when its compute is looked at next. Those of this server are removed with the
+ * project, also where the server died before it had recorded a node there.
  */
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Warn } from '../../lib/set-aside.ts';
-import { object, text } from '../../lib/shape.ts';
+import { flag, object, optional, text } from '../../lib/shape.ts';
 import type { RegisteredCompute } from './compute.ts';
 
 interface TemporaryProject {
   readonly compute_id: string;
   readonly project_id: string;
+  /** A project of this server: only its deletion removes it. */
+  readonly is_own?: boolean;
 }
 
-const shape = object({ compute_id: text, project_id: text });
+const shape = object({ compute_id: text, project_id: text, is_own: optional(flag) });
 
 export class TemporaryProjects {
   /** Noted projects by project and compute. */
@@ -45,6 +48,20 @@ export class TemporaryProjects {
     }
   }
 
+  /** Notes a project of this server that is made on the compute next. @throws storage_failed */
+  async use(project_id: string, { id: compute_id }: Pick<RegisteredCompute, 'id'>): Promise<void> {
+    const key = keyOf({ compute_id, project_id });
+    if (this.#noted.get(key)?.is_own) return;
+    await this.#noted.set(key, { compute_id, project_id, is_own: true }).catch((cause: Error) => {
+      throw fault('storage_failed', { reason: cause.message }, { cause });
+    });
+  }
+
+  /** Whether a project of this server was noted on the compute. */
+  isUsed(project_id: string, { id: compute_id }: Pick<RegisteredCompute, 'id'>): boolean {
+    return this.#noted.get(keyOf({ compute_id, project_id }))?.is_own === true;
+  }
+
   /** A deleted project whose files the compute has: they are removed when it is looked at next. @throws storage_failed */
   async leave(projectId: string, compute: RegisteredCompute): Promise<void> {
     await this.begin(compute, projectId);
@@ -53,8 +70,13 @@ export class TemporaryProjects {
 
   /** The project stays: on the compute, or on all, as it is one of this server now. Never rejects. */
   async keep(projectId: string, compute?: RegisteredCompute): Promise<void> {
-    for (const [key, { compute_id, project_id }] of [...this.#noted.entries()])
-      if (project_id === projectId && (!compute || compute_id === compute.id)) await this.#forget(key).catch(() => undefined);
+    const prefix = keyOf({ project_id: projectId, compute_id: compute?.id ?? '' });
+    for (const key of [...this.#used]) if (key.startsWith(prefix)) await this.#forget(key).catch(() => undefined);
+  }
+
+  /** The compute has removed the files of a project of this server. Never rejects. */
+  async removed(project_id: string, { id: compute_id }: Pick<RegisteredCompute, 'id'>): Promise<void> {
+    await this.#forget(keyOf({ compute_id, project_id })).catch(() => undefined);
   }
 
   /** Removes the project from the compute. One that does not answer is asked again when it is looked at next. Never rejects. */
@@ -66,7 +88,9 @@ export class TemporaryProjects {
 
   /** Removes what was left on the compute. `isKnown`: it is a project of this server. @throws the first failure, after all were tried */
   async removeLeft(compute: RegisteredCompute, isKnown: (projectId: string) => boolean): Promise<void> {
-    const left = [...this.#noted.entries()].filter(([key, { compute_id }]) => compute_id === compute.id && !this.#used.has(key));
+    const isLeft = (key: string, { compute_id, is_own }: TemporaryProject) =>
+      compute_id === compute.id && is_own !== true && !this.#used.has(key);
+    const left = [...this.#noted.entries()].filter(([key, noted]) => isLeft(key, noted));
     const [error] = await forEachBounded(left, 1, ([key, { project_id }]) =>
       isKnown(project_id) ? this.#forget(key) : this.#remove(compute, project_id),
     );

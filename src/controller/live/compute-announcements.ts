@@ -12,6 +12,8 @@ export interface AnnouncementOptions {
   readonly computes: Computes;
   readonly log: Log;
   readonly entry: () => ProjectEntry;
+  /** Ids of the computes that the project's log names. */
+  readonly recorded: ReadonlySet<string>;
   /** Number of the change with which the project was last rewound; 0: never. */
   readonly incarnation: number;
   /** Called when a compute has not answered that it closes the project. */
@@ -75,7 +77,7 @@ export class ComputeAnnouncements {
   }
 
   async #announce(compute: RegisteredCompute): Promise<void> {
-    const { computes, folder, log, entry, incarnation } = this.#options;
+    const { computes, folder, log, entry, incarnation, recorded } = this.#options;
     const { isLocal, transport } = compute;
     await transport.connect().catch(() => undefined);
     const number_from = computes.numberFrom(compute);
@@ -87,6 +89,7 @@ export class ComputeAnnouncements {
       // The folder of the local one is the project's: its nodes are stopped before the project is rewound.
       ...(!isLocal && incarnation > 0 && compute.hasIncarnations && { incarnation }),
     };
+    if (!isLocal && !recorded.has(compute.id)) await computes.temporary.use(project_id, compute);
     try {
       await transport.send('POST /v2/compute/projects', { body });
       await this.#options.announced(compute);

@@ -117,7 +117,8 @@ export class LiveProject {
     const changes = new ProjectChanges(folder, log, (change, event, seq) => notices.announce(change, event, seq));
     // Otherwise it is read when it is needed.
     const announced = (compute: RegisteredCompute) => this.runs.list(compute).catch(() => undefined);
-    const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry, incarnation, announced });
+    const recorded = new Set(state.pastComputes);
+    const announcements = new ComputeAnnouncements({ ...options, entry: () => this.#entry, incarnation, announced, recorded });
     const context: ProjectContext = {
       ...{ projectId: this.projectId, folder, nodeInputs, symbols, computes },
       commit: (change, apply) => changes.commitAll([{ change, apply }]),

@@ -20,8 +20,14 @@ export async function forgetElsewhere(
     const compute = computes.find(id);
     if (compute) used.add(compute);
   }
+  // The server died before it had recorded the first node there.
+  for (const compute of computes.all()) if (computes.temporary.isUsed(project.id, compute)) used.add(compute);
   const keeping: RegisteredCompute[] = [];
-  for (const compute of used) if (!compute.isLocal && !(await forgetOn(compute, project))) keeping.push(compute);
+  for (const compute of used) {
+    if (compute.isLocal) continue;
+    if (await forgetOn(compute, project)) await computes.temporary.removed(project.id, compute);
+    else keeping.push(compute);
+  }
   return keeping;
 }
 
