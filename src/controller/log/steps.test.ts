@@ -25,6 +25,24 @@ const ids = (records: readonly LogRecord[]) => {
   return { undo: undo.map(({ id }) => id), redo: redo.map(({ id }) => id) };
 };
 
+it('has a redo, which a new step came before, as a new step: undo reverts it', () => {
+  const records = recordsOf([
+    { name: 'a', length: 1 },
+    { name: 'undo a', length: 1, inverts: 'a' },
+    { name: 'b', length: 1 },
+    { name: 'redo a', length: 1, inverts: 'undo a' },
+  ]);
+  assert.deepEqual(ids(records), { undo: [3, 4], redo: [] });
+  const more = recordsOf([
+    { name: 'a', length: 1 },
+    { name: 'undo a', length: 1, inverts: 'a' },
+    { name: 'b', length: 1 },
+    { name: 'redo a', length: 1, inverts: 'undo a' },
+    { name: 'undo again', length: 1, inverts: 'redo a' },
+  ]);
+  assert.deepEqual(ids(more), { undo: [3], redo: [5] });
+});
+
 describe('the history that is kept', () => {
   it('begins with a whole step', () => {
     const records = recordsOf([

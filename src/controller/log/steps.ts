@@ -15,29 +15,29 @@ export interface Steps {
 
 /**
  * Undo and redo do the same: they revert the changes of a step, by a step that names it (`inverts`) and is put on the other pile.
- * A new step leaves nothing to redo. A step whose first changes are forgotten cannot be reverted.
+ * A new step leaves nothing to redo; a redo that was under way then is a new step, too. A step whose first changes are forgotten cannot
+ * be reverted.
  */
 export function stepsOf(records: readonly LogRecord[]): Steps {
   const undo: Step[] = [];
   const redo: Step[] = [];
   /** Ids of the steps of `undo`. */
   const undoable = new Set<number>();
+  const remembered = new Set<number>();
   for (const step of group(records)) {
     const { inverts } = step.records[0] as LogRecord;
-    if (inverts === undefined) {
-      undo.push(step);
-      undoable.add(step.id);
-      redo.length = 0;
+    const isUndo = inverts !== undefined && undoable.delete(inverts);
+    const taken = inverts === undefined ? undefined : remove(isUndo ? undo : redo, inverts);
+    const isForgotten = inverts !== undefined && !remembered.has(inverts);
+    remembered.add(step.id);
+    if (isForgotten) continue;
+    if (isUndo) {
+      redo.push(step);
       continue;
     }
-    const isUndo = undoable.delete(inverts);
-    const taken = remove(isUndo ? undo : redo, inverts);
-    if (!taken) continue;
-    if (isUndo) redo.push(step);
-    else {
-      undo.push(step);
-      undoable.add(step.id);
-    }
+    if (!taken) redo.length = 0;
+    undo.push(step);
+    undoable.add(step.id);
   }
   return { undo, redo };
 }

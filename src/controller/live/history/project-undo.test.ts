@@ -452,3 +452,27 @@ describe('a bulk of moves', () => {
     assert.deepEqual(await history(), before);
   });
 });
+
+describe('a redo, while another request makes a change', () => {
+  it('is a step that undo reverts, as any change', async () => {
+    const before = await content();
+    await addNode('A');
+    await undo();
+    const { transport } = bench.controller.computes.local;
+    const answer = Promise.withResolvers<void>();
+    const { send } = transport;
+    const sent = mock.method(transport, 'send', async (...words: Parameters<typeof send>) => {
+      await answer.promise;
+      return send.apply(transport, words);
+    });
+    const redone = redo();
+    await waitFor(() => sent.mock.callCount() > 0, { what: 'the request to the compute' });
+    await change('POST /drawings', { svg: '<svg/>' });
+    answer.resolve();
+    sent.mock.restore();
+    await redone;
+    await undo();
+    await undo();
+    assert.deepEqual(await content(), before);
+  });
+});
