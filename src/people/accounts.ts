@@ -10,7 +10,7 @@ import { AccessTokens, newKey, readKey } from './access-tokens.ts';
 import { isBcrypt } from './bcrypt.ts';
 import { decide } from './decide.ts';
 import { LoginDelays } from './login-delays.ts';
-import { Passwords } from './passwords.ts';
+import { Passwords, type ScryptCost } from './passwords.ts';
 import { now, type TokenRecord, type UserRecord } from './records.ts';
 import type { PeopleStore } from './store.ts';
 
@@ -26,6 +26,8 @@ export interface AccountOptions {
   readonly configured?: Configured;
   readonly isLoopback?: boolean;
   readonly warn?: Warn;
+  /** Cost of new hashes. Default: the standard one, with which every server runs. */
+  readonly cost?: ScryptCost;
 }
 
 export interface Login {
@@ -41,7 +43,7 @@ const mostRemembered = 5_000;
 
 export class Accounts implements Authenticator {
   readonly store: PeopleStore;
-  readonly passwords = new Passwords();
+  readonly passwords: Passwords;
   readonly #tokens: AccessTokens;
   /** A server without credentials answers any login with a token of its user: on a loopback address only. */
   readonly isOpenToLogins: boolean;
@@ -55,8 +57,9 @@ export class Accounts implements Authenticator {
   /** Id and version of the user by the HMAC of name and password. */
   readonly #remembered = new Map<string, { readonly userId: string; readonly version: string }>();
 
-  private constructor(store: PeopleStore, tokens: AccessTokens, { configured, isLoopback = false }: AccountOptions) {
+  private constructor(store: PeopleStore, tokens: AccessTokens, { configured, isLoopback = false, cost }: AccountOptions) {
     this.store = store;
+    this.passwords = new Passwords(cost);
     this.#tokens = tokens;
     this.#configured = configured;
     this.#fingerprint = tokens.fingerprint(configured?.password ?? '');

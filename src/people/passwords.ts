@@ -8,31 +8,37 @@ import { FairLimit } from '../lib/fair-limit.ts';
 import { bcryptDecoy, isBcrypt, verifyBcrypt } from './bcrypt.ts';
 
 /** OWASP's parameters for scrypt with 32 MiB. Source: OWASP Password Storage Cheat Sheet. */
-const standard = { N: 2 ** 15, r: 8, p: 3 } as const;
+const standardCost: ScryptCost = { N: 2 ** 15, r: 8, p: 3 };
 const keyBytes = 32;
 /** Most passwords that wait for their turn, in all and of one client. */
 const mostWaiting = 100;
 const mostOfClient = 32;
 const places = { total: 2, each: 2 };
 
-interface Parameters {
+export interface ScryptCost {
   readonly N: number;
   readonly r: number;
   readonly p: number;
 }
 
 export class Passwords {
+  readonly #cost: ScryptCost;
   readonly #limit = new FairLimit(places);
   #waiting = 0;
   readonly #ofClient = new Map<string, number>();
   /** Hash of a random password: verified where an account has none. */
   #decoy: Promise<string> | undefined;
 
+  /** `cost`: that of new hashes. Only tests of accounts in their own process take another one than the standard. */
+  constructor(cost: ScryptCost = standardCost) {
+    this.#cost = cost;
+  }
+
   /** @throws login_busy */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16);
-    const key = await this.#run('the server', () => derive(password, salt, standard));
-    const { N, r, p } = standard;
+    const key = await this.#run('the server', () => derive(password, salt, this.#cost));
+    const { N, r, p } = this.#cost;
     return ['scrypt', N, r, p, salt.toString('base64url'), key.toString('base64url')].join('$');
   }
 
@@ -56,7 +62,8 @@ export class Passwords {
   /** Whether the hash is to be replaced when its password is known. */
   isOld(hash: string): boolean {
     const parameters = parse(hash)?.parameters;
-    return parameters === undefined || parameters.N !== standard.N || parameters.r !== standard.r || parameters.p !== standard.p;
+    const { N, r, p } = this.#cost;
+    return parameters === undefined || parameters.N !== N || parameters.r !== r || parameters.p !== p;
   }
 
   async #run<T>(client: string, work: () => Promise<T>): Promise<T> {
@@ -76,7 +83,7 @@ export class Passwords {
 }
 
 interface ParsedHash {
-  readonly parameters: Parameters;
+  readonly parameters: ScryptCost;
   readonly salt: Buffer;
   readonly key: Buffer;
 }
@@ -93,7 +100,7 @@ function parse(hash: string): ParsedHash | undefined {
   };
 }
 
-function derive(password: string, salt: Buffer, parameters: Parameters): Promise<Buffer> {
+function derive(password: string, salt: Buffer, parameters: ScryptCost): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const options = { ...parameters, maxmem: 256 * parameters.N * parameters.r };
   scrypt(password.normalize('NFC'), salt, keyBytes, options, (error, key) => (error ? reject(error) : resolve(key)));

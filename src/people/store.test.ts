@@ -19,7 +19,9 @@ after(() => rm(folder, { recursive: true, force: true }));
 
 const configured = { user: 'boss', password: 'of the configuration' };
 const client = '10.0.0.1';
-const open = async () => Accounts.open(await PeopleStore.open(folder), { configured });
+/** Most tests are about accounts, not about the strength of hashes. */
+const cost = { N: 2 ** 10, r: 8, p: 1 };
+const open = async () => Accounts.open(await PeopleStore.open(folder), { configured, cost });
 
 it('accounts, their entries and their tokens live through a restart, and go with their user', async () => {
   const first = await open();
@@ -56,6 +58,17 @@ it('accounts, their entries and their tokens live through a restart, and go with
   const third = await PeopleStore.open(folder);
   assert.deepEqual([third.list('user'), third.list('entry'), third.get('group', group.user_group_id).members], [[], [], []]);
   await third.close();
+});
+
+it('hashes of a server have the standard cost, and others are replaced at the login', async () => {
+  const cheap = await open();
+  const { store, passwords } = await Accounts.open(cheap.store, { configured });
+  const [hash, other] = await Promise.all([passwords.hash('secret'), cheap.passwords.hash('secret')]);
+  assert.match(hash, /^scrypt\$32768\$8\$3\$/);
+  assert.deepEqual([passwords.isOld(hash), passwords.isOld(other)], [false, true]);
+  for (const one of [hash, other])
+    assert.deepEqual([await passwords.verify('secret', one, client), await passwords.verify('Secret', one, client)], [true, false]);
+  await store.close();
 });
 
 it('an empty hash, a hash of another program and a wrong password are refused', async () => {
@@ -157,7 +170,7 @@ for (const [what, damage] of [
     const path = join(folder, 'people/jwt_secret_key');
     await damage(path);
     const warnings: string[] = [];
-    const options = { configured, warn: (message: string) => warnings.push(message) };
+    const options = { configured, cost, warn: (message: string) => warnings.push(message) };
     const second = await Accounts.open(await PeopleStore.open(folder), options);
     assert.equal(await second.bearer(access_token), undefined);
     assert.match(warnings.join(), /holds no key .* moved to /);

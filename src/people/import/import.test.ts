@@ -32,7 +32,9 @@ function fill(make: (database: Gns3Database) => void, schema?: string): void {
 }
 
 const configured = { user: 'boss', password: 'of the configuration' };
-const open = async () => Accounts.open(await PeopleStore.open(dataDirectory), { configured });
+/** Cost of new hashes: these tests are about who is admitted. */
+const cost = { N: 2 ** 10, r: 8, p: 1 };
+const open = async () => Accounts.open(await PeopleStore.open(dataDirectory), { configured, cost });
 const said = ({ lines }: ImportPlan) => lines.map(({ kind, name, action, note }) => `${kind} ${name}: ${action} ${note}`.trim());
 
 async function refused(reason: RegExp): Promise<void> {
