@@ -100,10 +100,7 @@ describe('nodes that are wanted', () => {
     const failure = () => live().nodes.get(String(node?.node_id)).failedStart;
     await waitFor(() => failure() !== undefined, { what: 'a start that fails', everyMs: 20 });
     assert.equal(failure()?.count, 1);
-    assert.ok(
-      bench.seen.some(({ action }) => action === 'log.error'),
-      'listeners know',
-    );
+    await waitFor(() => bench.seen.some(({ action }) => action === 'log.error'), { what: 'a notice to listeners', everyMs: 20 });
     const [shown] = await bench.inProject<NodeObject[]>('GET /nodes');
     assert.match(String(shown?.command_line), /^Not started: .* UTC, tried once\)$/);
     bench.compute.refused.clear();
