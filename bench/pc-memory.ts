@@ -27,7 +27,7 @@ interface Memory {
   readonly resident: number;
 }
 
-const fabric = new Fabric({ native: await loadNative(), runDirectory: tmpdir() });
+const fabric = new Fabric(await loadNative(), tmpdir());
 const indexes = Array.from({ length: count }, (_, index) => index);
 const addressOf = (index: number) => `10.${Math.floor(index / 62_500)}.${Math.floor(index / 250) % 250}.${(index % 250) + 1}`;
 const neighbourOf = (index: number) => index - (index % groupSize) + ((index + 1) % groupSize);

@@ -18,7 +18,7 @@ const delaysMs = [20, 5];
 const seconds = 4;
 const perSecond = 200;
 const settings = { medium: 'ethernet', mode: 'access', vlan: 1, tagType: 0x8100 } as const;
-const fabric = new Fabric({ native: await loadNative(), runDirectory: tmpdir() });
+const fabric = new Fabric(await loadNative(), tmpdir());
 const addressOf = (index: number) => `10.0.${index >> 7}.${(index & 127) + 1}`;
 const port = (name: string, number: number) => ({ type: 'switch', switch: name, port: number, settings });
 

@@ -31,7 +31,7 @@ try {
   bench.compute.refused.add('/start');
   await live.runs.want([...live.nodes.all()].slice(0, unsettled), 'running', 'client');
   // Looks at the nodes alone, beside the controller's own.
-  const reconciler = new Reconciler({ log: pino({ level: 'silent' }), stateDirectory: '/nonexistent', earlierRuns: new Map() });
+  const reconciler = new Reconciler(pino({ level: 'silent' }), '/nonexistent', new Map());
   const waiting = () => [...live.nodes.all()].filter(({ waitCause }) => waitCause !== undefined).length;
   await reconciler.lookAtAll(project, live);
   await waitFor(() => waiting() === unsettled, { what: `${unsettled} nodes that wait`, limitMs: 120_000 });

@@ -113,10 +113,9 @@ export class HostCompute {
     this.#freezes = new ProjectFreezes(context, this.#projects, rest.fabric);
     this.#resumedLinks = new ResumedLinks(context, this.#projects, rest.fabric);
     this.#departures = new Departures(context);
-    const movedPorts = new MovedPorts({
-      ...{ fabric: rest.fabric, wiring: context.wiring, folder: join(context.settings.runtimeDirectory, 'm') },
-      log: (message) => context.log('warning', message),
-    });
+    const movedPorts = new MovedPorts(rest.fabric, context.wiring, join(context.settings.runtimeDirectory, 'm'), (message) =>
+      context.log('warning', message),
+    );
     const moves = {
       departures: this.#departures,
       arrivals: this.#arrivals,
@@ -152,7 +151,7 @@ export class HostCompute {
     const ports = portsOf(settings, consoles.consoleHost, leaseDeadline !== undefined);
     const events = new EventStream<ComputeNotice>();
     const images = new ImageStore(() => settings);
-    const linkNamespace = new LinkNamespace({ settings, fabric, log });
+    const linkNamespace = new LinkNamespace(settings, fabric, log);
     const ofFabric = { switches: fabric, pcs: fabric, fabric };
     const host: Host = { settings, images, linkNamespace, udpPorts: ports.udp, tcpPorts: ports.tcp, ...ofFabric, log };
     const context: Context = {

@@ -31,6 +31,7 @@ import { ImageDownloads } from './computes/image-downloads.ts';
 import { describeLocalCompute, type LocalCompute } from './computes/local-compute.ts';
 import { RemoteTransport } from './computes/remote-transport.ts';
 import { type Usage, UsageMeter } from './computes/usage.ts';
+import type { ControllerContext } from './context.ts';
 import type { NodeCopies } from './copies/node-copies.ts';
 import { CaptureStore } from './live/captures/capture-store.ts';
 import type { NodeInputs, Notice } from './live/host/project-context.ts';
@@ -47,18 +48,13 @@ import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
-import { makeRelay } from './relay/link-relay.ts';
 import type { LeavingSlices } from './relocation/leaving-slices.ts';
 import { makeRelocation, type NodeRecords, openNodeRecords } from './relocation/make-relocation.ts';
 import type { Placer } from './relocation/placer.ts';
 import type { Relocation } from './relocation/relocation.ts';
 import { Cluster } from './slices/cluster.ts';
 
-export interface ControllerOptions {
-  readonly settings: Settings;
-  readonly log: Log;
-  /** Version of GNS3's API that is served. */
-  readonly version: string;
+export interface ControllerOptions extends Omit<ControllerContext, 'stateDirectory'> {
   readonly compute: LocalCompute;
   /** Folder of the built-in appliances. Default: no appliances. */
   readonly appliancesFolder?: string;
@@ -145,12 +141,12 @@ export class Controller {
     this.symbols = new Symbols(Server.symbols_path);
     const builtIn = Server.install_builtin_appliances ? options.appliancesFolder : undefined;
     this.appliances = new Appliances({ builtIn, own: Server.appliances_path }, options.log);
-    this.imageDownloads = new ImageDownloads({
-      hosts: () => imageHosts(Server.image_hosts, this.appliances),
-      idleMs: Server.upload_idle_timeout * 1000,
-      floor: new DiskFloor([options.settings.dataDirectory, Server.projects_path, Server.images_path], Server.min_free_bytes),
-      mostPerClient: Server.max_uploads_per_client,
-    });
+    this.imageDownloads = new ImageDownloads(
+      () => imageHosts(Server.image_hosts, this.appliances),
+      Server.upload_idle_timeout * 1000,
+      new DiskFloor([options.settings.dataDirectory, Server.projects_path, Server.images_path], Server.min_free_bytes),
+      Server.max_uploads_per_client,
+    );
     const restoreFiles: NodeInputs['restoreFiles'] = (...given) => this.relocation.restoreFiles(...given);
     this.projects = new KnownProjects({
       computes: parts.computes,
@@ -191,6 +187,7 @@ export class Controller {
     const { settings, log, version } = options;
     const { clear_credentials: clearCredentials, same_compute_version: sameVersion } = settings.Server;
     const stateDirectory = join(settings.dataDirectory, 'state');
+    const context: ControllerContext = { settings, log, version, stateDirectory };
     const replies = replySchemas(options.compute.routes());
     const warn = (message: string) => log.error(message);
     const registry = await Registry.open(stateDirectory, settings.Server.projects_path, log);
@@ -205,28 +202,16 @@ export class Controller {
     const notices = new EventStream<Notice>();
     const computeEvents = new EventStream<EventOfCompute>();
     const computeStates = new EventStream<RegisteredCompute>();
-    const computes = await Computes.open({
-      relay: makeRelay(settings, log),
-      stateDirectory,
-      version,
-      log,
-      local,
-      clearCredentials,
-      makeTransport: (record) =>
-        new RemoteTransport({ ...record, clearCredentials }, { version, sameVersion, warn: (text) => log.warn(text), replies }),
+    const makeTransport = (record: ComputeRecord) =>
+      new RemoteTransport({ ...record, clearCredentials }, { version, sameVersion, warn: (text) => log.warn(text), replies });
+    const computes = await Computes.open(context, local, makeTransport, {
       announce: (action, compute) => notices.emit({ action, event: compute.object }),
       onEvent: (compute, event) => computeEvents.emit({ compute, event }),
       onState: (compute) => computeStates.emit(compute),
     });
-    const templates = await Templates.open({
-      stateDirectory,
-      version,
-      log,
-      withBuiltIn: settings.Server.enable_builtin_templates,
-      announce: (action, template) => notices.emit({ action, event: template }),
-    });
+    const templates = await Templates.open(context, (action, template) => notices.emit({ action, event: template }));
     const onEnding = (compute: RegisteredCompute, isEnding: boolean) => controller.leavingSlices.onSliceEnding(compute, isEnding);
-    const cluster = await Cluster.open({ settings, stateDirectory, computes, log, onEnding });
+    const cluster = await Cluster.open(context, computes, onEnding);
     const streams = { notices, computeEvents, computeStates };
     const controller = new Controller(options, {
       ...streams,

@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   process.on('SIGHUP', () => undefined);
   const native = await loadNative();
   lockProgram(native);
-  const fabric = new Fabric({ native, runDirectory: dirname(values.socket) });
+  const fabric = new Fabric(native, dirname(values.socket));
   let ending = false;
   const end = async (why: string): Promise<void> => {
     if (ending) return;
@@ -41,12 +41,12 @@ async function main(): Promise<void> {
     await fabric.close();
     process.exit(0);
   };
-  const listening = Control.listen({
-    path: values.socket,
+  const listening = Control.listen(
+    values.socket,
     fabric,
-    onQuit: () => void end('ends: asked to'),
-    onOrphaned: () => void end('ends: its control socket is gone'),
-  });
+    () => void end('ends: asked to'),
+    () => void end('ends: its control socket is gone'),
+  );
   process.on('SIGTERM', () => void end('ends: SIGTERM'));
   process.on('SIGINT', () => void end('ends: SIGINT'));
   if (!(await listening)) {
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
 
 /** Prints the capabilities of a fabric on this host, for the doctor. */
 async function showCapabilities(): Promise<void> {
-  const fabric = new Fabric({ native: await loadNative(), runDirectory: '' });
+  const fabric = new Fabric(await loadNative(), '');
   process.stdout.write(`${JSON.stringify(await fabric.capabilities())}\n`);
   await fabric.close();
 }

@@ -34,13 +34,8 @@ declare module 'fastify' {
   }
 }
 
-export interface MountParts {
-  readonly answers: LargeAnswers;
-  readonly floor: DiskFloor;
-}
-
 /** Mounts the declared routes with a JSON body, or those with a raw one, whose context must have a parser that passes it on unread. */
-export function mountPlain(app: FastifyInstance, kind: 'json' | 'raw', { answers, floor }: MountParts): void {
+export function mountPlain(app: FastifyInstance, kind: 'json' | 'raw', answers: LargeAnswers, floor: DiskFloor): void {
   app.route({
     method: [...methods],
     url: '*',

@@ -187,10 +187,11 @@ function requireHost(app: FastifyInstance): void {
 
 /** Mounts the routes in two contexts, each with its own parser: routes with a JSON body, and routes that read a stream. */
 async function mountRoutes(app: FastifyInstance, texts: JsonText, { uploads, requestMs }: HttpLimits): Promise<void> {
-  const parts = { answers: new LargeAnswers(texts), floor: uploads.floor };
+  const answers = new LargeAnswers(texts);
+  const { floor } = uploads;
   await app.register(async (context) => {
     parseJson(context, requestMs);
-    mountPlain(context, 'json', parts);
+    mountPlain(context, 'json', answers, floor);
     mountSockets(context);
   });
   await app.register(async (context) => {
@@ -199,7 +200,7 @@ async function mountRoutes(app: FastifyInstance, texts: JsonText, { uploads, req
       return limitUpload(payload, declaredRoute(request)?.spec.mayPause ? { ...uploads, idleMs: 0 } : uploads);
     };
     context.addContentTypeParser('*', { bodyLimit: Number.MAX_SAFE_INTEGER }, parse);
-    mountPlain(context, 'raw', parts);
+    mountPlain(context, 'raw', answers, floor);
   });
 }
 

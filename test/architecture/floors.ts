@@ -25,6 +25,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['relay'],
     ['log', 'zip'],
     ['model'],
+    ['context.ts'],
   ],
   'src/fabric': [
     ['main.ts', 'client.ts'],

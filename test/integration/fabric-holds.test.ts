@@ -110,7 +110,7 @@ it('random filters of links that continue from files draw what they would have d
     ofNode: (nodeId: string) => [{ nodeId, adapter: 0, port: 0 }],
     placeOf: () => ({ linkId: 'link', side: 'a' }),
   } as unknown as FabricWiring;
-  const hold = () => HeldLinks.hold({ fabric: client, wiring, nodeIds: [nodeId], switchIds: [], pcIds: [] });
+  const hold = () => HeldLinks.hold(client, wiring, { nodeIds: [nodeId], switchIds: [], pcIds: [] });
   /** Numbers of those that arrive. */
   const pass = async () => {
     const before = { arrived: b.frames.length, ...(await bed.stats()).ab };

@@ -39,7 +39,7 @@ describe('the engine of Kubernetes', { skip }, async () => {
     const env = { KUBERNETES_SERVICE_HOST: host.hostname, KUBERNETES_SERVICE_PORT: host.port };
     const client = new KubeClient(() => accessInCluster(env, account));
     const settings = { ...defaultSettings().Kubernetes, kvm_resource: 'devices.kubevirt.io/kvm', owner_config_map: 'patchbay' };
-    const engine = new KubernetesEngine({ client, settings: { ...settings, grace: 2, ...fields, command: ['patchbay'] } });
+    const engine = new KubernetesEngine(client, { ...settings, grace: 2, ...fields, command: ['patchbay'] });
     engines.push(engine);
     return engine;
   };

@@ -178,7 +178,7 @@ async function ownNamespace(context: TestContext) {
   const settings = { runtimeDirectory: folder, Server: { run_as: '' }, Qemu: { sandbox: true } } as Settings;
   const fabric = { capabilities: () => client.capabilities(), useNamespace: (holder: number) => client.useNamespace(holder) };
   const messages: string[] = [];
-  const links = new LinkNamespace({ settings, fabric, log: (_level, message) => messages.push(message) });
+  const links = new LinkNamespace(settings, fabric, (_level, message) => messages.push(message));
   context.after(() => links.close({ ends: true }));
   return { links, client, folder, messages };
 }

@@ -68,7 +68,7 @@ while :; do sleep 0.1; done
   };
   const engines: SlurmEngine[] = [];
   const makeEngine = () => {
-    const engine = new SlurmEngine({ client: new SlurmClient(slurm.env), settings, pollMs: 100 });
+    const engine = new SlurmEngine(new SlurmClient(slurm.env), settings, 100);
     engines.push(engine);
     return engine;
   };

@@ -36,7 +36,7 @@ export function contractHost(folder: string, firstPort: number, change: (setting
   };
   return {
     settings,
-    linkNamespace: Object.assign(new LinkNamespace({ settings, fabric, log: () => {} }), { obstacle: async () => reason }),
+    linkNamespace: Object.assign(new LinkNamespace(settings, fabric, () => {}), { obstacle: async () => reason }),
     images: new ImageStore(() => settings),
     udpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'udp', host: '127.0.0.1' }),
     tcpPorts: new PortPool({ first: firstPort, last: firstPort + 39, protocol: 'tcp', host: '127.0.0.1' }),

@@ -49,9 +49,8 @@ const renewMs = 1000;
 /** Switches whose learned addresses are asked for at a time. */
 const switchesAtOnce = 64;
 
-export interface HeldLinksParts {
-  readonly fabric: FabricHolds;
-  readonly wiring: FabricWiring;
+/** Nodes whose links are held. */
+export interface HeldNodes {
   readonly nodeIds: readonly string[];
   /** The switches among the nodes. */
   readonly switchIds: readonly string[];
@@ -60,18 +59,22 @@ export interface HeldLinksParts {
 }
 
 export class HeldLinks {
-  readonly #parts: HeldLinksParts;
+  readonly #fabric: FabricHolds;
+  readonly #wiring: FabricWiring;
+  readonly #nodes: HeldNodes;
   readonly #ids: string[];
   #renewing: NodeJS.Timeout | undefined;
 
-  private constructor(parts: HeldLinksParts) {
-    this.#parts = parts;
-    this.#ids = parts.wiring.linkIdsOf(parts.nodeIds);
+  private constructor(fabric: FabricHolds, wiring: FabricWiring, nodes: HeldNodes) {
+    this.#fabric = fabric;
+    this.#wiring = wiring;
+    this.#nodes = nodes;
+    this.#ids = wiring.linkIdsOf(nodes.nodeIds);
   }
 
   /** All links of these nodes, also those that come up while they are held. @throws fabric_unavailable */
-  static async hold(parts: HeldLinksParts): Promise<HeldLinks> {
-    const held = new HeldLinks(parts);
+  static async hold(fabric: FabricHolds, wiring: FabricWiring, nodes: HeldNodes): Promise<HeldLinks> {
+    const held = new HeldLinks(fabric, wiring, nodes);
     await held.#hold();
     held.#renewing = setInterval(() => void held.#hold().catch(() => undefined), renewMs).unref();
     return held;
@@ -81,7 +84,8 @@ export class HeldLinks {
    * Creates the folder and its files, with the frames that were sent before. @throws fabric_unavailable, and errors of the system
    */
   async save(folder: string): Promise<void> {
-    const { wiring, nodeIds, switchIds, fabric } = this.#parts;
+    const [fabric, wiring] = [this.#fabric, this.#wiring];
+    const { nodeIds, switchIds } = this.#nodes;
     await mkdir(folder, { recursive: true });
     const bound = nodeIds.flatMap((nodeId) => wiring.ofNode(nodeId));
     const inFabric = (await mapInTurns(bound, (end) => ({ end, place: placeIn(wiring, end) }))).filter(
@@ -118,8 +122,8 @@ export class HeldLinks {
   async #restore(folder: string): Promise<void> {
     const index = await readIndex(folder);
     if (!index) return;
-    const { fabric } = this.#parts;
-    const own = new Set(this.#parts.nodeIds);
+    const fabric = this.#fabric;
+    const own = new Set(this.#nodes.nodeIds);
     const ends = index.ends.map((end) =>
       end && own.has(end.node_id) ? { nodeId: end.node_id, adapter: end.adapter, port: end.port } : undefined,
     );
@@ -127,14 +131,14 @@ export class HeldLinks {
       if (own.has(node_id)) await fabric.learnAddresses(node_id, addresses);
     });
     if (error !== undefined) throw error;
-    const places = await mapInTurns(ends, (end) => placeIn(this.#parts.wiring, end));
+    const places = await mapInTurns(ends, (end) => placeIn(this.#wiring, end));
     await fabric.continueFilters(places, index.filters ?? []);
     await fabric.loadFrames(filesIn(folder).frames, places);
   }
 
   async release(): Promise<void> {
     this.abandon();
-    await this.#parts.fabric.release(this.#ids, [...this.#parts.pcIds]);
+    await this.#fabric.release(this.#ids, [...this.#nodes.pcIds]);
   }
 
   /** Does not renew the lease any more. */
@@ -143,7 +147,7 @@ export class HeldLinks {
   }
 
   #hold(): Promise<void> {
-    return this.#parts.fabric.hold(this.#ids, leaseMs, [...this.#parts.pcIds]);
+    return this.#fabric.hold(this.#ids, leaseMs, [...this.#nodes.pcIds]);
   }
 }
 

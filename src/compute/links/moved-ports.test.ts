@@ -32,7 +32,7 @@ async function movedPorts(context: TestContext, log: (message: string) => void =
     },
   } as unknown as FabricHolds;
   const wiring = { find: () => undefined, placeOf: () => ({ linkId: 'link', side: 'a' }) } as unknown as FabricWiring;
-  const ports = new MovedPorts({ fabric, wiring, folder, log });
+  const ports = new MovedPorts(fabric, wiring, folder, log);
   return { ports, fabric, asked, timers: context.mock.timers, nextRelease: () => released.promise, files: () => readdir(folder) };
 }
 

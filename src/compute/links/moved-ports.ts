@@ -22,43 +22,41 @@ interface MovedPort {
   readonly limit: NodeJS.Timeout;
 }
 
-export interface MovedPortsParts {
-  readonly fabric: FabricHolds;
-  readonly wiring: FabricWiring;
-  /** Private; emptied when the server starts. */
-  readonly folder: string;
-  readonly log: (message: string) => void;
-}
-
 export class MovedPorts {
-  readonly #parts: MovedPortsParts;
+  readonly #fabric: FabricHolds;
+  readonly #wiring: FabricWiring;
+  /** Private; emptied when the server starts. */
+  readonly #folder: string;
+  readonly #log: (message: string) => void;
   readonly #moved = new Map<string, MovedPort>();
 
-  constructor(parts: MovedPortsParts) {
-    this.#parts = parts;
+  constructor(fabric: FabricHolds, wiring: FabricWiring, folder: string, log: (message: string) => void) {
+    this.#fabric = fabric;
+    this.#wiring = wiring;
+    this.#folder = folder;
+    this.#log = log;
   }
 
   /** `bind` joins the port to its new place. @returns how many frames were in the link. @throws what `bind` throws */
   async begin(end: PortAddress, nio: Pick<NioRecord, 'lport' | 'rport'>, bind: () => Promise<unknown>): Promise<number> {
-    const { fabric, wiring, folder, log } = this.#parts;
-    const before = wiring.find(end);
+    const before = this.#wiring.find(end);
     const ids = [...(before ? possibleLinkIds(before.nio) : []), ...possibleLinkIds(nio)];
-    const file = join(folder, `moved-${nio.lport}`);
+    const file = join(this.#folder, `moved-${nio.lport}`);
     let frames = 0;
     let states: FilterState[][] = [];
     let isHeld = false;
     await this.end(end);
     try {
-      await fabric.hold(ids, leaseMs, []);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await this.#fabric.hold(ids, leaseMs, []);
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
       const directions = this.#directions(end);
-      frames = await fabric.saveFrames(file, directions);
-      states = await fabric.filterStates(directions);
+      frames = await this.#fabric.saveFrames(file, directions);
+      states = await this.#fabric.filterStates(directions);
       const limit = setTimeout(() => void this.end(end), longestMs).unref();
       this.#moved.set(keyOf(end), { ids, file, limit });
       isHeld = true;
     } catch (error) {
-      log(`frames of a link are not held: ${error}`);
+      this.#log(`frames of a link are not held: ${error}`);
       await rm(file, { force: true }).catch(() => undefined);
     }
     try {
@@ -68,34 +66,33 @@ export class MovedPorts {
       throw error;
     } finally {
       // Frames are released when the port has its new place, and not only at the end of the fabric's lease.
-      if (!isHeld) await fabric.release(ids, []).catch(() => undefined);
+      if (!isHeld) await this.#fabric.release(ids, []).catch(() => undefined);
     }
-    const continued = states.length > 0 && fabric.continueFilters(this.#directions(end), states);
-    if (continued) await continued.catch((error: unknown) => log(`filters of a link begin anew: ${error}`));
+    const continued = states.length > 0 && this.#fabric.continueFilters(this.#directions(end), states);
+    if (continued) await continued.catch((error: unknown) => this.#log(`filters of a link begin anew: ${error}`));
     return frames;
   }
 
   /** The frames leave. Never rejects; nothing happens to a port that was not moved. */
   async end(end: PortAddress): Promise<void> {
-    const { fabric, log } = this.#parts;
     const moved = this.#moved.get(keyOf(end));
     this.#moved.delete(keyOf(end));
     if (!moved) return;
     clearTimeout(moved.limit);
     try {
       const directions = this.#directions(end);
-      if (directions.length > 0) await fabric.loadFrames(moved.file, directions);
+      if (directions.length > 0) await this.#fabric.loadFrames(moved.file, directions);
     } catch (error) {
-      log(`frames of a link were lost: ${error}`);
+      this.#log(`frames of a link were lost: ${error}`);
     } finally {
-      await fabric.release(moved.ids, []).catch(() => undefined);
+      await this.#fabric.release(moved.ids, []).catch(() => undefined);
       await rm(moved.file, { force: true }).catch(() => undefined);
     }
   }
 
   /** Returns the directions from and to the port; none while it has no link. */
   #directions(end: PortAddress): DirectionPlace[] {
-    const place = this.#parts.wiring.placeOf(end);
+    const place = this.#wiring.placeOf(end);
     if (!place) return [];
     const { linkId: link, side } = place;
     return side === 'a'

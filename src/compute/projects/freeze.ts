@@ -18,7 +18,7 @@ import type { ColdNode } from '../../schema/snapshot.ts';
 import type { Static } from '../../schema/type.ts';
 import type { Context } from '../context.ts';
 import { type SavedState, writeStates } from '../host/saved-states.ts';
-import { type FabricHolds, HeldLinks, syncSavedLinks } from '../links/held-links.ts';
+import { type FabricHolds, HeldLinks, type HeldNodes, syncSavedLinks } from '../links/held-links.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import { copyProject, type Pause, type PauseWork, type ProjectCopy, whileHeld } from './copy.ts';
 import { placeFor } from './project-folder.ts';
@@ -162,8 +162,8 @@ class MemoryFreeze implements PauseWork {
 
   /** Holds the links: frames stay in them from now on, and frames on their way to a machine are in it before it is paused. */
   async beforePause(nodes: readonly ComputeNode[]): Promise<void> {
-    const parts = { fabric: this.#fabric, wiring: this.#context.wiring, ...linkNodes(nodes) };
-    this.#links = await HeldLinks.hold(parts).catch((error: unknown) => this.#withoutFrames(error));
+    const held = HeldLinks.hold(this.#fabric, this.#context.wiring, linkNodes(nodes));
+    this.#links = await held.catch((error: unknown) => this.#withoutFrames(error));
     await Promise.all(this.#saved.map(({ saver }) => saver.settle()));
   }
 
@@ -280,7 +280,7 @@ class MemoryFreeze implements PauseWork {
 }
 
 /** Sorts a project's nodes for the fabric: nodes whose links are held, and the switches and PCs in the fabric. */
-export function linkNodes(nodes: readonly ComputeNode[]): { nodeIds: string[]; switchIds: string[]; pcIds: string[] } {
+export function linkNodes(nodes: readonly ComputeNode[]): HeldNodes {
   const idsOf = (place: Kind['inFabric']) => nodes.filter(({ driver }) => driver.kind.inFabric === place).map(({ id }) => id);
   return { nodeIds: nodes.map(({ id }) => id), switchIds: idsOf('switch'), pcIds: idsOf('pc') };
 }

@@ -36,8 +36,7 @@ export class ResumedLinks {
   /** @throws project_not_found, fabric_unavailable */
   async hold(projectId: string): Promise<void> {
     const project = this.#projects.get(projectId);
-    const parts = { fabric: this.#fabric, wiring: this.#context.wiring, ...linkNodes([...project.nodes.values()]) };
-    const links = await HeldLinks.hold(parts);
+    const links = await HeldLinks.hold(this.#fabric, this.#context.wiring, linkNodes([...project.nodes.values()]));
     // Held a second time: the same links, which stay held.
     this.#forget(projectId)?.abandon();
     const key = projectId.toLowerCase();

@@ -7,12 +7,12 @@ import { fault } from '../../api/faults.ts';
 import { problemsOf } from '../../api/validate.ts';
 import { templateFacts } from '../../emulators/kinds.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
-import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { findAside, readOwnJson } from '../../lib/set-aside.ts';
 import type { NodeCreate, NodeType } from '../../schema/node.ts';
 import { type Template, type TemplateCreate, TemplateDetails, type TemplateUpdate, TemplateWarm } from '../../schema/template.ts';
 import { withTemplate } from '../../schema/template-node.ts';
+import type { ControllerContext } from '../context.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
 import { modernised, TemplateRules } from './template-rules.ts';
@@ -34,14 +34,6 @@ const builtInTemplates: readonly Template[] = [...templateFacts].flatMap(([type,
     template_type: type as NodeType,
   });
 });
-
-export interface TemplatesOptions {
-  readonly stateDirectory: string;
-  readonly version: string;
-  readonly withBuiltIn: boolean;
-  readonly log: Log;
-  readonly announce: (action: string, template: Template) => void;
-}
 
 /** The file; other keys belong to GNS3 and stay. */
 type Stored = Readonly<Record<string, unknown>> & {
@@ -67,7 +59,8 @@ interface Kept {
 }
 
 export class Templates {
-  readonly #options: TemplatesOptions;
+  readonly #context: ControllerContext;
+  readonly #announce: (action: string, template: Template) => void;
   readonly #rules = new TemplateRules();
   readonly #changes = new Mutex();
   /** Made by clients. */
@@ -85,13 +78,16 @@ export class Templates {
   #hasFile = false;
   #damagedCopies: readonly string[] = [];
 
-  private constructor(options: TemplatesOptions) {
-    this.#options = options;
-    this.#builtIn = new Map(options.withBuiltIn ? builtInTemplates.map((template) => [template.template_id, template]) : []);
+  private constructor(context: ControllerContext, announce: (action: string, template: Template) => void) {
+    this.#context = context;
+    this.#announce = announce;
+    const withBuiltIn = context.settings.Server.enable_builtin_templates;
+    this.#builtIn = new Map(withBuiltIn ? builtInTemplates.map((template) => [template.template_id, template]) : []);
   }
 
-  static async open(options: TemplatesOptions): Promise<Templates> {
-    const templates = new Templates(options);
+  /** `announce` tells listeners of the controller. */
+  static async open(context: ControllerContext, announce: (action: string, template: Template) => void): Promise<Templates> {
+    const templates = new Templates(context, announce);
     await templates.#load();
     return templates;
   }
@@ -249,11 +245,11 @@ export class Templates {
 
   #changed(action: string, template: Template): void {
     this.#list = undefined;
-    this.#options.announce(action, template);
+    this.#announce(action, template);
   }
 
   get #file(): string {
-    return join(this.#options.stateDirectory, 'templates.json');
+    return join(this.#context.stateDirectory, 'templates.json');
   }
 
   async #load(): Promise<void> {
@@ -263,7 +259,7 @@ export class Templates {
       if (!Array.isArray(templates)) throw new Error('"templates" is no list');
       return { keys, templates, details, warm: warm_templates };
     };
-    const stored = await readOwnJson(this.#file, take, (message) => this.#options.log.error(message));
+    const stored = await readOwnJson(this.#file, take, (message) => this.#context.log.error(message));
     this.#damagedCopies = await findAside(this.#file);
     if (!stored) return;
     const machines = new Map<string, TemplateWarm>();
@@ -293,7 +289,7 @@ export class Templates {
         own.set(found.template_id, withWarm(found, machines.get(found.template_id)));
       else {
         unusable.push(entry);
-        this.#options.log.warn({ reason, entry }, `a template of ${this.#file} cannot be used and is kept as it is: ${reason}`);
+        this.#context.log.warn({ reason, entry }, `a template of ${this.#file} cannot be used and is kept as it is: ${reason}`);
       }
     }
     this.#own = own;
@@ -321,7 +317,7 @@ export class Templates {
     const warm = machines.size > 0 ? { warm_templates: Object.fromEntries(machines) } : {};
     const templates = [...Array.from(own.values(), ({ warm: _, ...template }) => template), ...entries];
     const template_details = Object.fromEntries(details);
-    const stored = { ...keys, templates, ...warm, template_details, version: this.#options.version };
+    const stored = { ...keys, templates, ...warm, template_details, version: this.#context.version };
     try {
       await writeFileAtomic(this.#file, `${JSON.stringify(stored, null, 4)}\n`);
     } catch (error) {

@@ -3,28 +3,20 @@ import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import type { ComputeEvent } from '../../api/transport.ts';
 import { writeFileAtomic } from '../../lib/atomic-file.ts';
-import type { Log } from '../../lib/log.ts';
 import { Mutex } from '../../lib/mutex.ts';
 import { keepCopy, readOwnJson } from '../../lib/set-aside.ts';
 import type { ComputeCreate, ComputeUpdate } from '../../schema/compute.ts';
+import type { ControllerContext } from '../context.ts';
 import { storageFailed } from '../log/project-log.ts';
 import { canonical } from '../model/canonical.ts';
-import type { LinkRelay } from '../relay/link-relay.ts';
+import { type LinkRelay, makeRelay } from '../relay/link-relay.ts';
 import { refuseClearCredentials } from './clear-credentials.ts';
 import { type ComputeRecord, type ComputeTransport, localComputeId, RegisteredCompute } from './compute.ts';
 import { ImageTransfers } from './image-transfers.ts';
 import { TemporaryProjects } from './temporary-projects.ts';
 
-export interface ComputesOptions {
-  /** Relay for links between remote computes. */
-  readonly relay: LinkRelay;
-  readonly stateDirectory: string;
-  readonly version: string;
-  readonly log: Log;
-  readonly local: { readonly record: ComputeRecord; readonly transport: ComputeTransport; readonly consoleHost: string };
-  /** User and password may go over plain HTTP to any address. */
-  readonly clearCredentials: boolean;
-  readonly makeTransport: (record: ComputeRecord) => ComputeTransport;
+/** Follows the registered computes. */
+export interface ComputesListener {
   /** `compute.created`, `compute.updated`, `compute.deleted` for listeners of the controller. */
   readonly announce: (action: string, compute: RegisteredCompute) => void;
   readonly onEvent: (compute: RegisteredCompute, event: ComputeEvent) => void;
@@ -49,33 +41,51 @@ export interface NodeToPlace {
 }
 
 export class Computes {
-  readonly #options: ComputesOptions;
+  readonly #context: ControllerContext;
+  readonly #makeTransport: (record: ComputeRecord) => ComputeTransport;
+  readonly #listener: ComputesListener;
   readonly #computes = new Map<string, RegisteredCompute>();
   readonly #unsubscribe = new Map<string, () => void>();
   readonly #changes = new Mutex();
-  readonly images = new ImageTransfers({ local: () => this.local, all: () => this.all() });
+  readonly images = new ImageTransfers(
+    () => this.local,
+    () => this.all(),
+  );
   #list: readonly object[] | undefined;
   /** Name that a client gave the local compute. */
   #localName: string | undefined;
   #choose: ((node: NodeToPlace) => RegisteredCompute) | undefined;
 
+  /** Relay for links between remote computes. */
   readonly relay: LinkRelay;
   readonly temporary: TemporaryProjects;
 
-  private constructor(options: ComputesOptions, temporary: TemporaryProjects) {
-    this.#options = options;
+  private constructor(
+    context: ControllerContext,
+    temporary: TemporaryProjects,
+    makeTransport: (record: ComputeRecord) => ComputeTransport,
+    listener: ComputesListener,
+  ) {
+    this.#context = context;
     this.temporary = temporary;
-    this.relay = options.relay;
+    this.#makeTransport = makeTransport;
+    this.#listener = listener;
+    this.relay = makeRelay(context.settings, context.log);
   }
 
-  static async open(options: ComputesOptions): Promise<Computes> {
-    const temporary = await TemporaryProjects.open(options.stateDirectory, (message) => options.log.error(message));
-    const computes = new Computes(options, temporary);
-    const { record, transport, consoleHost } = options.local;
+  static async open(
+    context: ControllerContext,
+    local: { readonly record: ComputeRecord; readonly transport: ComputeTransport; readonly consoleHost: string },
+    makeTransport: (record: ComputeRecord) => ComputeTransport,
+    listener: ComputesListener,
+  ): Promise<Computes> {
+    const temporary = await TemporaryProjects.open(context.stateDirectory, (message) => context.log.error(message));
+    const computes = new Computes(context, temporary, makeTransport, listener);
+    const { record, transport, consoleHost } = local;
     const stored = await computes.#load();
     computes.#add(new RegisteredCompute({ ...record, name: computes.#localName ?? record.name }, transport, consoleHost));
     for (const other of stored) {
-      const compute = new RegisteredCompute(other, options.makeTransport(other));
+      const compute = new RegisteredCompute(other, makeTransport(other));
       computes.#add(compute);
       compute.transport.connect().catch(() => undefined);
     }
@@ -148,16 +158,16 @@ export class Computes {
       }
       const record = recordOf(given);
       this.#refuseTakenName(record.name);
-      if (!this.#options.clearCredentials) await refuseClearCredentials(record);
-      const compute = new RegisteredCompute(record, this.#options.makeTransport(record));
+      if (!this.#context.settings.Server.clear_credentials) await refuseClearCredentials(record);
+      const compute = new RegisteredCompute(record, this.#makeTransport(record));
       await this.#connectFirst(compute);
       await this.#save([...this.#stored(), record]).catch(async (error: unknown) => {
         await compute.transport.close();
         throw error;
       });
       this.#add(compute);
-      this.#options.announce('compute.created', compute);
-      this.#options.onState(compute);
+      this.#listener.announce('compute.created', compute);
+      this.#listener.onState(compute);
       return compute;
     });
   }
@@ -169,10 +179,10 @@ export class Computes {
       if (fields.name !== undefined && fields.name !== compute.record.name) this.#refuseTakenName(fields.name);
       if (compute.isLocal) return this.#renameLocal(fields.name ?? compute.record.name);
       const record: ComputeRecord = canonical({ ...compute.record, ...fields });
-      if (!this.#options.clearCredentials) await refuseClearCredentials(record);
+      if (!this.#context.settings.Server.clear_credentials) await refuseClearCredentials(record);
       await this.#save(this.#stored().map((stored) => (stored.compute_id === computeId ? record : stored)));
       const before = compute.transport;
-      compute.replace(record, this.#options.makeTransport(record));
+      compute.replace(record, this.#makeTransport(record));
       this.#listen(compute);
       await before.close();
       compute.transport.connect().catch(() => undefined);
@@ -209,14 +219,14 @@ export class Computes {
       this.#computes.delete(computeId);
       this.#list = undefined;
       await compute.transport.close();
-      this.#options.announce('compute.deleted', compute);
+      this.#listener.announce('compute.deleted', compute);
     });
   }
 
   /** Something of its object changed. */
   changed(compute: RegisteredCompute): void {
     this.#list = undefined;
-    this.#options.announce('compute.updated', compute);
+    this.#listener.announce('compute.updated', compute);
   }
 
   async close(): Promise<void> {
@@ -235,11 +245,11 @@ export class Computes {
   #listen(compute: RegisteredCompute): void {
     this.#unsubscribe.get(compute.id)?.();
     const { transport } = compute;
-    const endEvents = transport.events((event) => this.#options.onEvent(compute, event));
+    const endEvents = transport.events((event) => this.#listener.onEvent(compute, event));
     const endStates = transport.onState(() => {
       compute.touch();
       this.changed(compute);
-      this.#options.onState(compute);
+      this.#listener.onState(compute);
     });
     this.#unsubscribe.set(compute.id, () => {
       endEvents();
@@ -263,7 +273,7 @@ export class Computes {
   }
 
   get #file(): string {
-    return join(this.#options.stateDirectory, 'computes.json');
+    return join(this.#context.stateDirectory, 'computes.json');
   }
 
   #stored(): ComputeRecord[] {
@@ -273,7 +283,7 @@ export class Computes {
   }
 
   async #load(): Promise<ComputeRecord[]> {
-    const { log } = this.#options;
+    const { log } = this.#context;
     const take = (value: unknown) => {
       const { computes, local_name } = value as ComputesFile;
       if (!Array.isArray(computes)) throw new Error('"computes" is no list');
@@ -292,7 +302,7 @@ export class Computes {
     try {
       const file: ComputesFile = {
         computes,
-        version: this.#options.version,
+        version: this.#context.version,
         ...(this.#localName && { local_name: this.#localName }),
       };
       const text = JSON.stringify(file, null, 4);

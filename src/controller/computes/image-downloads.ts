@@ -13,16 +13,6 @@ import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from './compute.ts';
 import { type OpenedImage, openImageSource } from './image-source.ts';
 
-export interface ImageDownloadOptions {
-  /** Origins of `image_hosts`. */
-  readonly hosts: () => Promise<readonly string[]>;
-  readonly idleMs: number;
-  /** Free space that must stay on this server's disks. */
-  readonly floor: DiskFloor;
-  /** Downloads of one client at a time; 0: unlimited. */
-  readonly mostPerClient: number;
-}
-
 export interface DownloadRequester {
   readonly client?: string;
   /** Aborts when the client disconnects. */
@@ -47,18 +37,27 @@ interface WantedDownload extends ImageDownload {
 const lookEveryBytes = 2 ** 24;
 
 export class ImageDownloads {
-  readonly #options: ImageDownloadOptions;
+  /** Origins of `image_hosts`. */
+  readonly #hosts: () => Promise<readonly string[]>;
+  readonly #idleMs: number;
+  /** Free space that must stay on this server's disks. */
+  readonly #floor: DiskFloor;
+  /** Downloads of one client at a time; 0: unlimited. */
+  readonly #mostPerClient: number;
   /** Running downloads as `compute, kind and name`. */
   readonly #names = new Set<string>();
   readonly #clients = new Map<string, number>();
   readonly #ending = new AbortController();
 
-  constructor(options: ImageDownloadOptions) {
-    this.#options = options;
+  constructor(hosts: () => Promise<readonly string[]>, idleMs: number, floor: DiskFloor, mostPerClient: number) {
+    this.#hosts = hosts;
+    this.#idleMs = idleMs;
+    this.#floor = floor;
+    this.#mostPerClient = mostPerClient;
   }
 
   hosts(): Promise<readonly string[]> {
-    return this.#options.hosts();
+    return this.#hosts();
   }
 
   /**
@@ -78,8 +77,7 @@ export class ImageDownloads {
         return { totalBytes: listed, finish: async () => listed };
       }
       const ends = AbortSignal.any([signal, this.#ending.signal]);
-      const { idleMs } = this.#options;
-      const source = await openImageSource(wanted.url, { hosts: await this.#options.hosts(), idleMs, signal: ends });
+      const source = await openImageSource(wanted.url, { hosts: await this.#hosts(), idleMs: this.#idleMs, signal: ends });
       const finish = (onBytes: (done: number) => void) => this.#store(wanted, source, { signal: ends, onBytes }).finally(release);
       await this.#check(wanted, source).catch(async (error: unknown) => {
         await source.close();
@@ -98,10 +96,13 @@ export class ImageDownloads {
   }
 
   #enter(key: string, filename: string, client: string): () => void {
-    const { mostPerClient: limit } = this.#options;
     const count = this.#clients.get(client) ?? 0;
-    if (limit > 0 && count >= limit)
-      throw fault('too_many_at_once', { limit, what: 'downloads of images', setting: 'max_uploads_per_client' });
+    if (this.#mostPerClient > 0 && count >= this.#mostPerClient)
+      throw fault('too_many_at_once', {
+        limit: this.#mostPerClient,
+        what: 'downloads of images',
+        setting: 'max_uploads_per_client',
+      });
     if (this.#names.has(key)) throw fault('image_refused', { image: filename, reason: 'it is being downloaded already' });
     this.#names.add(key);
     this.#clients.set(client, count + 1);
@@ -120,7 +121,7 @@ export class ImageDownloads {
   }
 
   async #requireSpace(bytes?: number): Promise<void> {
-    await this.#options.floor.check(bytes).catch((error: unknown) => {
+    await this.#floor.check(bytes).catch((error: unknown) => {
       throw error instanceof DiskFloorError ? fault('disk_floor', { reason: error.message }, { cause: error }) : error;
     });
   }

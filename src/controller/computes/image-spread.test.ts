@@ -45,7 +45,10 @@ test('computes that give a byte now and then, or have an address that is refused
   });
   const local = computeOf('local', { raw: () => ({ body: Buffer.alloc(1) }) });
   const all = ['refused', 'dripping', 'sound'].map((id) => computeOf(id, holder));
-  const spread = new ImageSpread({ local: () => local, all: () => [...all, to] });
+  const spread = new ImageSpread(
+    () => local,
+    () => [...all, to],
+  );
   const image = { nodeType: 'qemu' as const, filename: 'a.img', md5sum: null, departure };
   assert.equal(await spread.bring(image, to, () => undefined), 'sound');
   assert.deepEqual(asked, ['refused', 'dripping', 'sound', 'sound']);

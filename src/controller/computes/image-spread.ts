@@ -23,11 +23,6 @@ export interface SpreadImage {
   readonly departure: ImageDeparture;
 }
 
-export interface SpreadOptions {
-  readonly local: () => RegisteredCompute;
-  readonly all: () => readonly RegisteredCompute[];
-}
-
 interface Bringing {
   readonly image: SpreadImage;
   readonly to: RegisteredCompute;
@@ -57,7 +52,8 @@ const mostFailed = 3;
 const breakMs = 1_000;
 
 export class ImageSpread {
-  readonly #options: SpreadOptions;
+  readonly #local: () => RegisteredCompute;
+  readonly #all: () => readonly RegisteredCompute[];
   /** Images that this server is sending, by SHA-256. The promises never reject. */
   readonly #leaving = new Map<string, Promise<void>>();
   /** Number of transfers that read from a compute, by compute. */
@@ -65,8 +61,9 @@ export class ImageSpread {
   /** Serialises transfers by compute and SHA-256: content that arrives under two names is one file until it is complete. */
   readonly #arriving = new KeyedMutex();
 
-  constructor(options: SpreadOptions) {
-    this.#options = options;
+  constructor(local: () => RegisteredCompute, all: () => readonly RegisteredCompute[]) {
+    this.#local = local;
+    this.#all = all;
   }
 
   /** Answers the name of the compute that it was read from. @throws why it could not be brought */
@@ -113,13 +110,13 @@ export class ImageSpread {
     const settled = sending.catch(() => undefined).then(() => undefined);
     this.#leaving.set(sha256, settled);
     await sending.finally(() => this.#leaving.delete(sha256));
-    return this.#options.local().record.name;
+    return this.#local().record.name;
   }
 
   /** The best of those that have it and were not tried. */
   async #findHolder({ image, to, failed }: Bringing): Promise<Holder | undefined> {
     if (failed.size >= mostFailed) return undefined;
-    const readable = this.#options.all().filter((compute) => {
+    const readable = this.#all().filter((compute) => {
       const { connected } = compute.transport.state;
       // Another host does not reach it at such an address.
       const isReached = !compute.isHere || to.isHere;
@@ -165,7 +162,7 @@ export class ImageSpread {
   async #send(bringing: Bringing): Promise<void> {
     const { image, to } = bringing;
     const { departure_id, secret, filesize } = image.departure;
-    const local = this.#options.local().transport;
+    const local = this.#local().transport;
     // The second attempt sends the whole image again, because pieces from other sources may have been wrong.
     for (let attempt = 0; attempt < 2; attempt++) {
       let { arrival_id, received } = await begin(bringing);

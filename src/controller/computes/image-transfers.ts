@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from './compute.ts';
-import { endDeparture, ImageSpread, type SpreadOptions } from './image-spread.ts';
+import { endDeparture, ImageSpread } from './image-spread.ts';
 
 export interface WantedImage {
   readonly compute: RegisteredCompute;
@@ -49,9 +49,9 @@ export class ImageTransfers {
   /** Running transfers by compute, kind and name. */
   readonly #going = new Map<string, Promise<boolean>>();
 
-  constructor(options: SpreadOptions) {
-    this.#local = options.local;
-    this.#spread = new ImageSpread(options);
+  constructor(local: () => RegisteredCompute, all: () => readonly RegisteredCompute[]) {
+    this.#local = local;
+    this.#spread = new ImageSpread(local, all);
   }
 
   /**

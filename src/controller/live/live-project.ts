@@ -154,7 +154,7 @@ export class LiveProject {
     this.linkOperations = new LinkOperations(context, linkParts, nodes);
     this.#peerStates = new PeerStates(linkParts, nodes, () => this.#entry.replicate_link_state);
     this.linkStats = new LinkStatsReader(context, links);
-    this.captures = new ProjectCaptures({ host: context, links, nodes, store: options.captures.of(this.projectId) });
+    this.captures = new ProjectCaptures(context, links, nodes, options.captures.of(this.projectId));
     this.drawings = new ProjectDrawings(context);
     this.undo = new ProjectUndo(this);
   }

@@ -7,7 +7,7 @@ import type { Log } from '../../lib/log.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { LiveProject } from '../live/live-project.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
-import { Leftovers, type LeftoversOptions } from './leftovers.ts';
+import type { Leftovers } from './leftovers.ts';
 import type { KnownProject } from './project.ts';
 
 export interface WatchedProjects {
@@ -15,26 +15,21 @@ export interface WatchedProjects {
   find(projectId: string): KnownProject | undefined;
 }
 
-export interface ComputeWatchOptions {
-  readonly projects: WatchedProjects;
-  readonly registry: LeftoversOptions['registry'];
-  readonly temporary: LeftoversOptions['temporary'];
-  readonly log: Log;
-  /** The compute's nodes are there again. */
-  readonly onBack: (compute: RegisteredCompute) => Promise<void>;
-}
-
 export class ComputeWatch {
-  readonly #options: ComputeWatchOptions;
+  readonly #projects: WatchedProjects;
   readonly leftovers: Leftovers;
+  readonly #log: Log;
+  /** The compute's nodes are there again. */
+  readonly #onBack: (compute: RegisteredCompute) => Promise<void>;
   readonly #wasConnected = new WeakMap<RegisteredCompute, boolean>();
   #hasBegun = false;
   #local: RegisteredCompute | undefined;
 
-  constructor(options: ComputeWatchOptions) {
-    this.#options = options;
-    const { projects, ...parts } = options;
-    this.leftovers = new Leftovers({ ...parts, find: (id) => projects.find(id) });
+  constructor(projects: WatchedProjects, leftovers: Leftovers, log: Log, onBack: (compute: RegisteredCompute) => Promise<void>) {
+    this.#projects = projects;
+    this.leftovers = leftovers;
+    this.#log = log;
+    this.#onBack = onBack;
   }
 
   /** All projects are known now. */
@@ -53,12 +48,12 @@ export class ComputeWatch {
     if (!this.#hasBegun || compute.isLocal || this.#wasConnected.get(compute) === connected) return;
     this.#wasConnected.set(compute, connected);
     const followed = connected ? this.#back(compute) : this.#lost(compute);
-    followed.catch((error: unknown) => this.#options.log.warn({ err: error }, `${compute.record.name} is lost again`));
+    followed.catch((error: unknown) => this.#log.warn({ err: error }, `${compute.record.name} is lost again`));
   }
 
   /** A project that is being opened follows when it is open. */
   async #lost(compute: RegisteredCompute): Promise<void> {
-    const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
+    const open = [...this.#projects.all()].filter((project) => project.isOpen);
     await forEachBounded(open, open.length, async (project) => {
       const live = await project.findLive();
       if (!live) return;
@@ -69,9 +64,9 @@ export class ComputeWatch {
   }
 
   async #back(compute: RegisteredCompute): Promise<void> {
-    const open = [...this.#options.projects.all()].filter((project) => project.isOpen);
+    const open = [...this.#projects.all()].filter((project) => project.isOpen);
     await forEachBounded(open, concurrency, (project) => project.change((live) => this.#recover(live, compute)));
-    await this.#options.onBack(compute);
+    await this.#onBack(compute);
     await this.leftovers.returned(compute);
     // Nodes that this server has sent there since may be left on its own compute.
     if (this.#local) await this.leftovers.look(this.#local);

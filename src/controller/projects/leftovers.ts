@@ -13,13 +13,6 @@ import { removeStrays } from '../reconcile/strays.ts';
 import type { KnownProject } from './project.ts';
 import type { Registry } from './registry.ts';
 
-export interface LeftoversOptions {
-  readonly find: (projectId: string) => KnownProject | undefined;
-  readonly registry: Pick<Registry, 'get'>;
-  readonly temporary: TemporaryProjects;
-  readonly log: Log;
-}
-
 interface Watched {
   readonly retry: Retry;
   /** Projects that were closed or deleted here, and may be open there. */
@@ -34,12 +27,23 @@ const answerMs = 10_000;
 const lateMs = 60_000;
 
 export class Leftovers {
-  readonly #options: LeftoversOptions;
+  readonly #find: (projectId: string) => KnownProject | undefined;
+  readonly #registry: Pick<Registry, 'get'>;
+  readonly #temporary: TemporaryProjects;
+  readonly #log: Log;
   readonly #watched = new Map<RegisteredCompute, Watched>();
   #hasEnded = false;
 
-  constructor(options: LeftoversOptions) {
-    this.#options = options;
+  constructor(
+    find: (projectId: string) => KnownProject | undefined,
+    registry: Pick<Registry, 'get'>,
+    temporary: TemporaryProjects,
+    log: Log,
+  ) {
+    this.#find = find;
+    this.#registry = registry;
+    this.#temporary = temporary;
+    this.#log = log;
   }
 
   /** The compute has not answered a request to remove something. `projectId`: to close this project, or delete it. */
@@ -64,14 +68,13 @@ export class Leftovers {
     try {
       const known = await compute.transport.call('GET /v2/compute/projects', { timeoutMs: answerMs });
       for (const { project_id } of known) await this.#lookAt(compute, project_id, unanswered.has(project_id));
-      const { find, temporary } = this.#options;
-      await temporary.removeLeft(compute, (id) => find(id) !== undefined);
+      await this.#temporary.removeLeft(compute, (id) => this.#find(id) !== undefined);
       for (const id of unanswered) if (!known.some(({ project_id }) => project_id === id)) unanswered.delete(id);
       retry.succeeded();
       const restMs = watched.lateUntil - performance.now();
       if (restMs > 0 && !this.#hasEnded) retry.failed(restMs);
     } catch (error) {
-      this.#options.log.warn({ err: error }, `${compute.record.name} may have something that is not wanted there`);
+      this.#log.warn({ err: error }, `${compute.record.name} may have something that is not wanted there`);
       if (!this.#hasEnded) retry.failed();
     }
   }
@@ -95,10 +98,9 @@ export class Leftovers {
    * @throws what the compute answers
    */
   async #lookAt(compute: RegisteredCompute, projectId: string, isUnanswered: boolean): Promise<void> {
-    const { find, registry } = this.#options;
-    const project = find(projectId);
+    const project = this.#find(projectId);
     if (project?.isOpen) await project.whileOpen((live) => removeStrays(live, compute));
-    const isClosed = project !== undefined && !project.isOpen && registry.get(projectId)?.opened !== true;
+    const isClosed = project !== undefined && !project.isOpen && this.#registry.get(projectId)?.opened !== true;
     if (isUnanswered || isClosed) await this.#close(compute, projectId);
   }
 
@@ -108,7 +110,7 @@ export class Leftovers {
       await compute.transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id }, timeoutMs: answerMs });
       this.#watchedOf(compute).unanswered.delete(project_id);
     };
-    const project = this.#options.find(project_id);
+    const project = this.#find(project_id);
     await (project ? project.whileClosed(send) : send());
   }
 }

@@ -21,7 +21,7 @@ describe('Deleted projects', { timeout: 60_000 }, () => {
 
   const open = async () => {
     registry = await Registry.open(join(folder, 'state'), projectsPath, log);
-    removals = new ProjectRemovals({ registry, projectsPath, log });
+    removals = new ProjectRemovals(registry, projectsPath, log);
   };
   const listed = async () => [...(await registry.discover({ isStart: true })).found.keys()];
 

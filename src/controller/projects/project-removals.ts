@@ -16,19 +16,17 @@ import { removeTree } from '../../lib/remove-tree.ts';
 import type { ProjectPlace } from './project-environment.ts';
 import { type Registry, stagingPrefix } from './registry.ts';
 
-export interface RemovalOptions {
-  readonly registry: Registry;
-  readonly projectsPath: string;
-  readonly log: Log;
-}
-
 export class ProjectRemovals {
-  readonly #options: RemovalOptions;
+  readonly #registry: Registry;
+  readonly #projectsPath: string;
+  readonly #log: Log;
   readonly #limit = new Limit(concurrency);
   readonly #running = new Set<Promise<void>>();
 
-  constructor(options: RemovalOptions) {
-    this.#options = options;
+  constructor(registry: Registry, projectsPath: string, log: Log) {
+    this.#registry = registry;
+    this.#projectsPath = projectsPath;
+    this.#log = log;
   }
 
   /**
@@ -36,13 +34,12 @@ export class ProjectRemovals {
    * @throws Error of the file system; the project has its folder and a record then
    */
   async remove({ id, path, filename }: ProjectPlace & { readonly id: string }): Promise<void> {
-    const { registry } = this.#options;
-    const before = registry.get(id);
-    await registry.recordDeletion(id, { path, filename });
+    const before = this.#registry.get(id);
+    await this.#registry.recordDeletion(id, { path, filename });
     try {
       this.#removeLater(id, await this.#rename(id, path));
     } catch (error) {
-      const restored = before ? registry.set(id, { ...before, opened: false }) : registry.dropDeletion(id);
+      const restored = before ? this.#registry.set(id, { ...before, opened: false }) : this.#registry.dropDeletion(id);
       await restored.catch(() => undefined);
       throw error;
     }
@@ -54,7 +51,7 @@ export class ProjectRemovals {
    */
   async resume(): Promise<() => void> {
     const renamed = new Map<string, string>();
-    for (const [id, { path }] of this.#options.registry.deletions()) {
+    for (const [id, { path }] of this.#registry.deletions()) {
       try {
         renamed.set(id, await this.#rename(id, path));
       } catch (error) {
@@ -73,7 +70,7 @@ export class ProjectRemovals {
 
   /** Returns the new name. Each deletion has its own: another project may get this id while the files are removed. */
   async #rename(id: string, path: string): Promise<string> {
-    const gone = join(this.#options.projectsPath, `${stagingPrefix}deleted-${id}-${randomUUID()}`);
+    const gone = join(this.#projectsPath, `${stagingPrefix}deleted-${id}-${randomUUID()}`);
     await rename(path, gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
@@ -81,12 +78,11 @@ export class ProjectRemovals {
   }
 
   #removeLater(id: string, gone: string): void {
-    const { registry, projectsPath } = this.#options;
     const removed = this.#limit.run(async () => {
       await removeTree(gone);
       // The old name must not come back with the next power failure.
-      await syncFolder(projectsPath);
-      await registry.dropDeletion(id);
+      await syncFolder(this.#projectsPath);
+      await this.#registry.dropDeletion(id);
     });
     const settled = removed
       .catch((error: unknown) => this.#warn(gone, error))
@@ -97,6 +93,6 @@ export class ProjectRemovals {
   }
 
   #warn(path: string, error: unknown): void {
-    this.#options.log.warn({ err: error }, `${path} of a deleted project could not be removed; the next start tries again`);
+    this.#log.warn({ err: error }, `${path} of a deleted project could not be removed; the next start tries again`);
   }
 }

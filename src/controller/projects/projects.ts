@@ -46,7 +46,7 @@ export class KnownProjects {
       this.#list = undefined;
       if (this.#projects.get(project.id) === project) this.#names.note(project);
     };
-    this.#removals = new ProjectRemovals(options);
+    this.#removals = new ProjectRemovals(options.registry, options.projectsPath, options.log);
     this.#environment = { ...options, onChange, openings: new Limit(concurrency) };
   }
 

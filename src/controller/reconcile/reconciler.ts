@@ -33,12 +33,6 @@ export interface ReconciledProject {
 
 type WaitDecision = Extract<Decision, { do: 'wait' }>;
 
-export interface ReconcilerOptions {
-  readonly log: Log;
-  readonly stateDirectory: string;
-  readonly earlierRuns: EarlierRuns;
-}
-
 const everyMs = 2_000;
 /** All nodes of open projects are looked at, should an event have been missed. */
 const everyNodeMs = 60_000;
@@ -70,7 +64,9 @@ interface Dirty {
 }
 
 export class Reconciler {
-  readonly #options: ReconcilerOptions;
+  readonly #log: Log;
+  readonly #stateDirectory: string;
+  readonly #earlierRuns: EarlierRuns;
   /** Nodes to look at, by the id of their project. */
   readonly #dirty = new Map<string, Dirty>();
   #timer: NodeJS.Timeout | undefined;
@@ -81,24 +77,27 @@ export class Reconciler {
 
   places: Moves = { isEnding: () => false, leavingOf: () => 'no', hasRoom: () => false, move: async () => undefined };
 
-  constructor(options: ReconcilerOptions) {
-    this.#options = options;
+  constructor(log: Log, stateDirectory: string, earlierRuns: EarlierRuns) {
+    this.#log = log;
+    this.#stateDirectory = stateDirectory;
+    this.#earlierRuns = earlierRuns;
   }
 
   static async open(stateDirectory: string, log: Log): Promise<Reconciler> {
     const earlierRuns = await readEarlierRuns(stateDirectory, (message) => log.error(message));
-    return new Reconciler({ log, stateDirectory, earlierRuns });
+    return new Reconciler(log, stateDirectory, earlierRuns);
   }
 
   /** The project is being opened, perhaps for the first time by this version. @throws `storage_failed` */
   migrate(live: LiveProject): Promise<void> {
-    return migrate(live, this.#options.earlierRuns.get(live.projectId));
+    return migrate(live, this.#earlierRuns.get(live.projectId));
   }
 
   /** All projects that were open have been opened by this version. */
   haveAllMigrated(): void {
-    const { stateDirectory, log } = this.#options;
-    putAwayEarlierRuns(stateDirectory).catch((error: Error) => log.warn({ err: error }, 'a file of an earlier version stays'));
+    putAwayEarlierRuns(this.#stateDirectory).catch((error: Error) =>
+      this.#log.warn({ err: error }, 'a file of an earlier version stays'),
+    );
   }
 
   /** Looks at the project's nodes now, and whenever something of them changes. */
@@ -236,7 +235,7 @@ export class Reconciler {
       }
       if (dirty.hasLinks) dirty.hasLinks = !(await this.#retryLinks(project));
     } catch (error) {
-      this.#options.log.warn({ err: error }, `nodes of project ${project.id} wait`);
+      this.#log.warn({ err: error }, `nodes of project ${project.id} wait`);
     } finally {
       dirty.isRunning = false;
     }

@@ -13,7 +13,7 @@ const owned = new AsyncDisposableStack();
 after(() => owned.disposeAsync());
 
 function makeRelay(port = 0): LinkRelay {
-  const relay = new LinkRelay({ port, host: '', log });
+  const relay = new LinkRelay(port, '', log);
   owned.defer(() => relay.close());
   return relay;
 }

@@ -8,17 +8,9 @@ import { Retry } from '../../lib/retry.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { RelayOrder } from './relay-thread.ts';
 
-export interface LinkRelayOptions {
-  /** TCP port; 0: the system chooses a free one. */
-  readonly port: number;
-  /** Where computes reach this host; empty: the address that leads to each. */
-  readonly host: string;
-  readonly log: Log;
-}
-
 export function makeRelay({ Cluster }: Settings, log: Log): LinkRelay {
   const host = URL.parse(Cluster.join_url)?.hostname.replace(/^\[|\]$/g, '') ?? '';
-  return new LinkRelay({ port: Cluster.relay_port, host, log });
+  return new LinkRelay(Cluster.relay_port, host, log);
 }
 
 /** A link does not wait longer for the thread. */
@@ -26,8 +18,9 @@ const startMs = 5_000;
 const restartTimes = { firstMs: 1_000, longestMs: 60_000 };
 
 export class LinkRelay {
+  /** Address at which computes reach this host; empty: the address that leads to each. */
   readonly host: string;
-  readonly #options: LinkRelayOptions;
+  readonly #log: Log;
   /** Tickets by link. */
   readonly #tickets = new Map<string, string>();
   readonly #restart = new Retry(restartTimes, () => this.#start());
@@ -40,10 +33,11 @@ export class LinkRelay {
   #listening: number;
   #closed = false;
 
-  constructor(options: LinkRelayOptions) {
-    this.#options = options;
-    this.#listening = options.port;
-    this.host = options.host;
+  /** `port`: TCP port; 0: the system chooses a free one. */
+  constructor(port: number, host: string, log: Log) {
+    this.#log = log;
+    this.#listening = port;
+    this.host = host;
   }
 
   /** The port at which the ends of a link may meet with this ticket, in place of an earlier one; undefined: there is no relay now. */
@@ -91,7 +85,7 @@ export class LinkRelay {
       this.#port = Promise.resolve(port);
       resolve(port);
     });
-    thread.on('error', (error) => this.#options.log.warn({ err: error }, 'the relay of links has ended'));
+    thread.on('error', (error) => this.#log.warn({ err: error }, 'the relay of links has ended'));
     thread.once('exit', () => {
       clearTimeout(timer);
       resolve(undefined);

@@ -5,6 +5,7 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { NodeCopies, type NodeCopyEntries } from '../copies/node-copies.ts';
 import { ComputeWatch } from '../projects/compute-watch.ts';
+import { Leftovers } from '../projects/leftovers.ts';
 import type { KnownProjects } from '../projects/projects.ts';
 import type { Registry } from '../projects/registry.ts';
 import { Reconciler } from '../reconcile/reconciler.ts';
@@ -50,7 +51,7 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
   const floorBytes = settings.Server.min_free_bytes;
   const relocation: Relocation = new Relocation({
     ...{ projects, copies, reconciler, placer, slices, log, floorBytes },
-    onLeft: (compute) => watch.leftovers.failed(compute),
+    onLeft: (compute) => leftovers.failed(compute),
   });
   const leavingSlices = new LeavingSlices({ slices, engineSlices, findCompute, nodes: relocation, log });
   const leavingOf = (compute: RegisteredCompute) => leavingSlices.reasonOf(compute);
@@ -68,12 +69,10 @@ export function makeRelocation({ settings, log, projects, computes, cluster, reg
     leavingSlices.onSliceEnded(fenced.compute.id);
     void relocation.fenced(fenced);
   });
-  const watch = new ComputeWatch({
-    ...{ projects, registry, log, temporary: computes.temporary },
-    onBack: async (compute) => {
-      relocation.look(compute);
-      leavingSlices.look(compute.id);
-    },
+  const leftovers = new Leftovers((id) => projects.find(id), registry, computes.temporary, log);
+  const watch = new ComputeWatch(projects, leftovers, log, async (compute) => {
+    relocation.look(compute);
+    leavingSlices.look(compute.id);
   });
   return { placer, copies, relocation, leavingSlices, watch };
 }

@@ -22,19 +22,17 @@ interface Move {
   readonly takeFiles: boolean;
 }
 
-export interface NodeMovesParts {
-  readonly copies: NodeCopies;
-  /** Stays free where files of nodes pass through. */
-  readonly floorBytes: number;
-  /** A node that was moved may be left on the compute. */
-  readonly onLeft: (compute: RegisteredCompute) => void;
-}
-
 export class NodeMoves {
-  readonly #parts: NodeMovesParts;
+  readonly #copies: NodeCopies;
+  /** Stays free where files of nodes pass through. */
+  readonly #floorBytes: number;
+  /** A node that was moved may be left on the compute. */
+  readonly #onLeft: (compute: RegisteredCompute) => void;
 
-  constructor(parts: NodeMovesParts) {
-    this.#parts = parts;
+  constructor(copies: NodeCopies, floorBytes: number, onLeft: (compute: RegisteredCompute) => void) {
+    this.#copies = copies;
+    this.#floorBytes = floorBytes;
+    this.#onLeft = onLeft;
   }
 
   /**
@@ -53,7 +51,7 @@ export class NodeMoves {
     });
     await live.nodes.open(node, 'node.updated');
     if (node.problem !== undefined) live.notify('log.error', { message: `Node ${node.entry.name} was moved: ${node.problem}` });
-    await deleteStray(live, node.entry, { compute: from, keep_files: true }).catch(() => this.#parts.onLeft(from));
+    await deleteStray(live, node.entry, { compute: from, keep_files: true }).catch(() => this.#onLeft(from));
     return { node: node.object, live: false, paused_ms: 0, total_ms: Math.round(performance.now() - begun), links: [] };
   }
 
@@ -92,11 +90,10 @@ export class NodeMoves {
           .catch((error: unknown) => (node.isPresent ? Promise.reject(error) : unlessMissing(error)));
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Files on the compute in this process are in this folder already.
-        const { floorBytes } = this.#parts;
-        const wanted = { compute: from, projectId: live.projectId, nodes: [node.id], floorBytes };
+        const wanted = { compute: from, projectId: live.projectId, nodes: [node.id], floorBytes: this.#floorBytes };
         if (!from.isLocal) await fetchFolders(wanted, live.folder);
       } else {
-        await this.#parts.copies.place(live, node);
+        await this.#copies.place(live, node);
         await writeCarriedFile(live, node);
       }
       await live.linkRecovery.release(node.id);

@@ -57,7 +57,7 @@ export class Relocation {
   constructor(options: RelocationOptions) {
     this.#options = options;
     const { copies, floorBytes, onLeft } = options;
-    this.#moves = new NodeMoves({ copies, floorBytes, onLeft });
+    this.#moves = new NodeMoves(copies, floorBytes, onLeft);
   }
 
   /** The server is about to end: projects are frozen. */

@@ -3,11 +3,11 @@
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { EventStream } from '../../lib/event-stream.ts';
-import type { Log } from '../../lib/log.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { SliceObject } from '../../schema/slice.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
+import type { ControllerContext } from '../context.ts';
 import type { Engine, SliceReport } from '../engines/engine.ts';
 import { accessOf } from '../engines/kubernetes/kube-access.ts';
 import { KubeClient } from '../engines/kubernetes/kube-client.ts';
@@ -19,15 +19,6 @@ import { EngineSlices } from './engine-slices.ts';
 import { SilentSlices } from './silent-slices.ts';
 import type { SliceEntry } from './slice-entry.ts';
 import { lostAfter, Slices, type SlicesOptions } from './slices.ts';
-
-export interface ClusterOptions {
-  readonly settings: Settings;
-  readonly stateDirectory: string;
-  readonly computes: Computes;
-  readonly log: Log;
-  /** Handles a slice that ends; see `SlicesOptions`. */
-  readonly onEnding: SlicesOptions['onEnding'];
-}
 
 export interface FencedSlice {
   readonly compute: RegisteredCompute;
@@ -42,20 +33,20 @@ export class Cluster {
   readonly fences: EventStream<FencedSlice>;
   readonly #joinUrl: string;
 
-  private constructor(options: ClusterOptions, parts: Pick<Cluster, 'slices' | 'engineSlices' | 'fences'>) {
+  private constructor(settings: Settings, computes: Computes, parts: Pick<Cluster, 'slices' | 'engineSlices' | 'fences'>) {
     this.slices = parts.slices;
     this.engineSlices = parts.engineSlices;
     this.fences = parts.fences;
-    this.list = new SliceList(parts.slices, options.computes, (id) => parts.engineSlices.reportOf(id));
-    this.#joinUrl = options.settings.Cluster.join_url;
+    this.list = new SliceList(parts.slices, computes, (id) => parts.engineSlices.reportOf(id));
+    this.#joinUrl = settings.Cluster.join_url;
   }
 
-  static async open(options: ClusterOptions): Promise<Cluster> {
-    const { settings, stateDirectory, computes, log } = options;
+  /** `onEnding` handles a slice that ends; see `SlicesOptions`. */
+  static async open(context: ControllerContext, computes: Computes, onEnding: SlicesOptions['onEnding']): Promise<Cluster> {
+    const { settings, stateDirectory, log } = context;
     const fences = new EventStream<FencedSlice>();
     const leaseMs = settings.Cluster.lease_seconds * 1000;
     const onFenced = (compute: RegisteredCompute, entry: SliceEntry) => fences.emit({ compute, entry });
-    const { onEnding } = options;
     const engines = makeEngines(settings);
     const slices: Slices = await Slices.open({
       ...{ stateDirectory, computes, log, leaseMs, onFenced, onEnding },
@@ -66,8 +57,8 @@ export class Cluster {
       },
     });
     const engineSlices = await EngineSlices.open({ stateDirectory, slices, engines, log });
-    const silent = new SilentSlices({ engineSlices, leaseMs, waitMs: lostAfter * leaseMs, log });
-    const cluster = new Cluster(options, { slices, engineSlices, fences });
+    const silent = new SilentSlices(engineSlices, leaseMs, lostAfter * leaseMs, log);
+    const cluster = new Cluster(settings, computes, { slices, engineSlices, fences });
     fences.subscribe(({ compute }) => engineSlices.onFenced(compute.id));
     return cluster;
   }
@@ -121,10 +112,9 @@ const makers: Readonly<Record<string, MakeEngine>> = {
   kubernetes: ({ Kubernetes: section }) => {
     const { socket, namespace, command } = section;
     const client = new KubeClient(() => accessOf({ socket, namespace }));
-    return new KubernetesEngine({ client, settings: { ...section, command: wordsOf(command) } });
+    return new KubernetesEngine(client, { ...section, command: wordsOf(command) });
   },
-  slurm: ({ Slurm: section }) =>
-    new SlurmEngine({ client: new SlurmClient(), settings: { ...section, command: wordsOf(section.command) } }),
+  slurm: ({ Slurm: section }) => new SlurmEngine(new SlurmClient(), { ...section, command: wordsOf(section.command) }),
 };
 
 function wordsOf(line: string): string[] {

@@ -20,7 +20,7 @@ function silentSlices({ canBeAsked = true } = {}) {
     engineOf: () => ({ canBeAsked, release }) as Partial<Engine> as Engine,
     reportOf: (id: string) => engine.state && { id, state: engine.state, reason: null, host: null, endsAt: null },
   };
-  const silent = new SilentSlices({ engineSlices, leaseMs, waitMs, log });
+  const silent = new SilentSlices(engineSlices, leaseMs, waitMs, log);
   /** Asks for so many ms, again and again like the controller, whether the slice is over. */
   const isOverWithin = async (ms: number) => {
     const until = performance.now() + ms;

@@ -18,27 +18,25 @@ interface AskedEnd {
   quietSince: number | undefined;
 }
 
-export interface SilentSlicesOptions {
-  readonly engineSlices: Pick<EngineSlices, 'engineOf' | 'reportOf'>;
-  readonly leaseMs: number;
-  /** Time without a yes after which nothing of it runs. */
-  readonly waitMs: number;
-  readonly log: Log;
-}
-
 export class SilentSlices {
-  readonly #options: SilentSlicesOptions;
+  readonly #engineSlices: Pick<EngineSlices, 'engineOf' | 'reportOf'>;
+  readonly #leaseMs: number;
+  /** Time without a yes after which nothing of it runs. */
+  readonly #waitMs: number;
+  readonly #log: Log;
   readonly #endings = new Map<string, AskedEnd>();
 
-  constructor(options: SilentSlicesOptions) {
-    this.#options = options;
+  constructor(engineSlices: Pick<EngineSlices, 'engineOf' | 'reportOf'>, leaseMs: number, waitMs: number, log: Log) {
+    this.#engineSlices = engineSlices;
+    this.#leaseMs = leaseMs;
+    this.#waitMs = waitMs;
+    this.#log = log;
   }
 
   /** `entry` has not renewed its lease for `waitMs`. @returns whether nothing of it runs; otherwise this is asked again */
   isOver(id: string, entry: SliceEntry): boolean {
-    const { engineSlices, leaseMs, waitMs } = this.#options;
-    const engine = engineSlices.engineOf(entry);
-    const state = engineSlices.reportOf(id)?.state;
+    const engine = this.#engineSlices.engineOf(entry);
+    const state = this.#engineSlices.reportOf(id)?.state;
     // A slice that its engine has suspended keeps its place, and nothing is placed in it.
     if (!engine?.canBeAsked || state === 'suspended') return true;
     const now = bootMs();
@@ -47,8 +45,8 @@ export class SilentSlices {
     const isReported = state !== 'lost' && state !== 'ended' && state !== undefined;
     if (isReported || !ending.isAccepted) ending.quietSince = undefined;
     else ending.quietSince ??= now;
-    if (ending.quietSince === undefined && now - ending.askedAt >= leaseMs) this.#ask(id, entry, now);
-    return ending.quietSince !== undefined && now - ending.quietSince >= waitMs;
+    if (ending.quietSince === undefined && now - ending.askedAt >= this.#leaseMs) this.#ask(id, entry, now);
+    return ending.quietSince !== undefined && now - ending.quietSince >= this.#waitMs;
   }
 
   /** Forgets that a slice was silent: it has renewed its lease. */
@@ -59,16 +57,15 @@ export class SilentSlices {
   #ask(id: string, entry: SliceEntry, now: number): AskedEnd {
     const ending: AskedEnd = { epoch: entry.epoch, askedAt: now, isAccepted: false, quietSince: undefined };
     this.#endings.set(id, ending);
-    const { engineSlices, log } = this.#options;
-    log.warn(`Slice ${entry.name} has not renewed its lease: its engine is asked to end it`);
-    engineSlices
+    this.#log.warn(`Slice ${entry.name} has not renewed its lease: its engine is asked to end it`);
+    this.#engineSlices
       .engineOf(entry)
       ?.release(id, { keepDisks: true })
       .then(
         () => {
           ending.isAccepted = true;
         },
-        (error: Error) => log.warn(`Slice ${entry.name} could not be ended: ${error.message}`),
+        (error: Error) => this.#log.warn(`Slice ${entry.name} could not be ended: ${error.message}`),
       );
     return ending;
   }

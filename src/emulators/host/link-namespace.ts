@@ -21,12 +21,6 @@ import { findProgram } from './find-program.ts';
 import type { FabricPaths } from './host.ts';
 import { commandAs, findRunAs } from './run-as.ts';
 
-export interface LinkNamespaceParts {
-  readonly settings: Settings;
-  readonly fabric: FabricPaths;
-  log(level: 'warning' | 'error', message: string): void;
-}
-
 interface HolderRecord {
   readonly pid: number;
   readonly startTime: number;
@@ -94,7 +88,9 @@ export class LinkNamespace {
   /** Programs that are kept running there. */
   readonly ip = new BatchTool(() => [...this.#words(), 'ip']);
   readonly tc = new BatchTool(() => [...this.#words(), 'tc']);
-  readonly #parts: LinkNamespaceParts;
+  readonly #settings: Settings;
+  readonly #fabric: FabricPaths;
+  readonly #log: (level: 'warning' | 'error', message: string) => void;
   readonly #changes = new Mutex();
   #holder: Child | undefined;
   /** Keep the namespaces while this server runs. */
@@ -103,8 +99,10 @@ export class LinkNamespace {
   #likely: Promise<string | undefined> | undefined;
   #isClosed = false;
 
-  constructor(parts: LinkNamespaceParts) {
-    this.#parts = parts;
+  constructor(settings: Settings, fabric: FabricPaths, log: (level: 'warning' | 'error', message: string) => void) {
+    this.#settings = settings;
+    this.#fabric = fabric;
+    this.#log = log;
   }
 
   /** Process id of the holder; undefined while there is none. */
@@ -116,13 +114,13 @@ export class LinkNamespace {
   async adopt(): Promise<void> {
     const record = await this.#readRecord();
     if (!record) return;
-    const { runtimeDirectory: runDirectory } = this.#parts.settings;
+    const { runtimeDirectory: runDirectory } = this.#settings;
     try {
       const child = await adoptChild({ ...record, logFile: this.#logFile, runDirectory });
       if (child) await this.#use(child);
       else await this.#holdAgain(await findNamespaces(record));
     } catch (error) {
-      this.#parts.log('error', `the link namespace could not be taken over: ${(error as Error).message}`);
+      this.#log('error', `the link namespace could not be taken over: ${(error as Error).message}`);
     }
   }
 
@@ -142,7 +140,7 @@ export class LinkNamespace {
   async #tryAndSay(): Promise<string | undefined> {
     const reason = await this.#try().catch((error: Error) => error.message);
     if (reason === undefined || this.#isClosed) return reason;
-    this.#parts.log('warning', `machines have no TAP interfaces, so their links are slower: ${reason}`);
+    this.#log('warning', `machines have no TAP interfaces, so their links are slower: ${reason}`);
     setTimeout(() => {
       this.#trial = undefined;
     }, retryMs).unref();
@@ -176,11 +174,11 @@ export class LinkNamespace {
   }
 
   get #recordFile(): string {
-    return join(this.#parts.settings.runtimeDirectory, 'link-namespace.json');
+    return join(this.#settings.runtimeDirectory, 'link-namespace.json');
   }
 
   get #logFile(): string {
-    return join(this.#parts.settings.runtimeDirectory, 'link-namespace.log');
+    return join(this.#settings.runtimeDirectory, 'link-namespace.log');
   }
 
   /** Words before a command that is to run there. Without a holder it fails: it must not run in the network of the host. */
@@ -189,7 +187,6 @@ export class LinkNamespace {
   }
 
   async #try(): Promise<string | undefined> {
-    const { fabric, settings } = this.#parts;
     for (const [name, source] of [
       ['unshare', 'util-linux'],
       ['nsenter', 'util-linux'],
@@ -203,9 +200,9 @@ export class LinkNamespace {
       const [network, user] = this.#keptPaths;
       await this.#changes.run(() => this.#hold(network === undefined ? [] : enterNetwork(network, user)));
     }
-    const { linkObstacle } = await fabric.capabilities();
+    const { linkObstacle } = await this.#fabric.capabilities();
     if (linkObstacle !== null) return linkObstacle;
-    const runAs = await findRunAs(settings);
+    const runAs = await findRunAs(this.#settings);
     const { program, args } = commandAs(runAs, 'sh', ['-c', ': <> /dev/net/tun']);
     const [first = '', ...words] = [...this.enter(), program, ...args];
     const { code, reason } = await runTool(first, words, { timeoutMs: toolLimitMs });
@@ -213,14 +210,14 @@ export class LinkNamespace {
   }
 
   async #tryNamespace(): Promise<string | undefined> {
-    if (!isRoot && !this.#parts.settings.Qemu.sandbox) return 'a server that is not root needs the sandbox of [Qemu]';
+    if (!isRoot && !this.#settings.Qemu.sandbox) return 'a server that is not root needs the sandbox of [Qemu]';
     return tryLinkNamespace();
   }
 
   /** Starts a holder, in a network of its own or behind `words` in an existing one. @throws with the reason */
   async #hold(words: readonly string[]): Promise<void> {
     if (this.#isClosed) return;
-    const { runtimeDirectory } = this.#parts.settings;
+    const { runtimeDirectory } = this.#settings;
     const script = ['sh', '-e', '-c', holderScript];
     const [program = '', ...args] = [...words, ...unshareWords(words.length === 0 ? ['--net'] : []), ...script];
     const child = await spawnChild({
@@ -261,14 +258,14 @@ export class LinkNamespace {
     const record: HolderRecord = { pid: child.pid, startTime: child.startTime, network, ...(user !== undefined && { user }) };
     await writeFile(this.#recordFile, JSON.stringify(record), { mode: 0o600 });
     void child.outcome.then(() => this.#lost(child));
-    await this.#parts.fabric.useNamespace(child.pid);
+    await this.#fabric.useNamespace(child.pid);
   }
 
   async #lost(child: Child): Promise<void> {
     if (this.#isClosed || this.#holder !== child) return;
-    this.#parts.log('warning', 'the holder of the link namespace has ended and is started again');
+    this.#log('warning', 'the holder of the link namespace has ended and is started again');
     await this.#holdAgain(this.#keptPaths).catch((error: Error) => {
-      this.#parts.log('error', `the link namespace: ${error.message}`);
+      this.#log('error', `the link namespace: ${error.message}`);
       if (this.#holder !== child) return;
       // The next machine that starts has another one made.
       this.#holder = undefined;

@@ -12,15 +12,6 @@ import { type Request, request } from '../requests.ts';
 import { checkShape } from './check-shape.ts';
 import { type Fabric, messageOf } from './fabric.ts';
 
-export interface ControlOptions {
-  readonly path: string;
-  readonly fabric: Fabric;
-  /** Asked to end: the answer has been sent. */
-  readonly onQuit: () => void;
-  /** Another fabric has the socket's path now, or it is gone and no client is connected: this fabric cannot be reached any more. */
-  readonly onOrphaned: () => void;
-}
-
 /** Interval at which the fabric checks that the socket's path is still its own. */
 const lookMs = 2000;
 /** Entries of a list that are written before frames get their turn. */
@@ -30,7 +21,12 @@ const consoleWord = Buffer.from(consoleLine('').trimEnd().concat(' '));
 const longestConsoleLine = 256;
 
 export class Control {
-  readonly #options: ControlOptions;
+  readonly #path: string;
+  readonly #fabric: Fabric;
+  /** Asked to end: the answer has been sent. */
+  readonly #onQuit: () => void;
+  /** Another fabric has the socket's path now, or it is gone and no client is connected: this fabric cannot be reached any more. */
+  readonly #onOrphaned: () => void;
   readonly #server: Server;
   readonly #clients = new Set<Socket>();
   #inode = 0;
@@ -38,8 +34,11 @@ export class Control {
   /** Requests of all clients are carried out one after the other. */
   #tail: Promise<void> = Promise.resolve();
 
-  private constructor(options: ControlOptions) {
-    this.#options = options;
+  private constructor(path: string, fabric: Fabric, onQuit: () => void, onOrphaned: () => void) {
+    this.#path = path;
+    this.#fabric = fabric;
+    this.#onQuit = onQuit;
+    this.#onOrphaned = onOrphaned;
     this.#server = createServer((client) => this.#serve(client));
   }
 
@@ -47,20 +46,20 @@ export class Control {
    * Listens at `path`; undefined when another fabric answers there. The socket is made beside the path and moved to it, so a path that
    * exists always has a listener, unless its process died.
    */
-  static async listen(options: ControlOptions): Promise<Control | undefined> {
-    if (await answers(options.path)) return undefined;
-    const control = new Control(options);
-    const beside = `${options.path}.${process.pid}`;
+  static async listen(path: string, fabric: Fabric, onQuit: () => void, onOrphaned: () => void): Promise<Control | undefined> {
+    if (await answers(path)) return undefined;
+    const control = new Control(path, fabric, onQuit, onOrphaned);
+    const beside = `${path}.${process.pid}`;
     await new Promise<void>((settle, refuse) => {
       control.#server.once('error', refuse);
       control.#server.listen(beside, settle);
     });
     control.#server.on('error', (error) => console.error('control:', error));
-    if (!(await claim(beside, options.path))) {
+    if (!(await claim(beside, path))) {
       control.#server.close();
       return undefined;
     }
-    control.#inode = await inodeOf(options.path);
+    control.#inode = await inodeOf(path);
     control.#watch = setInterval(() => void control.#look(), lookMs);
     return control;
   }
@@ -68,14 +67,14 @@ export class Control {
   async close(): Promise<void> {
     clearInterval(this.#watch);
     this.#server.close();
-    if ((await inodeOf(this.#options.path)) === this.#inode) await unlink(this.#options.path).catch(() => undefined);
+    if ((await inodeOf(this.#path)) === this.#inode) await unlink(this.#path).catch(() => undefined);
     for (const client of this.#clients) client.destroy();
   }
 
   async #look(): Promise<void> {
-    const inode = await inodeOf(this.#options.path);
+    const inode = await inodeOf(this.#path);
     const isReplaced = inode !== this.#inode && inode !== nothing;
-    if (isReplaced || (inode === nothing && this.#clients.size === 0)) this.#options.onOrphaned();
+    if (isReplaced || (inode === nothing && this.#clients.size === 0)) this.#onOrphaned();
   }
 
   #serve(client: Socket): void {
@@ -95,7 +94,7 @@ export class Control {
     });
     const watch = (pc: string, typed: Buffer) => {
       this.#clients.delete(client);
-      this.#options.fabric.pcs.watch(pc, client, typed);
+      this.#fabric.pcs.watch(pc, client, typed);
     };
     const serveRequests = (received: Buffer) => {
       const splitter = new LineSplitter((line) => this.#enqueue(client, line));
@@ -113,7 +112,7 @@ export class Control {
       const answered = this.#answer(client, asked).then(async (reply) => {
         const text = await textOf(reply);
         if (client.writable) client.write(`${text}\n`);
-        if ('result' in reply && reply.result === quitting) client.end(() => this.#options.onQuit());
+        if ('result' in reply && reply.result === quitting) client.end(() => this.#onQuit());
       });
       // Takes as long as the PC waits for answers.
       if (!('request' in asked && asked.request.op === 'probe_pc')) await answered;
@@ -133,70 +132,69 @@ export class Control {
 
   /** Sends the client a line for each change of a PC. */
   #report(client: Socket): void {
-    const end = this.#options.fabric.pcs.reports.subscribe((pc) => {
+    const end = this.#fabric.pcs.reports.subscribe((pc) => {
       if (client.writable) client.write(`${JSON.stringify({ pc } satisfies PcLine)}\n`);
     });
     client.once('close', end);
   }
 
   async #carryOut(asked: Request): Promise<unknown> {
-    const { fabric } = this.#options;
     switch (asked.op) {
       case 'hello':
         return { version: protocolVersion, pid: process.pid };
       case 'apply':
-        return fabric.apply(asked.links);
+        return this.#fabric.apply(asked.links);
       case 'sync':
-        return fabric.sync(asked.links);
+        return this.#fabric.sync(asked.links);
       case 'remove':
-        await fabric.remove(asked.ids);
+        await this.#fabric.remove(asked.ids);
         return null;
       case 'stats':
-        return fabric.stats(asked.ids);
+        return this.#fabric.stats(asked.ids);
       case 'load':
-        return fabric.load();
+        return this.#fabric.load();
       case 'capabilities':
-        return fabric.capabilities();
+        return this.#fabric.capabilities();
       case 'use_namespace':
-        return fabric.useNamespace(asked.holder);
+        return this.#fabric.useNamespace(asked.holder);
       case 'switch_stats':
-        return fabric.switches.stats(asked.ids);
+        return this.#fabric.switches.stats(asked.ids);
       case 'addresses':
-        return fabric.switches.addresses(asked.switch);
+        return this.#fabric.switches.addresses(asked.switch);
       case 'forget_addresses':
-        fabric.switches.forgetAddresses(asked.switch);
+        this.#fabric.switches.forgetAddresses(asked.switch);
         return null;
       case 'learn_addresses':
-        fabric.switches.learnAddresses(asked.switch, asked.addresses);
+        this.#fabric.switches.learnAddresses(asked.switch, asked.addresses);
         return null;
       case 'hold':
-        await fabric.hold(asked.ids, asked.leaseMs, asked.pcs);
+        await this.#fabric.hold(asked.ids, asked.leaseMs, asked.pcs);
         return null;
       case 'release':
-        fabric.release(asked.ids, asked.pcs);
+        this.#fabric.release(asked.ids, asked.pcs);
         return null;
       case 'unconnected':
-        return fabric.unconnected(asked.ids);
+        return this.#fabric.unconnected(asked.ids);
       case 'save_frames':
-        return fabric.saveFrames(asked.path, asked.directions);
+        return this.#fabric.saveFrames(asked.path, asked.directions);
       case 'load_frames':
-        return fabric.loadFrames(asked.path, asked.directions);
+        return this.#fabric.loadFrames(asked.path, asked.directions);
       case 'filter_states':
-        return fabric.filterStates(asked.directions);
+        return this.#fabric.filterStates(asked.directions);
       case 'continue_filters':
-        fabric.continueFilters(asked.directions, asked.states);
+        this.#fabric.continueFilters(asked.directions, asked.states);
         return null;
       case 'traffic_start':
-        return fabric.traffic.start(asked.flow);
+        return this.#fabric.traffic.start(asked.flow);
       case 'traffic_read':
-        return fabric.traffic.read(asked.traffic);
+        return this.#fabric.traffic.read(asked.traffic);
       case 'traffic_remove':
-        fabric.traffic.remove(asked.traffic);
+        this.#fabric.traffic.remove(asked.traffic);
         return null;
       case 'quit':
         return quitting;
       default:
-        return carryOutPcs(fabric.pcs, asked);
+        return carryOutPcs(this.#fabric.pcs, asked);
     }
   }
 }

@@ -6,7 +6,7 @@ import { loadNative } from '../ports/native.ts';
 import { Fabric } from './fabric.ts';
 
 test('filters act on links between ports of PCs and switches, from when they are set', async (t) => {
-  const fabric = new Fabric({ native: await loadNative(), runDirectory: tmpdir() });
+  const fabric = new Fabric(await loadNative(), tmpdir());
   t.after(() => fabric.close());
   const settings = (number: number) => ({
     ...{ name: `PC${number}`, mtu: 1500, dns: [] },

@@ -44,12 +44,6 @@ const readTurns = 12;
 
 const places = ['host', 'links'] as const satisfies readonly PlaceName[];
 
-export interface FabricOptions {
-  readonly native: Native;
-  /** The server's runtime folder: the mark of its interfaces. */
-  readonly runDirectory: string;
-}
-
 interface LinkChange {
   readonly spec: LinkSpec;
   readonly programs: Programs;
@@ -69,7 +63,7 @@ export class Fabric {
   readonly #load = new Load();
   readonly #sampling = setInterval(() => this.#tools.meters.sample(performance.now()), sampleEveryMs).unref();
 
-  constructor({ native, runDirectory }: FabricOptions) {
+  constructor(native: Native, runDirectory: string) {
     this.#native = native;
     const pathsIn = (place: InterfacePlace) => new KernelPaths(native, runDirectory, { place });
     this.#kernelPaths = { host: pathsIn(this.#places.host), links: pathsIn(this.#places.links) };

@@ -78,8 +78,16 @@ export class KubeClient {
     throw new KubeError(`The API server lists ${path} in more than ${mostPages} pages`);
   }
 
-  /** Calls `onEvent` until the server ends the watch or `signal` aborts. @throws KubeError when it cannot begin or breaks off */
-  async watch(path: string, query: Readonly<Record<string, string>>, { signal, onEvent }: WatchOptions): Promise<void> {
+  /**
+   * Calls `onEvent` until the server ends the watch, `signal` aborts, or `onEvent` throws.
+   * @throws KubeError when it cannot begin or breaks off
+   */
+  async watch(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    onEvent: (event: WatchEvent) => void,
+  ): Promise<void> {
     const all = new URLSearchParams({ ...query, watch: '1', allowWatchBookmarks: 'true', timeoutSeconds: String(watchSeconds) });
     const answer = await this.#request('GET', `${path}?${all}`, { signal, idleMs: (watchSeconds + 30) * 1000 });
     if (answer.statusCode >= 300) await readJson(answer);
@@ -141,12 +149,6 @@ export class KubeClient {
       this.#token = { text: (await readFile(tokenFile, 'utf8')).trim(), readAt: performance.now() };
     return this.#token.text;
   }
-}
-
-interface WatchOptions {
-  readonly signal: AbortSignal;
-  /** Receives each event. An exception thrown here ends the watch. */
-  readonly onEvent: (event: WatchEvent) => void;
 }
 
 async function makeAgent({ socketPath, authority }: KubeAccess): Promise<Agent> {

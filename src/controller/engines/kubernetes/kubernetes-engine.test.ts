@@ -51,7 +51,7 @@ async function engineWith(handler: Handler): Promise<KubernetesEngine> {
     () => new Promise((resolve) => server.close(resolve)),
   );
   const client = new KubeClient(() => Promise.resolve({ origin: 'http://kube', socketPath, namespace: 'labs' }));
-  const engine = new KubernetesEngine({ client, settings });
+  const engine = new KubernetesEngine(client, settings);
   cleanups.push(() => engine.close());
   return engine;
 }

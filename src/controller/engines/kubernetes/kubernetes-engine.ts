@@ -25,11 +25,6 @@ import {
 } from './kube-objects.ts';
 import { attemptOf, type KubernetesSettings, ownerSelector, podOf, reportOfPod, sliceOfPod, sliceSelector } from './slice-pod.ts';
 
-export interface KubernetesEngineOptions {
-  readonly client: KubeClient;
-  readonly settings: KubernetesSettings;
-}
-
 const retryTimes = { firstMs: 250, longestMs: 15_000 };
 const latePollMs = 5_000;
 const mebibyte = 2 ** 20;
@@ -45,7 +40,7 @@ export class KubernetesEngine implements Engine {
   readonly #settings: KubernetesSettings;
   #ownerUid: Promise<string | undefined> | undefined;
 
-  constructor({ client, settings }: KubernetesEngineOptions) {
+  constructor(client: KubeClient, settings: KubernetesSettings) {
     this.#client = client;
     this.#settings = settings;
   }
@@ -170,7 +165,7 @@ export class KubernetesEngine implements Engine {
     const query = { labelSelector: ownerSelector(owner), resourceVersion: version };
     const begun = performance.now();
     try {
-      await this.#client.watch('pods', query, { signal, onEvent });
+      await this.#client.watch('pods', query, signal, onEvent);
       // A server that ends each watch at once is not asked without a pause.
       if (performance.now() - begun < retryTimes.firstMs) await retry.pause(signal);
       else retry.succeeded();

@@ -36,7 +36,7 @@ async function queue(t: { after(fn: () => Promise<void>): void }) {
     const at = jobs.findIndex((one) => one.id === job);
     jobs.splice(at, 1, { ...(jobs[at] ?? assert.fail()), ...change });
   };
-  const engine = new SlurmEngine({ client, settings: { ...defaultSettings().Slurm, command: ['patchbay'] }, pollMs: 5 });
+  const engine = new SlurmEngine(client, { ...defaultSettings().Slurm, command: ['patchbay'] }, 5);
   const watched = new WatchedSlices(engine, owner);
   t.after(async () => {
     state.asked = async () => undefined;

@@ -17,13 +17,6 @@ import {
 import { jobName, reportOf, type SlurmSettings, sliceOf, submissionOf, tagOf } from './slice-job.ts';
 import type { ScriptSignal, SlurmClient, SlurmJob, SlurmNode, SlurmSubmission } from './slurm-client.ts';
 
-export interface SlurmEngineOptions {
-  readonly client: Pick<SlurmClient, keyof SlurmClient>;
-  readonly settings: SlurmSettings;
-  /** Default 2,000 ms: what Slurm's own documents ask of programs that poll. */
-  readonly pollMs?: number;
-}
-
 interface ReportedJob {
   readonly job: SlurmJob;
   readonly report: SliceReport;
@@ -41,7 +34,7 @@ const retryTimes = { firstMs: 500, longestMs: 15_000 };
 export class SlurmEngine implements Engine {
   readonly name = 'slurm';
   readonly canBeAsked = true;
-  readonly #client: SlurmEngineOptions['client'];
+  readonly #client: Pick<SlurmClient, keyof SlurmClient>;
   readonly #settings: SlurmSettings;
   readonly #pollMs: number;
   /** `poll`: look now. */
@@ -54,7 +47,8 @@ export class SlurmEngine implements Engine {
   /** Number of the latest list that was requested before a slice's job was submitted, by slice. */
   readonly #submitted = new Map<string, number>();
 
-  constructor({ client, settings, pollMs = 2_000 }: SlurmEngineOptions) {
+  /** `pollMs`: what Slurm's own documents ask of programs that poll. */
+  constructor(client: Pick<SlurmClient, keyof SlurmClient>, settings: SlurmSettings, pollMs = 2_000) {
     this.#client = client;
     this.#settings = settings;
     this.#pollMs = pollMs;

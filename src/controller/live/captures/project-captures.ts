@@ -50,13 +50,6 @@ export interface CapturedLinks {
   readonly deletions: EventStream<string>;
 }
 
-export interface ProjectCapturesParts {
-  readonly host: ProjectContext;
-  readonly links: CapturedLinks;
-  readonly nodes: { readonly changes: EventStream<OpenNode> };
-  readonly store: ProjectCaptureStore;
-}
-
 interface CapturedEnd {
   readonly link: OpenLink;
   readonly end: 0 | 1;
@@ -77,7 +70,12 @@ export class ProjectCaptures {
   /** The project is being closed: captures are stored for its next opening. */
   #isClosing = false;
 
-  constructor({ host, links, nodes, store }: ProjectCapturesParts) {
+  constructor(
+    host: ProjectContext,
+    links: CapturedLinks,
+    nodes: { readonly changes: EventStream<OpenNode> },
+    store: ProjectCaptureStore,
+  ) {
     this.#host = host;
     this.#links = links;
     this.#store = store;

@@ -80,7 +80,7 @@ export class LinkOperations {
     const parts = { entry, nodes, ...(udpPorts && { udpPorts }) };
     const link: OpenLink = {
       ...parts,
-      object: linkObject({ ...parts, linkType: port.link_type, projectId: this.#context.projectId }),
+      object: linkObject(parts, port.link_type, this.#context.projectId),
     };
     const apply = () => {
       this.#links.put(link);
@@ -140,7 +140,7 @@ export class LinkOperations {
       if (isOtherTraffic) requireFilter(after, nodes);
       if (isOtherTraffic && udpPorts) await this.#wiring.change(before, after, nodes, udpPorts);
       const { link_type: linkType, project_id: projectId } = link.object;
-      const object = linkObject({ ...link, entry: after, linkType, projectId });
+      const object = linkObject({ ...link, entry: after }, linkType, projectId);
       try {
         // Only a change of the schedule is recorded with it: it can be long.
         const event = isOtherSchedule ? { ...object, schedule: after.schedule ?? null } : object;
@@ -202,7 +202,7 @@ export class LinkOperations {
     const [end] = entry.nodes;
     const type = (end && one.findPort(end.adapter_number, end.port_number)?.link_type) ?? 'ethernet';
     const parts = { entry, nodes: [one, other] as const };
-    this.#links.put({ ...parts, object: linkObject({ ...parts, linkType: type, projectId: this.#context.projectId }) });
+    this.#links.put({ ...parts, object: linkObject(parts, type, this.#context.projectId) });
     return true;
   }
 

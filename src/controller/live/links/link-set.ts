@@ -111,7 +111,7 @@ export class LinkSet {
     const before = this.open(linkId);
     if (isDeepStrictEqual(before.capture, capture)) return undefined;
     const { link_type: linkType, project_id: projectId } = before.object;
-    const object = linkObject({ ...before, capture, linkType, projectId });
+    const object = linkObject({ ...before, capture }, linkType, projectId);
     this.put({ ...before, capture, object });
     return object;
   }

@@ -199,12 +199,11 @@ export interface OpenLink {
   readonly lacksPorts?: boolean;
 }
 
-interface LinkObjectParts extends Omit<OpenLink, 'object'> {
-  readonly linkType: Port['link_type'];
-  readonly projectId: string;
-}
-
-export function linkObject({ entry, capture, linkType, projectId }: LinkObjectParts): LinkObject {
+export function linkObject(
+  { entry, capture }: Omit<OpenLink, 'object'>,
+  linkType: Port['link_type'],
+  projectId: string,
+): LinkObject {
   const fields = withoutExtras(entry);
   return assemble<LinkObject>({
     ...fields,

@@ -36,7 +36,7 @@ export function upgradeFrom1x(given: Raw): UpgradedProject {
   );
   const topology = {
     nodes: nodes.map(({ node }) => node),
-    links: linksOf(old.maps('links', linkKeys), { nodes, makeId, lost }),
+    links: linksOf(old.maps('links', linkKeys), nodes, makeId, lost),
     drawings: drawings.map((drawing, index) => ({ ...drawing, drawing_id: makeId(`drawing ${index}`) })),
     computes: [...computes.values()].filter(({ compute_id }) => compute_id !== 'local' && compute_id !== 'vm'),
   };
@@ -85,14 +85,13 @@ function computesOf(
   );
 }
 
-interface OldLinkParts {
-  readonly nodes: readonly (OldNode & { readonly map: OldNodeMap })[];
-  readonly makeId: (what: string) => string;
-  readonly lost: string[];
-}
-
 /** Converts links; those to missing nodes or ports are dropped and named. */
-function linksOf(links: readonly ForeignMap<keyof typeof linkKeys>[], { nodes, makeId, lost }: OldLinkParts): Raw[] {
+function linksOf(
+  links: readonly ForeignMap<keyof typeof linkKeys>[],
+  nodes: readonly (OldNode & { readonly map: OldNodeMap })[],
+  makeId: (what: string) => string,
+  lost: string[],
+): Raw[] {
   const byOldId = new Map(nodes.map((node) => [node.oldId, node]));
   const endOf = (nodeId: unknown, portId: unknown) => {
     const node = byOldId.get(nodeId);
