@@ -235,7 +235,8 @@ function pidsIn(projects: ComputeProjects, { pid }: LinkNamespace): number[] {
  * away.
  */
 async function watchPeers({ wiring }: Context, projects: ComputeProjects): Promise<void> {
-  const isAffected = (node: ComputeNode | undefined) => node?.emulator !== undefined && node.project.replicatesLinkState;
+  const isAffected = (node: ComputeNode | undefined) =>
+    node?.emulator !== undefined && node.project.record.replicate_link_state === true;
   wiring.peerChanges.subscribe((nodeId) => {
     const node = projects.findNode(nodeId);
     if (isAffected(node)) void node?.showLinkStates();

@@ -1,5 +1,5 @@
 /** Context that the parts of the compute share. Made once, in `compute.ts`. */
-import type { Driver, ProjectVariable } from '../emulators/driver.ts';
+import type { Driver } from '../emulators/driver.ts';
 import type { Host } from '../emulators/host/host.ts';
 import type { BpfCompiler } from '../fabric/bpf-compile.ts';
 import type { NodeType } from '../schema/node.ts';
@@ -13,7 +13,7 @@ import type { Ports } from './host/ports.ts';
 import type { ReservedPorts } from './host/reserved-ports.ts';
 import type { SavedStates } from './host/saved-states.ts';
 import type { FabricWiring } from './links/wiring.ts';
-import type { Store } from './store.ts';
+import type { ProjectRecord, Store } from './store.ts';
 
 /** Lease of a slice, which runs machines only while its controller knows of it; the lease of another compute never changes. */
 export interface MachineLease {
@@ -57,11 +57,7 @@ export interface ProjectView {
   readonly id: string;
   /** Folder, absolute. */
   readonly path: string;
-  readonly variables: readonly ProjectVariable[];
-  /** Guests of all kinds see a link down when it is suspended or missing, or the node at its other end does not run. */
-  readonly replicatesLinkState: boolean;
-  /** Where the numbers of its nodes begin. */
-  readonly numberFrom: number;
+  readonly record: ProjectRecord;
   /** Machines that continue from memory stay paused: the project lets them run together, when its links are connected. */
   readonly holdsMachines: boolean;
   readonly reservedPorts: Pick<ReservedPorts, 'add' | 'take'>;

@@ -101,11 +101,12 @@ describe('folders of projects', () => {
     const owned = await makeFolder(foreign);
     assert.equal(owned, false);
     await mkdir(join(foreign, 'project-files'));
-    await removeFolder(foreign, owned);
+    const record = { name: 'p', project_id: '1', variables: null };
+    await removeFolder({ ...record, path: foreign, owned });
     assert.deepEqual(await readdir(foreign), ['photos']);
     const fresh = join(root, 'fresh');
     assert.equal(await makeFolder(fresh), true);
-    await removeFolder(fresh, true);
+    await removeFolder({ ...record, path: fresh, owned: true });
     await assert.rejects(access(fresh));
   });
 });

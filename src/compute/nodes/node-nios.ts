@@ -139,7 +139,7 @@ export class NodeNios {
     const { project, driver, id } = this.#node;
     const { wiring } = this.#context;
     const bindings = wiring.ofNode(id).filter((binding) => binding.adapter === adapter && !binding.nio.suspend);
-    if (project.replicatesLinkState)
+    if (project.record.replicate_link_state)
       return bindings.some((binding) => wiring.hasRunningPeer(binding) && !this.#isScheduledDown(binding));
     return bindings.length > 0 || driver.kind.can.replicateLinkState !== true;
   }
@@ -152,7 +152,7 @@ export class NodeNios {
 
   async showScheduled(): Promise<void> {
     const { wiring } = this.#context;
-    if (!this.#node.project.replicatesLinkState) return;
+    if (!this.#node.project.record.replicate_link_state) return;
     for (const binding of wiring.ofNode(this.#node.id)) if (wiring.scheduleOf(binding)) await this.#showCarrier(binding);
   }
 

@@ -65,7 +65,7 @@ export class NodeRun {
       if (!owner.driver.kind.inFabric) await prepareFolders(view);
       run = new NodeRun(owner, view, await begin(view));
       run.#warnOfPorts(await owner.openPorts(run.emulator));
-      await together([run.note({ status: run.emulator.state, stale: false }), run.openConsole(), run.linksUp()]);
+      await together([run.note({ status: run.emulator.state, stale: false }), run.#openConsole(), run.linksUp()]);
       run.#requireAlive();
       return run;
     } catch (error) {
@@ -85,7 +85,7 @@ export class NodeRun {
     const run = new NodeRun(owner, view, emulator);
     // A console that cannot be opened is no reason to end a running node.
     run.#warnOfPorts(await owner.openPorts(emulator));
-    await together([run.openConsole(), run.linksUp()]).catch((error: Error) => {
+    await together([run.#openConsole(), run.linksUp()]).catch((error: Error) => {
       owner.context.log('error', `node ${view.name} was taken over, but not all of it: ${error.message}`);
     });
     // Saved while it was paused, by a server that died before it stopped the machine: now it continues by itself.
@@ -119,7 +119,7 @@ export class NodeRun {
   }
 
   /** Serves the console where the compute is the one to do so; at another port when the console's own was found in use. */
-  async openConsole(): Promise<void> {
+  async #openConsole(): Promise<void> {
     const { host } = this.#owner.view().console;
     const admits = this.#owner.context.consoleAdmission;
     const auxiliary = this.emulator.auxiliary?.();
@@ -159,12 +159,18 @@ export class NodeRun {
     await this.#owner.dropState();
   }
 
-  async closeConsole(): Promise<void> {
+  async #closeConsole(): Promise<void> {
     const consoles = [this.#console, this.#auxiliary, this.#relay];
     this.#console = undefined;
     this.#auxiliary = undefined;
     this.#relay = undefined;
     await Promise.all(consoles.map((console) => console?.close()));
+  }
+
+  /** Serves the console anew, at the port and of the type that the node has now. */
+  async reopenConsole(): Promise<void> {
+    await this.#closeConsole();
+    await this.#openConsole();
   }
 
   /** Disconnects all clients of the console. */
@@ -200,7 +206,7 @@ export class NodeRun {
     const { context } = this.#owner;
     const { nodeId, name } = this.#view;
     const tidied = await Promise.allSettled([
-      this.closeConsole(),
+      this.#closeConsole(),
       context.wiring.down(nodeId),
       removeFolder(this.#view.runtimeDirectory),
       this.endsAs === 'lost' ? undefined : context.store.endRun(nodeId, this.#owner.runs.endRecord(this.endsAs, this.emulator)),
@@ -212,7 +218,7 @@ export class NodeRun {
   /** The server ends, the emulator keeps running. */
   async release(): Promise<void> {
     this.emulator.release();
-    await this.closeConsole();
+    await this.#closeConsole();
   }
 
   /** Makes ready what of its ports can be now, and their links; answers what kept some. */

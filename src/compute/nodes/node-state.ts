@@ -78,7 +78,7 @@ export class NodeState {
   }
 
   /** Facts of the present run or the last one, for a controller of ours. */
-  runFacts(): RunFacts {
+  #runFacts(): RunFacts {
     const ending = this.isInterrupted ? 'lost' : this.#ending;
     return {
       ...(this.generation !== undefined && { generation: this.generation }),
@@ -89,7 +89,7 @@ export class NodeState {
   presentRun(): ComputeNodeRun {
     const joined = this.context.wiring.ofNode(this.id).map(({ adapter, port }) => ({ adapter_number: adapter, port_number: port }));
     const ports = joined.length > 0 && { joined_ports: joined };
-    return { node_id: this.id, node_type: this.record.node_type, status: this.status, ...this.runFacts(), ...ports };
+    return { node_id: this.id, node_type: this.record.node_type, status: this.status, ...this.#runFacts(), ...ports };
   }
 
   view(carrier: NodeView['carrier']): NodeView {
@@ -97,8 +97,8 @@ export class NodeState {
     return {
       projectId: project_id,
       projectDirectory: this.project.path,
-      variables: this.project.variables,
-      numbers: { from: this.project.numberFrom, lastCommandLine: this.commandLine },
+      variables: this.project.record.variables ?? [],
+      numbers: { from: this.project.record.number_from ?? 0, lastCommandLine: this.commandLine },
       nodeId: this.id,
       name,
       directory: this.directory,
@@ -161,7 +161,7 @@ export class NodeState {
   }
 
   emit(action: ComputeNotice['action'], event: Readonly<Record<string, unknown>>): void {
-    const run = action === 'node.updated' && { run: this.runFacts() };
+    const run = action === 'node.updated' && { run: this.#runFacts() };
     this.context.emit({ action, event, project_id: this.record.project_id, ...run });
   }
 

@@ -52,7 +52,7 @@ async function startedNode(lease: Partial<Context['lease']>) {
   } as unknown as Driver;
   const record = { project_id: '', node_id: '', name: 'PC', console: null, console_type: 'none', properties: {} };
   const known = { record, commandLine: '' } as unknown as KnownNode;
-  const node = new ComputeNode(context, { path: tmpdir() } as unknown as ProjectView, driver, known);
+  const node = new ComputeNode(context, { path: tmpdir(), record: {} } as unknown as ProjectView, driver, known);
   await node.start();
   shown.length = 0;
   records.length = 0;

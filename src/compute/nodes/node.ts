@@ -301,7 +301,7 @@ export class ComputeNode {
     this.#state.isInterrupted = false;
     this.#state.commandLine = run.emulator.commandLine;
     if (!this.project.holdsMachines) await this.runRestored(() => this.context.wiring.connected([this.id]));
-    if (this.project.replicatesLinkState) await this.#nios.showCarriers();
+    if (this.project.record.replicate_link_state) await this.#nios.showCarriers();
     // A machine that continues from memory that was saved while paused starts paused.
     this.#state.setStatus(run.emulator.state);
   }
@@ -318,7 +318,7 @@ export class ComputeNode {
     run.emulator.onRecord?.(() => {
       this.exclusively(() => (this.#run === run ? this.noteRun() : undefined)).catch(failed);
       // An interface that was made again is up.
-      if (this.project.replicatesLinkState) void this.showLinkStates();
+      if (this.project.record.replicate_link_state) void this.showLinkStates();
     });
     const ended = (ending: Ending) => this.exclusively(() => this.#ended(run, ending));
     run.emulator.ended.then(ended).catch(failed);
@@ -377,10 +377,7 @@ export class ComputeNode {
     if (next === before) return;
     if (next.name !== before.name) await this.#state.renameFiles(before.name);
     if (!isDeepStrictEqual(next.properties, before.properties)) await this.#propertiesChanged(next.properties);
-    if (this.#run && (next.console !== before.console || isOtherConsole)) {
-      await this.#run.closeConsole();
-      await this.#run.openConsole();
-    }
+    if (next.console !== before.console || isOtherConsole) await this.#run?.reopenConsole();
   }
 
   async #propertiesChanged(properties: Properties): Promise<void> {

@@ -11,6 +11,7 @@ import { makeFolders } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import { deletedNodesFolder, memoryFolder } from '../../schema/folders.ts';
 import type { Settings } from '../../schema/settings.ts';
+import type { ProjectRecord } from '../store.ts';
 
 /**
  * The folder for a new project, absolute.
@@ -46,8 +47,13 @@ export async function makeFolder(path: string): Promise<boolean> {
   }
 }
 
-export async function removeFolder(path: string, owned: boolean): Promise<void> {
-  if (owned) return removeTree(path);
-  for (const name of ['project-files', 'tmp', deletedNodesFolder]) await removeTree(join(path, name));
-  await rmdir(path).catch(() => undefined);
+/** Removes the folder of a closed project. @throws project_delete_failed */
+export async function removeFolder({ path, owned, name, project_id }: ProjectRecord): Promise<void> {
+  try {
+    if (owned) return await removeTree(path);
+    for (const part of ['project-files', 'tmp', deletedNodesFolder]) await removeTree(join(path, part));
+    await rmdir(path).catch(() => undefined);
+  } catch (cause) {
+    throw fault('project_delete_failed', { name: name ?? project_id, reason: (cause as Error).message }, { cause });
+  }
 }

@@ -12,7 +12,6 @@ import { ReservedPorts } from '../host/reserved-ports.ts';
 import { SavedStates } from '../host/saved-states.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ProjectRecord } from '../store.ts';
-import { removeFolder } from './project-folder.ts';
 
 /** Side by side, as machines take their time to shut down; in parts, as all that wait for one thing continue in the same turn of the event loop. */
 const closedAtOnce = 500;
@@ -44,24 +43,15 @@ export class ComputeProject implements ProjectView {
   get name(): string {
     return this.#record.name ?? this.id;
   }
-  get numberFrom(): number {
-    return this.#record.number_from ?? 0;
-  }
-  get incarnation(): number {
-    return this.#record.incarnation ?? 0;
-  }
-  get variables(): NonNullable<ProjectRecord['variables']> {
-    return this.#record.variables ?? [];
+  /** The settings of the project, as they are stored. */
+  get record(): ProjectRecord {
+    return this.#record;
   }
 
   /** The project object of the API. */
   present(): Record<string, unknown> {
     const { name, project_id, variables } = this.#record;
     return { name, project_id, variables };
-  }
-
-  get replicatesLinkState(): boolean {
-    return this.#record.replicate_link_state ?? false;
   }
 
   /** These can be changed, and always are: missing variables are removed. */
@@ -106,13 +96,5 @@ export class ComputeProject implements ProjectView {
       this.#closed = true;
       this.nodes.clear();
     });
-  }
-
-  async removeFiles(): Promise<void> {
-    try {
-      await removeFolder(this.path, this.#record.owned);
-    } catch (cause) {
-      throw fault('project_delete_failed', { name: this.name, reason: (cause as Error).message }, { cause });
-    }
   }
 }

@@ -11,7 +11,7 @@ import { diskPercent } from '../host/host-figures.ts';
 import { ComputeNode } from '../nodes/node.ts';
 import type { LoadedNode, NodeRecord, ProjectRecord } from '../store.ts';
 import { ComputeProject } from './project.ts';
-import { makeFolder, placeFor } from './project-folder.ts';
+import { makeFolder, placeFor, removeFolder } from './project-folder.ts';
 
 export interface ProjectInput {
   readonly project_id?: string | null;
@@ -99,7 +99,7 @@ export class ComputeProjects {
   /** A project that is known is returned as it is. One of an earlier incarnation, which was rewound, is removed first with its nodes. */
   async create(input: ProjectInput): Promise<ComputeProject> {
     const known = input.project_id ? this.#projects.get(idOf(input.project_id, 'project_id')) : undefined;
-    if (known && known.incarnation < (input.incarnation ?? 0)) await this.delete(known.id);
+    if (known && (known.record.incarnation ?? 0) < (input.incarnation ?? 0)) await this.delete(known.id);
     return this.#create(input);
   }
 
@@ -129,7 +129,7 @@ export class ComputeProjects {
   async delete(projectId: string): Promise<void> {
     await this.#remove(projectId, async (project) => {
       await project.close({ now: true });
-      await project.removeFiles();
+      await removeFolder(project.record);
     });
   }
 
@@ -218,7 +218,8 @@ export class ComputeProjects {
       const nodes = where === 'project' ? [...project.nodes.values()] : this.allNodes();
       return new Set(nodes.filter((node) => node.driver === driver).map((node) => node.properties[property]));
     };
-    const { id: projectId, path: projectDirectory, variables } = project;
+    const { id: projectId, path: projectDirectory } = project;
+    const variables = project.record.variables ?? [];
     const place = { nodeId, projectId, projectDirectory, variables, name: input.name, inform, warn, taken };
     const properties = await driver.create(own(input), place);
     const console_type = input.console_type ?? driver.kind.defaults.console_type ?? 'none';

@@ -189,10 +189,6 @@ export class RegisteredCompute {
     this.#transport.hold?.(reason);
   }
 
-  setConsoleHost(host: string): void {
-    this.#consoleHost = host;
-  }
-
   /** The transport's state changed. */
   touch(): void {
     if (!this.#transport.state.connected) this.#usage = null;

@@ -121,23 +121,6 @@ export class Computes {
     return [...this.#computes.values()];
   }
 
-  /**
-   * Where the numbers of a compute's nodes begin, of 256, so that those of several computes differ: 0, 128, 64, 192, 32, … Stock
-   * GNS3 computes begin at 0. Undefined: the compute has no such choice.
-   */
-  numberFrom(compute: RegisteredCompute): number | undefined {
-    if (!compute.hasNumberRanges) return undefined;
-    const all = this.all();
-    const others = all.filter((one) => !one.isStock);
-    const position = others.indexOf(compute) + (others.length < all.length ? 1 : 0);
-    return Number.parseInt(position.toString(2).padStart(8, '0').slice(-8).split('').reverse().join(''), 2);
-  }
-
-  /** Machines may have to continue on a compute on which those with offloads of the kernel cannot. */
-  get needPortableMemory(): boolean {
-    return this.all().some((compute) => compute.hasLiveMoves && !compute.hasMachineTaps);
-  }
-
   /** Objects of the API. */
   list(): readonly object[] {
     this.#list ??= Object.freeze(this.all().map((compute) => compute.object));

@@ -80,7 +80,7 @@ export class ComputeAnnouncements {
     const { computes, folder, log, entry, incarnation, recorded } = this.#options;
     const { isLocal, transport } = compute;
     await transport.connect().catch(() => undefined);
-    const number_from = computes.numberFrom(compute);
+    const number_from = numberFrom(compute, computes.all());
     const { name, project_id } = entry();
     const { variables, ...others } = computeSettings(entry(), compute);
     const body = {
@@ -98,4 +98,15 @@ export class ComputeAnnouncements {
       throw error;
     }
   }
+}
+
+/**
+ * Where the numbers of a compute's nodes begin, of 256, so that those of several computes differ: 0, 128, 64, 192, 32, … Stock
+ * GNS3 computes begin at 0. Undefined: the compute has no such choice.
+ */
+function numberFrom(compute: RegisteredCompute, all: readonly RegisteredCompute[]): number | undefined {
+  if (!compute.hasNumberRanges) return undefined;
+  const others = all.filter((one) => !one.isStock);
+  const position = others.indexOf(compute) + (others.length < all.length ? 1 : 0);
+  return Number.parseInt(position.toString(2).padStart(8, '0').slice(-8).split('').reverse().join(''), 2);
 }

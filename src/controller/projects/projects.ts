@@ -183,22 +183,22 @@ export class KnownProjects {
     return this.add(entry, known);
   }
 
-  isNameTaken(name: string): boolean {
+  #isNameTaken(name: string): boolean {
     return this.#pending.has(name) || this.#names.has(name);
   }
 
   /** The name itself when it is free, else with the smallest number behind it that makes it so. */
   freeName(base: string): string {
-    if (!this.isNameTaken(base)) return base;
+    if (!this.#isNameTaken(base)) return base;
     for (let number = 1; ; number++) {
       const name = `${base}-${number}`;
-      if (!this.isNameTaken(name)) return name;
+      if (!this.#isNameTaken(name)) return name;
     }
   }
 
   /** Keeps a name from being given twice while a project is being made. @throws `project_name_taken` */
   async withName<T>(name: string, fn: () => Promise<T>): Promise<T> {
-    if (this.isNameTaken(name)) throw fault('project_name_taken', { name });
+    if (this.#isNameTaken(name)) throw fault('project_name_taken', { name });
     this.#pending.add(name);
     try {
       return await fn();

@@ -81,7 +81,7 @@ export class Cluster {
     if (!engine) {
       await deleteCompute();
       // A slice that is deleted a second time must still be ended by its engine.
-      if (!this.slices.isDeleted(computeId)) await this.slices.forget(computeId);
+      if (this.slices.findStored(computeId)?.state !== 'deleted') await this.slices.forget(computeId);
       return;
     }
     await this.slices.markDeleted(computeId);

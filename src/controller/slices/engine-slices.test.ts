@@ -81,7 +81,7 @@ test('a slice is placed once while it is ordered, and again, after a pause, when
   const tries = released.length;
   await waitFor(() => released.length > tries, { what: 'another release, as the first one has failed', everyMs: 20 });
   listener?.onList([]);
-  await waitFor(() => !slices.isDeleted(id), { what: 'a deleted slice that is forgotten' });
+  await waitFor(() => slices.findStored(id)?.state !== 'deleted', { what: 'a deleted slice that is forgotten' });
   // A slice whose record was lost keeps its data.
   const unknown = crypto.randomUUID();
   listener?.onChange({ ...report, id: unknown, state: 'running' });

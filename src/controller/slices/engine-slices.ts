@@ -239,7 +239,7 @@ export class EngineSlices {
     const { signal } = this.#stop;
     for (const retry = new Retry(releaseTimes); !signal.aborted; ) {
       await retry.pause(signal);
-      if (signal.aborted || !this.#options.slices.isDeleted(id)) break;
+      if (signal.aborted || this.#options.slices.findStored(id)?.state !== 'deleted') break;
       await engine.release(id, { keepDisks: false }).catch(() => undefined);
     }
     this.#releasing.delete(id);

@@ -90,10 +90,6 @@ export class Slices {
     return [...this.#map.entries()].filter(([, { state }]) => state !== 'deleted');
   }
 
-  isDeleted(computeId: string): boolean {
-    return this.#map.get(computeId)?.state === 'deleted';
-  }
-
   /** Slices that were deleted, and that their engines still have to end. */
   deleted(): [string, SliceEntry][] {
     return [...this.#map.entries()].filter(([, { state }]) => state === 'deleted');

@@ -82,17 +82,17 @@ export class DhcpClient {
       ...(mtu !== undefined && mtu >= 576 && mtu <= 9216 ? { mtu } : {}),
       lease: { server, seconds, renewSeconds, rebindSeconds, ageMs: 0 },
     });
-    this.watchLease();
+    this.#watchLease();
   }
 
   /** Continues with the lease of the settings that the PC was made with. */
   resume(): void {
     this.leasedAt = this.#host.timers.now() - (this.#host.settings.lease?.ageMs ?? 0);
-    this.watchLease();
+    this.#watchLease();
   }
 
   /** Sets the timer of the renewal; leases of 0xffffffff seconds never end. */
-  watchLease(): void {
+  #watchLease(): void {
     const { lease } = this.#host.settings;
     if (!lease || lease.seconds >= 0xffffffff) return;
     const age = this.#host.timers.now() - this.leasedAt;
@@ -151,7 +151,7 @@ export class DhcpClient {
       return;
     }
     if (age < lease.renewSeconds * 1000) {
-      this.watchLease();
+      this.#watchLease();
       return;
     }
     if (this.phase === 'idle' || this.phase === 'renewing') {
@@ -160,7 +160,7 @@ export class DhcpClient {
       const isRebinding = age >= lease.rebindSeconds * 1000;
       this.#send({ type: dhcpTypes.request, client: ip4.address }, isRebinding ? undefined : lease.server);
     }
-    this.watchLease();
+    this.#watchLease();
   }
 
   #end(end: 'bound' | 'timeout' | 'refused'): void {

@@ -52,7 +52,7 @@ export interface PingPosition {
 export class PingTask extends TargetTask<PingEvent> implements TcpUser {
   readonly spec: PingSpec;
   sequence = 0;
-  answered = 0;
+  #answered = 0;
   #id = Math.floor(Math.random() * 0x10000);
   #sport: number;
   #lastPort = 0;
@@ -105,7 +105,7 @@ export class PingTask extends TargetTask<PingEvent> implements TcpUser {
   onUnreachable(packet: Packet): void {
     if (packet.dst !== this.to) return;
     if (this.#connection !== undefined) this.host.tcp.abort(this.#connection);
-    if (this.answered === 0 && this.sequence === 1) this.finish({ kind: 'unreachable' });
+    if (this.#answered === 0 && this.sequence === 1) this.finish({ kind: 'unreachable' });
     else this.#outcome({ kind: 'timeout', sequence: this.sequence });
   }
 
@@ -167,11 +167,11 @@ export class PingTask extends TargetTask<PingEvent> implements TcpUser {
   position(): PingPosition {
     const connection = this.#connection === undefined ? {} : { connection: this.#connection };
     const sentAgoMs = this.host.timers.now() - this.sentAt;
-    const { to, sequence, answered } = this;
+    const { to, sequence } = this;
     return {
       to,
       sequence,
-      answered,
+      answered: this.#answered,
       id: this.#id,
       sport: this.#sport,
       lastPort: this.#lastPort,
@@ -185,7 +185,7 @@ export class PingTask extends TargetTask<PingEvent> implements TcpUser {
   restore(position: PingPosition): void {
     this.to = position.to;
     this.sequence = position.sequence;
-    this.answered = position.answered;
+    this.#answered = position.answered;
     this.#id = position.id;
     this.#sport = position.sport;
     this.#lastPort = position.lastPort;
@@ -252,7 +252,7 @@ export class PingTask extends TargetTask<PingEvent> implements TcpUser {
 
   #outcome(event: PingEvent): void {
     this.host.timers.clear(this.timer('timeout'));
-    if (event.kind === 'reply' || event.kind === 'reset') this.answered += 1;
+    if (event.kind === 'reply' || event.kind === 'reset') this.#answered += 1;
     this.report(event);
     const { count, intervalMs } = this.spec;
     if (count > 0 && this.sequence >= count) this.finish({ kind: 'end' });

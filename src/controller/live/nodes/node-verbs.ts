@@ -52,7 +52,9 @@ function startBody({ nodeInputs, computes }: ProjectContext, { entry, compute }:
   const { isLicensed, can } = kindOf(entry.node_type);
   if (isLicensed) return nodeInputs.license();
   if (!can.liveMove || !compute?.hasMachineTaps) return body;
-  return { ...(typeof body === 'object' && body), portable_memory: computes.needPortableMemory };
+  // The machine may have to continue on a compute on which those with offloads of the kernel cannot.
+  const portable_memory = computes.all().some((one) => one.hasLiveMoves && !one.hasMachineTaps);
+  return { ...(typeof body === 'object' && body), portable_memory };
 }
 
 /** Whether the error is the compute's, although the node is fine: what failed is tried again soon. */
