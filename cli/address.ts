@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CliUsageError } from './command.ts';
 import type { ServerAddress } from './server-client.ts';
 
-export const defaultUrl = 'http://127.0.0.1:3080';
+const defaultUrl = 'http://127.0.0.1:3080';
 
 /** Returns the server's address. @throws CliUsageError for an invalid address */
 export async function serverAddress(given: { url?: string | undefined; user?: string | undefined }): Promise<ServerAddress> {

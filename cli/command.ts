@@ -12,7 +12,7 @@ export interface CliOption {
   readonly isFile?: true;
 }
 
-export interface CliExample {
+interface CliExample {
   readonly line: string;
   readonly does: string;
 }
@@ -40,7 +40,7 @@ export interface CliCommand {
 }
 
 /** Rules for agents that use a command. */
-export interface AgentUse {
+interface AgentUse {
   readonly effect: 'reads' | 'changes';
   /** Options that agents may give. */
   readonly options: readonly string[];

@@ -14,13 +14,13 @@ import type { LabApi } from './state/lab-api.ts';
 import { bounded, filePath, readProject } from './state/lab-state.ts';
 
 /** Progress of an apply. */
-export interface ApplyProgress {
+interface ApplyProgress {
   readonly step: string;
   readonly done: number;
   readonly total: number;
 }
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** Start all nodes afterwards. */
   readonly start?: boolean;
   /** Refuse nodes whose image or program their compute does not have. Default: they are made, and say what they lack. */

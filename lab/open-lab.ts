@@ -8,14 +8,14 @@ import { unseenFiles } from './plan/unseen-files.ts';
 import type { LabApi } from './state/lab-api.ts';
 import { findProject, getProject, type LabProjectState, readLabCatalog, readProject } from './state/lab-state.ts';
 
-export interface PlanOptions {
+interface PlanOptions {
   /** Name or id of an existing project, instead of the name in the file. */
   readonly project?: string | undefined;
   /** Open the project if it is closed. */
   readonly open?: boolean;
 }
 
-export interface PlannedLab {
+interface PlannedLab {
   readonly plan: LabPlan;
   /** State of the project; undefined when it does not exist. */
   readonly state: LabProjectState | undefined;

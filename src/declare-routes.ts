@@ -17,7 +17,7 @@ import { SetUp } from './people/set-up.ts';
 import type { Settings } from './schema/settings.ts';
 
 /** Parts of the server on which the routes act. */
-export interface RouteParts {
+interface RouteParts {
   readonly controller: Controller;
   readonly compute: HostCompute;
   readonly accounts: Accounts;

@@ -9,7 +9,7 @@ import { isLoopback } from './schema/console-access.ts';
 import { parseImageHosts } from './schema/image-hosts.ts';
 import { defaultSettings, type Settings, type SettingsSections, settingsTable } from './schema/settings.ts';
 
-export interface CommandLine {
+interface CommandLine {
   host?: string | undefined;
   port?: number | undefined;
   dataDirectory?: string | undefined;
@@ -69,7 +69,7 @@ function dockerHostSocket(): string | undefined {
   return /^unix:\/\/(\/.+)$/.exec(process.env.DOCKER_HOST ?? '')?.[1];
 }
 
-export function defaultDataDirectory(): string {
+function defaultDataDirectory(): string {
   return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'patchbay');
 }
 

@@ -16,7 +16,7 @@ const program = resolve(import.meta.dirname, '../../src/main.ts');
 const startLimitMs = 60_000;
 const endLimitMs = 30_000;
 
-export interface OwnServerOptions {
+interface OwnServerOptions {
   /** Whether its clients may name files, options and interfaces of this machine, as its user may. */
   readonly isLocal: boolean;
 }

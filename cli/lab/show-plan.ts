@@ -43,7 +43,7 @@ function showMissing(missing: readonly MissingImage[], out: CliOutput): void {
 /** Most names of nodes in a line. */
 const shownNames = 8;
 
-export function summaryOf(lines: readonly PlanLine[]): string {
+function summaryOf(lines: readonly PlanLine[]): string {
   if (lines.length === 0) return 'Nothing to do: the project is as the file says.';
   const count = (wanted: string) => lines.filter(({ action }) => action === wanted).length;
   const restarts = lines.filter(({ restart }) => restart).map(({ name }) => name);

@@ -9,7 +9,7 @@ import type { CliCommand } from '../command.ts';
 import type { ServerClient } from '../server-client.ts';
 import { boundedText, TextOutput } from './text-output.ts';
 
-export interface ResourceEntry {
+interface ResourceEntry {
   readonly uri: string;
   readonly name: string;
   readonly mimeType: string;

@@ -9,7 +9,7 @@ import { type ResourceKind, resourceKinds } from './resources.ts';
 import type { ToolInput } from './tool-input.ts';
 import { type AgentTool, AgentTools } from './tools.ts';
 
-export interface McpOptions {
+interface McpOptions {
   readonly address: ServerAddress;
   readonly commands: readonly CliCommand[];
   readonly allowChanges: boolean;

@@ -3,7 +3,7 @@ import type { CliOutput } from '../command.ts';
 import { tableLines } from '../output.ts';
 
 /** Longest result, characters. */
-export const longestResult = 50_000;
+const longestResult = 50_000;
 
 export class TextOutput implements CliOutput {
   readonly isJson = false;

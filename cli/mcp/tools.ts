@@ -13,7 +13,7 @@ import { changePlans } from './plan-changes.ts';
 import { boundedText, TextOutput } from './text-output.ts';
 import { callParts, filesOfCall, type ToolInput, type ToolSchema, toolName, toolSchema } from './tool-input.ts';
 
-export interface AgentAnswer {
+interface AgentAnswer {
   readonly text: string;
   readonly isError: boolean;
 }

@@ -30,7 +30,7 @@ export async function undoOfSteps(
   };
 }
 
-export interface UndoWish {
+interface UndoWish {
   readonly projectId: string;
   readonly client: string;
   /** Whether the client created the project. */

@@ -7,7 +7,7 @@ import { plainText } from '../../lab/checks/report/plain-text.ts';
 import type { TestReport } from '../../lab/checks/report/test-report.ts';
 import type { StepReport } from '../../lab/checks/run/step-report.ts';
 
-export interface ReportPlaces {
+interface ReportPlaces {
   readonly junit: string | undefined;
   readonly html: string | undefined;
   /** Folder of the artifacts. */

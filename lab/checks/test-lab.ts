@@ -28,7 +28,7 @@ import { type ReadyNode, waitReady } from './run/readiness.ts';
 import { chooseSeed, linkSeed, seedLinks } from './run/seeds.ts';
 import type { StepReport } from './run/step-report.ts';
 
-export interface TestOptions {
+interface TestOptions {
   readonly seed?: number | undefined;
   /** Largest failure probability with a faithful emulation; a check above it is an error of the lab file. */
   readonly strictChance?: number | undefined;

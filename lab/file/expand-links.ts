@@ -12,7 +12,7 @@ import type { Places, Tree } from './read-yaml.ts';
 /** Most links of one lab. */
 const mostLinks = 20_000;
 
-export interface LinksContext {
+interface LinksContext {
   /** Names of the nodes. */
   readonly names: ReadonlySet<string>;
   readonly places: Places;

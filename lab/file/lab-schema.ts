@@ -21,7 +21,7 @@ const { name: _name, path: _path, ...projectSettings } = ProjectUpdate.propertie
 const ProjectSettings = Type.Object(projectSettings, named('LabProject'));
 
 const { text: _text, ...labelFields } = Label.properties;
-export const LabLabel = Type.Object(labelFields, named('LabLabel'));
+const LabLabel = Type.Object(labelFields, named('LabLabel'));
 
 /** A text in the lab file, or a file beside it. */
 const TextOrFile = Type.Union([

@@ -43,7 +43,7 @@ export async function loadLab(source: LabSource): Promise<Lab> {
   return resolve(parts as readonly { file: string; tree: LabFile & TreeMap }[], { ...source, places, values });
 }
 
-export interface Resolving {
+interface Resolving {
   readonly places: Places;
   readonly values: Values;
   readonly files: LabFiles;

@@ -15,7 +15,7 @@ const mostAliases = 1000;
 export type Tree = unknown;
 export type TreeMap = Record<string, Tree>;
 
-export interface ReadFile {
+interface ReadFile {
   readonly value: Tree;
   readonly places: Places;
 }

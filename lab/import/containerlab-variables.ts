@@ -20,7 +20,7 @@ interface VariableMatch {
  * Replaces variables as containerlab does where its environment has none of them: those with a default get it, others stay. `found`: gets each
  * variable, with what became of it.
  */
-export function expandVariables(text: string, found: Map<string, string>): string {
+function expandVariables(text: string, found: Map<string, string>): string {
   return text.replaceAll(reference, (given: string, ...more: readonly unknown[]) => {
     const { hash, braced, operator, other = '', plain } = more.at(-1) as VariableMatch;
     if (hash !== undefined) return given;

@@ -27,7 +27,7 @@ export const unixRouterPorts = 4;
 export const cmlUplinks: ReadonlySet<string> = new Set(['external_connector', 'nat']);
 
 /** Settings that the images of a containerlab kind need to start. */
-export interface ContainerNeeds {
+interface ContainerNeeds {
   readonly command?: string;
   /** The command hands the environment to systemd, word by word. */
   readonly handsOn?: true;

@@ -27,7 +27,7 @@ export interface AssignedLink {
 }
 
 /** Links of the project that may stay, and mirrors by link id. */
-export interface PresentLinks {
+interface PresentLinks {
   readonly links: readonly Link[];
   readonly mirrors: ReadonlyMap<string, LinkMirror>;
 }

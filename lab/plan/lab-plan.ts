@@ -152,10 +152,6 @@ export function linesOf({ project, nodes, links, drawings, missing = [] }: LabPl
   ];
 }
 
-export function isEmptyPlan(plan: LabPlan): boolean {
-  return linesOf(plan).length === 0;
-}
-
 /** A line of the plan as drift: how the project differs from the file. */
 export interface DriftLine {
   readonly what: PlanLine['what'];

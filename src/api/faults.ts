@@ -351,7 +351,7 @@ const table = {
 type FaultTable = typeof table;
 export type FaultCode = keyof FaultTable;
 type FieldNames<S extends string> = S extends `${string}{${infer Name}}${infer Rest}` ? Name | FieldNames<Rest> : never;
-export type FaultFields<C extends FaultCode> = Record<FieldNames<FaultTable[C]['says']>, string | number>;
+type FaultFields<C extends FaultCode> = Record<FieldNames<FaultTable[C]['says']>, string | number>;
 
 /** A failure of the table with its fields filled in. `message` is the sentence for users. */
 export class Fault extends Error {

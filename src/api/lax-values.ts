@@ -15,7 +15,7 @@ export interface ValueFault {
   readonly input: unknown;
 }
 
-export interface LaxValue {
+interface LaxValue {
   readonly value: unknown;
   /** Empty when the value matches. */
   readonly faults: readonly ValueFault[];

@@ -15,7 +15,7 @@ import type { ComputeCall, ComputeEvent, Join, RawAnswer, Transport, TransportSt
 import { uploadOf } from './upload.ts';
 import { validateBody } from './validate.ts';
 
-export interface LocalTransportOptions {
+interface LocalTransportOptions {
   readonly routes: readonly Route[];
   readonly events: { subscribe(listener: (event: ComputeEvent) => void): () => void };
   readonly capabilities: Static<typeof Capabilities>;
@@ -128,7 +128,7 @@ export function replySchemas(routes: readonly Route[]): ReadonlyMap<string, TSch
 }
 
 /** Removes the expressions of a key's parameters: `{name:expression}` → `{name}`. */
-export function withoutExpressions(key: string): string {
+function withoutExpressions(key: string): string {
   return key.replace(/\{(\w+):[^}]*\}/g, '{$1}');
 }
 

@@ -21,7 +21,7 @@ const endLimitMs = 5_000;
 const goingAwayCode = 1001;
 const overloadCode = 1013;
 
-export interface FeedOptions<N> {
+interface FeedOptions<N> {
   /** A ping follows this long after the last message. */
   readonly silenceMs: number;
   /** The `event` of a ping. */

@@ -14,7 +14,7 @@ export type Need = Privilege | `${Privilege} /${string}`;
  * `isAdministrator`. `compute`: a route of the compute's API, for administrators, among them the credentials with which a controller
  * registers this compute. `secret`: the route checks a token or secret of its own.
  */
-export type RightWord = 'open' | 'login' | 'administrator' | 'compute' | 'secret';
+type RightWord = 'open' | 'login' | 'administrator' | 'compute' | 'secret';
 
 /** A list: every need of it must be met. */
 export type FixedRight = RightWord | Need | readonly Need[];
@@ -94,7 +94,7 @@ export function rightOf({ route: { spec }, params }: RouteMatch): FixedRight {
 }
 
 /** A privilege on a path, which an account has or lacks. */
-export interface PathPrivilege {
+interface PathPrivilege {
   readonly privilege: Privilege;
   readonly path: string;
 }

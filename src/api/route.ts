@@ -17,7 +17,7 @@ export type ParamNames<Path extends string> = Path extends `${string}{${infer Na
 /** The name of a parameter without its regular expression. */
 export type Bare<Name extends string> = Name extends `${infer N}:${string}` ? N : Name;
 /** Path parameters of a key, percent-decoded. */
-export type PathOf<Key extends string> = Record<ParamNames<Key>, string>;
+type PathOf<Key extends string> = Record<ParamNames<Key>, string>;
 
 export interface Call<Key extends string = string, Body = unknown> {
   readonly path: PathOf<Key>;

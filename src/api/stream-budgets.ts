@@ -15,7 +15,7 @@ interface ClientStreams {
   total: number;
 }
 
-export class StreamBudgets {
+class StreamBudgets {
   readonly #limitBytes: number;
   readonly #clients = new Map<string, ClientStreams>();
 

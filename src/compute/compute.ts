@@ -62,7 +62,7 @@ export interface Logger {
   error(message: string): void;
 }
 
-export interface ComputeOptions {
+interface ComputeOptions {
   readonly settings: Settings;
   readonly log: Logger;
   /** Version of the server. */

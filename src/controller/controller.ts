@@ -54,7 +54,7 @@ import type { Placer } from './relocation/placer.ts';
 import type { Relocation } from './relocation/relocation.ts';
 import { Cluster } from './slices/cluster.ts';
 
-export interface ControllerOptions extends Omit<ControllerContext, 'stateDirectory'> {
+interface ControllerOptions extends Omit<ControllerContext, 'stateDirectory'> {
   readonly compute: LocalCompute;
   /** Folder of the built-in appliances. Default: no appliances. */
   readonly appliancesFolder?: string;

@@ -23,7 +23,7 @@ const toolTimeoutMs = 5000;
 const programsAtOnce = 3;
 
 /** Parts of a running server that the doctor asks in place of the machine. */
-export interface DoctorOfServer {
+interface DoctorOfServer {
   readonly fabric: { capabilities(): Promise<FabricCapabilities> };
   readonly settings: Pick<Settings, 'Qemu'>;
 }

@@ -120,7 +120,7 @@ export interface MachineArrival {
 }
 
 /** Verbs of a driver for the memory of its machines. */
-export interface MemoryVerbs {
+interface MemoryVerbs {
   /** Checks saved memory before it is restored; `name` is the node's. @throws memory_refused */
   check(folder: string, name: string): Promise<void>;
   /** Checks a state of `saveState`. Only of kinds with it. @throws memory_refused */

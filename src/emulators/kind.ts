@@ -74,7 +74,7 @@ export interface TemplateFacts {
 }
 
 /** Names of a kind's properties in lab files, and the properties that cannot be changed afterwards. */
-export interface LabFacts {
+interface LabFacts {
   /** The property that `image` stands for. */
   readonly image?: string;
   /** Other properties of a node that a lab file makes with an image: without them the image would be of no use. */

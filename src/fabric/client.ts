@@ -38,7 +38,7 @@ import type {
 export type { FabricPlace } from './connection/find-fabric.ts';
 export { probeCapabilities } from './connection/probe-capabilities.ts';
 
-export interface FabricRestored {
+interface FabricRestored {
   readonly pid: number;
   /** The process was started anew, and had no links. */
   readonly isNew: boolean;

@@ -39,7 +39,7 @@ export function refuseOddRequests(server: NodeJS.EventEmitter, serverHeader: str
   });
 }
 
-export interface BareAnswer {
+interface BareAnswer {
   readonly status: number;
   readonly message: string;
   readonly serverHeader: string;

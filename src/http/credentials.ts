@@ -35,7 +35,7 @@ export interface Credentials {
   readonly openConsoles: boolean;
 }
 
-export interface CredentialParts {
+interface CredentialParts {
   readonly credentials: Credentials;
   readonly isKnownHost: IsKnownHost;
   readonly pageFolder: string | undefined;

@@ -8,7 +8,7 @@ import type { Route } from '../api/route.ts';
 import type { RouteMatch, RouteTable } from '../api/route-table.ts';
 
 /** Kind of a request: its body is JSON or a stream, or it is upgraded to a WebSocket. */
-export type RouteKind = 'json' | 'raw' | 'socket';
+type RouteKind = 'json' | 'raw' | 'socket';
 
 const match = Symbol('match');
 

@@ -43,7 +43,7 @@ import { limitUpload, type UploadLimits } from './upload-body.ts';
  */
 const webSockets: { maxPayload: number; closeTimeout: number } = { maxPayload: bodyLimitBytes, closeTimeout: 5_000 };
 
-export interface HttpOptions {
+interface HttpOptions {
   routes: readonly Route[];
   log: FastifyBaseLogger;
   /** Value of the `Server` header; GNS3's clients read its second product. */

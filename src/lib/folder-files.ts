@@ -9,7 +9,7 @@ import { NotAFile, openRegular } from './regular-file.ts';
 import { type WriteOptions, writeStream } from './stream-file.ts';
 
 /** The path is outside the folder. `message` is the reason, to follow "the path is not allowed:". */
-export class OutsideError extends Error {
+class OutsideError extends Error {
   /** The path with non-printable characters replaced. */
   readonly path: string;
   constructor(path: string, message: string) {
@@ -21,7 +21,7 @@ export class OutsideError extends Error {
 
 const outside = "it lies outside the project's folder";
 
-export interface FoundFile {
+interface FoundFile {
   readonly contentType: string;
   readonly modified: Date;
   readonly sizeBytes: number;
@@ -54,7 +54,7 @@ export async function readInside(folder: string, path: string): Promise<FoundFil
   return { contentType, modified: mtime, sizeBytes: size, source };
 }
 
-export interface WriteInside extends WriteOptions {
+interface WriteInside extends WriteOptions {
   /** Returns why a path, relative to the folder, may not be written; undefined when it may. */
   readonly problemOf: (path: string) => string | undefined;
 }

@@ -48,7 +48,7 @@ async function encodeInTurns(record: unknown): Promise<Buffer[]> {
   return [Buffer.from(`${hexOf(sum)} `), ...pieces, Buffer.from('\n')];
 }
 
-export interface ReadRecords<R> {
+interface ReadRecords<R> {
   readonly records: R[];
   /** Length of the readable records, bytes. */
   readonly goodBytes: number;

@@ -27,7 +27,7 @@ interface PendingRecord {
   readonly reject: (error: unknown) => void;
 }
 
-export interface OpenedJournal<R> {
+interface OpenedJournal<R> {
   journal: Journal<R>;
   records: R[];
   /** Length of the torn last record that was cut off, bytes. */

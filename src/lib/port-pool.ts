@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 /** Ports that browsers refuse to open (WHATWG Fetch, "bad port"), within possible ranges. */
 const browserBlocked = new Set([5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080]);
 
-export interface PortRange {
+interface PortRange {
   readonly first: number;
   readonly last: number;
   readonly protocol: 'tcp' | 'udp';

@@ -6,7 +6,7 @@ export class NotAFile extends Error {
   override readonly name = 'NotAFile';
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Refuses a symbolic link, for folders in which another user can create one. */
   readonly noFollow?: boolean;
 }

@@ -2,7 +2,7 @@
 
 /** Magic; the last character is the version. */
 const magic = 'pbrelay1';
-export const relayTicketBytes = 32;
+const relayTicketBytes = 32;
 export const relayHelloBytes = magic.length + 1 + relayTicketBytes;
 export type RelayRole = 'accept' | 'connect';
 

@@ -9,9 +9,9 @@ import { isDamage, setAside, type Warn } from '../lib/set-aside.ts';
 /** GNS3's settings: a day, and thirty days. Seconds. */
 const lives = { access: 86_400, refresh: 30 * 86_400 } as const;
 
-export type TokenType = keyof typeof lives;
+type TokenType = keyof typeof lives;
 
-export interface TokenClaims {
+interface TokenClaims {
   readonly userId: string;
   readonly version: string;
   /** Ms since 1970. */

@@ -21,7 +21,7 @@ export interface Configured {
   readonly password: string;
 }
 
-export interface AccountOptions {
+interface AccountOptions {
   /** Absent on a server without credentials, whose tokens are signed with a key of the run. */
   readonly configured?: Configured;
   readonly isLoopback?: boolean;

@@ -7,7 +7,7 @@ import type { Privilege } from '../schema/privilege.ts';
 import type { EntryRecord, GroupRecord, PoolRecord, RoleRecord } from './records.ts';
 
 /** An entry with the privileges of its role. */
-export interface AclEntry {
+interface AclEntry {
   readonly record: EntryRecord;
   readonly privileges: ReadonlySet<Privilege>;
   /** Position in the list of entries: of several that match, the first one counts. */
@@ -31,9 +31,9 @@ export interface Subject {
   readonly isSuperAdmin: boolean;
 }
 
-export type DecidedBy = 'superadmin' | 'user' | 'group' | 'pool' | 'nothing';
+type DecidedBy = 'superadmin' | 'user' | 'group' | 'pool' | 'nothing';
 
-export interface RightDecision {
+interface RightDecision {
   readonly allowed: boolean;
   readonly by: DecidedBy;
   /** The entry that decided. */

@@ -9,7 +9,7 @@ import { decide } from './decide.ts';
 import type { EntryRecord, UserRecord } from './records.ts';
 
 /** A request to explain: `target` is its path without the first slash. */
-export interface ExplainedRequest {
+interface ExplainedRequest {
   readonly method: string;
   readonly target: string;
 }

@@ -6,7 +6,7 @@ import { readRegularFile } from '../lib/regular-file.ts';
 import { isDamage, keepCopy, setAside } from '../lib/set-aside.ts';
 import { isRecord } from './records.ts';
 
-export interface StoreRepair {
+interface StoreRepair {
   /** Path of the damaged file. */
   readonly aside: string;
   /** Number of records in the new file. */

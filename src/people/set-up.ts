@@ -9,7 +9,7 @@ import { LoginDelays } from './login-delays.ts';
 
 const validMs = 3_600_000;
 
-export interface SetUpRequest {
+interface SetUpRequest {
   readonly token: string;
   readonly password: string;
   readonly client: string;

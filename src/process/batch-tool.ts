@@ -26,7 +26,7 @@ interface CommandGroup {
   isDone: boolean;
 }
 
-export interface BatchResult {
+interface BatchResult {
   /** Why commands failed; empty when none did. */
   readonly reason: string;
   /** The program ended meanwhile: some of the commands may not have been run. */

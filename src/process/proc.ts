@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 
-export interface ProcessFacts {
+interface ProcessFacts {
   pid: number;
   /** A letter; `Z` is a zombie: the process has ended, and its parent has not waited for it yet. */
   state: string;
@@ -47,7 +47,7 @@ function parseStat(text: string): ProcessFacts | undefined {
 /** Clock ticks a second in the kernel's reports; the same on all architectures of today. @see proc(5), sysconf(3) */
 const ticksPerSecond = 100;
 
-export interface ProcessUsage {
+interface ProcessUsage {
   /** Processor time of all its threads. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;

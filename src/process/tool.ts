@@ -15,7 +15,7 @@ export interface ToolResult {
   readonly reason: string;
 }
 
-export interface ToolOptions {
+interface ToolOptions {
   readonly timeoutMs: number;
   readonly cwd?: string;
   /** Added to our own, or with `filter` to the variables that confined programs get. */

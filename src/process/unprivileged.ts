@@ -12,7 +12,7 @@ import { runTool } from './tool.ts';
 /** User without an entry in the system's databases; beside the user of emulators, in a range that Debian and systemd leave unused. */
 export const ownsNothing = 61_101;
 
-export interface ToolLimits {
+interface ToolLimits {
   readonly memoryBytes: number;
   /** Limit of processor time. */
   readonly seconds: number;
@@ -22,7 +22,7 @@ const probeLimitMs = 5000;
 const openFiles = 32;
 let canChange: Promise<boolean> | undefined;
 
-export interface UnprivilegedCommand {
+interface UnprivilegedCommand {
   readonly program: string;
   readonly args: string[];
   /** The program of system calls that the starter writes to `filterDescriptor`; undefined where bubblewrap cannot be used. */

@@ -8,7 +8,7 @@
 type ApplianceFields = Readonly<Record<string, unknown>>;
 
 /** Settings of one emulator. A version of the appliance names them, else those are used that are marked as default. */
-export interface ApplianceSettings {
+interface ApplianceSettings {
   readonly name?: string;
   readonly default?: boolean;
   /** Whether the default settings of the same emulator count where these say nothing (default true). */
@@ -37,12 +37,12 @@ export function md5OfImage(image: { readonly md5sum?: unknown; readonly checksum
 }
 
 /** Returns the settings that a version names, else the default ones, else the only ones. */
-export function settingsOfVersion(all: readonly ApplianceSettings[], name: unknown): ApplianceSettings | undefined {
+function settingsOfVersion(all: readonly ApplianceSettings[], name: unknown): ApplianceSettings | undefined {
   return all.find((one) => one.name !== undefined && one.name === name) ?? all.find((one) => one.default === true) ?? all[0];
 }
 
 /** Returns the properties of a template: those of the settings over those of the default settings of the same emulator. */
-export function templateProperties(all: readonly ApplianceSettings[], chosen: ApplianceSettings): ApplianceFields {
+function templateProperties(all: readonly ApplianceSettings[], chosen: ApplianceSettings): ApplianceFields {
   const inherits = chosen.default !== true && chosen.inherit_default_properties !== false;
   const base = inherits ? all.find((one) => one.default === true && one.template_type === chosen.template_type) : undefined;
   return { ...base?.template_properties, ...chosen.template_properties };
@@ -213,7 +213,7 @@ export function versionWith(appliance: Appliance, md5sum: string): ApplianceVers
   return appliance.versions?.find(({ images }) => Object.values(images ?? {}).some((name) => names.has(name)));
 }
 
-export interface ApplianceTemplateParts {
+interface ApplianceTemplateParts {
   readonly name: string;
   readonly kind: string;
   readonly computeId: string;

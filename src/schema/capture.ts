@@ -9,7 +9,7 @@ import { type Static, Type } from './type.ts';
 /** Id of the capture that `start_capture` and `stop_capture` control. Fields for the id of any capture hold null for this one. */
 export const gns3CaptureId = 'gns3';
 
-export type DataLinkType = keyof typeof linkTypes;
+type DataLinkType = keyof typeof linkTypes;
 const dataLinkTypes = Object.keys(linkTypes) as DataLinkType[];
 
 export const captureSides = ['before', 'after'] as const;

@@ -10,7 +10,7 @@ export type LinkDirection = (typeof linkDirections)[number];
 export type FilterKey = FilterType | `${FilterType}_${LinkDirection}`;
 export type FilterValues = readonly (number | string)[];
 export type Filters = Readonly<Partial<Record<FilterKey, FilterValues>>>;
-export type NormalisedFilters = { ok: true; filters: Filters } | { ok: false; name: string; reason: string };
+type NormalisedFilters = { ok: true; filters: Filters } | { ok: false; name: string; reason: string };
 
 interface KnownKey {
   readonly facts: FilterFacts;

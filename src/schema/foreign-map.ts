@@ -6,9 +6,9 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /** `needless`: Patchbay does without it, and nothing of the lab is lost. */
-export type Fate = 'taken' | 'changed' | 'missing' | 'needless';
+type Fate = 'taken' | 'changed' | 'missing' | 'needless';
 
-export interface KeyFate {
+interface KeyFate {
   readonly fate: Fate;
   /** A sentence about it, for reports and docs/lab-file.md. */
   readonly how: string;

@@ -7,7 +7,7 @@ import { type Static, Type } from './type.ts';
 const Hex256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Bytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 /** Longest piece of an image in one request. */
-export const longestPieceBytes = 2 ** 26;
+const longestPieceBytes = 2 ** 26;
 const PieceBytes = Type.Integer({ minimum: 1, maximum: longestPieceBytes });
 
 export const ImageChoice = Type.Object({ node_type: oneOf(nodeTypes), filename: Name({ maxLength: 255 }) }, named('ImageChoice'));

@@ -80,7 +80,7 @@ const ScheduleFigures = Type.Object(
 export type ScheduleFigures = Static<typeof ScheduleFigures>;
 
 /** Counters of a port to which a link is mirrored. */
-export const MirrorFigures = Type.Object(
+const MirrorFigures = Type.Object(
   {
     node_id: Uuid,
     adapter_number: Type.Integer(),
@@ -93,7 +93,6 @@ export const MirrorFigures = Type.Object(
   },
   named('MirrorFigures'),
 );
-export type MirrorFigures = Static<typeof MirrorFigures>;
 
 const carriers = ['kernel', 'fabric', 'stream', 'udp'] as const;
 /** Transport of frames from one end of a link to the other. */
@@ -121,7 +120,6 @@ const LinkPathFigures = Type.Object(
   },
   named('LinkPathFigures'),
 );
-export type LinkPathFigures = Static<typeof LinkPathFigures>;
 
 const whyNotKernel = 'Why the kernel does not carry a link that its rules allow it to carry';
 

@@ -28,7 +28,7 @@ export type LinkMirror = Static<typeof LinkMirror>;
 export const MirrorOfLink = Type.Object({ link_id: Uuid, ...LinkMirror.properties }, named('MirrorOfLink'));
 export type MirrorOfLink = Static<typeof MirrorOfLink>;
 
-export const LinkType = oneOf(['ethernet', 'serial']);
+const LinkType = oneOf(['ethernet', 'serial']);
 
 /** Body of link creation and update: all fields of the link, so that clients may send a whole link back. */
 export const LinkInput = Type.Object(

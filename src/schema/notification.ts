@@ -21,7 +21,7 @@ export type StreamResumed = Static<typeof StreamResumed>;
 
 /** Action sent to a client that cannot resume: it must read the project again. */
 export const resetAction = 'stream.reset';
-export const resetReasons = ['too_old', 'unknown', 'closed'] as const;
+const resetReasons = ['too_old', 'unknown', 'closed'] as const;
 export const StreamReset = Type.Object(
   {
     since: Seq,

@@ -1,7 +1,7 @@
 /** Reads and writes the classic pcap format, little-endian, which every tool reads. Source: `pcap.ts`. */
 import { fileHeaderBytes, formatVersion, microsecondMagic, nanosecondMagic, recordHeaderBytes, snapLength } from './pcap.ts';
 
-export interface PcapKind {
+interface PcapKind {
   /** Link type number of tcpdump.org. */
   readonly linkType: number;
   /** Timestamps are in nanoseconds instead of microseconds. */
@@ -19,7 +19,7 @@ export function fileHeader({ linkType, nanoseconds }: PcapKind): Buffer {
 }
 
 /** Reads up to `length` bytes at `position` of a file. */
-export type ReadInto = (buffer: Buffer, length: number, position: number) => Promise<number>;
+type ReadInto = (buffer: Buffer, length: number, position: number) => Promise<number>;
 
 /**
  * Returns where the last complete record of a file of `size` bytes ends: the writer was killed within a later one. Undefined when

@@ -1,7 +1,7 @@
 import { GivenName, Name, named, nullable, oneOf, strict, Text, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
-export const Supplier = Type.Object({ logo: Type.Optional(Text()), url: Type.Optional(Text()) }, named('Supplier'));
+const Supplier = Type.Object({ logo: Type.Optional(Text()), url: Type.Optional(Text()) }, named('Supplier'));
 export const Variables = Type.Array(Type.Object({ name: Name(), value: Type.Optional(Text()) }, strict));
 
 const size = (description: string) => Type.Optional(Type.Integer({ minimum: -1_000_000, maximum: 1_000_000, description }));

@@ -39,7 +39,7 @@ export const routerModules = {
   'PA-A1': of(1, 'ATM'),
   'PA-POS-OC3': of(1, 'POS'),
 } as const satisfies Record<string, RouterModule>;
-export type RouterModuleName = keyof typeof routerModules;
+type RouterModuleName = keyof typeof routerModules;
 
 export const wicModules = {
   'WIC-1ENET': of(1, 'Ethernet'),

@@ -97,7 +97,7 @@ export const SliceLease = Type.Object(
   named('SliceLease'),
 );
 
-export const sliceStates = ['invited', 'pending', 'joined', 'draining', 'lost', 'left'] as const;
+const sliceStates = ['invited', 'pending', 'joined', 'draining', 'lost', 'left'] as const;
 export const SliceObject = Type.Object(
   {
     compute_id: Type.String(),

@@ -6,7 +6,7 @@
  */
 import { mostSamples, type TraceFormat, type TraceSample } from './schedule.ts';
 
-export interface ParsedTrace {
+interface ParsedTrace {
   /** Milliseconds. */
   readonly length: number;
   readonly samples: readonly TraceSample[];

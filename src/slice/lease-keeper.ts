@@ -21,7 +21,7 @@ export interface Machines {
   end(): Promise<void>;
 }
 
-export interface LeaseKeeperOptions {
+interface LeaseKeeperOptions {
   readonly machines: Machines;
   readonly log: Log;
   /** Renews the lease at the controller. @throws the refusal or the connection error */

@@ -6,7 +6,7 @@ import { writeFileAtomic } from '../lib/atomic-file.ts';
 import type { Log } from '../lib/log.ts';
 import { readOwnJson } from '../lib/set-aside.ts';
 
-export interface SliceIdentity {
+interface SliceIdentity {
   /** Id at the controller; null: the slice has not joined yet. */
   readonly computeId: string | null;
   /** Secret chosen before the first request, by which the controller recognizes a repeated request. 64 hexadecimal digits. */

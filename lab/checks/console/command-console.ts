@@ -13,7 +13,7 @@ import { type CommandShell, linesOf } from './command-shell.ts';
 import { type ConsoleConnection, ConsoleError } from './console-connection.ts';
 import type { ConsolePlatform } from './platforms.ts';
 
-export interface ConsoleLogin {
+interface ConsoleLogin {
   readonly user: string;
   readonly password: string;
 }

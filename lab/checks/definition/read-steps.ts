@@ -45,7 +45,7 @@ const verbs = [
 const tryLimitMs = 30_000;
 const everyMs = 1000;
 
-export interface StepContext {
+interface StepContext {
   readonly path: CheckPath;
   /** Converts a link's filters to the form of the API. Throws the fault of a value. */
   readonly filters: (given: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
@@ -266,6 +266,6 @@ function describe(given: GivenStep, verb: (typeof verbs)[number]): string {
   return `${verb} ${to ?? name ?? address ?? ''}${at}`;
 }
 
-export function linkText(link: string | readonly string[]): string {
+function linkText(link: string | readonly string[]): string {
   return typeof link === 'string' ? link : link.join(' – ');
 }

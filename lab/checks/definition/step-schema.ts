@@ -167,7 +167,7 @@ const actions = {
 };
 
 /** Ways in which a step connects to its node. */
-export const stepWays = ['console', 'container', 'ssh'] as const;
+const stepWays = ['console', 'container', 'ssh'] as const;
 export type StepWay = (typeof stepWays)[number];
 
 const common = {
@@ -214,7 +214,6 @@ export const LabCheck = Type.Object(
   named('LabCheck'),
 );
 export type LabCheck = Static<typeof LabCheck>;
-export type TrafficChoice = Static<typeof TrafficStep>;
 export type LabStep = Static<typeof SimpleStep>;
 export const LabChecks = Type.Array(LabCheck, { maxItems: 5000, description: 'Checks on the running lab, in this order' });
 

@@ -15,7 +15,7 @@ import type { LinkChoice, StepWay } from './step-schema.ts';
 import type { TableResult } from './tables.ts';
 import type { ReplayPackets, StationChoice, TrafficPattern, TrafficResult } from './traffic.ts';
 
-export interface PingSettings {
+interface PingSettings {
   readonly to: string;
   readonly count: number;
   readonly intervalMs: number;

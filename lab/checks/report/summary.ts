@@ -42,7 +42,7 @@ function firstFailureLines({ name, problems, evidence, chance }: StepReport): st
   ];
 }
 
-export function certificateLines({ isFaithful, reasons, advice, links, computes }: Certificate): string[] {
+function certificateLines({ isFaithful, reasons, advice, links, computes }: Certificate): string[] {
   if (!isFaithful)
     return [
       'The emulation was not faithful:',

@@ -5,7 +5,7 @@ import type { ChangeWatch } from './change-watch.ts';
 import type { LabSite } from './lab-site.ts';
 import { waitReady } from './readiness.ts';
 
-export class ActionError extends Error {
+class ActionError extends Error {
   override readonly name = 'ActionError';
 }
 

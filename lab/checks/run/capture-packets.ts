@@ -16,7 +16,7 @@ import {
 import type { CapturedPackets } from '../definition/results.ts';
 import type { LabSite } from './lab-site.ts';
 
-export interface CaptureFinding extends CapturedPackets {
+interface CaptureFinding extends CapturedPackets {
   /** The capture file, with all packets. */
   readonly pcap: Buffer;
   /** The first packets that match, as tcpdump prints them. */
@@ -25,7 +25,7 @@ export interface CaptureFinding extends CapturedPackets {
   readonly missed: number;
 }
 
-export class CaptureError extends Error {
+class CaptureError extends Error {
   override readonly name = 'CaptureError';
 }
 

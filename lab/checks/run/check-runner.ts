@@ -26,7 +26,7 @@ import { type PacketTrain, readReplay } from './read-replay.ts';
 import { linkSeed } from './seeds.ts';
 import type { StepReport } from './step-report.ts';
 
-export interface RunnerOptions {
+interface RunnerOptions {
   readonly site: LabSite;
   readonly watch: ChangeWatch;
   readonly seedOf: (link: Link) => number;

@@ -10,7 +10,7 @@ import type { ConsolePlatform } from '../console/platforms.ts';
 import type { RunResult } from '../definition/results.ts';
 import { type SshTarget, sshArguments } from './ssh-arguments.ts';
 
-export interface SshShellOptions {
+interface SshShellOptions {
   readonly target: SshTarget;
   readonly platform: ConsolePlatform;
   /** Additional environment variables, for the client's request for the password. */

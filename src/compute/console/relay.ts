@@ -6,7 +6,7 @@ import { connectSocket } from '../../process/unix-socket.ts';
 import { ConsolePort, type ConsolePortOptions } from './console-port.ts';
 import { admitRequest } from './web-requests.ts';
 
-export interface RelayOptions extends ConsolePortOptions {
+interface RelayOptions extends ConsolePortOptions {
   /** Path of the emulator's socket. */
   readonly path: string;
   /** Checks the names under which browsers ask for a console that is a web page. */

@@ -30,7 +30,7 @@ const inputLimitBytes = 1024 * 1024;
 /** Answers to telnet negotiation that wait for the emulator, in bytes; beyond it there are none. */
 const queuedReplyBytes = 64 * 1024;
 
-export interface SourceListener {
+interface SourceListener {
   output(bytes: Uint8Array): void;
   /** Reports a connection, possibly a new one. */
   connected(): void;

@@ -17,7 +17,7 @@ const DO = 253;
 const DONT = 254;
 const IAC = 255;
 
-export const telnetOptions = { binary: 0, echo: 1, suppressGoAhead: 3, windowSize: 31 } as const;
+const telnetOptions = { binary: 0, echo: 1, suppressGoAhead: 3, windowSize: 31 } as const;
 const { binary, echo, suppressGoAhead, windowSize } = telnetOptions;
 
 /** First bytes of a console to a client: WILL ECHO, WILL SUPPRESS-GO-AHEAD, WILL BINARY, DO BINARY. */
@@ -64,7 +64,7 @@ export const towardsEmulator: TelnetRole = {
   asked: [],
 };
 
-export interface Decoded {
+interface Decoded {
   readonly data: Uint8Array;
   /** Bytes to send back unchanged; empty most of the time. */
   readonly reply: Uint8Array;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 
-export interface HostSize {
+interface HostSize {
   /** Processors, 2 decimals. */
   readonly cpus: number;
   /** MiB. */

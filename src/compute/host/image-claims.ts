@@ -8,7 +8,7 @@ import type { Properties } from '../../emulators/driver.ts';
 import type { Kind } from '../../emulators/kind.ts';
 
 /** A node that has, or will have, these properties. */
-export interface ImageUser {
+interface ImageUser {
   readonly kind: Kind;
   readonly name: string;
   readonly properties: Properties;

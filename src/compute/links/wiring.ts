@@ -57,7 +57,7 @@ export interface Binding extends PortAddress {
   readonly nio: NioRecord;
 }
 /** Where the fabric reaches a running node's port. */
-export type PortOf = (adapter: number, port: number) => PortSpec | undefined;
+type PortOf = (adapter: number, port: number) => PortSpec | undefined;
 
 export class FabricWiring {
   /** Ids of nodes at the other end of which a node was started or has ended, or a schedule was changed. */

@@ -7,7 +7,7 @@ import type { ComputeNode } from './node.ts';
 /** Interval at which the fabric is asked whether a capture has ended; only while there is one. */
 const watchMs = 1000;
 
-export interface CaptureWatch {
+interface CaptureWatch {
   readonly context: Context;
   stats(ids: string[]): Promise<FabricLinkStats[]>;
   nodes(): Iterable<ComputeNode>;

@@ -3,7 +3,7 @@ import { fault } from '../../api/faults.ts';
 import type { ConsoleType, NodeStatus } from '../../schema/node.ts';
 import type { Ports } from '../host/ports.ts';
 
-export interface ConsoleState {
+interface ConsoleState {
   readonly type: ConsoleType;
   readonly port: number | null;
 }

@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import type { RunRecord } from '../store.ts';
 import type { NodeState } from './node-state.ts';
 
-export interface RunOwner {
+interface RunOwner {
   readonly context: Context;
   readonly driver: Driver;
   view(): NodeView;

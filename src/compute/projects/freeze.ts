@@ -24,7 +24,7 @@ import { copyProject, type Pause, type PauseWork, type ProjectCopy, whileHeld } 
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
 
-export interface FreezeWanted extends ProjectCopy {
+interface FreezeWanted extends ProjectCopy {
   /** Exists; absolute. */
   readonly memory_path: string;
 }

@@ -21,7 +21,7 @@ import { differences, filesBelow, type HashedFile, hashFile, isGone, isUnchanged
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
 
-export interface CopiedNode {
+interface CopiedNode {
   readonly project_id: string;
   readonly node_type: string;
   readonly node_id: string;

@@ -13,7 +13,7 @@ import type { LoadedNode, NodeRecord, ProjectRecord } from '../store.ts';
 import { ComputeProject } from './project.ts';
 import { makeFolder, placeFor, removeFolder } from './project-folder.ts';
 
-export interface ProjectInput {
+interface ProjectInput {
   readonly project_id?: string | null;
   readonly name: string | null;
   readonly path?: string | null;

@@ -18,7 +18,7 @@ import { copyFolder } from './copy.ts';
 import { placeFor } from './project-folder.ts';
 import type { ComputeProjects } from './projects.ts';
 
-export interface MemoryStaging {
+interface MemoryStaging {
   /** Filled by a freeze. */
   readonly source_path: string;
   /** Folders that get a copy, and id of each node to that of its copy. */

@@ -15,7 +15,7 @@ import type { ResumedLinks } from '../projects/resumed-links.ts';
 import type { WarmMachines } from '../projects/warm-machines.ts';
 
 /** Moves of running machines, from here and to here. */
-export interface ComputeMoves {
+interface ComputeMoves {
   readonly departures: Departures;
   readonly arrivals: Arrivals;
   /** Machines are taken from every client of the API, not only from the controller of this process. */

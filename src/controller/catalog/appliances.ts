@@ -34,9 +34,9 @@ const fileName = /^[^.].*\.(gns3a|gns3appliance)$/;
 export type ApplianceContent = Readonly<Record<string, unknown>> & { readonly name: string };
 
 /** An appliance as GNS3 3 shows it. */
-export type IdentifiedAppliance = ApplianceContent & { readonly appliance_id: string };
+type IdentifiedAppliance = ApplianceContent & { readonly appliance_id: string };
 
-export interface ApplianceFolders {
+interface ApplianceFolders {
   /** Folder of the appliances that come with the program; undefined: they are not listed. */
   readonly builtIn: string | undefined;
   /** Folder of users' appliances. A file here replaces the built-in one of the same name. */

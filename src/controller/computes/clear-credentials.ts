@@ -4,7 +4,7 @@ import { fault } from '../../api/faults.ts';
 import { isPrivate } from '../../lib/private-address.ts';
 import type { ComputeRecord } from './compute.ts';
 
-export type ClearRecord = Pick<ComputeRecord, 'name' | 'protocol' | 'host' | 'user'>;
+type ClearRecord = Pick<ComputeRecord, 'name' | 'protocol' | 'host' | 'user'>;
 
 export function goInClear({ protocol, user }: Pick<ComputeRecord, 'protocol' | 'user'>): boolean {
   return protocol === 'http' && user !== null && user !== '';

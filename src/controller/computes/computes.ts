@@ -16,7 +16,7 @@ import { ImageTransfers } from './image-transfers.ts';
 import { TemporaryProjects } from './temporary-projects.ts';
 
 /** Follows the registered computes. */
-export interface ComputesListener {
+interface ComputesListener {
   /** `compute.created`, `compute.updated`, `compute.deleted` for listeners of the controller. */
   readonly announce: (action: string, compute: RegisteredCompute) => void;
   readonly onEvent: (compute: RegisteredCompute, event: ComputeEvent) => void;
@@ -34,7 +34,7 @@ interface ComputesFile {
 export const anyCompute = 'auto';
 const reserved = new Set(['vm', 'gns3vm', localComputeId, anyCompute]);
 
-export interface NodeToPlace {
+interface NodeToPlace {
   readonly compute_id: string;
   readonly node_type: string;
   readonly properties?: Readonly<Record<string, unknown>> | undefined;

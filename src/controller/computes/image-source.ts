@@ -11,7 +11,7 @@ import type { Dispatcher } from 'undici';
 import { type Fault, fault, isFault } from '../../api/faults.ts';
 import { isImageHost } from '../../schema/image-hosts.ts';
 
-export interface SourceOptions {
+interface SourceOptions {
   /** Origins of `image_hosts`. */
   readonly hosts: readonly string[];
   /** The longest time without a byte. */

@@ -14,7 +14,7 @@ import type { ImageDeparture } from '../../schema/image-transfer.ts';
 import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from './compute.ts';
 
-export interface SpreadImage {
+interface SpreadImage {
   readonly nodeType: NodeType;
   readonly filename: string;
   /** MD5 sum of this server's copy; null: not known yet. */

@@ -11,7 +11,7 @@ import type { NodeType } from '../../schema/node.ts';
 import type { RegisteredCompute } from './compute.ts';
 import { endDeparture, ImageSpread } from './image-spread.ts';
 
-export interface WantedImage {
+interface WantedImage {
   readonly compute: RegisteredCompute;
   readonly nodeType: NodeType;
   /** Name or path by which the compute named the image. Only its last part counts. */
@@ -21,7 +21,7 @@ export interface WantedImage {
 }
 
 /** Notifies listeners: `log.info` before and after, `image.progress` in between. */
-export type NotifyProgress = (action: string, event: object) => void;
+type NotifyProgress = (action: string, event: object) => void;
 
 interface Destination {
   readonly compute: RegisteredCompute;

@@ -13,7 +13,7 @@ import { nodeTypes } from '../../schema/node.ts';
 import { RunFacts } from '../../schema/node-runs.ts';
 import type { Static, TSchema } from '../../schema/type.ts';
 
-export interface Refusal {
+interface Refusal {
   /** Name of the compute. */
   readonly name: string;
   readonly request: string;

@@ -33,7 +33,7 @@ const silenceMs = 60_000;
 /** An attempt that took longer failed for want of an answer: another one at once would keep the requester waiting as long. */
 const promptMs = 1_000;
 
-export interface RemoteTransportOptions {
+interface RemoteTransportOptions {
   /** Version of the GNS3 API that is spoken. */
   readonly version: string;
   /** The compute must have the same; otherwise the same major and minor number. */

@@ -22,7 +22,7 @@ export interface CopyFacts {
 }
 
 /** File of an update, stored in `incoming` under its number. */
-export interface ChangedFile extends CopiedFile {
+interface ChangedFile extends CopiedFile {
   /** Blocks in its data, in this order; undefined: its data are the file. */
   readonly blocks?: readonly number[];
 }

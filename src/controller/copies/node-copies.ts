@@ -32,7 +32,7 @@ import type { KnownProjects } from '../projects/projects.ts';
 import { CopyFolder } from './copy-folder.ts';
 import { type CopySource, updateCopy } from './update-copy.ts';
 
-export interface NodeCopiesOptions {
+interface NodeCopiesOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly projects: KnownProjects;

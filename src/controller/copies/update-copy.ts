@@ -25,7 +25,7 @@ export interface CopySource {
   blocks(path: string, ranges: string): Promise<Readable>;
 }
 
-export interface CopyDone {
+interface CopyDone {
   readonly copiedAt: string;
   /** Bytes that crossed the network, without lists. */
   readonly bytes: number;

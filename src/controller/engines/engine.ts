@@ -24,7 +24,7 @@ export interface SliceNeeds {
   readonly images: readonly SliceImage[];
 }
 
-export interface SliceImage {
+interface SliceImage {
   readonly name: string;
   /** SHA-256 of the content in lower-case hexadecimal; null: not computed yet. */
   readonly sha256: string | null;

@@ -6,7 +6,7 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { ProjectEntry } from '../model/topology.ts';
 
-export interface AnnouncementOptions {
+interface AnnouncementOptions {
   /** Absolute path of the project's folder. */
   readonly folder: string;
   readonly computes: Computes;

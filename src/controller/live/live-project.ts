@@ -45,7 +45,7 @@ import { takeOwnSymbolSizes } from './nodes/own-symbol-sizes.ts';
 import { ProjectNodes } from './nodes/project-nodes.ts';
 import { upgradeFiles } from './upgrade-files.ts';
 
-export interface LiveProjectOptions {
+interface LiveProjectOptions {
   readonly folder: string;
   readonly filename: string;
   readonly computes: Computes;

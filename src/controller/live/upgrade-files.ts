@@ -17,7 +17,7 @@ import { baseName } from '../model/upgrades/drawings-1x.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
 import { archiveFolder } from '../zip/write-archive.ts';
 
-export interface UpgradedFile {
+interface UpgradedFile {
   /** The project file, as it was. */
   readonly file: string;
   /** Revision that it had; 0 when it had none. */
@@ -33,7 +33,7 @@ const firstOf2x = 5;
 const ownFoldersOfRouters = 7;
 
 /** File of a project in which the parts are listed that its upgrade from GNS3 1.x did not take. */
-export const upgradeReport = 'upgrade-report.txt';
+const upgradeReport = 'upgrade-report.txt';
 
 /**
  * Returns a sentence about the parts of a file of 1.x that have no counterpart, which `upgradeReport` lists; undefined where there are none.

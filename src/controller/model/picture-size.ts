@@ -5,7 +5,7 @@ export const pictureHeadBytes = 256 * 1024;
 /** Longest width or height of an SVG. Characters. */
 const longestLength = 100;
 
-export interface PictureSize {
+interface PictureSize {
   readonly width: number;
   readonly height: number;
 }

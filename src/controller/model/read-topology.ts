@@ -12,7 +12,7 @@ import { type ProjectEntry, type Topology, toDrawingEntry, toLinkEntry, toNodeEn
 import { checkFile, listedEntry, type OldFileFacts, oldFileFacts, type TopologyFile } from './topology-file.ts';
 import { readInThread, type Task } from './topology-reader.ts';
 
-export interface ReadTopology {
+interface ReadTopology {
   readonly topology: Topology;
   /** Revision of the file when it was an older one; 0 when it had none. */
   readonly upgradedFrom?: number;

@@ -58,7 +58,7 @@ const TopologyFile = asStored(
 );
 export type TopologyFile = Static<typeof TopologyFile>;
 
-export interface CheckedFile {
+interface CheckedFile {
   readonly file: TopologyFile;
   readonly revision: number;
 }

@@ -10,7 +10,7 @@ import type { OpenNode } from '../live/nodes/open-node.ts';
 import type { Leftovers } from './leftovers.ts';
 import type { KnownProject } from './project.ts';
 
-export interface WatchedProjects {
+interface WatchedProjects {
   all(): Iterable<KnownProject>;
   find(projectId: string): KnownProject | undefined;
 }

@@ -15,7 +15,7 @@ import type { KnownProject } from './project.ts';
 /** Report of a compute on how it froze the machines. */
 export type FreezeReport = Static<typeof ComputeFreeze>;
 
-export interface CopyOnCompute {
+interface CopyOnCompute {
   readonly source: KnownProject;
   readonly compute: RegisteredCompute;
   readonly temporary: TemporaryProjects;

@@ -26,7 +26,7 @@ import { stagingPrefix } from './registry.ts';
 import { renewSnapshots } from './renew-snapshots.ts';
 import type { StagingFolders } from './staging-folders.ts';
 
-export interface DuplicateOptions {
+interface DuplicateOptions {
   readonly settings: Settings;
   readonly version: string;
   readonly computes: Computes;

@@ -14,7 +14,7 @@ import type { KnownProject } from './project.ts';
 import type { Registry } from './registry.ts';
 import type { Restores } from './snapshot-restores.ts';
 
-export interface ProjectFollower {
+interface ProjectFollower {
   /** Called when a compute has not answered that it closes the project. */
   readonly notClosedOn: (compute: RegisteredCompute, projectId: string) => void;
   /** Tells listeners of the controller. */

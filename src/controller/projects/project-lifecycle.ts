@@ -13,7 +13,7 @@ import type { ProjectEntry } from '../model/topology.ts';
 import { dropEarlierList, takeEarlierMoves } from '../reconcile/migrate.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
 
-export interface LifecycleOptions extends ProjectPlace {
+interface LifecycleOptions extends ProjectPlace {
   readonly id: string;
   readonly environment: ProjectEnvironment;
   readonly notices: EventStream<Notice>;

@@ -27,7 +27,7 @@ import type { FrozenProject, ProjectEnvironment, ProjectPlace } from './project-
 import { ProjectLifecycle, requireStill, type ShutDown } from './project-lifecycle.ts';
 import { projectFileName } from './project-path.ts';
 
-export interface Replacement {
+interface Replacement {
   /** No change is under way; the nodes still run. What it throws leaves them running. */
   readonly beforeStop: () => Promise<void>;
   /** Replaces the files. */

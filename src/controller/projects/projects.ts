@@ -20,7 +20,7 @@ import { loadablePath, projectFileName, projectFolder } from './project-path.ts'
 import { ProjectRemovals } from './project-removals.ts';
 import { stagingPrefix } from './registry.ts';
 
-export interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
+interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
   readonly projectsPath: string;
   readonly local: boolean;
 }

@@ -29,12 +29,12 @@ export interface RegistryEntry {
   readonly deleted?: true;
 }
 /** A project that was found, with what is listed of it. */
-export interface FoundProject extends RegistryEntry {
+interface FoundProject extends RegistryEntry {
   readonly project: ProjectState['project'];
 }
 
 /** Projects on the disk, by id: readable projects, and projects whose file or log is damaged. */
-export interface Discovered {
+interface Discovered {
   readonly found: Map<string, FoundProject>;
   readonly damaged: Map<string, FoundProject>;
 }

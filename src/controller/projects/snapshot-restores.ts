@@ -22,7 +22,7 @@ const oldName = '.old';
 type RestoreState = 'filling' | 'committed' | 'complete';
 
 /** Callbacks during the replacement of a project, in this order. */
-export interface Replacing {
+interface Replacing {
   /** Makes the replacement final: the nodes are about to be stopped. */
   commit(): Promise<void>;
   /** Nothing uses the project any more. */

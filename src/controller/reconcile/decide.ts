@@ -16,7 +16,7 @@ import type { WantedRun } from '../model/wanted.ts';
  */
 export type LeaveReason = 'no' | 'lost' | 'drained' | 'evicted';
 
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly reason: string;
   /** Number of consecutive failures. */
   readonly count: number;
@@ -96,7 +96,7 @@ export function decidePlace(observed: ObservedPlace, now: number): Decision {
   if (isBusy) return nothing;
   if (leaving === 'no') {
     if (!isUnmade || reach !== 'connected') return nothing;
-    return failed && now < failed.notBefore ? waitAfter(failed) : { do: 'make' };
+    return failed && now < failed.notBefore ? untilRetried(failed) : { do: 'make' };
   }
   const isThere = reach === 'connected' || reach === 'ending';
   if (leaving !== 'lost' && !isThere) return { do: 'wait', why: waits[reach === 'fenced' ? 'fenced' : 'away'] };
@@ -105,7 +105,7 @@ export function decidePlace(observed: ObservedPlace, now: number): Decision {
       do: 'wait',
       why: `${leavingWhy[leaving]}, and no ${leaving === 'evicted' ? 'other slice' : 'compute'} has room for it`,
     };
-  if (failedMove && now < failedMove.notBefore) return waitAfter(failedMove);
+  if (failedMove && now < failedMove.notBefore) return untilRetried(failedMove);
   return { do: 'move', takeFiles: leaving !== 'lost' };
 }
 
@@ -117,7 +117,7 @@ const leavingWhy: { readonly [L in Exclude<LeaveReason, 'no'>]: string } = {
 
 function decideSettling({ reach, failed }: Observed, now: number): Decision {
   if (reach !== 'connected' && reach !== 'ending') return { do: 'wait', why: waits[reach] };
-  return failed && now < failed.notBefore ? waitAfter(failed) : { do: 'settle' };
+  return failed && now < failed.notBefore ? untilRetried(failed) : { do: 'settle' };
 }
 
 function decideRun(wanted: WantedRun, observed: Observed, now: number): Decision {
@@ -126,11 +126,11 @@ function decideRun(wanted: WantedRun, observed: Observed, now: number): Decision
   if (isBusy || !isDue) return nothing;
   if (reach !== 'connected') return wanted.run === 'running' ? { do: 'wait', why: waits[reach] } : nothing;
   const needed = machine === 'stopped' ? decideStart(wanted, observed) : decideStop(wanted, observed);
-  if (failed && now < failed.notBefore && needed.do !== 'want') return waitAfter(failed);
+  if (failed && now < failed.notBefore && needed.do !== 'want') return untilRetried(failed);
   return needed;
 }
 
-function waitAfter(failed: FailedAttempt): Decision {
+function untilRetried(failed: FailedAttempt): Decision {
   return { do: 'wait', why: failed.reason, failed };
 }
 

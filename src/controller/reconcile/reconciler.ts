@@ -24,7 +24,7 @@ import { type EarlierRuns, migrate, putAwayEarlierRuns, readEarlierRuns } from '
 import { type ComputePlaces, isOfNow, observe, observePlace } from './observe.ts';
 import { settleMove } from './pending-moves.ts';
 
-export interface ReconciledProject {
+interface ReconciledProject {
   readonly id: string;
   /** Undefined while it is not open. */
   readonly liveNow: LiveProject | undefined;

@@ -46,7 +46,7 @@ async function nodesOn(live: LiveProject, { transport, hasNodeRuns }: Registered
   return Array.from(new Set(files.map(({ path: file }) => file.split('/')[2] ?? '')), (node_id) => ({ node_id }));
 }
 
-export interface Stray {
+interface Stray {
   readonly node_id: string;
   readonly node_type: NodeType;
 }

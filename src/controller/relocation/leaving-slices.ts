@@ -16,7 +16,7 @@ import type { EngineSlices } from '../slices/engine-slices.ts';
 import type { Slices } from '../slices/slices.ts';
 
 /** Operations on the nodes of a slice that leaves. */
-export interface DepartingNodes {
+interface DepartingNodes {
   /** Has them looked at: those that can are moved. */
   readonly look: (compute: RegisteredCompute) => void;
   /** Sends a sentence to the open projects that have nodes there. */
@@ -25,7 +25,7 @@ export interface DepartingNodes {
   readonly count: (compute: RegisteredCompute) => { readonly left: number; readonly moving: number };
 }
 
-export interface LeavingSlicesOptions {
+interface LeavingSlicesOptions {
   readonly slices: Pick<Slices, 'find' | 'note'>;
   readonly engineSlices: Pick<EngineSlices, 'isDraining' | 'graceMs' | 'reportOf' | 'vacate' | 'drains'>;
   readonly findCompute: (id: string) => RegisteredCompute | undefined;

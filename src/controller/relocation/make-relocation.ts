@@ -29,7 +29,7 @@ export async function openNodeRecords(stateDirectory: string, log: Log): Promise
   return { copies, reconciler };
 }
 
-export interface RelocationParts {
+interface RelocationParts {
   readonly settings: Settings;
   readonly log: Log;
   readonly projects: KnownProjects;

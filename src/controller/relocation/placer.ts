@@ -18,7 +18,7 @@ export interface PlacedNode {
 }
 
 /** Facts of a placement that slices and copies have. */
-export interface PlacementFacts {
+interface PlacementFacts {
   readonly hostOf: (computeId: string) => string | null;
   readonly copyOf: (nodeId: string) => Pick<ProjectPlacement['nodes'][number], 'copied_at' | 'started_from'>;
 }

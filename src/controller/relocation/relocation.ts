@@ -27,7 +27,7 @@ import { NodeMoves } from './node-moves.ts';
 import { isRunning, nodesOn } from './nodes-on.ts';
 import { noRoomFor, type Placer } from './placer.ts';
 
-export interface RelocationOptions {
+interface RelocationOptions {
   readonly projects: KnownProjects;
   readonly slices: Slices;
   readonly placer: Placer;

@@ -19,7 +19,7 @@ import { decideSlice } from './decide-slice.ts';
 import type { SliceEntry, StoredOrder } from './slice-entry.ts';
 import type { Slices } from './slices.ts';
 
-export interface EngineSlicesOptions {
+interface EngineSlicesOptions {
   readonly stateDirectory: string;
   readonly slices: Slices;
   /** Engines by name. */

@@ -19,7 +19,7 @@ import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { hashOf, hashOfUse, invited, isEntry, isSecret, newToken, type SliceEntry, type StoredOrder } from './slice-entry.ts';
 
-export interface EngineLeases {
+interface EngineLeases {
   /** Whether the slice can ask its engine while the controller is away. */
   readonly canAsk: (entry: SliceEntry) => boolean;
   /** Whether no machine of a slice that has not renewed its lease runs any more; it is asked again after false. */
@@ -46,7 +46,7 @@ export interface SlicesOptions {
 }
 
 /** The user of every slice's compute. */
-export const sliceUser = 'patchbay';
+const sliceUser = 'patchbay';
 /** Number of leases (T) without a renewal after which the controller declares a slice lost. */
 export const lostAfter = 3;
 const defaultExpirySeconds = 3600;

@@ -8,7 +8,7 @@ import type { Entry, ZipFile } from 'yauzl';
 import { fault } from '../../api/faults.ts';
 import { Turns } from '../../lib/turns.ts';
 
-export type EntryKind = 'file' | 'folder' | 'link';
+type EntryKind = 'file' | 'folder' | 'link';
 export interface ArchiveEntry {
   readonly entry: Entry;
   /** Relative, parts joined by `/`, no `.` or `..` among them. */

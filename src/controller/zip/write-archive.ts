@@ -14,7 +14,7 @@ export interface ArchiveCompression {
   readonly level?: number;
 }
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   readonly compression: ArchiveCompression;
   /** Called for every file that has been read, with the bytes done so far. */
   readonly onBytes?: (doneBytes: number) => void;

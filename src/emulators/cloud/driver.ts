@@ -37,7 +37,7 @@ interface DeviceFacts extends SocatFacts {
   /** The bridge that the TAP interface joins. */
   readonly bridge?: string;
 }
-export type CloudFacts = TunnelFacts | DeviceFacts | HeldDevice;
+type CloudFacts = TunnelFacts | DeviceFacts | HeldDevice;
 
 export function cloudDriver(host: Host): Driver {
   const interfaces = new KnownInterfaces(host);

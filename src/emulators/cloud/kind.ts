@@ -12,7 +12,7 @@ const fields = { ...cloudFields, interfaces: Type.Optional(Type.Array(Type.Unkno
 
 const portNumber = Type.Integer({ minimum: 0 });
 
-export const cloudPort = Type.Union([
+const cloudPort = Type.Union([
   Type.Object({ name: Name(), port_number: portNumber, type: oneOf(['ethernet', 'tap']), interface: Name() }, strict),
   Type.Object(
     { name: Name(), port_number: portNumber, type: oneOf(['udp']), lport: TcpPort, rhost: Name(), rport: TcpPort },

@@ -86,7 +86,7 @@ export function containerBody(properties: DockerProperties, image: DockerImage, 
 export type ContainerBody = ReturnType<typeof containerBody>;
 
 /** Where a volume is kept. */
-export function volumeFolder(directory: string, path: string): string {
+function volumeFolder(directory: string, path: string): string {
   return join(directory, path);
 }
 

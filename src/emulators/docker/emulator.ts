@@ -28,7 +28,7 @@ const stopGraceSeconds = 5;
 const engineRetryMs = 1000;
 const screenGraceMs = 1000;
 
-export interface DockerParts {
+interface DockerParts {
   readonly host: Host;
   readonly engine: DockerEngine;
   readonly node: NodeView;

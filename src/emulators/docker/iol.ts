@@ -26,17 +26,17 @@ const maxConfigBytes = 4 * 1024 * 1024;
 /** Start-up configuration of an image that has neither NVRAM nor a configuration. */
 const emptyConfig = 'hostname IOL\nend\n';
 
-export interface IolMount {
+interface IolMount {
   readonly source: string;
   readonly target: string;
 }
 
-export function iolNetmap(number: number, adapters: number): string {
+function iolNetmap(number: number, adapters: number): string {
   const ports = Array.from({ length: adapters }, (_, adapter) => iolPort(adapter));
   return ports.map((port) => `${number}:${port} ${bridgeNumber}:${port}\n`).join('');
 }
 
-export function iolBridges(adapters: number): string {
+function iolBridges(adapters: number): string {
   const ports = Array.from(
     { length: adapters },
     (_, adapter) => `[${bridgeNumber}:${iolPort(adapter)}]\neth_dev = eth${adapter}\n`,

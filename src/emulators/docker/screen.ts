@@ -82,7 +82,7 @@ function causeIn(words: string): string {
 /** File name of the screen's log, in the node's folder. */
 export const screenLog = 'vnc.log';
 
-export interface ScreenFacts {
+interface ScreenFacts {
   readonly name: string;
   /** Pixels, `WIDTHxHEIGHT`. */
   readonly resolution: string;

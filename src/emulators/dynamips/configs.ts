@@ -64,7 +64,7 @@ function decode(base64: string): string {
   return Buffer.from(base64, 'base64').toString('utf8').replaceAll('\r', '');
 }
 
-export interface RouterPlace {
+interface RouterPlace {
   readonly directory: string;
   /** The router's number. */
   readonly id: number;

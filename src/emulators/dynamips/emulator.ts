@@ -16,7 +16,7 @@ import { innerUdp, portKey, type RelayFacts, relayService } from './relays.ts';
 import { environmentCommands, idleCommands, pluggedModules } from './router-commands.ts';
 
 /** Record of a running router, without its ports. */
-export type RouterRun = {
+type RouterRun = {
   readonly pid: number;
   readonly startTime: number;
   readonly namespacePid: number;

@@ -17,7 +17,7 @@ import { innerGhosts, innerImage } from './confined.ts';
 import { launchHypervisor, sendAll } from './launch.ts';
 import { sizeCommands } from './router-commands.ts';
 
-export interface GhostRequest {
+interface GhostRequest {
   readonly properties: Properties;
   readonly binary: DynamipsBinary;
   /** Path of the image on the host. */

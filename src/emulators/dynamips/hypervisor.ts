@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { Mutex } from '../../lib/mutex.ts';
 import { connectSocket } from '../../process/unix-socket.ts';
 
-export interface HypervisorAnswer {
+interface HypervisorAnswer {
   /** The lines `101`, without that number. */
   readonly rows: readonly string[];
   /** Text of the last line, without its number. */

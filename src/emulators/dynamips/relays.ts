@@ -35,7 +35,7 @@ export function innerUdp(key: number): { nio: number; relay: number } {
 /** A frame is at most one datagram: 65,535 bytes less the headers of IPv4 and UDP. */
 const maxDatagramBytes = '65507';
 
-export interface RelayPlace {
+interface RelayPlace {
   readonly host: Host;
   readonly runtimeDirectory: string;
   /** A process in the namespaces of Dynamips, as the user that made them. */

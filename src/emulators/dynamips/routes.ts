@@ -17,7 +17,7 @@ export type IdlePcRoute =
   | TypedRoute<typeof proposalsKey, undefined, typeof IdlePcProposals>
   | TypedRoute<typeof autoKey, undefined, typeof IdlePc>;
 
-export interface RouterAccess {
+interface RouterAccess {
   /** The router of a node that runs. */
   running(nodeId: string): RouterEmulator | undefined;
   start(node: NodeView): Promise<RouterEmulator>;

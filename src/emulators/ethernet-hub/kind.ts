@@ -18,7 +18,7 @@ const HubPort = Type.Object(
 );
 export type HubPort = Static<typeof HubPort>;
 
-export const HubPorts = Type.Array(HubPort, { maxItems: maxPorts });
+const HubPorts = Type.Array(HubPort, { maxItems: maxPorts });
 
 const changeable = { ports_mapping: Type.Optional(HubPorts) };
 

@@ -9,7 +9,7 @@ import type { Properties } from '../driver.ts';
 import { bodySchemas } from '../facts/always-running.ts';
 
 /** A port, and the circuit's numbers there. */
-export interface CircuitEnd {
+interface CircuitEnd {
   readonly port: number;
   readonly numbers: readonly number[];
 }

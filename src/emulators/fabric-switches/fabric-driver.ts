@@ -10,7 +10,7 @@ import type { Driver, Emulator, Ending, NodeAccess, NodeView, Properties } from 
 import type { FabricSwitches, Host } from '../host/host.ts';
 import type { Kind } from '../kind.ts';
 
-export interface FabricKind {
+interface FabricKind {
   readonly kind: Kind;
   /** Checks what a client wants and completes it. */
   readonly create: (input: Properties) => Properties;

@@ -9,7 +9,7 @@ import { confine, confinedCommand } from './confinement/confine.ts';
 import { LentFiles } from './lent-files.ts';
 import { findRunAs, own, type RunAs } from './run-as.ts';
 
-export interface ConfinedToolOptions {
+interface ConfinedToolOptions {
   /** Files that it reads, and files and folders that it writes; absolute. */
   readonly reads?: readonly string[];
   readonly writes?: readonly string[];

@@ -18,7 +18,7 @@ import type { Settings } from '../../schema/settings.ts';
 import type { ImageFacts } from '../kind.ts';
 import { Checksums } from './checksums.ts';
 
-export interface ImageEntry {
+interface ImageEntry {
   filename: string;
   path: string;
   md5sum: string | null;
@@ -41,7 +41,7 @@ export interface ImageFile {
 }
 
 /** Sums of files up to this size are waited for; larger ones are summed in the background (64 MiB take about 0.1 s). */
-export const quickSumBytes = 64 * 1024 * 1024;
+const quickSumBytes = 64 * 1024 * 1024;
 
 export class ImageStore {
   readonly checksums = new Checksums();

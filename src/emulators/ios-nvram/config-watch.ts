@@ -10,7 +10,7 @@ const watchMs = 2000;
 const logSize = { most: 8 * 2 ** 20, keep: 2 ** 20 };
 
 /** Files that a running image writes. */
-export interface WatchedFiles {
+interface WatchedFiles {
   /** The number in the name of its NVRAM. */
   readonly id: number;
   /** Absolute path. Absent: it has no log of ours. */

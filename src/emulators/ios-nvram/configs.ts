@@ -23,7 +23,7 @@ const numbered = (prefix: string, id: number) => `${prefix}${String(id).padStart
 export const numberedFiles = (id: number) => prefixes.map((prefix) => numbered(prefix, id));
 export const nvramFile = (directory: string, id: number) => join(directory, numbered('nvram_', id));
 
-export interface NvramFacts {
+interface NvramFacts {
   /** The number of the image. */
   readonly application_id: number;
   /** KiB. */

@@ -41,7 +41,7 @@ const mostLooks = 1000;
 /** The last line of the log. */
 export const endMark = 'The IOU image has ended.';
 
-export interface ConfinedIou {
+interface ConfinedIou {
   readonly directory: string;
   readonly runtimeDirectory: string;
   readonly image: IouImage;

@@ -23,7 +23,7 @@ export interface Launch {
 }
 
 /** Where it is to listen, and whether as root. */
-export interface ListenPlace {
+interface ListenPlace {
   readonly socket: string;
   readonly isRoot: boolean;
 }

@@ -4,7 +4,7 @@ import { network } from './network.ts';
 /** Links of projects carry ordinary frames. */
 const mtuBytes = 1500;
 
-export interface PasstLaunch {
+interface PasstLaunch {
   readonly socket: string;
   /** Address of the resolver on this host's side; undefined: what passt finds itself. */
   readonly resolver: string | undefined;

@@ -49,7 +49,7 @@ interface Served<Facts> {
   readonly ending: AbortController;
 }
 
-export interface PortHost {
+interface PortHost {
   readonly cwd: string;
   /** The server's runtime folder. */
   readonly runDirectory: string;

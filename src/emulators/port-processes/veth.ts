@@ -20,7 +20,7 @@ export interface VethNames {
   readonly hostEnd: string;
 }
 
-export interface WantedVeth extends VethNames {
+interface WantedVeth extends VethNames {
   /** The server's runtime folder: by it, interfaces without an owner are found. */
   readonly owner: string;
   /** Name of the interface in the container. */

@@ -44,7 +44,7 @@ interface WantedFiles {
   readonly names: readonly string[] | undefined;
 }
 
-export type ConfigNode = Pick<NodeView, 'directory' | 'name' | 'warn'>;
+type ConfigNode = Pick<NodeView, 'directory' | 'name' | 'warn'>;
 
 export class ConfigDisk {
   readonly #node: ConfigNode;

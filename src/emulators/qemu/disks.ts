@@ -33,7 +33,7 @@ export interface Disk extends Drive {
   readonly hasSavedState: boolean;
 }
 
-export interface DiskTools {
+interface DiskTools {
   readonly images: ImageFolder;
   readonly img: QemuImg;
   readonly binaries: Pick<Binaries, 'inPath'>;

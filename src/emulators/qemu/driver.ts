@@ -32,7 +32,7 @@ import { Sandboxes } from './sandbox.ts';
 import { reselectEmulator, selectEmulator } from './selection.ts';
 import { qemuSeries } from './version.ts';
 
-export interface QemuDriver extends Driver, QemuTools {
+interface QemuDriver extends Driver, QemuTools {
   readonly acceleration: Acceleration;
 }
 

@@ -29,7 +29,7 @@ export interface Limits {
 }
 export const standardLimits: Limits = { startMs: 60_000, shutdownMs: 120_000, saveMs: 120_000, quitMs: 3000 };
 
-export interface QemuEmulatorParts {
+interface QemuEmulatorParts {
   readonly node: NodeView;
   readonly child: Child;
   readonly record: QemuRecord;

@@ -32,7 +32,7 @@ import type { Throttle } from './throttle.ts';
 import { startTpm } from './tpm.ts';
 import { qemuSeries } from './version.ts';
 
-export interface LaunchWish {
+interface LaunchWish {
   /** The machine continues from one on another compute, whose memory arrives here. */
   readonly arrival?: MachineArrival;
   /** The machine's memory is to continue on a compute without TAP interfaces, too, unless its properties say otherwise. Default false. */

@@ -19,7 +19,7 @@ import { asQemu, type QemuProperties } from './properties.ts';
 import { sandboxValue } from './sandbox.ts';
 import { tpmSocket } from './tpm.ts';
 
-export interface MachineParts {
+interface MachineParts {
   readonly checked: CheckedMachine;
   readonly files: MachineFiles;
   /** Where the fabric connects to, one for each adapter. */

@@ -10,7 +10,7 @@ import { unfinishedEnd } from '../host/images.ts';
 import { escapeCommas } from './options.ts';
 
 /** Facts about an image file that Patchbay uses. */
-export interface ImageInfo {
+interface ImageInfo {
   readonly format: string;
   /** Bytes that a guest sees. */
   readonly virtualSize: number;

@@ -19,7 +19,7 @@ interface PendingCommand {
 }
 
 /** An error that QEMU answered with, in its words. */
-export class QmpError extends Error {}
+class QmpError extends Error {}
 
 /** Longest line in characters: the largest answer that is asked for has some 100 KiB, and a line is parsed in one turn. */
 const longestLine = 1 << 20;

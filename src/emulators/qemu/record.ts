@@ -1,7 +1,7 @@
 /** Record from which a restarted server adopts a running machine; plain data. */
 import type { AdapterPort } from './adapters.ts';
 
-export interface ProcessRecord {
+interface ProcessRecord {
   readonly pid: number;
   readonly startTime: number;
 }

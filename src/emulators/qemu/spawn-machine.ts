@@ -21,7 +21,7 @@ const niceness: Readonly<Record<QemuProperties['process_priority'], number>> = {
   'very low': 19,
 };
 
-export interface Spawned {
+interface Spawned {
   readonly child: Child;
   /** Record without the ports and the TPM, which others have started and taken for the machine. */
   readonly record: Omit<QemuRecord, 'ports' | 'tpm'>;

@@ -9,7 +9,7 @@ import { readRegularFile } from '../../lib/regular-file.ts';
 import { adoptChild, type Child, type ChildRecord, spawnChild } from '../../process/child.ts';
 import { commandAs, type RunAs } from '../host/run-as.ts';
 
-export interface ThrottlePlace {
+interface ThrottlePlace {
   /** Path of `cpulimit`. */
   readonly program: string | undefined;
   readonly pid: number;

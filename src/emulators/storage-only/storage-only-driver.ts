@@ -41,7 +41,7 @@ export interface StorageOnlyFacts extends StoredFacts {
 }
 
 /** A number from 1 on that no two nodes have. */
-export interface NumberFacts {
+interface NumberFacts {
   readonly property: string;
   readonly last: number;
   /** The nodes among which the number is unique. */
@@ -50,7 +50,7 @@ export interface NumberFacts {
   readonly isChecked?: true;
 }
 
-export interface RefusedRoute {
+interface RefusedRoute {
   /** Route below `/v2/compute/` when it has no node, else below the node. */
   readonly key: RouteKey;
   readonly summary: string;

@@ -31,7 +31,7 @@ function macNoteOf(commandLine: string): string | undefined {
 }
 
 /** The file of the configs folder from which new nodes get their startup script. */
-export const baseScript = 'vpcs_base_config.txt';
+const baseScript = 'vpcs_base_config.txt';
 
 const template: TemplateFacts = {
   default_name_format: 'PC{0}',

@@ -17,7 +17,7 @@ const vendor = '00:50:79';
 const firstMac = 0x66_68_00;
 /** Notes that are read at a time: the first start in a project reads those of all its nodes. */
 const readAtOnce = 16;
-export const lastMacId = 0xff_ff_ff - firstMac;
+const lastMacId = 0xff_ff_ff - firstMac;
 
 export function macOf(id: number): string {
   const digits = (firstMac + id).toString(16).padStart(6, '0');
@@ -46,7 +46,7 @@ export interface NumberOptions {
   readonly isNew?: boolean;
 }
 
-export interface MacId {
+interface MacId {
   readonly id: number;
   /** Settles when the note of it is written. */
   readonly noted: Promise<void>;

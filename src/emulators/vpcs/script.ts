@@ -43,6 +43,6 @@ export async function renameScript(directory: string, name: string): Promise<voi
 }
 
 /** A name as it may stand in a command: one line, no backslashes. */
-export function shellName(name: string): string {
+function shellName(name: string): string {
   return name.replace(/\p{Cc}/gu, ' ').replaceAll('\\', '');
 }

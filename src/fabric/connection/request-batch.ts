@@ -10,7 +10,7 @@ const mostBytes = 256 * 1024;
 /** States of PCs that are answered together: each has kilobytes, and may have megabytes. */
 const statesAtOnce = 8;
 
-export interface BatchOptions<Item, Result> {
+interface BatchOptions<Item, Result> {
   readonly send: (items: Item[]) => Promise<Result>;
   /** The part of a result that is for these items; `from` is the number of items before them. */
   readonly share: (result: Result, items: readonly Item[], from: number) => Result;

@@ -20,7 +20,7 @@ import { reorder } from './filter-reorder.ts';
 import { Random } from './random.ts';
 
 /** The filters of one direction by type, `latency` as the delay it is. */
-export type DirectedFilters = Readonly<Partial<Record<Exclude<FilterType, 'latency'>, FilterValues>>>;
+type DirectedFilters = Readonly<Partial<Record<Exclude<FilterType, 'latency'>, FilterValues>>>;
 
 /** Entries of `filters` that change how another filter acts. */
 type FilterSetting = 'latency' | 'jitter' | 'match' | 'seed';
@@ -59,7 +59,7 @@ interface FilterOrigin {
 export type Chains = Readonly<Record<LinkDirection, readonly ActiveFilter[]>>;
 export const noChains: Chains = { ab: [], ba: [] };
 
-export interface ChainSpec {
+interface ChainSpec {
   readonly filters: Filters;
   readonly seed: number;
   /** Programs of the `bpf` filter in each direction; the same list while they are the same. */

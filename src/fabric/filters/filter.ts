@@ -26,7 +26,7 @@ export interface Filter {
 /** Value in place of a time: the frame is not held but lost. */
 export const lost = -1;
 
-export interface FilterTools {
+interface FilterTools {
   readonly random: Random;
   readonly programs: readonly BpfProgram[];
   /** Values of `jitter`. */

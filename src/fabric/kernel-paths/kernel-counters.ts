@@ -5,7 +5,7 @@
 import type { BatchTool } from '../../process/batch-tool.ts';
 import type { FrameRate, Rates } from '../protocol.ts';
 
-export interface KernelCount {
+interface KernelCount {
   readonly frames: number;
   /** Bytes of the frames; `countOf` adds their 14-byte headers, which the kernel leaves out. */
   readonly bytes: number;

@@ -32,7 +32,7 @@ const timedPauseMs = 0.08;
 const timedBusyMs = 0.035;
 const timedMs = 5;
 
-export interface PacingClock {
+interface PacingClock {
   readonly now: () => number;
   /** The thread does nothing for so many milliseconds. */
   readonly sleep: (ms: number) => void;

@@ -35,7 +35,7 @@ const wanted = [
   codes.rebinding,
 ];
 
-export interface DhcpRequest {
+interface DhcpRequest {
   readonly type: number;
   readonly id: number;
   readonly mac: readonly number[];

@@ -11,7 +11,7 @@ const shortestRenewalMs = 60_000;
 /** Longest time that a timer of Node can wait. */
 const longestTimerMs = 2 ** 31 - 1;
 
-export interface DhcpListener {
+interface DhcpListener {
   onMessage(bytes: Uint8Array, type: number): void;
   onEnd(end: 'bound' | 'timeout' | 'refused'): void;
 }

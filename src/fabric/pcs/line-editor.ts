@@ -30,7 +30,7 @@ const escapes: Readonly<Record<string, number>> = {
   },
 };
 
-export interface LineState {
+interface LineState {
   readonly line: string;
   readonly cursor: number;
   readonly history: string[];

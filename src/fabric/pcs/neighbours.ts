@@ -17,14 +17,14 @@ interface PendingNeighbour {
   readonly packets: Packet[];
 }
 
-export interface NeighbourEntry {
+interface NeighbourEntry {
   readonly address: string;
   readonly mac: string;
   readonly remainingMs: number;
 }
 
 /** The host, as far as its neighbours are concerned. */
-export interface NeighbourOwner {
+interface NeighbourOwner {
   readonly timers: Timers;
   sendRequest(address: string): void;
   deliver(packet: Packet, mac: string): void;

@@ -59,7 +59,7 @@ export interface TraceHop {
   readonly ms?: number;
 }
 
-export interface ArpEntry {
+interface ArpEntry {
   readonly address: string;
   readonly mac: string;
   /** Time until the entry expires. */

@@ -17,7 +17,7 @@ const pcsPerTurn = 8;
 const sliceMs = 1;
 
 /** The frames that wait in links, as far as PCs know them. */
-export interface DueFrames {
+interface DueFrames {
   /** Sends what is due. */
   runIfDue(nowMs: number): void;
 }

@@ -12,7 +12,7 @@ const defaults: Omit<PingSpec, 'to'> = {
   ...{ mode: 'icmp', count: 5, size: 64, ttl: 64, sport: 0, dport: 7, flags: 0, intervalMs: 1000, timeoutMs: 1000 },
 };
 /** Largest data of a datagram of 65,535 bytes with headers of IPv4 and UDP; larger sizes become this. */
-export const mostData = 65_507;
+const mostData = 65_507;
 const numbers = {
   '-c': 'count',
   '-l': 'size',

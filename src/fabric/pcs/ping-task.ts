@@ -22,7 +22,7 @@ export interface PingSpec {
   readonly timeoutMs: number;
 }
 
-export type TcpStage = 'Connect' | 'SendData' | 'Close';
+type TcpStage = 'Connect' | 'SendData' | 'Close';
 export type PingEvent =
   | {
       readonly kind: 'reply';

@@ -26,7 +26,7 @@ export interface PcJob {
 
 /** Result of a command: `done` is followed by an empty line, `silent` is not, and a job that has `started` says its end itself. */
 export type CommandOutcome = 'done' | 'silent' | 'started';
-export type RunLine = (shell: PcShell, line: string, isScript: boolean) => CommandOutcome;
+type RunLine = (shell: PcShell, line: string, isScript: boolean) => CommandOutcome;
 
 interface Script {
   readonly text: string;

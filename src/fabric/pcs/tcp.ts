@@ -26,7 +26,7 @@ export interface TcpUser {
   onEnd(end: TcpOutcome, ttl: number): void;
 }
 
-export interface TcpConnection {
+interface TcpConnection {
   readonly local: { readonly address: string; readonly port: number };
   readonly remote: { readonly address: string; readonly port: number };
   readonly ttl: number;

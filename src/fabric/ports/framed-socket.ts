@@ -24,7 +24,7 @@ export const firstMark = 0xffff_fff0;
 const nothing = Buffer.alloc(0);
 
 /** Writes to a socket past Node's streams, each of whose writes leaves garbage. The descriptor is the socket's. */
-export interface DirectWrites {
+interface DirectWrites {
   readonly native: Native;
   readonly descriptor: number;
 }

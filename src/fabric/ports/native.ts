@@ -29,7 +29,7 @@ import { type SocketAddress, unixAddress, unixFamily } from './unix-address.ts';
 export const maxPieces = 72;
 
 /** Datagrams of UDP, as many in one call as are waiting. All sockets share the memory: it holds until the next call. */
-export interface UdpCalls {
+interface UdpCalls {
   /** Datagrams that `sendDatagrams` sends. */
   readonly outgoing: OutgoingDatagrams;
   /** Datagrams that `receiveDatagrams` has brought. */
@@ -47,7 +47,7 @@ export interface UdpCalls {
   receiveDatagrams(descriptor: number): number;
 }
 
-export interface TimerCalls {
+interface TimerCalls {
   /** A timer of the kernel's monotonic clock, readable from its time on until it is set again. The descriptor, or an errno, negative. */
   openTimer(): number;
   /** `atMs`: of that clock; 0 for never. 0, or an errno, negative. */
@@ -60,7 +60,7 @@ export interface MemoryCalls {
 }
 
 /** Sockets at paths of at most 107 bytes, without blocking. */
-export interface UnixCalls {
+interface UnixCalls {
   /** A datagram socket at a path where nothing may exist. The descriptor, or an errno, negative. */
   openDatagrams(path: string): number;
   /** The bytes `buffer[start, end)` as one datagram to the socket at a path. 0, or an errno, negative: `EAGAIN` when its queue is full. */

@@ -1,10 +1,7 @@
 /** Readiness of a descriptor, by the event loop itself. */
 
 /** koffi's `poll`, which is libuv's `uv_poll`: reads only. */
-export type PollDescriptor = (
-  descriptor: number,
-  onPoll: () => void,
-) => { start(onPoll: () => void): void; stop(): void; close(): void };
+type PollDescriptor = (descriptor: number, onPoll: () => void) => { start(onPoll: () => void): void; stop(): void; close(): void };
 
 /** A descriptor is readable: called once a turn of the event loop, until it has been emptied. */
 export interface ReadableWatch {

@@ -29,7 +29,7 @@ const leastPayloadBytes = 32;
 export const maxCutBytes = maxFrameBytes + Math.ceil(maxFrameBytes / leastPayloadBytes) * (headerBytes + mostHeadersBytes);
 
 /** Facts about a packet that the kernel gives. */
-export interface PacketNotes {
+interface PacketNotes {
   /** Where TCP's header begins. */
   readonly tcp: number;
   /** Payload of each segment but the last one. */
@@ -37,7 +37,7 @@ export interface PacketNotes {
 }
 
 /** Where segments go. */
-export interface SegmentsTarget {
+interface SegmentsTarget {
   readonly buffer: Buffer;
   readonly view: DataView;
   readonly at: number;

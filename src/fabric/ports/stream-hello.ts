@@ -23,7 +23,7 @@ const magic = Buffer.from('pbframe1');
 const numberBytes = 16;
 const proofBytes = 32;
 /** Time limit from the attempt to connect to the last proof. */
-export const helloLimitMs = 3_000;
+const helloLimitMs = 3_000;
 
 /** The socket from which the other side's frames can be read, when it has the secret, too; else undefined. Never rejects. */
 export async function shakeHands(socket: Socket, spec: StreamSpec): Promise<Socket | undefined> {

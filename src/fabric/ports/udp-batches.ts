@@ -12,7 +12,7 @@ const callsPerTurn = 2;
 const fullRetryMs = 1;
 const { EAGAIN, EMSGSIZE } = constants.errno;
 
-export interface UdpPlace {
+interface UdpPlace {
   readonly host: string;
   readonly port: number;
 }
@@ -31,12 +31,12 @@ export interface UdpOwner {
   received(): void;
 }
 
-export interface FramePlace {
+interface FramePlace {
   readonly buffer: Buffer;
   readonly at: number;
 }
 
-export interface BatchedUdpOptions {
+interface BatchedUdpOptions {
   readonly local: UdpPlace;
   readonly peer: UdpPlace;
   /** Only what the peer sends is received. */

@@ -42,7 +42,7 @@ export const tagBytes = 4;
 const buffers = new FrameBuffers();
 
 /** Takes the frames of a queue, as `PortOwner.received`. */
-export type Deliver = (buffer: Buffer, start: number, end: number, frames: number) => boolean;
+type Deliver = (buffer: Buffer, start: number, end: number, frames: number) => boolean;
 
 export class EgressQueue {
   sent = 0;

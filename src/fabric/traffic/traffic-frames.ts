@@ -8,7 +8,7 @@ const udpBytes = 8;
 const types = { ip: 0x0800, arp: 0x0806 } as const;
 const udpProtocol = 17;
 /** IANA: discard. */
-export const trafficPort = 9;
+const trafficPort = 9;
 /** Says that a datagram is one of ours. */
 const magic = 0x50544346;
 const markBytes = 12;
@@ -20,7 +20,7 @@ export interface StationAddress {
   readonly ip: Buffer;
 }
 
-export interface ArpFrame {
+interface ArpFrame {
   readonly isRequest: boolean;
   readonly senderMac: Buffer;
   readonly senderIp: Buffer;
@@ -57,7 +57,7 @@ export function readArp(frame: Buffer): ArpFrame | undefined {
   };
 }
 
-export interface DatagramSpec {
+interface DatagramSpec {
   readonly from: StationAddress;
   readonly toMac: Buffer;
   readonly toIp: Buffer;
@@ -113,7 +113,7 @@ function writeEther(frame: Buffer, to: Buffer, from: Buffer, type: number): void
 }
 
 /** RFC 1071. */
-export function headerChecksum(header: Buffer): number {
+function headerChecksum(header: Buffer): number {
   let sum = 0;
   for (let at = 0; at < header.length; at += 2) sum += header.readUInt16BE(at);
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);

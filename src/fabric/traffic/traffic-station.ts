@@ -5,7 +5,7 @@ import type { SwitchPort } from '../switches/port-switch.ts';
 import { firstStationPort, type Switches } from '../switches/switches.ts';
 import { arpFrame, readArp, type StationAddress } from './traffic-frames.ts';
 
-export interface StationSpec {
+interface StationSpec {
   readonly switch: string;
   readonly vlan: number;
   /** IPv4 addresses. `nextHop`: the router, or the other station of the same network. */

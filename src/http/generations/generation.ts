@@ -12,7 +12,7 @@ export interface CallParts {
 }
 
 /** An error answer. */
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly body: unknown;
 }

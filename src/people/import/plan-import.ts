@@ -17,9 +17,9 @@ import type { PeopleStore } from '../store.ts';
 import type { Gns3Accounts, Gns3Entry, Gns3Pairs, Gns3User } from './read-gns3.ts';
 import { ImportRefused } from './sqlite-rows.ts';
 
-export type ImportAction = 'create' | 'add' | 'exists' | 'leave out';
+type ImportAction = 'create' | 'add' | 'exists' | 'leave out';
 
-export interface ImportLine {
+interface ImportLine {
   readonly kind: RecordKind;
   readonly name: string;
   readonly action: ImportAction;

@@ -17,12 +17,12 @@ export interface Gns3User {
   readonly hash: string;
 }
 
-export interface Gns3Named {
+interface Gns3Named {
   readonly id: string;
   readonly name: string;
 }
 
-export interface Gns3Role extends Gns3Named {
+interface Gns3Role extends Gns3Named {
   readonly description: string | null;
   readonly isBuiltin: boolean;
 }

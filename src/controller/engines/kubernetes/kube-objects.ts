@@ -29,7 +29,7 @@ export interface WatchEvent {
   readonly object: KubeObject;
 }
 
-export interface KubeCondition {
+interface KubeCondition {
   readonly type?: string;
   readonly status?: string;
   readonly reason?: string;

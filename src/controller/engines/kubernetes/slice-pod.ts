@@ -10,7 +10,7 @@ export type KubernetesSettings = Omit<Settings['Kubernetes'], 'command' | 'socke
 };
 
 const ownerLabel = 'patchbay-owner';
-export const sliceLabel = 'patchbay-slice';
+const sliceLabel = 'patchbay-slice';
 /** Number of the pod among those of its slice: the newest one counts. */
 const attemptLabel = 'patchbay-attempt';
 /** User id of the image; any id but root's would do. */
@@ -21,7 +21,7 @@ export const sliceSelector = (id: string) => `${sliceLabel}=${id}`;
 export const sliceOfPod = ({ metadata }: KubeObject) => metadata?.labels?.[sliceLabel];
 export const attemptOf = ({ metadata }: KubeObject) => Number(metadata?.labels?.[attemptLabel]) || 0;
 
-export interface PodPlace {
+interface PodPlace {
   readonly settings: KubernetesSettings;
   readonly attempt: number;
   /** `metadata.uid` of the owner's ConfigMap. */

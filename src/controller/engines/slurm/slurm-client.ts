@@ -35,7 +35,7 @@ export interface SlurmNode {
 }
 
 /** Signals that processes ignore unless they handle them, by number on Linux: they may reach the machines of a slice as well. */
-export const scriptSignals = { URG: 23, WINCH: 28 } as const;
+const scriptSignals = { URG: 23, WINCH: 28 } as const;
 export type ScriptSignal = keyof typeof scriptSignals;
 
 /** A batch job of one task on one node. */

@@ -37,7 +37,7 @@ import {
 } from './stored-capture.ts';
 
 /** The project's links, as far as captures need them. */
-export interface CapturedLinks {
+interface CapturedLinks {
   find(linkId: string): OpenLink | undefined;
   /** @throws `link_not_found` */
   open(linkId: string): OpenLink;

@@ -34,7 +34,7 @@ import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
 
 /** A client's request with filters that `checkFilters` accepted. */
-export type CheckedLink = LinkInput & LinkExtras & { readonly filters: Filters };
+type CheckedLink = LinkInput & LinkExtras & { readonly filters: Filters };
 
 export class LinkOperations {
   readonly #context: ProjectContext;

@@ -15,7 +15,7 @@ import { LinkStreams } from './link-streams.ts';
 const ends = [0, 1] as const;
 
 /** Services of the project that its links need. */
-export interface WiredProject {
+interface WiredProject {
   /** Whether guests are to see that the node at the other end of a link does not run. */
   readonly replicates: () => boolean;
   readonly findNode: (nodeId: string) => OpenNode | undefined;

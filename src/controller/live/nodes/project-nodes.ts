@@ -36,12 +36,12 @@ import { mayBeDone, mayPass } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
 
-export interface PreparedNode extends Prepared<NodeObject> {
+interface PreparedNode extends Prepared<NodeObject> {
   readonly node: OpenNode;
 }
 
 /** Operations on links that the nodes of a project need. */
-export interface LinksOfNodes {
+interface LinksOfNodes {
   /** Ports of the node that have a link. */
   readonly endsOn: (nodeId: string) => { adapter: number; port: number }[];
   /** Deletes the links on a node that goes; errors of computes are left aside. @throws `storage_failed` */

@@ -10,7 +10,7 @@ import { drawingsOf } from './drawings-1x.ts';
 import { convertNode, type OldNode, type OldNodeMap } from './nodes-1x.ts';
 import { integerOr, type Raw, textOr } from './raw.ts';
 
-export interface UpgradedProject {
+interface UpgradedProject {
   readonly raw: Raw;
   /** Parts of the file without a counterpart: keys, nodes' ports and links. */
   readonly lost: readonly string[];

@@ -3,7 +3,7 @@ import { Answer, type Call, type Method, type Route, type RouteKey, type RouteSp
 import type { TSchema } from '../../../schema/type.ts';
 
 /** Differences of a route from its twin in `/v2`; what is absent is the same. */
-export interface TwinChange extends Partial<RouteSpec<TSchema | undefined>> {
+interface TwinChange extends Partial<RouteSpec<TSchema | undefined>> {
   /** Translates the request into one of the twin. @throws a fault */
   readonly request?: (call: Call) => Call;
   /** Translates the twin's answer. */

@@ -24,7 +24,7 @@ export interface Confinement {
   readonly stage: string;
 }
 
-export interface ConfinedCommand {
+interface ConfinedCommand {
   readonly program: string;
   readonly args: string[];
   /** Filter of system calls, for bubblewrap. */
@@ -33,7 +33,7 @@ export interface ConfinedCommand {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-export interface ConfineOptions extends Pick<BubblewrapSpec, 'workingFolder' | 'hasOwnNetwork'> {
+interface ConfineOptions extends Pick<BubblewrapSpec, 'workingFolder' | 'hasOwnNetwork'> {
   /** Default `alone`. */
   readonly ends?: 'parent' | 'alone';
   /** Arguments of `prlimit`, beside those of the user. */

@@ -9,9 +9,9 @@ import { requireProgram } from '../find-program.ts';
 import type { RunAs } from '../run-as.ts';
 
 /** Paths of a file or folder on the host and below the new root. */
-export type BoundPath = readonly [source: string, inside: string];
+type BoundPath = readonly [source: string, inside: string];
 
-export interface PrivateRoot {
+interface PrivateRoot {
   readonly reads: readonly BoundPath[];
   readonly writes: readonly BoundPath[];
   /** Absolute paths of libraries, the same inside. */

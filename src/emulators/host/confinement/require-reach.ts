@@ -11,7 +11,7 @@ const toolLimitMs = 30_000;
 const tryFiles = 'while [ $# -gt 0 ]; do test "$1" "$2" || { printf %s "$2"; exit 1; }; shift 2; done';
 const [mayRead, mayWrite] = [0o4, 0o2];
 
-export interface WantedReach {
+interface WantedReach {
   readonly written: readonly string[];
   readonly read: readonly string[];
 }

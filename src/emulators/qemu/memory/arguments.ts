@@ -24,7 +24,7 @@ export function incomingArguments({ machine }: Pick<MachineFacts, 'machine'>): s
 /** The file or folder of each of these stays in use. */
 const keptFiles = new Set(['-bios', '-kernel', '-initrd']);
 
-export interface ShadowFolders {
+interface ShadowFolders {
   readonly directory: string;
   readonly runtimeDirectory: string;
   /** Folder of all sockets and files of the other process. */

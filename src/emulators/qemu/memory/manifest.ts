@@ -13,7 +13,7 @@ import { checksumOf } from '../../host/file-checksum.ts';
 import type { MachineFacts } from './facts.ts';
 import type { VerifiedFiles } from './verified-files.ts';
 
-export interface Manifest {
+interface Manifest {
   /** Version of the manifest format. */
   readonly version: 1;
   readonly facts: MachineFacts;

@@ -70,7 +70,7 @@ async function orCold<T>(
   }
 }
 
-export interface MemoryCheck {
+interface MemoryCheck {
   readonly key: MemoryKey;
   /** Name of the node. */
   readonly name: string;

@@ -23,7 +23,7 @@ const settlingTurns = 4;
  */
 const settlingTurnsOfTaps = 24;
 
-export interface SaveParts {
+interface SaveParts {
   readonly node: NodeView;
   readonly host: Host;
   readonly key: MemoryKey;

@@ -32,7 +32,7 @@ const digLimitMs = 300_000;
 /** Folder of shadows, in the server's runtime folder. */
 const shadowFolder = 'm';
 
-export interface ShadowParts {
+interface ShadowParts {
   readonly node: NodeView;
   readonly host: Host;
   readonly record: QemuRecord;

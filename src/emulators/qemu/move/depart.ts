@@ -19,7 +19,7 @@ import { continueHere, lastRunning, sendRest } from './precopy.ts';
 
 const followMs = 20;
 
-export interface DepartureParts {
+interface DepartureParts {
   readonly offer: MoveOffer;
   readonly monitor: Monitor;
   readonly runtimeDirectory: string;
