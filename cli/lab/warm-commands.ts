@@ -92,7 +92,8 @@ const forkCommand: CliCommand = {
 const rewindCommand: CliCommand = {
   name: 'lab rewind',
   args: 'SNAPSHOT',
-  summary: 'Bring a lab to the state of a snapshot; machines continue where its memory has them. What came later is lost',
+  summary:
+    'Bring a lab to the state of a snapshot; machines continue where its memory has them. The present is kept: undo returns to it',
   options,
   examples: [{ line: 'patchbay lab rewind booted', does: 'Restore the state of the freeze' }],
   run: async (call) => {

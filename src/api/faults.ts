@@ -4,6 +4,7 @@
  */
 
 import { accountFaults } from './account-faults.ts';
+import { presentFaults } from './present-faults.ts';
 
 interface Row {
   readonly status: number;
@@ -80,6 +81,7 @@ const table = {
   snapshot_name_taken: { status: 409, says: 'The project has a snapshot named "{name}" already' },
   snapshot_name_invalid: { status: 409, says: 'The snapshot name is not usable: {reason}' },
   snapshot_failed: { status: 409, says: 'The snapshot "{name}" could not be {what}: {reason}' },
+  ...presentFaults,
   snapshots_damaged: { status: 409, says: 'The list of snapshots (snapshots.conf) is damaged and was left as it is: {reason}' },
   checkpoint_skipped: { status: 409, says: 'No checkpoint of the project "{name}" was taken: {reason}' },
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },

@@ -8,6 +8,8 @@ export const stagingPrefix = '.patchbay-';
 
 /** Memory of machines, by snapshot id. The leading dot keeps it out of copies and archives. */
 export const memoryFolder = '.memory';
+/** Presents that were kept before rewinds, by their ids. The leading dot keeps it out of copies and archives. */
+export const keptPresentsFolder = '.kept-presents';
 /** File with the frames that were in the links, beside the memory of a snapshot. */
 export const savedLinksName = 'links';
 /** File in a project's folder with the frames that its links receive when its nodes run. */
@@ -31,7 +33,8 @@ export const diskCopyPrefix = `${stagingPrefix}copy-`;
  * Server files directly in the project's folder. The last two patterns are incomplete copies of `project-files` and incomplete
  * uploads.
  */
-const ownNames = /^(?:snapshots|tmp|\.deleted-nodes|\.memory|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;
+const ownNames =
+  /^(?:snapshots|tmp|\.deleted-nodes|\.memory|\.kept-presents|\.patchbay-.*|\.project-files\..*|\.[0-9a-f]{12}\.tmp)$/;
 /** Project file, log, history, and temporary files beside them. */
 const projectFile = /\.gns3(?:\..*)?$/i;
 

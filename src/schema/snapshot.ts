@@ -73,6 +73,10 @@ export const SnapshotUpdate = Type.Object(
 /** Body of a restore; GNS3's clients may send any other key. */
 export const SnapshotRestore = Type.Object({
   memory: Type.Optional(Type.Boolean({ description: 'Not in GNS3: false leaves the nodes stopped. Default true' })),
+  keep_present: Type.Optional(
+    Type.Boolean({ description: 'Not in GNS3: false gives the present up; undo cannot bring it back then. Default true' }),
+  ),
 });
+export type SnapshotRestore = Static<typeof SnapshotRestore>;
 export type Snapshot = Readonly<Static<typeof Snapshot>>;
 export type SnapshotCreate = Static<typeof SnapshotCreate>;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { ensureGuest } from '../../demo/guest/guest.ts';
+import type { History } from '../../src/schema/history.ts';
 import { openTab, picture } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { withServer } from '../support/with-server.ts';
@@ -112,6 +113,18 @@ describe('the demo lab', { skip: noGuest }, () => {
     await page.getByRole('dialog').last().getByRole('button', { name: 'Rewind' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached', timeout: bootLimitMs });
     await page.getByText('3 nodes, 3 running').first().waitFor({ timeout: bootLimitMs });
+    // The present of before was kept, and one undo returns to it.
+    await page.keyboard.press('Control+z');
+    const [demo] = (await projects()).filter(({ name }) => name === 'Demo lab');
+    const history = () => client.get<History>(`/v2/projects/${demo?.project_id}/history`);
+    await waitFor(async () => (await history()).entries[0]?.inverts, { what: 'the rewind, undone', limitMs: bootLimitMs });
+    assert.equal((await history()).entries[1]?.action, 'project.rewound');
+    await page.getByText('3 nodes, 3 running').first().waitFor({ timeout: bootLimitMs });
+    await page.getByRole('button', { name: 'Actions for Demo lab' }).click();
+    await page.getByRole('menuitem', { name: 'Activity' }).click();
+    await page.getByText(/^Reverted: Rewound to “/).waitFor();
+    await page.getByText(/^Rewound to “/).waitFor();
+    await page.keyboard.press('Escape');
     const fork = (await projects()).find(({ name }) => name === 'Demo lab fork');
     await client.delete(`/v2/projects/${fork?.project_id}`);
     await page.keyboard.press('Escape');

@@ -113,7 +113,7 @@ test('a running lab is frozen and rewound, and forked; each goes its own way', a
   const after = await openTelnet(vm.console as number);
   await showsWord(after, 'kept');
   after.close();
-  assert.deepEqual(await hidden(project), ['.memory']);
+  assert.deepEqual(await hidden(project), ['.kept-presents', '.memory']);
   await client.post(`${snapshotPath}/restore`, { memory: false });
   assert.deepEqual(await status(project), ['stopped', 'stopped', 'started', 'stopped']);
   await client.delete(snapshotPath);

@@ -7,7 +7,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
-import { deletedNodesFolder, memoryFolder } from '../../src/schema/folders.ts';
+import { deletedNodesFolder, keptPresentsFolder, memoryFolder } from '../../src/schema/folders.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import type { Template } from '../../src/schema/template.ts';
@@ -68,7 +68,7 @@ async function settled(): Promise<void> {
   });
 }
 
-const keptFolders: ReadonlySet<string> = new Set([memoryFolder, deletedNodesFolder]);
+const keptFolders: ReadonlySet<string> = new Set([memoryFolder, deletedNodesFolder, keptPresentsFolder]);
 
 /** Nothing is half there. @returns the snapshots */
 async function consistent(): Promise<Snapshot[]> {

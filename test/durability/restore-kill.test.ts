@@ -1,10 +1,15 @@
-/** The server is killed while it restores: the project is as before or as restored, as a whole, and nothing lies around. */
+/**
+ * The server is killed while it restores, and while the restore is undone: the project is as before or as restored, as a whole, the present
+ * of before is kept, and nothing lies around.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
+import { keptPresentsFolder } from '../../src/schema/folders.ts';
+import type { History } from '../../src/schema/history.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import { RawClient } from '../support/raw-http.ts';
 import { startServer } from '../support/server.ts';
@@ -37,7 +42,7 @@ test('a machine of before does not run on at another compute when the server die
   process.kill(away.pid, 'SIGSTOP');
   try {
     const restoring = client
-      .send(`POST ${project.path}/snapshots/${snapshot.snapshot_id}/restore`, { body: {} })
+      .send(`POST ${project.path}/snapshots/${snapshot.snapshot_id}/restore`, { body: { keep_present: false } })
       .catch(() => undefined);
     const noted = () => readFile(join(server.dataDir, 'state', 'restores.log'), 'utf8').catch(() => '');
     await waitFor(async () => (await noted()).includes('"committed"'), { what: 'a rewind that is committed', everyMs: 10 });
@@ -59,7 +64,7 @@ test('a machine of before does not run on at another compute when the server die
   await client.delete(`/v2/computes/${compute_id}`);
 });
 
-test(`${kills} kills during restores`, { timeout: 600_000 }, async () => {
+test(`${kills} kills during restores, and as many during their undo`, { timeout: 600_000 }, async () => {
   const project = await createProject(client, { auto_close: false });
   const nodes = await Promise.all([1, 2, 3].map(() => createNode(client, project)));
   const { path: folder } = await client.get<{ path: string }>(project.path);
@@ -82,27 +87,44 @@ test(`${kills} kills during restores`, { timeout: 600_000 }, async () => {
   await write('kept');
   const snapshot = await client.post<Snapshot>(`${project.path}/snapshots`, { name: 'kept' });
   const states = new Set<string>();
-  for (let round = 0; round < kills; round++) {
-    await write('changed');
-    const asking = client.send(`POST ${project.path}/snapshots/${snapshot.snapshot_id}/restore`, { body: {} });
-    const answered = asking.then(
-      ({ status }) => status === 201,
+  /** Kills the server in the midst of a request. @returns the files' content, and whether the request was answered with success */
+  const killedDuring = async (path: string, what: string) => {
+    const answered = client.send(`POST ${project.path}${path}`, { body: {} }).then(
+      ({ status }) => status < 300,
       () => false,
     );
-    await pass(chance.between(1, 150));
+    await pass(chance.between(1, 900));
     await server.kill9();
-    const wasAcknowledged = await answered;
+    const isAnswered = await answered;
     await server.restart();
     await waitFor(async () => (await client.get(project.path)).status === 'opened', { what: 'the project, opened again' });
     const { positions, contents } = await read(client);
-    assert.equal(positions, String(contents.length), `round ${round}: ${positions} and ${contents}, seed ${chance.seed}`);
-    if (wasAcknowledged) assert.equal(contents, 'kept');
-    states.add(contents);
+    assert.equal(positions, String(contents.length), `${what}: ${positions} and ${contents}, seed ${chance.seed}`);
     assert.deepEqual(
-      (await readdir(folder)).filter((name) => name.startsWith('.')),
+      (await readdir(folder)).filter((name) => name.startsWith('.') && name !== keptPresentsFolder),
       [],
     );
     assert.deepEqual(await client.get(`${project.path}/snapshots`), [snapshot]);
+    states.add(`${contents} ${path === '/undo' ? 'by undo' : ''}`);
+    return { contents, isAnswered };
+  };
+  for (let round = 0; round < kills; round++) {
+    await write('changed');
+    const before = await client.get<History>(`${project.path}/history`);
+    const restored = await killedDuring(`/snapshots/${snapshot.snapshot_id}/restore`, `restore ${round}`);
+    if (restored.isAnswered) assert.equal(restored.contents, 'kept');
+    const after = await client.get<History>(`${project.path}/history`);
+    if (restored.contents === 'changed') {
+      assert.deepEqual(after, before);
+      continue;
+    }
+    assert.deepEqual([after.entries[0]?.action, after.entries.slice(1)], ['project.rewound', before.entries.slice(0, 99)]);
+    const undone = await killedDuring('/undo', `undo ${round}`);
+    if (undone.isAnswered) assert.equal(undone.contents, 'changed');
+    if (undone.contents === 'kept') await client.post(`${project.path}/undo`, {}, 200);
+    assert.equal((await read(client)).contents, 'changed');
+    const { undo } = await client.get<History>(`${project.path}/history`);
+    assert.equal(undo, before.undo, 'the step before the restore');
   }
   console.log(`seen after kills: ${[...states].join(', ')}`);
 });

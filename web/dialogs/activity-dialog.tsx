@@ -47,7 +47,12 @@ export function ActivityDialog({ project, close }: { readonly project: ProjectSt
     const isLarge = later.length > unasked.steps || items > unasked.items;
     if (isLarge && !(await ask(app, activityTexts.ask(later.length, items)))) return;
     isBusy.value = true;
-    await app.toasts.attempt(() => project.steps.run(() => app.api.post(`${project.path}/undo`, { until: step, step: last })));
+    const undo = (body: object) => app.api.post(`${project.path}/undo`, body);
+    const undoAll = async () => {
+      if (!later.some(({ isRewind }) => isRewind)) return undo({ until: step, step: last });
+      for (const one of later) await undo({ step: one.step });
+    };
+    await app.toasts.attempt(() => project.steps.run(undoAll));
     await app.toasts.attempt(() => read());
     isBusy.value = false;
   };

@@ -29,8 +29,9 @@ export const activityTexts = {
     const [kind = '', happened = ''] = action.split('.');
     const [one, several] = things[kind] ?? [kind, kind];
     const verb = verbs[happened] ?? happened;
-    if (kind === 'project') return `${verb} the settings`;
     const [name] = names;
+    if (action === 'project.rewound') return `Rewound to “${name ?? ''}”`;
+    if (kind === 'project') return `${verb} the settings`;
     if (count === 1) return `${verb} ${name || one}`;
     return `${verb} ${plural(count, one, several)}`;
   },

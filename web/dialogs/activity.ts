@@ -13,6 +13,8 @@ export interface ActivityStep {
   readonly words: string;
   /** Whether the step reverted another one. */
   readonly isRevert: boolean;
+  /** The project was rewound in it, which is undone in a request of its own. */
+  readonly isRewind: boolean;
   /** Whether undo can revert the step. */
   readonly isUndoable: boolean;
   /** Objects that it changed. */
@@ -43,6 +45,7 @@ export function activitySteps(
         by: nameOfClient(by),
         words: inverts === null ? own : activityTexts.reverted(words.get(inverts) ?? own),
         isRevert: inverts !== null,
+        isRewind: first.action === 'project.rewound',
         isUndoable: step !== null && known.has(step),
         ids: new Set(group.map(({ id }) => id)),
       },

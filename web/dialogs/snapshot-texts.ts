@@ -19,13 +19,19 @@ export const snapshotTexts = {
   noSnapshots: 'No snapshots yet.',
   askRestore: (name: string) => ({
     title: `Restore “${name}”?`,
-    text: 'All changes since this snapshot are lost. Take another snapshot first to keep them.',
+    text: 'The project as it is now is kept: Undo returns to it.',
     yes: 'Restore',
   }),
   askRewind: (name: string) => ({
     title: `Rewind to “${name}”?`,
-    text: 'All changes since then are lost, on disks and in memory. Freeze the project first to keep them.',
+    text: 'The project as it is now is kept, with the memory of its machines: Undo returns to it.',
     yes: 'Rewind',
+  }),
+  askGiveUp: (reason: string) => ({
+    title: 'Restore without a way back?',
+    text: `${reason}. All changes since the snapshot would be lost, and what is kept for Undo is deleted.`,
+    yes: 'Give the present up',
+    danger: true,
   }),
   askDeleteSnapshot: (name: string) => ({
     title: `Delete snapshot “${name}”?`,

@@ -4,7 +4,8 @@ import { useEffect } from 'preact/hooks';
 import type { CheckpointStatus } from '../../src/schema/checkpoint.ts';
 import type { Project, ProjectUpdate } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
-import { useApp } from '../state/app.ts';
+import { ApiError } from '../api.ts';
+import { type App, useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { useReadings } from '../ui/readings.ts';
@@ -31,7 +32,7 @@ export function useSnapshots(project: Project, close: () => void) {
     async restore({ name, snapshot_id, memory }) {
       if (!(await ask(app, memory ? snapshotTexts.askRewind(name) : snapshotTexts.askRestore(name)))) return;
       const what = memory ? snapshotTexts.rewinding : snapshotTexts.restoring;
-      if (await run(what, () => app.api.post(`${path}/${snapshot_id}/restore`))) close();
+      if (await run(what, () => restoreKeeping(app, `${path}/${snapshot_id}/restore`))) close();
     },
     async fork({ snapshot_id }, count) {
       await run(snapshotTexts.forking, async () => {
@@ -47,10 +48,7 @@ export function useSnapshots(project: Project, close: () => void) {
         await run(texts.deleting, () => app.api.delete(`${path}/${snapshot_id}`));
     },
   };
-  const take = (name: string, memory: boolean) =>
-    run(memory ? snapshotTexts.freezing : snapshotTexts.savingSnapshot, () =>
-      app.api.post(path, { name, ...(memory && { memory }) }).then(() => ''),
-    );
+  const take = (name: string, memory: boolean) => run(takingOf(memory), () => takeSnapshot(app, path, name, memory));
   const takeCheckpoint = () => run(snapshotTexts.takingCheckpoint, () => app.api.post(`${projectPath}/checkpoints`).then(() => ''));
   const change = (update: ProjectUpdate) =>
     app.toasts.attempt(async () => {
@@ -76,6 +74,23 @@ export function useSnapshots(project: Project, close: () => void) {
 function useChanges(read: () => void): void {
   const changes = useApp().project.value?.snapshotChanges.value;
   useEffect(read, [changes]);
+}
+
+const takingOf = (memory: boolean) => (memory ? snapshotTexts.freezing : snapshotTexts.savingSnapshot);
+
+async function takeSnapshot(app: App, path: string, name: string, memory: boolean): Promise<void> {
+  await app.api.post(path, { name, ...(memory && { memory }) });
+}
+
+/** Asks before it gives up a present that cannot be kept. @throws ApiError */
+async function restoreKeeping(app: App, path: string): Promise<void> {
+  try {
+    await app.api.post(path);
+  } catch (error) {
+    const isAsked = error instanceof ApiError && ['present_without_room', 'present_not_kept'].includes(error.code);
+    if (!isAsked || !(await ask(app, snapshotTexts.askGiveUp(error.message)))) throw error;
+    await app.api.post(path, { keep_present: false });
+  }
 }
 
 /** Runs one task at a time; `read` follows each. */

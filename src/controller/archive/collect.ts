@@ -7,7 +7,8 @@ import type { FrozenProject } from '../projects/project-environment.ts';
 import { copyRemote, type RemoteCopy } from './remote-files.ts';
 
 /** Captures are no part of a project: they are not kept in snapshots, nor exported. */
-const leaveOut = ['captures', 'snapshots'];
+export const captureFolder = 'captures';
+const leaveOut = [captureFolder, 'snapshots'];
 
 export interface Collecting {
   readonly source: KnownProject;

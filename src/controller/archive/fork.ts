@@ -16,7 +16,7 @@ import type { ForkedFrom } from '../../schema/project.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { Snapshot, SnapshotFork } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
-import { ProjectLog } from '../log/project-log.ts';
+import { beginLog } from '../log/begin-log.ts';
 import { canonical } from '../model/canonical.ts';
 import { FreshIds, type NewIdentity, renewTopology } from '../model/fresh-ids.ts';
 import { findKind } from '../model/node.ts';
@@ -30,9 +30,10 @@ import type { KnownProjects } from '../projects/projects.ts';
 import { stagingPrefix } from '../projects/registry.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { continueSchedules } from './continue-schedules.ts';
+import { snapshotsFolder } from './snapshot-index.ts';
 import type { MemoryRecord } from './snapshot-memory.ts';
-import { unpackSnapshot } from './snapshots.ts';
 import { stageMemory } from './stage-memory.ts';
+import { unpackSnapshot } from './unpack-snapshot.ts';
 
 export interface ForkOptions {
   readonly settings: Settings;
@@ -131,7 +132,7 @@ async function fill(
   const identity: NewIdentity = { projectId: randomUUID(), name, ids: new FreshIds(), resetMacAddresses: false };
   const folder = join(stagingPath, identity.projectId);
   await mkdir(folder);
-  const topology = await unpackSnapshot(project, snapshot, {
+  const topology = await unpackSnapshot(join(snapshotsFolder(project.path), snapshot.filename), {
     folder,
     floorBytes: settings.Server.min_free_bytes,
     isLastUse,
@@ -165,7 +166,8 @@ async function fillMemory(
   await stageMemory(project, computes, { path: memory.path, destinations, isLastUse });
   await each(forks, ({ folder, identity, entry }) => {
     const started = memory.started.flatMap((id) => identity.ids.find(id) ?? []);
-    return ProjectLog.begin(join(folder, projectFileName(entry.name)), Date.now(), { wanted: runningOf(started) });
+    const wanted = runningOf(started);
+    return beginLog(join(folder, projectFileName(entry.name)), { seq: Date.now(), history: [], wanted });
   });
 }
 

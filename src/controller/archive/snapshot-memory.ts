@@ -38,6 +38,9 @@ export interface Frozen {
   readonly record: MemoryRecord;
 }
 
+/** Complete memory, with its folder. */
+export type ReadyMemory = MemoryRecord & { readonly path: string };
+
 export interface SnapshotMemoryParts {
   readonly computes: Computes;
   readonly staging: StagingFolders;
@@ -82,7 +85,7 @@ export class SnapshotMemories {
 
   /** Describes the memory of a snapshot, also while it is being saved; undefined when there is none. */
   async describe(project: KnownProject, snapshotId: string): Promise<SnapshotMemory | undefined> {
-    return this.#saving.get(snapshotId)?.memory ?? (await this.#read(project, snapshotId))?.memory;
+    return this.#saving.get(snapshotId)?.memory ?? (await readMemory(this.pathOf(project, snapshotId)))?.memory;
   }
 
   /**
@@ -93,14 +96,13 @@ export class SnapshotMemories {
     project: KnownProject,
     { snapshot_id: snapshotId, name }: Snapshot,
     { what, isRequired }: { readonly what: 'restored' | 'forked'; readonly isRequired: boolean },
-  ): Promise<(MemoryRecord & { readonly path: string }) | undefined> {
+  ): Promise<ReadyMemory | undefined> {
     const saving = this.#saving.get(snapshotId);
     await saving?.done;
     const failure = saving || isRequired ? this.#failures.get(project)?.get(snapshotId) : undefined;
     if (failure !== undefined)
       throw fault('snapshot_failed', { name, what, reason: `the memory of its machines could not be saved: ${failure}` });
-    const record = await this.#read(project, snapshotId);
-    return record && { ...record, path: this.pathOf(project, snapshotId) };
+    return readMemory(this.pathOf(project, snapshotId));
   }
 
   /** Waits for running saves. */
@@ -119,15 +121,18 @@ export class SnapshotMemories {
     await Promise.all(saving.map(({ done }) => done));
   }
 
+  /** Waits for every memory of a project that is being saved. */
+  async settleProject(projectId: string): Promise<void> {
+    const saving = [...this.#saving.values()].filter(({ snapshot }) => snapshot.project_id === projectId);
+    await Promise.all(saving.map(({ done }) => done));
+  }
+
   pathOf(project: KnownProject, snapshotId: string): string {
     return join(project.path, memoryFolder, snapshotId);
   }
 
   async #complete(project: KnownProject, { snapshot, record, path }: Frozen & { path: string }): Promise<void> {
-    const { transport } = this.#parts.computes.local;
-    await transport.send('POST /v2/compute/projects/{project_id}/freeze/wait', { path: { project_id: project.id }, timeoutMs: 0 });
-    const memory: SnapshotMemory = { ...record.memory, status: 'ready', bytes: await sizeOnDisk(path) };
-    await writeFileAtomic(join(path, recordName), JSON.stringify({ ...record, memory }), 0o600);
+    const memory = await completeMemory({ project, computes: this.#parts.computes, path, record });
     const place = this.pathOf(project, snapshot.snapshot_id);
     await mkdir(dirname(place), { recursive: true, mode: 0o711 });
     await rename(path, place);
@@ -144,17 +149,34 @@ export class SnapshotMemories {
     const memory: SnapshotMemory = { ...record.memory, status: 'failed', bytes: 0, nodes: [] };
     project.notices.emit({ action: 'snapshot.updated', event: { ...snapshot, memory } });
   }
+}
 
-  async #read(project: KnownProject, snapshotId: string): Promise<MemoryRecord | undefined> {
-    const path = join(this.pathOf(project, snapshotId), recordName);
-    const text = await readRegularFile(path, largestRecord).catch(() => undefined);
-    if (text === undefined) return undefined;
-    try {
-      const record: unknown = JSON.parse(String(text));
-      return (await problemsOf(MemoryRecord, record)) === undefined ? (record as MemoryRecord) : undefined;
-    } catch {
-      return undefined;
-    }
+interface MemoryToComplete {
+  readonly project: KnownProject;
+  readonly computes: Computes;
+  /** The folder that the local compute fills. */
+  readonly path: string;
+  readonly record: MemoryRecord;
+}
+
+/** Waits for the memory of a frozen project, and writes its record. @throws why it could not be saved */
+export async function completeMemory({ project, computes, path, record }: MemoryToComplete): Promise<SnapshotMemory> {
+  const { transport } = computes.local;
+  await transport.send('POST /v2/compute/projects/{project_id}/freeze/wait', { path: { project_id: project.id }, timeoutMs: 0 });
+  const memory: SnapshotMemory = { ...record.memory, status: 'ready', bytes: await sizeOnDisk(path) };
+  await writeFileAtomic(join(path, recordName), JSON.stringify({ ...record, memory }), 0o600);
+  return memory;
+}
+
+/** Reads the record of complete memory; undefined when there is none. */
+export async function readMemory(path: string): Promise<ReadyMemory | undefined> {
+  const text = await readRegularFile(join(path, recordName), largestRecord).catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    const record: unknown = JSON.parse(String(text));
+    return (await problemsOf(MemoryRecord, record)) === undefined ? { ...(record as MemoryRecord), path } : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -4,41 +4,32 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { lstat, rename, rm } from 'node:fs/promises';
+import { lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
-import { DiskFloor } from '../../lib/disk-floor.ts';
-import { filesOnDisk, sizeOfCopy } from '../../lib/folder-size.ts';
-import { moveFolder } from '../../lib/make-folders.ts';
+import { filesOnDisk } from '../../lib/folder-size.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
+import type { Undone } from '../../schema/history.ts';
 import type { Project as ProjectObject } from '../../schema/project.ts';
-import type { Snapshot, SnapshotCreate } from '../../schema/snapshot.ts';
+import type { Snapshot, SnapshotCreate, SnapshotRestore } from '../../schema/snapshot.ts';
 import type { Computes } from '../computes/computes.ts';
-import { announceRemoved, partsOf } from '../live/snapshot-changes.ts';
-import { ProjectLog } from '../log/project-log.ts';
-import { canonical } from '../model/canonical.ts';
-import type { ProjectEntry, Topology } from '../model/topology.ts';
+import type { RewindStep, UndoDirection } from '../live/history/project-undo.ts';
+import type { Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
-import { runningOf } from '../model/wanted.ts';
-import { copyTree } from '../projects/copy-tree.ts';
-import { forgetElsewhere } from '../projects/forget-on-computes.ts';
 import type { KnownProject } from '../projects/project.ts';
 import { fileNameProblem } from '../projects/project-path.ts';
 import { stagingPrefix } from '../projects/registry.ts';
 import type { Restores } from '../projects/snapshot-restores.ts';
 import type { StagingFolders } from '../projects/staging-folders.ts';
 import { projectEntry } from '../zip/archive-entries.ts';
-import { extractArchive } from '../zip/extract.ts';
 import { archiveFolder } from '../zip/write-archive.ts';
 import { collectFiles } from './collect.ts';
-import { continueSchedules } from './continue-schedules.ts';
-import { readUpgraded } from './import.ts';
+import { Rewinds } from './rewinds.ts';
 import { describe, readSnapshots, snapshotSuffix, snapshotsFolder, writeSnapshots } from './snapshot-index.ts';
 import { type Frozen, type MemoryRecord, recordOf, SnapshotMemories } from './snapshot-memory.ts';
-import { stageMemory } from './stage-memory.ts';
 
 export interface SnapshotsOptions {
   readonly computes: Computes;
@@ -75,9 +66,12 @@ export class Snapshots {
   /** Counts by snapshot id how many forks are being made from it. */
   readonly uses = new UseCounts();
 
+  readonly #rewinds: Rewinds;
+
   constructor(options: SnapshotsOptions) {
     this.#options = options;
     this.memories = new SnapshotMemories(options);
+    this.#rewinds = new Rewinds({ ...options, memories: this.memories });
   }
 
   /** Lists the snapshots of an open or closed project. @throws snapshots_damaged */
@@ -142,51 +136,26 @@ export class Snapshots {
     return this.#alone(project, () => this.#remove(project, snapshot, onUnlisted));
   }
 
-  /**
-   * The project as it was, opened. Where the snapshot has memory, the nodes that ran run again, with `memory: false` and
-   * otherwise they are stopped. Its name, its id, its checkpoints and when it opens and closes stay as they are.
-   * @throws project_closed, snapshot_not_found, snapshot_failed, memory_refused; nothing has changed then
-   */
-  restore(project: KnownProject, snapshotId: string, { memory = true } = {}): Promise<Readonly<ProjectObject>> {
+  /** Makes the project what a snapshot holds: see `Rewinds.run`. @throws project_closed, snapshot_not_found, snapshot_failed, memory_refused */
+  restore(
+    project: KnownProject,
+    snapshotId: string,
+    { memory = true, keep_present = true }: SnapshotRestore = {},
+  ): Promise<Readonly<ProjectObject>> {
     return this.#alone(project, async () => {
-      const live = await project.live();
+      await project.live();
       const snapshot = find(await readSnapshots(project.path, project.id), snapshotId);
-      const { restores, computes } = this.#options;
       const saved = memory ? await this.memories.find(project, snapshot, { what: 'restored', isRequired: true }) : undefined;
-      const fill = async (staging: string) => {
-        const { nodes } = await this.#fill(project, snapshot, { staging, frozenAt: saved?.frozen_at }).catch((error: unknown) => {
-          throw failure(snapshot.name, 'restored', error);
-        });
-        if (!saved) return;
-        const ids = Object.fromEntries(nodes.map(({ node_id }) => [node_id, node_id]));
-        await stageMemory(project, computes, { path: saved.path, destinations: [{ path: staging, nodes: ids }] });
-      };
-      const before = partsOf(live);
-      const usedBefore = live.pastComputes();
-      const restored = await restores.replace(project.path, fill, (staging, { commit, swap }) => {
-        const wanted = runningOf(saved?.started ?? []);
-        const begin = () => {
-          const seq = live.seq + 1;
-          return ProjectLog.begin(join(staging, project.filename), seq, { wanted, incarnation: seq });
-        };
-        return project.replace({
-          beforeStop: async () => {
-            await begin();
-            await commit();
-          },
-          whenStopped: async () => {
-            // Stopping may have changed something.
-            await begin();
-            await swap();
-            await forgetElsewhere(project, computes, usedBefore);
-          },
-        });
-      });
-      announceRemoved(restored, before);
-      await project.resume(restored);
+      const source = join(snapshotsFolder(project.path), snapshot.filename);
+      await this.#rewinds.run(project, { name: snapshot.name, source, memory: saved, keeps: keep_present });
       project.notices.emit({ action: 'snapshot.restored', event: await this.#withMemory(project, snapshot) });
       return project.object;
     });
+  }
+
+  /** Undoes or redoes a rewind. @throws project_closed, undo_conflict, snapshot_failed, disk_floor; nothing has changed then */
+  revertRewind(project: KnownProject, direction: UndoDirection, rewind: RewindStep): Promise<Undone> {
+    return this.#alone(project, () => this.#rewinds.revert(project, direction, rewind));
   }
 
   /** Measures the files of a snapshot and of its memory on disk, in bytes by file. */
@@ -282,53 +251,9 @@ export class Snapshots {
       await rename(file, target);
     });
   }
-
-  async #fill(
-    project: KnownProject,
-    snapshot: Snapshot,
-    { staging, frozenAt }: { staging: string; frozenAt: number | undefined },
-  ): Promise<Topology> {
-    const topology = await unpackSnapshot(project, snapshot, { folder: staging, floorBytes: this.#options.floorBytes });
-    const { auto_close, auto_open, auto_start, checkpoint_bytes, checkpoint_minutes, name, project_id } = project.entry;
-    const kept = { auto_close, auto_open, auto_start, checkpoint_bytes, checkpoint_minutes, name, project_id };
-    const entry = canonical<ProjectEntry>({ ...topology.project, ...kept });
-    const restored = { ...topology, project: entry, links: continueSchedules(topology.links, frozenAt) };
-    await writeFileAtomic(join(staging, project.filename), await topologyText(restored, this.#options.version));
-    return restored;
-  }
 }
 
 const unfrozen = { paused_ms: 0, skew_ms: 0, frozen_at: 0, memory: [], cold: [] };
-
-export interface UnpackOptions {
-  /** An empty folder. */
-  readonly folder: string;
-  readonly floorBytes: number;
-  /** The snapshot is not needed any more: its files are moved where that is possible, and it is not listed then. */
-  readonly isLastUse?: boolean;
-  /** Content of a snapshot that was taken a moment before: it is not read then. */
-  readonly taken?: Topology | undefined;
-}
-
-/** Everything that a snapshot holds but the project file, which is read. */
-export async function unpackSnapshot(
-  project: KnownProject,
-  { filename }: Snapshot,
-  { folder, floorBytes, isLastUse = false, taken }: UnpackOptions,
-): Promise<Topology> {
-  const source = join(snapshotsFolder(project.path), filename);
-  if (!(await lstat(source)).isDirectory()) await extractArchive({ archive: source, folder, floorBytes });
-  else if (!isLastUse || !(await moveFolder(source, folder))) {
-    await new DiskFloor([folder], floorBytes).check(await sizeOfCopy(source, folder)).catch((error: Error) => {
-      throw fault('disk_floor', { reason: error.message });
-    });
-    await copyTree(source, folder);
-  }
-  const topology = taken ?? (await readUpgraded(folder));
-  await rm(join(folder, projectEntry));
-  await removeTree(join(folder, 'snapshots'));
-  return topology;
-}
 
 /** @throws snapshot_name_invalid */
 function snapshotFileName(name: string): string {

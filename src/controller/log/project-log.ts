@@ -22,10 +22,11 @@ import { readTopology } from '../model/read-topology.ts';
 import type { Topology } from '../model/topology.ts';
 import { topologyText } from '../model/topology-text.ts';
 import type { WantedRun } from '../model/wanted.ts';
+import { headerOf } from './begin-log.ts';
 import { ProjectHistory } from './project-history.ts';
 import { damaged, logPath, type ProjectState, replay, stateOf } from './project-state.ts';
 import { checkRecords } from './read-records.ts';
-import type { LogLine, LogRecord, ProjectChange, RecordOf, SnapshotHeader, UdpPorts } from './records.ts';
+import type { LogLine, LogRecord, ProjectChange, UdpPorts } from './records.ts';
 
 /** Content of a snapshot of the project, taken at one instant. */
 export interface Captured {
@@ -173,19 +174,6 @@ export class ProjectLog {
     await ProjectHistory.forget(file);
   }
 
-  /** The log of a project that is not open: its changes begin after `seq`. */
-  static async begin(
-    file: string,
-    seq: number,
-    { wanted, incarnation }: Pick<SnapshotHeader, 'wanted' | 'incarnation'>,
-  ): Promise<void> {
-    await rm(logPath(file), { force: true });
-    const { journal } = await Journal.open<LogLine>(logPath(file));
-    await journal
-      .append(headerOf(seq, { udp_ports: {}, ...(wanted && { wanted }), ...(incarnation && { incarnation }) }))
-      .finally(() => journal.close());
-  }
-
   /**
    * Keeps the log of an earlier version beside this one, which that version cannot read from then on. The project file is brought
    * up to date first: that version continues from there. False, and nothing happens, for a log of this version. @throws
@@ -249,13 +237,14 @@ export class ProjectLog {
     return [...before.filter(({ seq }) => seq < first), ...this.#kept];
   }
 
-  /** The changes after `since` until now; undefined when they are not remembered any more. */
+  /** The changes after `since` until now; undefined when they are not remembered any more, or a rewind is among them. */
   async recordsAfter(since: number): Promise<readonly LogRecord[] | undefined> {
     const until = this.#applied;
     const known = since >= this.#base ? this.#kept.slice() : await this.records();
     const oldest = since >= this.#base ? this.#base + 1 : known[0]?.seq;
     if (oldest === undefined || since < oldest - 1) return undefined;
-    return known.filter(({ seq }) => seq > since && seq <= until);
+    const missed = known.filter(({ seq }) => seq > since && seq <= until);
+    return missed.some(({ action }) => action === 'project.rewound') ? undefined : missed;
   }
 
   /** Brings the project file up to date and starts the log anew. @throws `storage_failed`; file and log are as good as before */
@@ -370,10 +359,6 @@ function isEarlier(records: readonly LogRecord[]): boolean {
   const knowsWanted = (record: LogRecord) =>
     record.action === 'node.wanted' || (record.action === 'project.snapshot' && record.event.wanted !== undefined);
   return records.length > 0 && !records.some(knowsWanted);
-}
-
-function headerOf(seq: number, event: SnapshotHeader): RecordOf<'project.snapshot'> {
-  return { seq, at: new Date().toISOString(), by: null, action: 'project.snapshot', event, was: null };
 }
 
 async function openJournal(file: string): Promise<{ journal: Journal<LogLine>; records: LogRecord[]; cutBytes: number }> {

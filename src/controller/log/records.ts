@@ -27,12 +27,22 @@ export interface SnapshotHeader {
   readonly incarnation?: number;
 }
 
+export interface Rewound {
+  readonly project_id: string;
+  /** Name of the snapshot. */
+  readonly name: string;
+  /** Id of the present that was kept before; null: none was. */
+  readonly kept: string | null;
+}
+
 /**
  * Payload of each action. `event` is sent to listeners; for nodes it has only the stored fields, because ports can be many and
  * follow from those. `was` is the state needed to revert the change, in the form of the project file.
  */
 export interface Payloads {
   'project.updated': { readonly event: ProjectEntry; readonly was: ProjectEntry };
+  /** The project became what a snapshot, or a kept present, holds. It is in the history alone: earlier versions cannot read it in a log. */
+  'project.rewound': { readonly event: Rewound; readonly was: null };
   'node.created': { readonly event: NodeEntry; readonly was: null };
   'node.updated': { readonly event: NodeEntry; readonly was: NodeEntry };
   'node.deleted': { readonly event: NodeEntry; readonly was: NodeEntry };

@@ -14,11 +14,13 @@ export interface Steps {
 }
 
 /**
+ * Derives the piles. `kept`: ids of the presents that are kept; a rewind without one cannot be reverted, nor can what was done before it.
+ *
  * Undo and redo do the same: they revert the changes of a step, by a step that names it (`inverts`) and is put on the other pile.
  * A new step leaves nothing to redo; a redo that was under way then is a new step, too. A step whose first changes are forgotten cannot
  * be reverted.
  */
-export function stepsOf(records: readonly LogRecord[]): Steps {
+export function stepsOf(records: readonly LogRecord[], kept: ReadonlySet<string> = new Set()): Steps {
   const undo: Step[] = [];
   const redo: Step[] = [];
   /** Ids of the steps of `undo`. */
@@ -39,7 +41,18 @@ export function stepsOf(records: readonly LogRecord[]): Steps {
     undo.push(step);
     undoable.add(step.id);
   }
-  return { undo, redo };
+  return { undo: reachable(undo, kept), redo: reachable(redo, kept) };
+}
+
+/** Id of the present that a step of a rewind kept; null: none. Undefined for other steps. */
+export function keptBy({ records: [record] }: Step): string | null | undefined {
+  return record?.action === 'project.rewound' ? record.event.kept : undefined;
+}
+
+/** The steps of a pile after the last rewind without a kept present. */
+function reachable(pile: Step[], kept: ReadonlySet<string>): Step[] {
+  const isBarrier = (id: string | null | undefined) => id !== undefined && !(id !== null && kept.has(id));
+  return pile.slice(pile.findLastIndex((step) => isBarrier(keptBy(step))) + 1);
 }
 
 /** Steps of which everything is remembered, in order. */

@@ -29,7 +29,7 @@ import { projectFileName } from './project-path.ts';
 
 interface Replacement {
   /** No change is under way; the nodes still run. What it throws leaves them running. */
-  readonly beforeStop: () => Promise<void>;
+  readonly beforeStop: (live: LiveProject) => Promise<void>;
   /** Replaces the files. */
   readonly whenStopped: () => Promise<void>;
 }
@@ -222,7 +222,7 @@ export class KnownProject {
   replace({ beforeStop, whenStopped }: Replacement): Promise<LiveProject> {
     return this.#life.run(async () => {
       if (this.liveNow) requireStill(this.liveNow);
-      if (!(await this.#shutDown({ before: () => beforeStop().then(() => undefined) })))
+      if (!(await this.#shutDown({ before: (live) => beforeStop(live).then(() => undefined) })))
         throw fault('project_closed', { name: this.name });
       try {
         await whenStopped();

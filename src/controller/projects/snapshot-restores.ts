@@ -7,17 +7,21 @@
  * which can be repeated: each step finds out whether it was done. A server that starts removes what was filling and finishes what was
  * complete; what was committed it finishes when it opens the project, whose nodes may still run.
  */
-import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/atomic-file.ts';
 import { DurableMap } from '../../lib/durable-map.ts';
 import type { Log } from '../../lib/log.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
+import { isUuid } from '../../schema/common.ts';
 import { deletedNodesFolder } from '../../schema/folders.ts';
+import { keptPresentPath } from '../log/kept-presents.ts';
 
 const stagingName = '.patchbay-restore';
 /** Folder in the staging folder with the earlier files, until they are removed. */
 const oldName = '.old';
+/** File in the staging folder with the id of the present that was kept: it gets the folders of nodes that were deleted in it. */
+export const keptNoteName = '.patchbay-kept';
 
 type RestoreState = 'filling' | 'committed' | 'complete';
 
@@ -94,6 +98,7 @@ export class Restores {
     const old = join(staging, oldName);
     const [next, current] = [join(staging, 'project-files'), join(folder, 'project-files')];
     if (await exists(next)) {
+      await moveDeletedNodes(staging, folder);
       if (!(await exists(old)) && (await exists(current))) await rename(current, old);
       await rename(next, current);
     }
@@ -101,13 +106,22 @@ export class Restores {
     const captures = join(current, 'captures');
     if ((await exists(join(old, 'captures'))) && !(await exists(captures))) await rename(join(old, 'captures'), captures);
     await removeTree(old);
-    // Deleted nodes of the earlier state cannot be restored any more.
-    await removeTree(join(folder, deletedNodesFolder));
+    await removeTree(join(staging, keptNoteName));
     await moveInto(staging, folder);
     await syncFolder(folder);
     await removeTree(staging);
     await this.#noted.delete(folder);
   }
+}
+
+/** Folders of deleted nodes go with the present in which undo can restore them; without one, they cannot be restored any more. */
+async function moveDeletedNodes(staging: string, folder: string): Promise<void> {
+  const deleted = join(folder, deletedNodesFolder);
+  const kept = await readFile(join(staging, keptNoteName), 'utf8').catch(() => '');
+  if (!isUuid(kept)) return removeTree(deleted);
+  await rename(deleted, join(keptPresentPath(folder, kept), 'files', deletedNodesFolder)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
 }
 
 /** Moves everything from one folder into another; folders that are in both are joined, anything else is replaced. */

@@ -6,12 +6,14 @@ import { Mutex } from '../../../lib/mutex.ts';
 import type { History, HistoryEntry, StepPreview, Undone } from '../../../schema/history.ts';
 import type { Outlook, RevertTarget } from '../../log/actions/action-rules.ts';
 import { conflictOf, invertChange, isMarker } from '../../log/actions/actions.ts';
+import { listKept } from '../../log/kept-presents.ts';
 import type { Action, LogRecord, ProjectChange } from '../../log/records.ts';
-import { type Step, stepsOf } from '../../log/steps.ts';
+import { type Step, type Steps, stepsOf } from '../../log/steps.ts';
 import type { ProjectCaptures } from '../captures/project-captures.ts';
 import type { ProjectChanges } from '../host/project-changes.ts';
 
 interface UndoableProject extends RevertTarget {
+  readonly folder: string;
   readonly links: RevertTarget['links'] & { idsOn(nodeId: string): string[] };
   readonly changes: ProjectChanges;
   readonly captures: Pick<ProjectCaptures, 'keepDuring'>;
@@ -22,6 +24,16 @@ interface UndoableProject extends RevertTarget {
 const nothing: ProjectChange = { action: 'step.empty', event: {}, was: null, undoable: true };
 
 export type UndoDirection = 'undo' | 'redo';
+
+/** A step that is reverted by restoring the present that was kept before it. */
+export interface RewindStep {
+  readonly step: number;
+  /** Time of the rewind: ISO 8601, UTC. */
+  readonly at: string;
+  /** Name of the snapshot. */
+  readonly name: string;
+  readonly kept: string | null;
+}
 
 export class ProjectUndo {
   readonly #project: UndoableProject;
@@ -38,8 +50,26 @@ export class ProjectUndo {
     const shown = records.filter(({ action, seq }) => !isMarker(action) && seq < before);
     const entries = shown.slice(-limit).reverse().map(entryOf);
     const steps = new Set(entries.map(({ step }) => step));
-    const undoable = stepsOf(records).undo.flatMap(({ id }) => (steps.has(id) ? [id] : []));
-    return { entries, undoable: undoable.reverse(), ...upcomingOf(records) };
+    const piles = await this.#stepsOf(records);
+    const undoable = piles.undo.flatMap(({ id }) => (steps.has(id) ? [id] : []));
+    return { entries, undoable: undoable.reverse(), ...upcomingOf(piles) };
+  }
+
+  /**
+   * The rewind that the next undo or redo would revert; undefined when it would revert other changes.
+   * @throws `nothing_to_undo`; `undo_conflict` when it is another step than `expected`
+   */
+  async findRewind(direction: UndoDirection, expected?: number): Promise<RewindStep | undefined> {
+    const { id, records } = await this.#upcoming(direction, expected);
+    const [record] = records;
+    if (record?.action !== 'project.rewound') return undefined;
+    const { at, event } = record;
+    return { step: id, at, name: event.name, kept: event.kept };
+  }
+
+  /** Describes a revert that is done: the step that reverted this one. */
+  async describeRevert(step: number): Promise<Undone> {
+    return this.#describe([step]);
   }
 
   /**
@@ -65,7 +95,7 @@ export class ProjectUndo {
    */
   takeUntil(until: number, expected?: number): Promise<Undone> {
     return this.#mutex.run(async () => {
-      const all = stepsOf(await this.#project.records()).undo;
+      const { undo: all } = await this.#stepsOf(await this.#project.records());
       requireNext('undo', all.at(-1), expected);
       if (until > 0 && !all.some(({ id }) => id === until))
         throw fault('undo_conflict', { reason: `step ${until} is none that undo could revert` });
@@ -81,12 +111,21 @@ export class ProjectUndo {
   }
 
   async #next(direction: UndoDirection, expected?: number): Promise<Step> {
-    const step = stepsOf(await this.#project.records())[direction].at(-1);
-    if (!step) throw fault('nothing_to_undo', { what: direction });
-    requireNext(direction, step, expected);
+    const step = await this.#upcoming(direction, expected);
     const reason = findConflict(step.records, this.#project);
     if (reason !== undefined) throw fault('undo_conflict', { reason });
     return step;
+  }
+
+  async #upcoming(direction: UndoDirection, expected?: number): Promise<Step> {
+    const step = (await this.#stepsOf(await this.#project.records()))[direction].at(-1);
+    if (!step) throw fault('nothing_to_undo', { what: direction });
+    requireNext(direction, step, expected);
+    return step;
+  }
+
+  async #stepsOf(records: readonly LogRecord[]): Promise<Steps> {
+    return stepsOf(records, await listKept(this.#project.folder));
   }
 
   /** Reverts the steps in this order; all changes become durable at once. */
@@ -117,11 +156,15 @@ export class ProjectUndo {
       if (isFault(error) && error.status === 404) throw fault('undo_conflict', { reason: error.message }, { cause: error });
       throw error;
     }
+    return this.#describe(steps.map(({ id }) => id));
+  }
+
+  async #describe(reverted: readonly number[]): Promise<Undone> {
     const records = await this.#project.records();
     const inverting = new Map(records.map(({ inverts, step }) => [inverts, step]));
     const ofSteps = Map.groupBy(records, ({ step }) => step);
-    const changes = steps.flatMap(({ id }) => ofSteps.get(inverting.get(id)) ?? []);
-    return { step: (steps.at(-1) as Step).id, changes: changes.map(entryOf), ...upcomingOf(records) };
+    const changes = reverted.flatMap((id) => ofSteps.get(inverting.get(id)) ?? []);
+    return { step: reverted.at(-1) ?? 0, changes: changes.map(entryOf), ...upcomingOf(await this.#stepsOf(records)) };
   }
 
   /** Reverts a step. The changes form a step that names it. */
@@ -151,8 +194,7 @@ function rewiredIn({ records }: Step): string[] {
 }
 
 /** Returns the steps that the next undo and redo would revert. */
-function upcomingOf(records: readonly LogRecord[]): Pick<History, UndoDirection | 'preview'> {
-  const steps = stepsOf(records);
+function upcomingOf(steps: Steps): Pick<History, UndoDirection | 'preview'> {
   const [undo, redo] = [steps.undo.at(-1), steps.redo.at(-1)];
   const preview = { undo: undo ? previewOf(undo) : null, redo: redo ? previewOf(redo) : null };
   return { undo: undo?.id ?? null, redo: redo?.id ?? null, preview };

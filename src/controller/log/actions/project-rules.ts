@@ -1,11 +1,15 @@
 /** Records of the project's own fields. */
+import { nullable, strict, Uuid } from '../../../schema/common.ts';
+import { Type } from '../../../schema/type.ts';
 import { canonical } from '../../model/canonical.ts';
 import { StoredProject } from '../../model/stored.ts';
 import type { ProjectEntry } from '../../model/topology.ts';
 import { withoutView } from '../../model/view-settings.ts';
 import { type ActionRules, differing, isAsLeft } from './action-rules.ts';
 
-export const projectRules: { 'project.updated': ActionRules<'project.updated'> } = {
+type ProjectAction = 'project.updated' | 'project.rewound';
+
+export const projectRules: { [A in ProjectAction]: ActionRules<A> } = {
   'project.updated': {
     schema: { event: StoredProject, was: StoredProject },
     apply: (state, { event }) => {
@@ -17,6 +21,14 @@ export const projectRules: { 'project.updated': ActionRules<'project.updated'> }
         : 'the settings of the project were changed since',
     invert: (project, { event, was }) => project.update(withoutView(differing(was, event))),
     // Listeners of the controller are sent it; they have no `seq`.
+    notice: () => undefined,
+  },
+  'project.rewound': {
+    schema: { event: Type.Object({ project_id: Uuid, name: Type.String(), kept: nullable(Uuid) }, strict), was: Type.Null() },
+    apply: () => undefined,
+    // The kept present is restored instead: `archive/rewinds.ts`.
+    conflict: () => 'the project was rewound in it. Undo the changes after the rewind, and then the rewind',
+    invert: async () => undefined,
     notice: () => undefined,
   },
 };

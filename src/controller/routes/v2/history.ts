@@ -1,10 +1,10 @@
 import { fault } from '../../../api/faults.ts';
-import { type Route, route } from '../../../api/route.ts';
+import { requirePrivilege } from '../../../api/rights.ts';
+import { type Call, type Route, route } from '../../../api/route.ts';
 import { History, historyLimit, Undone, UndoRequest, UndoUntilRequest } from '../../../schema/history.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import type { UndoDirection } from '../../live/history/project-undo.ts';
-import type { KnownProject } from '../../projects/project.ts';
 import { anyChange } from '../common-rights.ts';
 
 const own = true;
@@ -13,7 +13,8 @@ const page = {
   before: Type.Integer({ minimum: 1, description: 'Only changes before this seq' }),
 };
 
-export function historyRoutes({ projects }: Controller): Route[] {
+export function historyRoutes(controller: Controller): Route[] {
+  const { projects } = controller;
   const body = UndoRequest;
   return [
     route(
@@ -40,22 +41,35 @@ export function historyRoutes({ projects }: Controller): Route[] {
         reply: Undone,
         own,
       },
-      ({ path, body: { step, until } }) => {
-        const project = projects.get(path.project_id);
-        if (until === undefined) return take(project, 'undo', step);
+      (call) => {
+        const { step, until } = call.body;
+        if (until === undefined) return take(controller, call, 'undo');
+        const project = projects.get(call.path.project_id);
         return project.changeAlone((live) => live.undo.takeUntil(until, step));
       },
     ),
     route(
       'POST /v2/projects/{project_id}/redo',
       { right: anyChange, summary: 'Redo the step that was undone last, or only if it is this one', body, reply: Undone, own },
-      ({ path, body: { step } }) => take(projects.get(path.project_id), 'redo', step),
+      (call) => take(controller, call, 'redo'),
     ),
   ];
 }
 
-/** A step of several changes waits until no other change is under way; a step of one does not. */
-async function take(project: KnownProject, direction: UndoDirection, step?: number): Promise<Undone> {
+interface UndoCall extends Pick<Call, 'caller'> {
+  readonly path: { readonly project_id: string };
+  readonly body: UndoRequest;
+}
+
+/** A rewind is reverted by another one. A step of several changes waits until no other change is under way; a step of one does not. */
+async function take({ projects, snapshots }: Controller, call: UndoCall, direction: UndoDirection): Promise<Undone> {
+  const project = projects.get(call.path.project_id);
+  const { step } = call.body;
+  const rewind = await project.change((live) => live.undo.findRewind(direction, step));
+  if (rewind) {
+    requirePrivilege(call, 'Snapshot.Restore', `/projects/${project.id}/snapshots`);
+    return snapshots.revertRewind(project, direction, rewind);
+  }
   const undone = await project.change((live) => live.undo.take(direction, step));
   return undone ?? project.changeAlone((live) => live.undo.takeAlone(direction, step));
 }
