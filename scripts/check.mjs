@@ -8,7 +8,7 @@ import { runTests } from './test-runner.mjs';
 
 const patterns = [
   'test/tools/*.test.ts',
-  // They wait most of their time: while others compute, if they begin early.
+  // Tests of the scripts wait most of their time: they begin early, and others compute meanwhile.
   'scripts/**/*.test.mjs',
   '{src,lab,cli}/**/*.test.ts',
   'web/**/*.test.ts',

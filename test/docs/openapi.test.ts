@@ -11,6 +11,7 @@ import { Compile } from 'typebox/compile';
 import type { ApiDocument, Operation } from '../../src/api/openapi/document.ts';
 import { implementedTypes } from '../../src/emulators/kinds.ts';
 import { Type } from '../../src/schema/type.ts';
+import { serverProgram } from '../support/server.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -91,7 +92,7 @@ describe('patchbay openapi', () => {
   let document: ApiDocument;
   let operations: Described[] = [];
   before(async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [resolve(root, 'src/main.ts'), 'openapi'], {
+    const { stdout } = await promisify(execFile)(process.execPath, [serverProgram, 'openapi'], {
       maxBuffer: 64 * 1024 * 1024,
     });
     document = JSON.parse(stdout) as ApiDocument;
@@ -106,7 +107,7 @@ describe('patchbay openapi', () => {
   });
 
   it('ends quietly when its reader has enough', async () => {
-    const child = spawn(process.execPath, [resolve(root, 'src/main.ts'), 'openapi'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [serverProgram, 'openapi'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.once('data', () => child.stdout.destroy());
     const [words, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     assert.deepEqual([code, words], [0, '']);
