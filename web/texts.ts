@@ -53,6 +53,8 @@ export const texts = {
   details: 'Details',
   settings: 'Settings',
   loading: 'Loading…',
+  notLoaded: 'This part of the page could not be loaded: the server is away, or was upgraded.',
+  loadPageAgain: 'Load the page again',
   deleting: 'Deleting…',
   sending: 'Uploading…',
   unpacking: 'Unpacking the project…',

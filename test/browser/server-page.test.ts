@@ -130,5 +130,23 @@ describe('the server’s page', () => {
     }
   });
 
+  it('says when its code cannot be loaded, and loads the page again when the server is there', async () => {
+    const { page: tab } = await openTab(server.url);
+    await tab.getByRole('link', { name: 'Server' }).waitFor();
+    // Files of an earlier version: an upgraded server has none of their names.
+    await tab.route(/\.js$/, (route) => route.fulfill({ status: 404 }));
+    await tab.getByRole('link', { name: 'Server' }).click();
+    await tab.getByRole('alert').getByText('This part of the page could not be loaded').waitFor();
+    await tab.route('**/v2/version', (route) => route.abort());
+    await tab.getByRole('button', { name: 'Load the page again' }).click();
+    await tab.getByText('The server does not answer').first().waitFor();
+    await tab.getByText('This part of the page could not be loaded').waitFor();
+    await tab.unroute(/\.js$/);
+    await tab.unroute('**/v2/version');
+    await tab.getByRole('button', { name: 'Load the page again' }).click();
+    await tab.getByRole('heading', { name: 'Computes' }).waitFor();
+    await tab.close();
+  });
+
   it('causes no error in the page', () => assert.deepEqual(problems, []));
 });
