@@ -60,11 +60,7 @@ export class ProjectUndo {
    * @throws `nothing_to_undo`; `undo_conflict` when it is another step than `expected`
    */
   async findRewind(direction: UndoDirection, expected?: number): Promise<RewindStep | undefined> {
-    const { id, records } = await this.#upcoming(direction, expected);
-    const [record] = records;
-    if (record?.action !== 'project.rewound') return undefined;
-    const { at, event } = record;
-    return { step: id, at, name: event.name, kept: event.kept };
+    return rewindOf(await this.#upcoming(direction, expected));
   }
 
   /** Describes a revert that is done: the step that reverted this one. */
@@ -74,12 +70,15 @@ export class ProjectUndo {
 
   /**
    * Reverts the last step, or the last that was undone. `expected`: only if it is this one. Returns undefined, with nothing done,
-   * when several things must change, for which no other change may be under way.
+   * when several things must change, for which no other change may be under way, and a rewind, which is reverted by another one.
    * @throws `nothing_to_undo`; `undo_conflict` with nothing changed; why a node or link cannot be made
    */
-  take(direction: UndoDirection, expected?: number): Promise<Undone | undefined> {
+  take(direction: UndoDirection, expected?: number): Promise<Undone | RewindStep | undefined> {
     return this.#mutex.run(async () => {
-      const step = await this.#next(direction, expected);
+      const step = await this.#upcoming(direction, expected);
+      const rewind = rewindOf(step);
+      if (rewind) return rewind;
+      this.#requireRevertible(step);
       return this.#isOneChange(step) ? this.#answer([step], () => this.#invert(step)) : undefined;
     });
   }
@@ -112,9 +111,14 @@ export class ProjectUndo {
 
   async #next(direction: UndoDirection, expected?: number): Promise<Step> {
     const step = await this.#upcoming(direction, expected);
-    const reason = findConflict(step.records, this.#project);
-    if (reason !== undefined) throw fault('undo_conflict', { reason });
+    this.#requireRevertible(step);
     return step;
+  }
+
+  /** @throws undo_conflict */
+  #requireRevertible({ records }: Step): void {
+    const reason = findConflict(records, this.#project);
+    if (reason !== undefined) throw fault('undo_conflict', { reason });
   }
 
   async #upcoming(direction: UndoDirection, expected?: number): Promise<Step> {
@@ -125,7 +129,8 @@ export class ProjectUndo {
   }
 
   async #stepsOf(records: readonly LogRecord[]): Promise<Steps> {
-    return stepsOf(records, await listKept(this.#project.folder));
+    const isRewound = records.some(({ action }) => action === 'project.rewound');
+    return isRewound ? stepsOf(records, await listKept(this.#project.folder)) : stepsOf(records);
   }
 
   /** Reverts the steps in this order; all changes become durable at once. */
@@ -179,6 +184,12 @@ export class ProjectUndo {
       }),
     );
   }
+}
+
+function rewindOf({ id, records: [record] }: Step): RewindStep | undefined {
+  if (record?.action !== 'project.rewound') return undefined;
+  const { at, event } = record;
+  return { step: id, at, name: event.name, kept: event.kept };
 }
 
 /** @throws undo_conflict when the next step is another one than the client expects */

@@ -65,12 +65,11 @@ interface UndoCall extends Pick<Call, 'caller'> {
 async function take({ projects, snapshots }: Controller, call: UndoCall, direction: UndoDirection): Promise<Undone> {
   const project = projects.get(call.path.project_id);
   const { step } = call.body;
-  const rewind = await project.change((live) => live.undo.findRewind(direction, step));
-  if (rewind) {
-    requirePrivilege(call, 'Snapshot.Restore', `/projects/${project.id}/snapshots`);
-    return snapshots.revertRewind(project, direction, rewind);
-  }
   const undone = await project.change((live) => live.undo.take(direction, step));
+  if (undone && 'kept' in undone) {
+    requirePrivilege(call, 'Snapshot.Restore', `/projects/${project.id}/snapshots`);
+    return snapshots.revertRewind(project, direction, undone);
+  }
   return undone ?? project.changeAlone((live) => live.undo.takeAlone(direction, step));
 }
 
