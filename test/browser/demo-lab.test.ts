@@ -120,8 +120,7 @@ describe('the demo lab', { skip: noGuest }, () => {
     await waitFor(async () => (await history()).entries[0]?.inverts, { what: 'the rewind, undone', limitMs: bootLimitMs });
     assert.equal((await history()).entries[1]?.action, 'project.rewound');
     await page.getByText('3 nodes, 3 running').first().waitFor({ timeout: bootLimitMs });
-    await page.getByRole('button', { name: 'Actions for Demo lab' }).click();
-    await page.getByRole('menuitem', { name: 'Activity' }).click();
+    await page.getByRole('button', { name: 'Activity', exact: true }).click();
     await page.getByText(/^Reverted: Rewound to “/).waitFor();
     await page.getByText(/^Rewound to “/).waitFor();
     await page.keyboard.press('Escape');

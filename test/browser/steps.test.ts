@@ -126,7 +126,6 @@ describe('a gesture on several items', () => {
     await waitFor(async () => (await placeOf(23)).x === from.x + presses * 10, { what: 'all movements' });
     // The server has the last movement before the page has its answer.
     await waitFor(() => unanswered.size === 0, { what: 'the answers of all movements' });
-    await page.unroute('**/bulk');
     assert.deepEqual(requests, [`${project.path}/bulk`, `${project.path}/bulk`]);
   });
 

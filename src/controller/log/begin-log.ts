@@ -1,5 +1,4 @@
 /** Writes the log and the history of a project that is not open, and the header with which a log begins. */
-import { rm } from 'node:fs/promises';
 import { Journal } from '../../lib/journal.ts';
 import { historyPath } from './project-history.ts';
 import { logPath } from './project-state.ts';
@@ -12,12 +11,11 @@ interface NewLog extends Pick<SnapshotHeader, 'wanted' | 'incarnation'> {
   readonly history: readonly LogRecord[];
 }
 
-/** Begins the log and the history of the project file. */
+/** Begins the log and the history of the project file, or replaces both: whenever the server dies, the history reaches as far as the log says. */
 export async function beginLog(file: string, { seq, history, wanted, incarnation }: NewLog): Promise<void> {
   const event = { udp_ports: {}, history: seq, ...(wanted && { wanted }), ...(incarnation && { incarnation }) };
-  await write(logPath(file), [headerOf(seq, event)]);
   if (history.length > 0) await write(historyPath(file), history);
-  else await rm(historyPath(file), { force: true });
+  await write(logPath(file), [headerOf(seq, event)]);
 }
 
 export function headerOf(seq: number, event: SnapshotHeader): RecordOf<'project.snapshot'> {
@@ -25,7 +23,6 @@ export function headerOf(seq: number, event: SnapshotHeader): RecordOf<'project.
 }
 
 async function write(path: string, records: readonly LogRecord[]): Promise<void> {
-  await rm(path, { force: true });
   const { journal } = await Journal.open<LogLine>(path);
   await journal.restart(() => records).finally(() => journal.close());
 }

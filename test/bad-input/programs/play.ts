@@ -318,8 +318,16 @@ export class Player {
   }
 }
 
-/** A start that was not answered is carried out once the server runs again, if it was recorded. */
+/**
+ * A start that was not answered is carried out once the server runs again, if it was recorded; a node that a full disk kept from being made
+ * is made once there is room.
+ */
 async function isSettled(client: RawClient, id: string): Promise<boolean> {
+  const problems = await client.get<{ message: string }[]>(`/v2/projects/${id}/problems`);
+  assert.deepEqual(
+    problems.filter(({ message }) => message.includes('ENOSPC')),
+    [],
+  );
   const { nodes } = await client.get<ProjectPlacement>(`/v2/projects/${id}/placement`);
   const shown = await client.get<{ node_id: string; status: string }[]>(`/v2/projects/${id}/nodes`);
   const status = new Map(shown.map((node) => [node.node_id, node.status]));
