@@ -21,6 +21,9 @@ const objectOf = (event: LinkEvent): object => withoutExtras(event);
 const noExtras: LinkExtras = { schedule: null, mirror: null };
 /** The key under which an `Outlook` records whether a port will have a link. */
 const portOf = ({ node_id, adapter_number, port_number }: LinkEnd) => `${node_id}/${adapter_number}/${port_number}`;
+/** A schedule that continues after a rewind is the same, although it began later. */
+const withAnyStart = <L extends { readonly schedule?: object | null }>(link: L): L =>
+  link.schedule ? { ...link, schedule: { ...link.schedule, started_at: 0 } } : link;
 const missing = 'the link does not exist any more';
 
 export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
@@ -50,7 +53,8 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
       if (mirror && !(willExist(mirror.node_id) ?? project.nodes.find(mirror.node_id) !== undefined))
         return 'the node to which the link was mirrored does not exist any more';
       if (mirror && project.links.isTaken(mirror)) return 'the port to which the link was mirrored is used by another link';
-      return isSeen(event.link_id) || isAsLeft({ ...noExtras, ...link.entry }, event, differing(was, event))
+      return isSeen(event.link_id) ||
+        isAsLeft(withAnyStart({ ...noExtras, ...link.entry }), withAnyStart(event), differing(was, event))
         ? undefined
         : 'the link was changed since';
     },
