@@ -71,7 +71,7 @@ export class ComputeAnnouncements {
       const { isLocal, transport } = compute;
       if (!isLocal && !transport.state.connected) return notClosedOn(compute, project_id);
       await transport.send('POST /v2/compute/projects/{project_id}/close', { path }).catch((error: unknown) => {
-        if (!isLocal && !isFault(error, 'project_not_found')) notClosedOn(compute, project_id);
+        if (!isFault(error, 'project_not_found')) notClosedOn(compute, project_id);
       });
     });
   }
