@@ -166,6 +166,19 @@ test('an adopted child that ends by itself is lost; one that ignores SIGTERM is 
   assert.equal((await taken?.stop({ graceMs: 30 }))?.how, 'killed');
 });
 
+test('a child that becomes another program at that moment is adopted', async () => {
+  const again = join(folder, 'again.sh');
+  await writeFile(again, 'exec sh "$0"\n');
+  const child = await spawnChild(spec(`exec sh ${again}`));
+  const record = { pid: child.pid, startTime: child.startTime, logFile: join(folder, `log${count}`), runDirectory: folder };
+  for (let look = 0; look < 200; look++) {
+    const adopted = await adoptChild(record);
+    assert.ok(adopted, `look ${look}`);
+    adopted.release();
+  }
+  await child.stop({ graceMs: 1000 });
+});
+
 test('a pid that is now another process, or another server’s, is not adopted', async () => {
   const child = await spawnChild(spec('exec sleep 64'));
   const record = { pid: child.pid, startTime: child.startTime, logFile: join(folder, 'log') };

@@ -1,6 +1,6 @@
 /** Process groups as a whole: signals, and the end of members that outlive their leader. */
 import type { ChildRecord } from './child.ts';
-import { groupMembers, isRunning, processEnvironment } from './proc.ts';
+import { groupMembers, isRunning, settledEnvironment } from './proc.ts';
 
 /** Sends a signal to every member of a group; false when there is none. */
 export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
@@ -47,6 +47,6 @@ export async function endGroup(group: number, graceMs: number): Promise<void> {
 export async function adoptionFailed(record: ChildRecord & { readonly runDirectory?: string }, marker: string): Promise<boolean> {
   if (!(record.pid > 0) || !isRunning(record.pid, record.startTime)) return true;
   if (record.runDirectory === undefined) return false;
-  const environment = processEnvironment(record.pid);
+  const environment = await settledEnvironment(record.pid, 100);
   return environment !== undefined && !environment.includes(`\0${marker}=${record.runDirectory}\0`);
 }

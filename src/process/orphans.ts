@@ -1,7 +1,7 @@
 /** Finds and ends processes that a server started before it died, and that no server adopted. */
 import { runMarker } from './child.ts';
 import { signalProcess } from './group.ts';
-import { commandLine, isRunning, listPids, processEnvironment, processFacts } from './proc.ts';
+import { commandLine, isRunning, listPids, processFacts, settledEnvironment } from './proc.ts';
 
 export interface Marked {
   readonly pid: number;
@@ -21,7 +21,8 @@ export async function listMarked(runDirectory: string): Promise<Marked[]> {
     if (pid === process.pid) continue;
     const facts = processFacts(pid);
     if (facts === undefined || facts.state === 'Z') continue;
-    const environment = processEnvironment(pid);
+    // Threads of the kernel have none, and no session.
+    const environment = await settledEnvironment(pid, facts.session === 0 ? 0 : 3);
     const isOurs = environment?.includes(wanted) ?? (await commandLine(pid)).includes(`${runDirectory}/`);
     // Looked at again: the pid may have changed hands between the two readings.
     if (isOurs && isRunning(pid, facts.startTime)) {

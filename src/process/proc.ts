@@ -125,11 +125,23 @@ export async function groupMembers(group: number): Promise<number[]> {
  * The environment a process was started with, each variable between two zero bytes; undefined when it cannot be read (ended, or another
  * user's). Synchronous as `processFacts`: a start looks at all processes of the host, and four jobs for threads each take ten times as long.
  */
-export function processEnvironment(pid: number): string | undefined {
+function processEnvironment(pid: number): string | undefined {
   try {
     return `\0${readFileSync(`/proc/${pid}/environ`, 'utf8')}`;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Reads the environment of a process. It is empty for a moment while the process becomes another program: then it is read again, 10 ms later,
+ * `readings` times at most.
+ */
+export async function settledEnvironment(pid: number, readings: number): Promise<string | undefined> {
+  for (let left = readings; ; left--) {
+    const environment = processEnvironment(pid);
+    if (environment !== '\0' || left === 0) return environment;
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
