@@ -132,6 +132,18 @@ describe('nodes', () => {
     assert.equal((await bench.inProject<NodeObject[]>('GET /nodes')).length, 1);
   });
 
+  it('whose compute cannot be reached stay, and so do their links', async () => {
+    const [one, other] = [await bench.addNode('PC1'), await bench.addNode('PC2')];
+    await bench.addLink(one, other);
+    const { transport } = bench.controller.computes.local;
+    const cut = mock.method(transport, 'connect', async () => {
+      throw fault('compute_unreachable', { name: 'one', request: 'x', reason: 'no answer' });
+    });
+    await assert.rejects(bench.inProject(`DELETE /nodes/${one.node_id}`), refusal('compute_unreachable'));
+    cut.mock.restore();
+    assert.deepEqual(await bench.inProject('GET /stats'), { drawings: 0, links: 1, nodes: 2, snapshots: 0 });
+  });
+
   it('that are locked stay', async () => {
     const node = await bench.addNode('PC1', { locked: true });
     await assert.rejects(bench.inProject(`DELETE /nodes/${node.node_id}`), refusal('node_locked'));

@@ -156,6 +156,8 @@ export class ProjectNodes extends NodeSet {
     return this.withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
       await this.#context.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
+      // A compute that is away would refuse the node when its links are gone.
+      await node.compute?.transport.connect();
       await this.#links.deleteOn(nodeId);
       if (node.compute) await node.deleteOnCompute({ keepFiles: true });
       try {
