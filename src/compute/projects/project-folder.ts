@@ -9,7 +9,7 @@ import { fault } from '../../api/faults.ts';
 import { isBelow, isReallyBelow } from '../../lib/inside.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
-import { deletedNodesFolder, memoryFolder } from '../../schema/folders.ts';
+import { deletedNodesFolder, keptPresentsFolder, memoryFolder } from '../../schema/folders.ts';
 import type { Settings } from '../../schema/settings.ts';
 import type { ProjectRecord } from '../store.ts';
 
@@ -31,7 +31,7 @@ export async function placeFor(settings: Settings, projectId: string, wanted?: s
 }
 
 /** Folders of a project on a compute that has no node of it any more. */
-const ownNames: readonly string[] = ['tmp', deletedNodesFolder, memoryFolder];
+const ownNames: readonly string[] = ['tmp', deletedNodesFolder, keptPresentsFolder, memoryFolder];
 
 /** Makes the folder. Resolves to whether it is the project's own to remove. */
 export async function makeFolder(path: string): Promise<boolean> {

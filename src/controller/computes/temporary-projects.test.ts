@@ -41,6 +41,31 @@ test('a temporary project is removed from its compute once, by this server or by
   await next.close();
 });
 
+test('a project of this server stays noted until its files are removed, whatever other computes and projects do', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'pb-temporary-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const send = async (key: string) => assert.fail(key);
+  const [one, other] = ['c1', 'c12'].map(
+    (id) => ({ id, transport: { state: { connected: true }, send } }) as unknown as RegisteredCompute,
+  );
+  assert.ok(one && other);
+  const before = await TemporaryProjects.open(folder, assert.fail);
+  await before.use('own', one);
+  await before.begin(other, 'copy');
+  await before.keep('copy', one);
+  await before.removeLeft(one, () => false);
+  await before.close();
+  const next = await TemporaryProjects.open(folder, assert.fail);
+  assert.deepEqual([next.isUsed('own', one), next.isUsed('own', other), next.isUsed('copy', other)], [true, false, false]);
+  await assert.rejects(
+    next.removeLeft(other, () => false),
+    'the copy on the other compute is noted as before',
+  );
+  await next.removed('own', one);
+  assert.equal(next.isUsed('own', one), false);
+  await next.close();
+});
+
 test('one that its compute cannot remove now keeps no other from being removed; one whose files are of another project is let be', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'pb-temporary-'));
   t.after(() => rm(folder, { recursive: true }));

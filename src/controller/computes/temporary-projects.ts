@@ -70,8 +70,9 @@ export class TemporaryProjects {
 
   /** The project stays: on the compute, or on all, as it is one of this server now. Never rejects. */
   async keep(projectId: string, compute?: RegisteredCompute): Promise<void> {
-    const prefix = keyOf({ project_id: projectId, compute_id: compute?.id ?? '' });
-    for (const key of [...this.#used]) if (key.startsWith(prefix)) await this.#forget(key).catch(() => undefined);
+    const isKept = (key: string) =>
+      compute ? key === keyOf({ project_id: projectId, compute_id: compute.id }) : key.startsWith(`${projectId} `);
+    for (const key of [...this.#used].filter(isKept)) await this.#forget(key).catch(() => undefined);
   }
 
   /** The compute has removed the files of a project of this server. Never rejects. */

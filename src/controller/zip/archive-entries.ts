@@ -85,7 +85,9 @@ function checkEntry(entry: Entry): ArchiveEntry {
 
 /** A file or a link of such a name would be in the way of what the server keeps there. */
 function isFolderOfProject(path: string): boolean {
-  return /^(?:snapshots|images|tmp|project-files(?:\/[^/]+)?|\.deleted-nodes|\.patchbay-[^/]*)$/.test(path);
+  return /^(?:snapshots|images|tmp|project-files(?:\/[^/]+)?|\.deleted-nodes|\.memory|\.kept-presents|\.patchbay-[^/]*)$/.test(
+    path,
+  );
 }
 
 /** The upper half of the attributes is the Unix mode; programs that know none leave it 0. */

@@ -42,7 +42,17 @@ const outside: Maker = (chance, { written }) => {
 
 /** Names that are the server's own, as files and as folders. */
 const ownNames: Maker = (chance) => {
-  const own = ['snapshots', '.deleted-nodes', 'project-files', 'project-files/captures', 'project-files/qemu', 'tmp', 'images'];
+  const own = [
+    'snapshots',
+    '.deleted-nodes',
+    '.memory',
+    '.kept-presents',
+    'project-files',
+    'project-files/captures',
+    'project-files/qemu',
+    'tmp',
+    'images',
+  ];
   const more = ['project.gns3/x', 'attack.gns3', 'attack.log', '.lock', 'project.gns3.log', `project-files/qemu/${machineId}`];
   const name = chance.pick([...own, ...more]) ?? 'snapshots';
   return [{ name: chance.next() < 0.5 ? name : `${name}/deep/x`, content: 'x', mode: chance.pick([0o100644, 0o040755]) ?? 0 }];
