@@ -94,14 +94,19 @@ const rewindCommand: CliCommand = {
   args: 'SNAPSHOT',
   summary:
     'Bring a lab to the state of a snapshot; machines continue where its memory has them. The present is kept: undo returns to it',
-  options,
+  options: {
+    ...options,
+    'give-up-present': { description: 'Keep nothing for undo, where the disk has no room for it' },
+  },
   examples: [{ line: 'patchbay lab rewind booted', does: 'Restore the state of the freeze' }],
   run: async (call) => {
-    const { out, api, args } = call;
+    const { out, api, args, options: given } = call;
     if (args[0] === undefined) throw new CliUsageError('which snapshot? `patchbay lab freeze NAME` takes one');
     const path = await snapshotsPath(call);
     const { snapshot_id } = findSnapshot(await snapshotsOf(call), args[0]);
-    const project = await api.json<Project>('POST', `${path}/${snapshot_id}/restore`, {});
+    const project = await api.json<Project>('POST', `${path}/${snapshot_id}/restore`, {
+      ...(given['give-up-present'] === true && { keep_present: false }),
+    });
     const nodes = await api.json<Node[]>('GET', `/v2/projects/${project.project_id}/nodes`);
     if (out.isJson) out.json({ project, nodes });
     else

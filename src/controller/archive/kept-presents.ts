@@ -64,13 +64,13 @@ export class KeptPresents {
     }
   }
 
-  /** The files of a kept present, and its memory where it has any. @throws undo_conflict */
+  /** Finds the folder with the files of a kept present, and the memory that was kept with them. @throws undo_conflict */
   async find(
     project: KnownProject,
     id: string | null,
   ): Promise<{ readonly source: string; readonly memory: ReadyMemory | undefined }> {
     if (id === null || !(await listKept(project.path)).has(id))
-      throw fault('undo_conflict', { reason: 'the present of before the rewind is not kept any more' });
+      throw fault('undo_conflict', { reason: 'the state before the rewind is not kept any more' });
     const place = keptPresentPath(project.path, id);
     return { source: filesIn(place), memory: await readMemory(memoryIn(place)) };
   }
