@@ -1,5 +1,4 @@
 /** Routes by which a controller manages the compute as a whole. */
-
 import { readFile } from 'node:fs/promises';
 import { arch, cpus, freemem, networkInterfaces, release, totalmem, type } from 'node:os';
 import { isOwnAgent } from '../../api/own-agent.ts';

@@ -153,8 +153,7 @@ function sourceFault(error: unknown, host: string, { idleMs, signal }: SourceOpt
 /**
  * IANA's special-purpose registry of IPv4 (RFC 6890), multicast, and the reserved addresses above. All others are global unicast.
  */
-const specialIpv4 = new BlockList();
-for (const [network, bits] of [
+const specialIpv4 = listOf('ipv4', [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -169,22 +168,27 @@ for (const [network, bits] of [
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
-] as const)
-  specialIpv4.addSubnet(network, bits, 'ipv4');
+]);
 
 /** Global unicast of IPv6 (RFC 4291), without its blocks for protocols, 6to4 (which embeds an IPv4 address) and documentation. */
-const globalIpv6 = new BlockList();
-globalIpv6.addSubnet('2000::', 3, 'ipv6');
-const specialIpv6 = new BlockList();
-for (const [network, bits] of [
+const globalIpv6 = listOf('ipv6', [['2000::', 3]]);
+const specialIpv6 = listOf('ipv6', [
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
   ['3fff::', 20],
-] as const)
-  specialIpv6.addSubnet(network, bits, 'ipv6');
+]);
 
-/** Whether a text is an address of the Internet (global unicast), not of this machine, private or special; false for other texts, and for addresses with a zone. */
+function listOf(family: 'ipv4' | 'ipv6', networks: readonly (readonly [network: string, bits: number])[]): BlockList {
+  const list = new BlockList();
+  for (const [network, bits] of networks) list.addSubnet(network, bits, family);
+  return list;
+}
+
+/**
+ * Whether a text is an address of the Internet (global unicast), not of this machine, private or special; false for other texts, and for
+ * addresses with a zone.
+ */
 export function isGlobalUnicast(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !specialIpv4.check(address, 'ipv4');

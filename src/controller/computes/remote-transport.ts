@@ -318,8 +318,8 @@ interface Silence {
 }
 
 /**
- * Detects that a connection has gone silent: calls `onSilent` once, when `restart` was not called for `limitMs`. A process that stood still itself (stopped, asleep, busy)
- * reads what arrived meanwhile before the next step: that time counts as one step, however long it was.
+ * Detects that a connection has gone silent: calls `onSilent` once, when `restart` was not called for `limitMs`. A process that stood still
+ * itself (stopped, asleep, busy) reads what arrived meanwhile before the next step: that time counts as one step, however long it was.
  */
 export function watchSilence(limitMs: number, onSilent: () => void): Silence {
   let quiet = 0;

@@ -11,7 +11,10 @@ interface NewLog extends Pick<SnapshotHeader, 'wanted' | 'incarnation'> {
   readonly history: readonly LogRecord[];
 }
 
-/** Begins the log and the history of the project file, or replaces both: whenever the server dies, the history reaches as far as the log says. */
+/**
+ * Begins the log and the history of the project file, or replaces both. Whenever the server dies, the history reaches at least as far as the
+ * log says.
+ */
 export async function beginLog(file: string, { seq, history, wanted, incarnation }: NewLog): Promise<void> {
   const event = { udp_ports: {}, history: seq, ...(wanted && { wanted }), ...(incarnation && { incarnation }) };
   if (history.length > 0) await write(historyPath(file), history);

@@ -1,5 +1,4 @@
 /** Remote computes have their own files of a project's nodes. */
-
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import type { KnownProject } from './project.ts';

@@ -360,11 +360,11 @@ function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Names of the known projects: of 10,000 projects none is looked at to tell whether a name is free. Projects found on a disk may share one. */
 interface Named {
   readonly name: string;
 }
 
+/** Names of the known projects: of 10,000 projects none is looked at to tell whether a name is free. Projects found on a disk may share one. */
 export class ProjectNames<T extends Named> {
   readonly #names = new Map<T, string>();
   readonly #uses = new Map<string, number>();

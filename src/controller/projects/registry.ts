@@ -2,7 +2,6 @@
  * Registry of the projects that were made or loaded here, and of those in the projects folder. The former are durable, with whether they
  * were open when the server ended. Files that cannot be read are reported and left alone; their projects are listed all the same.
  */
-
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -222,8 +221,9 @@ function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * Reads the entry of a project whose log cannot be read: clients see it closed, and opening it reports the damage. A file that cannot be read gives only its name, with the id that the server knows the project
- * by. A project that was never registered has the id that names its folder, or one made of its path, which stays the same.
+ * Reads the entry of a project whose log cannot be read: clients see it closed, and opening it reports the damage. A file that cannot be
+ * read gives only its name, with the id under which the server knows the project. A project that was never registered has the id that
+ * names its folder, or one made of its path, which stays the same.
  */
 async function damagedEntry(file: string, knownId: string | undefined, isTaken: (id: string) => boolean): Promise<ProjectEntry> {
   const entry = await readProjectEntry(file).catch(() => undefined);

@@ -147,10 +147,6 @@ function refusalOf({ entry: { name } }: OpenNode, error: unknown): unknown {
     : error;
 }
 
-/**
- * Relays the data of a moving machine to its successor through this server. The computes need not reach each other, and the connections are
- * authenticated already. A stream that breaks breaks the move, which the computes notice themselves.
- */
 interface MovingNode {
   readonly projectId: string;
   readonly nodeId: string;
@@ -158,6 +154,10 @@ interface MovingNode {
   readonly to: RegisteredCompute;
 }
 
+/**
+ * Relays the data of a moving machine to its successor through this server. The computes need not reach each other, and the connections are
+ * authenticated already. A stream that breaks breaks the move, which the computes notice themselves.
+ */
 class MoveStreams {
   readonly #node: MovingNode;
   readonly #abort = new AbortController();

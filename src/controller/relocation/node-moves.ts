@@ -1,5 +1,4 @@
 /** Moves one node: a machine while it runs (`live-move.ts`), others while they are stopped, with their files or with the last copies of these. */
-
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';

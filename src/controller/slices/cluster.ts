@@ -1,5 +1,4 @@
 /** The computes that are not registered by hand: slices, the engines that place them, and what clients are shown of them. */
-
 import { join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { EventStream } from '../../lib/event-stream.ts';

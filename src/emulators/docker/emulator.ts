@@ -2,7 +2,6 @@
  * A running container. The engine owns its process, so it outlives the server by itself; adapters are socats of ours. Its end is
  * noticed by a request that the engine answers when it comes.
  */
-
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';

@@ -91,10 +91,6 @@ function warnAboutMemory(node: NodeView, properties: QemuProperties): void {
     node.warn(`${node.name} is given ${properties.ram} MiB of memory, but only ${freeMiB} MiB are free`);
 }
 
-/**
- * Options that QEMU no longer has, and what they are called now: old labs and appliances still write them. One without a row here is left as
- * it is, and QEMU's refusal says so. Source of all rows: "Removed features" in QEMU's own documents, which names the version.
- */
 interface RetiredOption {
   /** Major and minor number of the first QEMU without it. */
   readonly since: readonly [major: number, minor: number];
@@ -110,6 +106,10 @@ const row = (since: readonly [number, number], words: string, value?: string): R
   ...(value !== undefined && { value }),
 });
 
+/**
+ * Options that QEMU no longer has, and what they are called now: old labs and appliances still write them. One without a row here is left as
+ * it is, and QEMU's refusal says so. Source of all rows: "Removed features" in QEMU's own documents, which names the version.
+ */
 export const retiredOptions: Readonly<Record<string, readonly RetiredOption[]>> = {
   'no-kvm-pit': [row([2, 12], '')],
   tdf: [row([2, 12], '')],

@@ -156,7 +156,7 @@ async function acceptImages(
   return accepted;
 }
 
-/** GNS3's emptyDiskSizes of the empty disks that appliances name: `empty8G.qcow2` to `empty1T.qcow2`. */
+/** Sizes of the empty disks that GNS3's appliances name: `empty8G.qcow2` to `empty1T.qcow2`. */
 const emptyDiskSizes = ['8G', '10G', '20G', '30G', '40G', '50G', '100G', '150G', '200G', '250G', '500G', '1T'];
 
 /** Makes the empty disks that appliances name in the image folder, when a node asks for one. */

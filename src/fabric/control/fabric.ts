@@ -247,15 +247,15 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * Leases of links or PCs for which time stands still. The fabric outlives the server, so each hold is a lease: a server that dies releases
- * all of them by its silence. Links and PCs that are made during their hold begin held.
- */
 interface Holdable {
   hold(nowMs: number): Promise<void> | void;
   unhold(nowMs: number): void;
 }
 
+/**
+ * Leases of links or PCs for which time stands still. The fabric outlives the server, so each hold is a lease: a server that dies releases
+ * all of them by its silence. Links and PCs that are made during their hold begin held.
+ */
 class Holds {
   readonly #find: (id: string) => Holdable | undefined;
   /** Ends of the leases by id, ms of `performance.now()`. */

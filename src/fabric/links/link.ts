@@ -316,10 +316,6 @@ function admission(sink: PortSpec): NamedFilter[] {
   return [{ type: 'not_admitted', filter: { pass: (buffer, start, end) => matches(buffer, start, end) !== 0 } }];
 }
 
-/**
- * Sends the answers of a DHCP server to the machine that they are for. QEMU's user network sends them to everybody, and VPCS takes only
- * those that are addressed to itself. A server may do either (RFC 2131 §4.1); the IP addresses stay as they are, so no sum changes.
- */
 const addressBytes = 6;
 const etherHeaderBytes = 14;
 const ipv4 = 0x0800;
@@ -333,6 +329,10 @@ const addressTypeAt = 1;
 const clientAddressAt = 28;
 const isGroup = 1;
 
+/**
+ * Sends the answers of a DHCP server to the machine that they are for. QEMU's user network sends them to everybody, and VPCS takes only
+ * those that are addressed to itself. A server may do either (RFC 2131 §4.1); the IP addresses stay as they are, so no sum changes.
+ */
 export function directLeases(source: PortSpec): NamedFilter[] {
   return source.type === 'stream' && source.directsLeases ? [{ type: 'lease', filter: { pass: address } }] : [];
 }
@@ -351,15 +351,14 @@ function address(buffer: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** Decides which links the kernel may carry. */
 interface EligibleEnds {
   readonly place: PlaceName;
   readonly ends: HostEnds;
 }
 
 /**
- * The ends of a link that joins two containers or machines and does nothing to its frames, not even look at them; undefined for any other.
- * What is not known here is taken to do something.
+ * Returns the ends of a link that the kernel may carry: it joins two containers or machines and does nothing to its frames, not even look
+ * at them; undefined for all other links. An effect that this function does not know counts as one that does something.
  */
 export function kernelEndsOf({ id: _id, a, b, ...effects }: LinkSpec): EligibleEnds | undefined {
   const [from, to] = [endOf(a), endOf(b)];

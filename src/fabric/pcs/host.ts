@@ -262,12 +262,12 @@ export class PcHost {
   }
 }
 
-/** Path MTUs that routers have reported (RFC 1191, RFC 8201), for ten minutes each. */
 const lifetimeMs = 600_000;
 const mostEntries = 64;
 /** RFC 791, 3.2 (what every host takes) and RFC 8200, 5. Smaller values are ignored. */
 const smallest = { ip4: 576, ip6: 1280 };
 
+/** Path MTUs that routers have reported (RFC 1191, RFC 8201), for ten minutes each. */
 class PathMtus {
   readonly #timers: Timers;
   #entries: Map<string, { mtu: number; until: number }> | undefined;

@@ -228,12 +228,12 @@ export function soliciting(shell: PcShell, asked = 0): void {
   if (asked === 0) ask();
 }
 
-/** The check for a duplicate IPv4 address before it is used: three gratuitous requests of ARP. */
 const requests = 3;
 /** The pause after each question. The prompt waits for all of them: 0.3 s, where vpcs waits 3 s. A later answer is not seen. */
 const pauseMs = 100;
 const timer = `task ${shellTimer} next`;
 
+/** Checks for a duplicate of an IPv4 address before it is used: three gratuitous requests of ARP. */
 class AddressCheck {
   readonly #host: PcHost;
   readonly #onDone: (usedBy: string | undefined) => void;

@@ -10,7 +10,6 @@
  * Where a relay is given, an end that has no connection after a few seconds meets the other one there, and keeps trying the direct way: a
  * direct connection takes the place of the relayed one.
  */
-
 import { once } from 'node:events';
 import { connect, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { relayHello } from '../../lib/relay-hello.ts';
@@ -288,6 +287,8 @@ export class PeerStream {
   }
 }
 
+const ready = Buffer.from([1]);
+
 /**
  * Meets the other end of a link at a relay (`src/controller/relay/`), where neither can be connected to directly. What follows on the socket is
  * what two ends send each other on a connection of their own: the relay has no part in their proofs and keys.
@@ -298,10 +299,9 @@ export class PeerStream {
  * ```
  *
  * The end that accepts answers before the other one is notified: no byte of the other end comes together with one of the relay.
+ *
+ * @returns the socket when the other end has come, too; undefined when that fails or `signal` aborts. Never rejects.
  */
-const ready = Buffer.from([1]);
-
-/** A socket to the other end when it has come, too; undefined when that fails or `signal` aborts. Never rejects. */
 async function callRelay({ relay, role }: StreamSpec, signal: AbortSignal): Promise<Socket | undefined> {
   if (!relay) return undefined;
   const socket = connect({ host: relay.host, port: relay.port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 });

@@ -454,7 +454,7 @@ describe('a bulk of moves', () => {
 });
 
 describe('a redo, while another request makes a change', () => {
-  it('is a step that undo reverts, as any change', async () => {
+  it('can be undone like every other change', async () => {
     const before = await content();
     await addNode('A');
     await undo();

@@ -157,13 +157,12 @@ function isOn(query: Call['query'], name: string): boolean {
   throw fault('invalid_request', { reason: `${name} is true or false, not "${value.slice(0, 100)}"` });
 }
 
-/** Listening from a change on: first what was missed since, then what happens, each once and in order. */
 interface Resumable {
   listen(listener: (notice: Notice) => void): () => void;
   findLive(): Promise<LiveProject | undefined>;
 }
 
-/** Returns a `listen` for the project that first replays the changes after `since`. Notices that arrive during the replay follow it. */
+/** Returns a `listen` for the project that first replays the changes after `since`. Notices that arrive during the replay follow it: each is sent once, in order. */
 function resume(project: Resumable, since: number, log: Log) {
   return (listener: (notice: Notice) => void): (() => void) => {
     let waiting: Notice[] | undefined = [];

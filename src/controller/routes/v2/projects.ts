@@ -217,7 +217,8 @@ function bulkRoutes({ projects, settings, templates, warmTemplates }: Controller
 const stoppedAtOnce = 16;
 
 /**
- * Deletes many nodes, links and drawings, all or none, as one record of the log and one step of undo. No other change is under way. Links of the nodes are deleted with them.
+ * Deletes many nodes, links and drawings, all or none, as one record of the log and one step of undo. No other change is under way. Links
+ * of the nodes are deleted with them.
  * @throws what is wrong with one of them, after its place in the request; nothing is deleted then
  */
 async function deleteAll(project: LiveProject, body: BulkDelete): Promise<void> {

@@ -148,18 +148,16 @@ async function closedAbove(runAs: RunAs, path: string): Promise<string | undefin
   return undefined;
 }
 
-/**
- * Covers without bubblewrap: a user without privileges reaches files although a folder above them is closed to it, as `/root` is. In a mount
- * namespace of the program, a folder of mount points covers the closed one, with only the wanted files in it. Nothing changes on the host.
- */
 interface StartedCommand {
   readonly program: string;
   readonly args: readonly string[];
 }
 
 /**
- * Wraps a command so that it runs with the closed folders covered: a shell makes the mounts on `stage`, then becomes the command. Only root
- * can.
+ * Wraps a command so that it runs with the closed folders covered, where bubblewrap cannot be used: a user without privileges reaches files
+ * although a folder above them is closed to it, as `/root` is. In a mount namespace of the program, a folder of mount points covers the
+ * closed one, with only the wanted files in it. Nothing changes on the host. A shell makes the mounts on `stage`, then becomes the command.
+ * Only root can.
  */
 function withCovers(
   { reads, writes, coversHost = [] }: RootFolder,
