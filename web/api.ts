@@ -27,6 +27,8 @@ export interface Api {
   get<T>(path: string): Promise<T>;
   post<T = unknown>(path: string, body?: unknown): Promise<T>;
   put<T = unknown>(path: string, body: unknown): Promise<T>;
+  /** Sends a JSON merge patch: only the members that change. */
+  patch<T = unknown>(path: string, changes: unknown): Promise<T>;
   delete(path: string): Promise<void>;
   /** Uploads a file unchanged. */
   upload<T = unknown>(path: string, upload: Upload): Promise<T>;
@@ -186,6 +188,7 @@ export const api: Api = {
   get: (path) => json('GET', path),
   post: (path, body) => json('POST', path, body),
   put: (path, body) => json('PUT', path, body),
+  patch: (path, changes) => json('PATCH', path, changes),
   delete: async (path) => {
     await call('DELETE', path);
   },

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import type { Static, TSchema } from '../schema/type.ts';
 import type { Caller, Right } from './rights.ts';
 
-export const methods = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof methods)[number];
 export type RouteKey = `${Method} /${string}`;
 

@@ -53,6 +53,24 @@ export const LinkInput = Type.Object(
 );
 export type LinkInput = Static<typeof LinkInput>;
 
+/** A JSON merge patch (RFC 7396) of a link: one filter is changed without the others. Not part of GNS3's API. */
+export const LinkPatch = Type.Object(
+  {
+    filters: Type.Optional(
+      nullable(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'Filter to its values, or to null, which removes it; filters that are not named stay',
+        }),
+      ),
+    ),
+    link_style: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+    nodes: Type.Optional(Type.Array(LinkEnd)),
+    suspend: Type.Optional(Type.Boolean()),
+  },
+  named('LinkPatch'),
+);
+export type LinkPatch = Static<typeof LinkPatch>;
+
 /** The two ports of a link, in its order. Not part of GNS3's API. */
 export const LinkEnds = Type.Object({ nodes: Type.Array(LinkEnd, { minItems: 2, maxItems: 2 }) }, named('LinkEnds'));
 

@@ -115,6 +115,29 @@ describe('a link in the browser', () => {
     await filtersAre({ delay: [120.5], packet_loss: [0.05], delay_ab: [10] }, 'the delay for the other direction');
   });
 
+  it('keeps the filter that another user sets in the same moment', async () => {
+    const { page: others, close } = await openTab(page.url());
+    await selectLink(others);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(`**${linkPath}`, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const isSent = page.waitForRequest((request) => request.url().endsWith(linkPath) && request.method() !== 'GET');
+    await impairments.getByRole('tab', { name: 'Both ways' }).click();
+    await impairments.getByLabel('Latency').fill('30');
+    await isSent;
+    await others.getByRole('region', { name: 'Impairments' }).getByLabel('Packet loss').fill('2');
+    await filtersAre({ delay: [120.5], packet_loss: [2], delay_ab: [10] }, 'the loss of the other user');
+    release();
+    await filtersAre({ delay: [30], packet_loss: [2], delay_ab: [10] }, 'both changes');
+    await page.unroute(`**${linkPath}`);
+    await close();
+  });
+
   it('shows why the server refuses a filter', async () => {
     await impairments.getByRole('tab', { name: 'Both ways' }).click();
     await impairments.getByText('More impairments').click();

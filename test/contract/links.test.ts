@@ -259,6 +259,26 @@ describe('PUT and DELETE of a link', () => {
     assert.deepEqual(await bench.client.put(`${project.path}/links/${link.link_id}`, link, 201), link);
   });
 
+  test('PATCH changes the filters and style keys that it names; null removes one, a refusal changes nothing', async () => {
+    const link = await create({ filters: { delay: [10], packet_loss: [1] }, link_style: { color: '#ff0000', width: 2 } });
+    const path = `${project.path}/links/${link.link_id}`;
+    const patch = (body: unknown) => bench.client.send(`PATCH ${path}`, { body });
+    const both = await Promise.all([patch({ filters: { delay: [20] } }), patch({ filters: { bandwidth: [500] } })]);
+    for (const answer of both) expectStatus(answer, 200);
+    const filters = { delay: [20], bandwidth: [500] };
+    expectStatus(await patch({ filters: { packet_loss: null }, link_style: { width: null, type: 1 }, suspend: true }), 200);
+    const changed = { ...link, filters, link_style: { color: '#ff0000', type: 1 }, suspend: true };
+    assert.deepEqual(await bench.client.get(path), changed);
+    expectFault(await patch({ filters: { delay: [30], no_such: [1] } }), 400, /no_such/);
+    expectFault(await patch({ filters: { latency: [3] } }), 400, /either delay or latency/);
+    expectFault(await patch({ suspend: null }), 400, /suspend/);
+    expectFault(await patch({ link_id: link.link_id }), 400, /link_id/);
+    expectFault(await bench.client.send(`PATCH ${project.path}/links/${randomUUID()}`, { body: {} }), 404);
+    assert.deepEqual(await bench.client.get(path), changed);
+    expectStatus(await patch({ filters: null, suspend: false }), 200);
+    assert.deepEqual((await bench.client.get<LinkBody>(path)).filters, {});
+  });
+
   test('other ports: everything else of the link stays, as one step of undo; a refusal changes nothing', async () => {
     const link = await create({ filters: { packet_loss: [3] }, link_style: { color: '#ff0000' }, suspend: true });
     const [kept, moved] = link.nodes;

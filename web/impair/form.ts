@@ -78,6 +78,21 @@ export function edited(filters: FilterObject, { facts, way, place, value }: Edit
 const isNothing = (value: number | string | undefined) => value === undefined || value === 0 || value === '';
 const nothingOf = (parameter: FilterParameter | undefined) => (parameter?.type === 'text' ? '' : 0);
 
+/** Filters that change: to their values, or to null, which removes one. */
+export type FilterChanges = Readonly<Record<string, FilterValues | null>>;
+
+/** The changes that lead from one set of filters to another. */
+export function changesBetween(before: FilterObject, after: FilterObject): FilterChanges {
+  const removed = Object.keys(before).filter((key) => !(key in after));
+  const changed = Object.entries(after).filter(([key, values]) => JSON.stringify(values) !== JSON.stringify(before[key]));
+  return Object.fromEntries([...removed.map((key) => [key, null] as const), ...changed]);
+}
+
+export function withChanges(filters: FilterObject, changes: FilterChanges): FilterObject {
+  const merged = Object.entries({ ...filters, ...changes });
+  return Object.fromEntries(merged.filter((entry): entry is [string, FilterValues] => entry[1] !== null));
+}
+
 /** Swaps the two directions. */
 export function turned(filters: FilterObject): FilterObject {
   return Object.fromEntries(

@@ -1,9 +1,9 @@
-/** The filters of a link during an edit: shown immediately, sent after a short pause. */
+/** The filters of a link during an edit: shown immediately, sent after a short pause. Only those that changed are sent. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Link } from '../../src/schema/link.ts';
 import { useApp, useProject } from '../state/app.ts';
-import { type FilterObject, withoutAliases } from './form.ts';
+import { changesBetween, type FilterChanges, type FilterObject, withChanges, withoutAliases } from './form.ts';
 
 /** Long enough for the next digit, short enough to feel immediate. */
 const quietMs = 300;
@@ -18,7 +18,7 @@ export interface FilterDraft {
 export function useFilterDraft(link: Link): FilterDraft {
   const { api } = useApp();
   const project = useProject();
-  const draft = useSignal<FilterObject | undefined>(undefined);
+  const draft = useSignal<FilterChanges>({});
   const failure = useSignal<string | undefined>(undefined);
   const waiting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const isSending = useRef(false);
@@ -26,16 +26,15 @@ export function useFilterDraft(link: Link): FilterDraft {
     const sent = draft.peek();
     waiting.current = undefined;
     // Requests are sent one at a time, so that the last change arrives last.
-    if (!sent || isSending.current) return;
+    if (Object.keys(sent).length === 0 || isSending.current) return;
     isSending.current = true;
     try {
-      const answer = await api.put<Link>(`${project.path}/links/${link.link_id}`, { filters: sent });
+      const filters = { ...aliasesOf(sent, link), ...sent };
+      const answer = await api.patch<Link>(`${project.path}/links/${link.link_id}`, { filters });
       failure.value = undefined;
       // The notification may arrive after the response.
-      if (draft.peek() === sent) {
-        project.links.put(answer);
-        draft.value = undefined;
-      }
+      project.links.put(answer);
+      draft.value = Object.fromEntries(Object.entries(draft.peek()).filter(([key, values]) => values !== sent[key]));
     } catch (error) {
       failure.value = (error as Error).message;
     }
@@ -53,13 +52,22 @@ export function useFilterDraft(link: Link): FilterDraft {
     },
     [],
   );
+  const stored = withoutAliases(link.filters);
+  const shown = withChanges(stored, draft.value);
   return {
-    filters: draft.value ?? withoutAliases(link.filters),
+    filters: shown,
     failure: failure.value,
     set(filters) {
-      draft.value = filters;
+      const now = withChanges(stored, draft.peek());
+      draft.value = { ...draft.peek(), ...changesBetween(now, filters) };
       clearTimeout(waiting.current);
       waiting.current = setTimeout(() => void latest.current(), quietMs);
     },
   };
+}
+
+/** A delay replaces the `latency` that the link may have: the form shows them as one. */
+function aliasesOf(changes: FilterChanges, link: Link): FilterChanges {
+  const aliases = Object.keys(changes).map((key) => key.replace(/^delay(?=_|$)/, 'latency'));
+  return Object.fromEntries(aliases.filter((key) => !(key in changes) && key in link.filters).map((key) => [key, null]));
 }

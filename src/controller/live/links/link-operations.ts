@@ -5,8 +5,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fault } from '../../../api/faults.ts';
 import { checkFilters } from '../../../api/filters.ts';
+import { mergePatch } from '../../../lib/merge-patch.ts';
 import type { Filters } from '../../../schema/filter.ts';
-import type { LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
+import type { LinkInput, LinkMirror, LinkPatch, MirrorOfLink } from '../../../schema/link.ts';
 import type { LinkSchedule, ScheduleOfLink } from '../../../schema/schedule.ts';
 import type { ProjectChange, UdpPorts } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
@@ -117,10 +118,27 @@ export class LinkOperations {
    */
   async update(linkId: string, body: LinkInput & LinkExtras, isDesktop = false): Promise<LinkObject> {
     if (body.mirror !== undefined) return this.setMirror(linkId, body.mirror);
+    return this.#change(linkId, ({ filters }) => {
+      const given = body.filters && withUnseen(body.filters, isDesktop ? desktopFilters(filters) : filters);
+      return given ? { ...body, filters: isDesktop ? ofDesktop(given, filters) : given } : body;
+    });
+  }
+
+  /** Merges filters and style with those of the link, so that two clients can change one filter each at the same time. */
+  patch(linkId: string, { filters, link_style, ...rest }: LinkPatch): Promise<LinkObject> {
+    return this.#change(linkId, (before) => ({
+      ...rest,
+      ...(filters !== undefined && { filters: merged(before.filters, filters) }),
+      ...(link_style !== undefined && { link_style: merged(before.link_style, link_style) }),
+    }));
+  }
+
+  /** Changes a link to the fields that follow from its present ones. */
+  #change(linkId: string, fieldsAfter: (before: LinkEntry) => LinkInput & LinkExtras): Promise<LinkObject> {
     return this.#links.exclusively(linkId, async (link) => {
       const before = link.entry;
-      const given = body.filters && withUnseen(body.filters, isDesktop ? desktopFilters(before.filters) : before.filters);
-      const filters = given && checkFilters(isDesktop ? ofDesktop(given, before.filters) : given);
+      const body = fieldsAfter(before);
+      const filters = body.filters && checkFilters(body.filters);
       if (body.schedule) requireSchedules(link);
       const { schedule: _schedule, ...rest } = before;
       const plain = withoutExtras(before);
@@ -213,6 +231,10 @@ export class LinkOperations {
     const isUsable = this.#nodes.find(mirror.node_id)?.findPort(mirror.adapter_number, mirror.port_number);
     return isUsable && !this.#links.isTaken(mirror) ? entry : canonical<LinkEntry>(rest);
   }
+}
+
+function merged(before: object, patch: object | null): Readonly<Record<string, unknown>> {
+  return (patch === null ? {} : mergePatch(before, patch)) as Readonly<Record<string, unknown>>;
 }
 
 /** @throws `schedule_unsupported` */

@@ -3,7 +3,7 @@ import { type Call, type Route, route } from '../../../api/route.ts';
 import { mapInTurns } from '../../../lib/turns.ts';
 import { LinkCapture, LinkCaptureStart } from '../../../schema/capture.ts';
 import { FilterFacts } from '../../../schema/filter-table.ts';
-import { Link, type LinkEnd, LinkEnds, LinkInput, LinkMirror, MirrorOfLink } from '../../../schema/link.ts';
+import { Link, type LinkEnd, LinkEnds, LinkInput, LinkMirror, LinkPatch, MirrorOfLink } from '../../../schema/link.ts';
 import { LinkStats } from '../../../schema/link-stats.ts';
 import { LinkSchedule, LinkScheduleInput, ScheduleOfLink } from '../../../schema/schedule.ts';
 import { Type } from '../../../schema/type.ts';
@@ -61,6 +61,17 @@ export function linkRoutes(controller: Controller): Route[] {
         const isDesktop = desktops.has(call);
         return shown(call, await project(path).change((live) => live.linkOperations.update(path.link_id, body, isDesktop)));
       },
+    ),
+    route(
+      'PATCH /v2/projects/{project_id}/links/{link_id}',
+      {
+        right: 'Link.Modify',
+        summary: 'Change single filters, and other fields, of a link: a JSON merge patch',
+        body: LinkPatch,
+        reply: Link,
+        own: true,
+      },
+      ({ path, body }) => project(path).change((live) => live.linkOperations.patch(path.link_id, body)),
     ),
     route(
       'DELETE /v2/projects/{project_id}/links/{link_id}',
