@@ -1,5 +1,4 @@
 /** The settings of a node as a form: common ones, and those of its kind from the server's schemas. */
-import { useSignal } from '@preact/signals';
 import type { ConsoleType, Node, NodeUpdate } from '../../src/schema/node.ts';
 import { useKindForms } from '../catalog/kind-schema.ts';
 import { useApp } from '../state/app.ts';
@@ -8,6 +7,7 @@ import { Button } from '../ui/button.tsx';
 import { SwitchField, TextField } from '../ui/field.tsx';
 import { PropertyForm } from './property-form.tsx';
 import { SymbolPicker } from './symbol-picker.tsx';
+import { useEdits } from './use-edits.ts';
 
 interface NodeSettingsProps {
   readonly node: Node;
@@ -20,15 +20,14 @@ const ownKeys = ['name', 'console', 'console_type', 'custom_adapters', 'node_id'
 export function NodeSettings({ node, change }: NodeSettingsProps) {
   const app = useApp();
   const schema = useKindForms(app, node.node_type)?.node;
-  /** Edits that are not sent yet. */
-  const edited = useSignal<Record<string, unknown>>({});
+  const edits = useEdits(node.properties);
   const consoles = schema?.properties?.console_type?.enum as readonly ConsoleType[] | undefined;
-  const values = { ...node.properties, ...edited.value };
+  const values = { ...node.properties, ...edits.values };
   const send = async () => {
-    const done = await change({ properties: edited.value });
-    if (done !== undefined) edited.value = {};
+    const done = await change({ properties: edits.values });
+    if (done !== undefined) edits.clear();
   };
-  const isEdited = Object.keys(edited.value).length > 0;
+  const isEdited = Object.keys(edits.values).length > 0;
   return (
     <details open={isEdited}>
       <summary>{texts.settings}</summary>
@@ -50,20 +49,13 @@ export function NodeSettings({ node, change }: NodeSettingsProps) {
         value={node.console_auto_start}
         onChange={(console_auto_start) => change({ console_auto_start })}
       />
-      <PropertyForm
-        schema={schema}
-        values={values}
-        hidden={[...ownKeys, 'usage']}
-        change={(key, value) => {
-          edited.value = { ...edited.value, [key]: value };
-        }}
-      />
+      <PropertyForm schema={schema} values={values} hidden={[...ownKeys, 'usage']} change={edits.set} />
       {isEdited && (
         <div class="row sticky">
           <Button kind="primary" onClick={send}>
             {texts.apply}
           </Button>
-          <Button onClick={() => (edited.value = {})}>{texts.cancel}</Button>
+          <Button onClick={edits.clear}>{texts.cancel}</Button>
           {node.status === 'started' && <small>{texts.appliedAtStart}</small>}
         </div>
       )}

@@ -4,6 +4,7 @@ import { type PropertySchema, wordsOf } from '../catalog/kind-schema.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { useDraft } from '../ui/draft.ts';
+import { rowKey } from './rebase.ts';
 
 interface RowsFieldProps {
   readonly label: string;
@@ -59,10 +60,6 @@ export function RowsField({ label, schema, rows, change }: RowsFieldProps) {
       </Button>
     </fieldset>
   );
-}
-
-function rowKey(row: Row, place: number): string {
-  return String(row.port_number ?? row.adapter_number ?? row.name ?? place);
 }
 
 /** All columns of the forms that a row may have. */

@@ -12,6 +12,7 @@ import { Failure } from '../ui/failure.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
 import { PropertyForm } from './property-form.tsx';
 import { SymbolPicker } from './symbol-picker.tsx';
+import { useEdits } from './use-edits.ts';
 
 const shownAbove = ['name', 'category', 'default_name_format', 'symbol', 'template_id', 'template_type', 'builtin', 'compute_id'];
 const categories = ['router', 'switch', 'guest', 'firewall'] as const;
@@ -30,18 +31,19 @@ function withInterface(key: string, image: unknown, values: Readonly<Record<stri
 
 export function TemplateEditor({ template, close }: { readonly template: Template; readonly close: () => void }) {
   const app = useApp();
-  const edited = useSignal<Record<string, unknown>>({});
+  const edits = useEdits((app.server.templates.find(template.template_id) ?? template) as unknown as Record<string, unknown>);
   const failure = useSignal('');
   const images = useImages(app, template.template_type);
-  const values: Record<string, unknown> = { ...template, ...edited.value };
+  const values: Record<string, unknown> = { ...template, ...edits.values };
   const schema = useKindForms(app, template.template_type, values.platform as string | undefined)?.template;
   const imageKeys = Object.keys(values).filter(isImageKey);
   const set = (key: string, value: unknown) => {
-    edited.value = { ...edited.value, [key]: value, ...withInterface(key, value, values) };
+    edits.set(key, value);
+    for (const [other, fitting] of Object.entries(withInterface(key, value, values))) edits.set(other, fitting);
   };
   const save = async () => {
     try {
-      await app.api.put(`/v2/templates/${template.template_id}`, edited.value);
+      await app.api.put(`/v2/templates/${template.template_id}`, edits.values);
       close();
     } catch (error) {
       failure.value = (error as Error).message;
