@@ -160,7 +160,7 @@ describe('patchbay openapi', () => {
 
   it('marks additions to the GNS3 API, and docs/api.md explains exactly these', async () => {
     const text = await readFile(resolve(root, 'docs/api.md'), 'utf8');
-    const explained = [...text.matchAll(/^### `((?:GET|POST|PUT|DELETE) [^`]+)`/gm)].map(([, line]) => line);
+    const explained = [...text.matchAll(/^### `((?:GET|POST|PUT|PATCH|DELETE) [^`]+)`/gm)].map(([, line]) => line);
     const ofAnyKind = new RegExp(
       `(/v2/compute(?:/projects/{project_id})?)/(?:${implementedTypes.join('|')})/(?=nodes|images|new_images)`,
     );

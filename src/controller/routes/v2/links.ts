@@ -63,17 +63,6 @@ export function linkRoutes(controller: Controller): Route[] {
       },
     ),
     route(
-      'PATCH /v2/projects/{project_id}/links/{link_id}',
-      {
-        right: 'Link.Modify',
-        summary: 'Change single filters, and other fields, of a link: a JSON merge patch',
-        body: LinkPatch,
-        reply: Link,
-        own: true,
-      },
-      ({ path, body }) => project(path).change((live) => live.linkOperations.patch(path.link_id, body)),
-    ),
-    route(
       'DELETE /v2/projects/{project_id}/links/{link_id}',
       { right: 'Link.Allocate', summary: 'Delete a link', status: 204 },
       ({ path }) => project(path).change((live) => live.linkOperations.delete(path.link_id)),
@@ -86,6 +75,17 @@ function furtherLinkRoutes({ projects, desktops }: Controller): Route[] {
   const project: ProjectOf = (path) => projects.get(path.project_id);
   const shown: ShownLink = (call, link) => (desktops.has(call) ? desktopLink(link) : link);
   return [
+    route(
+      'PATCH /v2/projects/{project_id}/links/{link_id}',
+      {
+        right: 'Link.Modify',
+        summary: 'Change single filters, and other fields, of a link: a JSON merge patch',
+        body: LinkPatch,
+        reply: Link,
+        own: true,
+      },
+      ({ path, body }) => project(path).change((live) => live.linkOperations.patch(path.link_id, body)),
+    ),
     route(
       'GET /v2/projects/{project_id}/links/{link_id}/available_filters',
       { right: 'Link.Audit', summary: 'Filters that the link can have, with their parameters', reply: Type.Array(FilterFacts) },
