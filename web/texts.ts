@@ -189,6 +189,7 @@ export const texts = {
   symbol: 'Symbol',
   symbolTheme: 'Symbol theme',
   addRow: 'Add',
+  notJson: (reason: string) => `This is not JSON: ${reason}`,
   removeRow: 'Remove this row',
 
   emptyCanvas: 'Drag templates from the left onto the canvas, or click them. Then press L to link the nodes.',

@@ -12,7 +12,7 @@ interface CheckpointSettingsProps {
   /** Number of checkpoints in the list. */
   readonly count: number;
   readonly isBusy: boolean;
-  readonly change: (update: ProjectUpdate) => void;
+  readonly change: (update: ProjectUpdate) => unknown;
   readonly take: () => void;
 }
 

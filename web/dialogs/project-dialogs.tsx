@@ -10,10 +10,8 @@ const pathOf = ({ project_id }: Project) => `/v2/projects/${project_id}`;
 const nameOf = ({ name }: Project) => name ?? '';
 
 export const projectDialogs = {
-  async create(app: App): Promise<void> {
-    const name = await askName(app, { title: texts.newProject, label: texts.name, yes: texts.create });
-    if (name === undefined) return;
-    await app.toasts.attempt(async () => {
+  create(app: App): void {
+    const submit = async (name: string) => {
       // The page may be closed at any time: nodes keep running until they are stopped.
       const made = await app.api.post<Project>('/v2/projects', {
         name,
@@ -23,20 +21,22 @@ export const projectDialogs = {
         show_interface_labels: true,
       });
       app.router.go(projectPath(made.project_id));
-    });
+    };
+    askName(app, { title: texts.newProject, label: texts.name, yes: texts.create, submit });
   },
 
-  async rename(app: App, project: Project): Promise<void> {
-    const name = await askName(app, { title: texts.rename, label: texts.name, value: nameOf(project), yes: texts.rename });
-    if (name !== undefined) app.server.projects.put(await app.api.put<Project>(pathOf(project), { name }));
+  rename(app: App, project: Project): void {
+    const submit = async (name: string) => app.server.projects.put(await app.api.put<Project>(pathOf(project), { name }));
+    askName(app, { title: texts.rename, label: texts.name, value: nameOf(project), yes: texts.rename, submit });
   },
 
-  async duplicate(app: App, project: Project): Promise<void> {
+  duplicate(app: App, project: Project): void {
     const value = texts.copyOf(nameOf(project));
-    const name = await askName(app, { title: texts.duplicate, label: texts.name, value, yes: texts.duplicate });
-    if (name === undefined) return;
-    await app.api.post(`${pathOf(project)}/duplicate`, { name });
-    app.toasts.show('done', texts.duplicated(nameOf(project), name));
+    const submit = async (name: string) => {
+      await app.api.post(`${pathOf(project)}/duplicate`, { name });
+      app.toasts.show('done', texts.duplicated(nameOf(project), name));
+    };
+    askName(app, { title: texts.duplicate, label: texts.name, value, yes: texts.duplicate, submit });
   },
 
   /** Asks for confirmation when nodes would be stopped. Resolves to whether the project was closed. */

@@ -19,12 +19,11 @@ const sizes = ['grid_size', 'drawing_grid_size'] as const;
 export function ProjectSettings({ project, close }: { readonly project: Project; readonly close: () => void }) {
   const app = useApp();
   const now = app.project.value?.project.value ?? project;
-  const change = (update: ProjectUpdate) =>
-    app.toasts.attempt(async () => {
-      const changed = await app.api.put<Project>(`/v2/projects/${project.project_id}`, update);
-      const open = app.project.peek();
-      if (open) open.project.value = changed;
-    });
+  const change = async (update: ProjectUpdate) => {
+    const changed = await app.api.put<Project>(`/v2/projects/${project.project_id}`, update);
+    const open = app.project.peek();
+    if (open) open.project.value = changed;
+  };
   return (
     <Dialog title={texts.actions.projectSettings} close={close}>
       <TextField

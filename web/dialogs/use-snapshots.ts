@@ -50,13 +50,12 @@ export function useSnapshots(project: Project, close: () => void) {
   };
   const take = (name: string, memory: boolean) => run(takingOf(memory), () => takeSnapshot(app, path, name, memory));
   const takeCheckpoint = () => run(snapshotTexts.takingCheckpoint, () => app.api.post(`${projectPath}/checkpoints`).then(() => ''));
-  const change = (update: ProjectUpdate) =>
-    app.toasts.attempt(async () => {
-      changed.value = await app.api.put<Project>(projectPath, update);
-      const open = app.project.peek();
-      if (open?.project.peek()?.project_id === project.project_id) open.project.value = changed.value;
-      await read();
-    });
+  const change = async (update: ProjectUpdate) => {
+    changed.value = await app.api.put<Project>(projectPath, update);
+    const open = app.project.peek();
+    if (open?.project.peek()?.project_id === project.project_id) open.project.value = changed.value;
+    await read();
+  };
   return {
     now: changed.value ?? project,
     list: list.value,

@@ -74,7 +74,7 @@ function parse(text: string): LinkScheduleInput {
   try {
     schedule = JSON.parse(text) as LinkScheduleInput | null;
   } catch (error) {
-    throw new Error(texts.schedule.notJson((error as Error).message));
+    throw new Error(texts.notJson((error as Error).message));
   }
   const { steps = [], traces = [] } = schedule ?? { steps: null };
   if (!Array.isArray(steps) || !Array.isArray(traces) || Array.isArray(schedule)) throw new Error(texts.schedule.notLists);

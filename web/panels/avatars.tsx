@@ -38,14 +38,16 @@ export function Avatars() {
 
 function OwnAvatar({ own }: { readonly own: PresenceSession }) {
   const app = useApp();
-  const rename = async () => {
+  const rename = () => {
     const { title, label, yes } = texts.presence.rename;
-    const name = await askName(app, { title, label, yes, value: app.ownName.peek() || own.name });
-    if (name !== undefined) app.ownName.value = sendableName(name);
+    const submit = (name: string) => {
+      app.ownName.value = sendableName(name);
+    };
+    askName(app, { title, label, yes, value: app.ownName.peek() || own.name, submit });
   };
   const label = texts.presence.you(own.name);
   return (
-    <button type="button" class="avatar own" style={{ '--session': colourOf(own) }} title={label} onClick={() => void rename()}>
+    <button type="button" class="avatar own" style={{ '--session': colourOf(own) }} title={label} onClick={rename}>
       <span aria-hidden="true">{initialsOf(own)}</span>
       <span class="unseen">{label}</span>
     </button>

@@ -9,11 +9,11 @@ import { texts } from '../texts.ts';
 import { ColourField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
 
 export function DrawingPanel({ drawing }: { readonly drawing: Drawing }) {
-  const { api, toasts } = useApp();
+  const { api } = useApp();
   const project = useProject();
   const picture = project.pictures.of(drawing.svg);
   const isGroup = project.groups.isGroup(drawing.drawing_id);
-  const change = (update: DrawingInput) => toasts.attempt(() => api.put(`${project.path}/drawings/${drawing.drawing_id}`, update));
+  const change = (update: DrawingInput) => api.put(`${project.path}/drawings/${drawing.drawing_id}`, update);
   return (
     <>
       <header class="panel-head">

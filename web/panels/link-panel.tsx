@@ -14,9 +14,9 @@ const loadDetails = async () => (await import('../impair/link-details.tsx')).Lin
 
 export function LinkPanel({ link }: { readonly link: Link }) {
   const app = useApp();
-  const { api, toasts } = app;
+  const { api } = app;
   const project = useProject();
-  const change = (update: LinkInput) => toasts.attempt(() => api.put(`${project.path}/links/${link.link_id}`, update));
+  const change = (update: LinkInput) => api.put(`${project.path}/links/${link.link_id}`, update);
   return (
     <>
       <header class="panel-head">

@@ -1,5 +1,5 @@
 /** Creates a template from its kind, its name and the required properties; the server adds defaults, which can then be edited. */
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { NodeType } from '../../src/schema/node.ts';
 import type { Template } from '../../src/schema/template.ts';
 import { ImageUpload } from '../catalog/image-upload.tsx';
@@ -15,8 +15,7 @@ import { isImageKey, TemplateEditor } from './template-editor.tsx';
 
 export function NewTemplate({ close }: { readonly close: () => void }) {
   const app = useApp();
-  const kinds = [...app.server.kinds.value.values()];
-  const types = kinds.filter(({ templates }) => templates).map(({ node_type }) => node_type);
+  const types = [...app.server.kinds.value.values()].flatMap(({ templates, node_type }) => (templates ? [node_type] : []));
   /** Empty until the user chooses one: the list may load after this dialog. */
   const chosen = useSignal('');
   const first = types.find((one) => one === app.server.mainType) ?? types[0];
@@ -26,14 +25,16 @@ export function NewTemplate({ close }: { readonly close: () => void }) {
   const form = useKindForms(app, type, given.value.platform as string | undefined)?.template;
   const required = form?.required ?? [];
   const isReady = form !== undefined && name.value.trim() !== '' && required.every((key) => given.value[key] !== undefined);
-  const create = () =>
-    app.toasts.attempt(async () => {
-      const properties = Object.fromEntries(required.map((key) => [key, given.value[key]]));
-      const body = { ...properties, name: name.value.trim(), template_type: type, compute_id: 'local' };
-      const template = await app.api.post<Template>('/v2/templates', body);
-      close();
-      app.dialogs.show((done) => <TemplateEditor template={template} close={done} />);
+  const failure = useSignal('');
+  const create = async () => {
+    const body = { ...given.value, name: name.value.trim(), template_type: type, compute_id: 'local' };
+    const template = await app.api.post<Template>('/v2/templates', body).catch(({ message }: Error) => {
+      failure.value = message;
     });
+    if (!template) return;
+    close();
+    app.dialogs.show((done) => <TemplateEditor template={template} close={done} />);
+  };
   const footer = (
     <>
       <Button onClick={close}>{texts.cancel}</Button>
@@ -44,7 +45,13 @@ export function NewTemplate({ close }: { readonly close: () => void }) {
   );
   return (
     <Dialog title={texts.newTemplate} close={close} onSubmit={() => isReady && create()} footer={footer}>
-      <TextField label={texts.name} value={name.value} onInput={(value) => (name.value = value)} focused />
+      <TextField
+        label={texts.name}
+        value={name.value}
+        onInput={(value) => (name.value = value)}
+        failure={required.length === 0 ? failure.value : undefined}
+        focused
+      />
       <ChoiceField
         label={texts.kindOfNode}
         value={type}
@@ -59,10 +66,8 @@ export function NewTemplate({ close }: { readonly close: () => void }) {
           key={type}
           type={type}
           schema={{ properties: Object.fromEntries(required.map((key) => [key, form?.properties?.[key] ?? {}])) }}
-          values={given.value}
-          change={(key, value) => {
-            given.value = { ...given.value, [key]: value === '' ? undefined : value };
-          }}
+          given={given}
+          failure={failure.value}
         />
       )}
     </Dialog>
@@ -72,11 +77,11 @@ export function NewTemplate({ close }: { readonly close: () => void }) {
 interface RequiredFieldsProps {
   readonly type: NodeType;
   readonly schema: NonNullable<Parameters<typeof PropertyForm>[0]['schema']>;
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly change: (key: string, value: unknown) => void;
+  readonly given: Signal<Readonly<Record<string, unknown>>>;
+  readonly failure: string;
 }
 
-function RequiredFields({ type, schema, values, change }: RequiredFieldsProps) {
+function RequiredFields({ type, schema, given, failure }: RequiredFieldsProps) {
   const app = useApp();
   const images = useImages(app, type);
   const imageKeys = Object.keys(schema.properties ?? {}).filter(isImageKey);
@@ -84,8 +89,11 @@ function RequiredFields({ type, schema, values, change }: RequiredFieldsProps) {
     <>
       <PropertyForm
         schema={schema}
-        values={values}
-        change={change}
+        values={given.value}
+        change={(key, value) => {
+          given.value = { ...given.value, [key]: value === '' ? undefined : value };
+        }}
+        failure={failure}
         options={Object.fromEntries(imageKeys.map((key) => [key, images.names.value]))}
       />
       {imageKeys.length > 0 && <ImageUpload nodeType={type} uploaded={images.read} />}

@@ -29,7 +29,7 @@ export function NodePanel({ node }: NodeProps) {
   const busy = project.work.busy.value.get(node_id);
   const isAlways = app.server.kinds.value.get(node_type)?.always_running === true;
   const impossible = impossibleFor(app, node);
-  const change = (update: NodeUpdate) => app.toasts.attempt(() => app.api.put(`${project.path}/nodes/${node_id}`, update));
+  const change = (update: NodeUpdate) => app.api.put(`${project.path}/nodes/${node_id}`, update);
   return (
     <>
       <header class="panel-head">

@@ -1,4 +1,5 @@
 /** The settings of a node as a form: common ones, and those of its kind from the server's schemas. */
+import { useSignal } from '@preact/signals';
 import type { ConsoleType, Node, NodeUpdate } from '../../src/schema/node.ts';
 import { useKindForms } from '../catalog/kind-schema.ts';
 import { useApp } from '../state/app.ts';
@@ -23,9 +24,19 @@ export function NodeSettings({ node, change }: NodeSettingsProps) {
   const edits = useEdits(node.properties);
   const consoles = schema?.properties?.console_type?.enum as readonly ConsoleType[] | undefined;
   const values = { ...node.properties, ...edits.values };
+  const failure = useSignal('');
   const send = async () => {
-    const done = await change({ properties: edits.values });
-    if (done !== undefined) edits.clear();
+    try {
+      await change({ properties: edits.values });
+      edits.clear();
+      failure.value = '';
+    } catch (error) {
+      failure.value = (error as Error).message;
+    }
+  };
+  const discard = () => {
+    edits.clear();
+    failure.value = '';
   };
   const isEdited = Object.keys(edits.values).length > 0;
   return (
@@ -49,17 +60,17 @@ export function NodeSettings({ node, change }: NodeSettingsProps) {
         value={node.console_auto_start}
         onChange={(console_auto_start) => change({ console_auto_start })}
       />
-      <PropertyForm schema={schema} values={values} hidden={[...ownKeys, 'usage']} change={edits.set} />
+      <PropertyForm schema={schema} values={values} hidden={[...ownKeys, 'usage']} change={edits.set} failure={failure.value} />
       {isEdited && (
         <div class="row sticky">
           <Button kind="primary" onClick={send}>
             {texts.apply}
           </Button>
-          <Button onClick={edits.clear}>{texts.cancel}</Button>
+          <Button onClick={discard}>{texts.cancel}</Button>
           {node.status === 'started' && <small>{texts.appliedAtStart}</small>}
         </div>
       )}
-      <SymbolPicker symbol={node.symbol} pick={(symbol) => change({ symbol })} />
+      <SymbolPicker symbol={node.symbol} pick={(symbol) => app.toasts.attempt(() => change({ symbol }))} />
     </details>
   );
 }

@@ -13,8 +13,8 @@ export function projectCommands(app: App, project: Project): readonly MenuEntry[
   const entries: (MenuEntry | false)[] = [
     { label: texts.open, icon: 'folder', run: () => app.router.go(projectPath(project.project_id)) },
     isOpen && { label: texts.actions.closeProject, icon: 'power', run: attempt(() => projectDialogs.close(app, project)) },
-    { label: texts.rename, icon: 'edit', run: attempt(() => projectDialogs.rename(app, project)) },
-    { label: texts.duplicate, icon: 'copy', run: attempt(() => projectDialogs.duplicate(app, project)) },
+    { label: texts.rename, icon: 'edit', run: () => projectDialogs.rename(app, project) },
+    { label: texts.duplicate, icon: 'copy', run: () => projectDialogs.duplicate(app, project) },
     app.server.rights.account.value !== undefined && {
       label: texts.actions.access,
       icon: 'people',

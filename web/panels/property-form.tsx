@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { type PropertySchema, wordsOf } from '../catalog/kind-schema.ts';
 import { texts } from '../texts.ts';
+import { Failure } from '../ui/failure.tsx';
 import { ChoiceField, NumberField, SwitchField, TextField } from '../ui/field.tsx';
 import { groupsOf, openGroups } from './property-groups.ts';
 import { RowsField } from './rows-field.tsx';
@@ -11,7 +12,9 @@ import { RowsField } from './rows-field.tsx';
 interface PropertyFormProps {
   readonly schema: PropertySchema | undefined;
   readonly values: Readonly<Record<string, unknown>>;
-  readonly change: (key: string, value: unknown) => void;
+  readonly change: (key: string, value: unknown) => unknown;
+  /** Why the server refused the values: shown at the property that it names, or above the form. */
+  readonly failure?: string;
   /** Keys that this form leaves out. */
   readonly hidden?: readonly string[];
   /** Suggestions by key. */
@@ -20,9 +23,18 @@ interface PropertyFormProps {
   readonly grouped?: boolean;
 }
 
-export function PropertyForm({ schema, values, change, hidden = [], options = {}, grouped = false }: PropertyFormProps) {
+export function PropertyForm({
+  schema,
+  values,
+  change,
+  hidden = [],
+  options = {},
+  grouped = false,
+  failure = '',
+}: PropertyFormProps) {
   const known = Object.keys(schema?.properties ?? {});
   const keys = [...new Set([...known, ...Object.keys(values)])].filter((key) => !hidden.includes(key) && !isComputed(key, schema));
+  const refused = keys.filter((key) => new RegExp(`\\b${key}\\b`).test(failure));
   const fieldOf = (key: string) => (
     <PropertyField
       key={key}
@@ -31,14 +43,28 @@ export function PropertyForm({ schema, values, change, hidden = [], options = {}
       value={values[key]}
       change={(value) => change(key, value)}
       options={options[key]}
+      failure={refused.includes(key) ? failure : undefined}
     />
   );
-  if (!grouped) return keys.sort(byImportance).map(fieldOf);
-  return groupsOf(keys).map(([group, members]) => (
-    <PropertyGroup key={group} title={texts.propertyGroups[group]} isOpen={openGroups.has(group)}>
-      {members.sort(byImportance).map(fieldOf)}
-    </PropertyGroup>
-  ));
+  return (
+    <>
+      {refused.length === 0 && <Failure text={failure} />}
+      {!grouped && keys.sort(byImportance).map(fieldOf)}
+      {grouped &&
+        groupsOf(keys).map(([group, members]) => {
+          const isRefused = members.some((key) => refused.includes(key));
+          return (
+            <PropertyGroup
+              key={`${group} ${isRefused}`}
+              title={texts.propertyGroups[group]}
+              isOpen={openGroups.has(group) || isRefused}
+            >
+              {members.sort(byImportance).map(fieldOf)}
+            </PropertyGroup>
+          );
+        })}
+    </>
+  );
 }
 
 interface PropertyGroupProps {
@@ -83,11 +109,12 @@ interface PropertyFieldProps {
   readonly name: string;
   readonly schema: PropertySchema;
   readonly value: unknown;
-  readonly change: (value: unknown) => void;
+  readonly change: (value: unknown) => unknown;
   readonly options?: readonly string[] | undefined;
+  readonly failure?: string | undefined;
 }
 
-export function PropertyField({ name, schema, value, change, options }: PropertyFieldProps) {
+export function PropertyField({ name, schema, value, change, options, failure }: PropertyFieldProps) {
   const label = texts.properties[name] ?? wordsOf(name);
   const { description, minimum, maximum } = schema;
   if (schema.enum)
@@ -95,6 +122,7 @@ export function PropertyField({ name, schema, value, change, options }: Property
       <ChoiceField
         label={label}
         hint={description}
+        failure={failure}
         value={String(value ?? '')}
         options={schema.enum.map(String)}
         onChange={change}
@@ -102,7 +130,7 @@ export function PropertyField({ name, schema, value, change, options }: Property
     );
   switch (schema.type) {
     case 'boolean':
-      return <SwitchField label={label} hint={description} value={value === true} onChange={change} />;
+      return <SwitchField label={label} hint={description} failure={failure} value={value === true} onChange={change} />;
     case 'integer':
     case 'number': {
       const isUnit = /^(MiB|ms|%|px)$/.test(description ?? '');
@@ -112,19 +140,28 @@ export function PropertyField({ name, schema, value, change, options }: Property
           label={label}
           value={typeof value === 'number' ? value : null}
           onChange={change}
-          {...{ minimum, maximum, unit, hint }}
+          {...{ minimum, maximum, unit, hint, failure }}
         />
       );
     }
     case 'array':
-      return <RowsField label={label} schema={schema.items ?? {}} rows={Array.isArray(value) ? value : []} change={change} />;
+      return (
+        <RowsField
+          label={label}
+          schema={schema.items ?? {}}
+          rows={Array.isArray(value) ? value : []}
+          change={change}
+          failure={failure}
+        />
+      );
     case 'object':
-      return <JsonField label={label} hint={description} value={value ?? {}} change={change} />;
+      return <JsonField label={label} hint={description} failure={failure} value={value ?? {}} change={change} />;
     default:
       return (
         <TextField
           label={label}
           hint={description}
+          failure={failure}
           value={typeof value === 'string' ? value : ''}
           onChange={change}
           {...(options && { options })}
@@ -134,23 +171,23 @@ export function PropertyField({ name, schema, value, change, options }: Property
   }
 }
 
-function JsonField({
-  label,
-  hint,
-  value,
-  change,
-}: {
-  label: string;
-  hint: string | undefined;
-  value: unknown;
-  change: (value: unknown) => void;
-}) {
-  const read = (text: string) => {
+interface JsonFieldProps {
+  readonly label: string;
+  readonly hint: string | undefined;
+  readonly failure: string | undefined;
+  readonly value: unknown;
+  readonly change: (value: unknown) => unknown;
+}
+
+function JsonField({ value, change, ...field }: JsonFieldProps) {
+  const read = async (text: string) => {
+    let parsed: unknown;
     try {
-      change(JSON.parse(text));
-    } catch {
-      // Invalid JSON is not sent.
+      parsed = JSON.parse(text);
+    } catch (error) {
+      throw new Error(texts.notJson((error as Error).message));
     }
+    await change(parsed);
   };
-  return <TextField label={label} hint={hint} lines={4} value={JSON.stringify(value, null, 1)} onChange={read} />;
+  return <TextField {...field} lines={4} value={JSON.stringify(value, null, 1)} onChange={read} />;
 }

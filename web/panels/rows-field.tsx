@@ -4,18 +4,20 @@ import { type PropertySchema, wordsOf } from '../catalog/kind-schema.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { useDraft } from '../ui/draft.ts';
+import { Failure } from '../ui/failure.tsx';
 import { rowKey } from './rebase.ts';
 
 interface RowsFieldProps {
   readonly label: string;
   readonly schema: PropertySchema;
   readonly rows: readonly unknown[];
-  readonly change: (rows: readonly unknown[]) => void;
+  readonly change: (rows: readonly unknown[]) => unknown;
+  readonly failure?: string | undefined;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-export function RowsField({ label, schema, rows, change }: RowsFieldProps) {
+export function RowsField({ label, schema, rows, change, failure }: RowsFieldProps) {
   const columns = columnsOf(schema, rows as Row[]);
   const names = Object.keys(columns);
   const set = (place: number, name: string, value: unknown) =>
@@ -55,6 +57,7 @@ export function RowsField({ label, schema, rows, change }: RowsFieldProps) {
           </tbody>
         </table>
       )}
+      <Failure text={failure} />
       <Button icon="plus" onClick={add}>
         {texts.addRow}
       </Button>

@@ -8,7 +8,6 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/failure.tsx';
 import { ChoiceField, TextField } from '../ui/field.tsx';
 import { PropertyForm } from './property-form.tsx';
 import { SymbolPicker } from './symbol-picker.tsx';
@@ -61,7 +60,6 @@ export function TemplateEditor({ template, close }: { readonly template: Templat
   const rest = Object.fromEntries(Object.keys(template).map((key) => [key, inTemplate[key] ?? {}]));
   return (
     <Dialog title={texts.templateOf(template.name)} close={close} onSubmit={save} footer={footer} wide>
-      <Failure text={failure.value} />
       <div class="form-grid">
         <TextField label={texts.name} value={String(values.name)} onInput={(value) => set('name', value)} />
         <TextField
@@ -81,6 +79,7 @@ export function TemplateEditor({ template, close }: { readonly template: Templat
         values={values}
         hidden={shownAbove}
         change={set}
+        failure={failure.value}
         options={Object.fromEntries(imageKeys.map((key) => [key, images.names.value]))}
         grouped
       />

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Node } from '../../src/schema/node.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
+import { findRefused, focusEditor, Refusal } from './refused-text.tsx';
 import { renameNode } from './rename-node.ts';
 
 export function RenameEditor() {
@@ -18,37 +19,43 @@ function Editor({ node }: { readonly node: Node }) {
   const project = useProject();
   const field = useRef<HTMLInputElement>(null);
   const { x, y, scale } = app.viewport.state.value;
-  useLayoutEffect(() => {
-    field.current?.focus();
-    field.current?.select();
-  }, []);
+  const { tools } = app;
+  const refused = findRefused(app, node.node_id);
+  useLayoutEffect(() => focusEditor(field.current, refused !== undefined), []);
   const close = (name?: string) => {
-    if (app.tools.renaming.peek() !== node.node_id) return;
-    app.tools.renaming.value = undefined;
+    if (tools.renaming.peek() !== node.node_id) return;
+    tools.renaming.value = undefined;
+    tools.refused.value = undefined;
     document.querySelector<SVGSVGElement>('svg.canvas')?.focus({ preventScroll: true });
-    const wanted = name?.trim() ?? '';
-    if (wanted !== '' && wanted !== node.name) void renameNode(app, project, node.node_id, wanted);
+    const text = name?.trim() ?? '';
+    if (text === '' || text === node.name) return;
+    renameNode(app, project, node.node_id, text).catch(({ message: reason }: Error) => {
+      tools.refused.value = { id: node.node_id, text, reason };
+      tools.renaming.value = node.node_id;
+    });
   };
   // The editor is over the label, which is centred above the symbol until it is moved.
   const { label } = node;
   const left = typeof label.x === 'number' ? label.x + node.name.length * 3 : node.width / 2;
   const place = { x: (node.x + left) * scale + x, y: (node.y + (label.y ?? -25) + 8) * scale + y };
   return (
-    <input
-      ref={field}
-      class="rename-editor"
-      aria-label={texts.renameNode(node.name)}
-      defaultValue={node.name}
-      spellcheck={false}
-      style={{ left: `${place.x}px`, top: `${place.y}px` }}
-      onBlur={({ currentTarget }) => close(currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') close(event.currentTarget.value);
-        else if (event.key === 'Escape') close();
-        else return;
-        event.preventDefault();
-        event.stopPropagation();
-      }}
-    />
+    <div class="rename-editor" style={{ left: `${place.x}px`, top: `${place.y}px` }}>
+      <input
+        ref={field}
+        aria-label={texts.renameNode(node.name)}
+        aria-invalid={refused !== undefined}
+        defaultValue={refused?.text ?? node.name}
+        spellcheck={false}
+        onBlur={({ currentTarget }) => currentTarget.value.trim() !== refused?.text && close(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') close(event.currentTarget.value);
+          else if (event.key === 'Escape') close();
+          else return;
+          event.preventDefault();
+          event.stopPropagation();
+        }}
+      />
+      <Refusal text={refused?.reason} />
+    </div>
   );
 }

@@ -16,6 +16,14 @@ export type Tool =
   | { readonly name: 'wire'; readonly from?: LinkEnd; readonly moves?: MovedEnd }
   | { readonly name: 'draw'; readonly shape: DrawingShape };
 
+/** A text of the canvas that the server refused, and why. */
+interface RefusedText {
+  /** Id of the drawing or node. */
+  readonly id: string;
+  readonly text: string;
+  readonly reason: string;
+}
+
 const select: Tool = { name: 'select' };
 
 export class Tools {
@@ -26,6 +34,8 @@ export class Tools {
   readonly editing = signal<string | undefined>(undefined);
   /** The node whose name is being edited on the canvas. */
   readonly renaming = signal<string | undefined>(undefined);
+  /** A text that the server refused: its editor opens again and keeps it. */
+  readonly refused = signal<RefusedText | undefined>(undefined);
   /** A pointer is down on the canvas. */
   readonly pressing = signal(false);
   /** Menu at a point of the window. */

@@ -51,7 +51,6 @@ export const schedule = {
   cancel: 'Cancel',
   source: 'Steps and traces, as JSON. Times in milliseconds',
   trace: 'Add a trace file (CSV or mahimahi)',
-  notJson: (reason: string) => `This is not JSON: ${reason}`,
   notLists: 'A schedule is an object with lists of steps and traces.',
   strip: 'Position in the schedule',
   at: (elapsed: string, run: number, length: string | undefined) =>

@@ -43,35 +43,43 @@ export interface NameQuestion {
   readonly label: string;
   readonly value?: string;
   readonly yes: string;
+  /** Uses the name. A rejection is shown at the field; the dialog stays open and keeps the text. */
+  readonly submit: (name: string) => unknown;
 }
 
-/** Asks for a name; undefined when the user cancels. */
-export function askName(app: App, question: NameQuestion): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    app.dialogs.show((close) => {
-      const answer = (value: string | undefined) => {
-        resolve(value);
-        close();
-      };
-      return <NameDialog {...question} answer={answer} />;
-    });
-  });
+/** Asks for a name. */
+export function askName(app: App, question: NameQuestion): void {
+  app.dialogs.show((close) => <NameDialog {...question} close={close} />);
 }
 
-function NameDialog({ title, label, value = '', yes, answer }: NameQuestion & { answer: (value: string | undefined) => void }) {
+function NameDialog({ title, label, value = '', yes, submit, close }: NameQuestion & { close: () => void }) {
   const [name, setName] = useState(value);
+  const [failure, setFailure] = useState('');
+  const [isBusy, setBusy] = useState(false);
   const trimmed = name.trim();
+  const send = async () => {
+    if (trimmed === '' || isBusy) return;
+    setBusy(true);
+    setFailure('');
+    try {
+      await submit(trimmed);
+      close();
+    } catch (error) {
+      setFailure((error as Error).message);
+      setBusy(false);
+    }
+  };
   const footer = (
     <>
-      <Button onClick={() => answer(undefined)}>{texts.cancel}</Button>
-      <Button kind="primary" submit disabled={trimmed === ''}>
+      <Button onClick={close}>{texts.cancel}</Button>
+      <Button kind="primary" submit disabled={trimmed === '' || isBusy}>
         {yes}
       </Button>
     </>
   );
   return (
-    <Dialog title={title} close={() => answer(undefined)} onSubmit={() => trimmed !== '' && answer(trimmed)} footer={footer}>
-      <TextField label={label} value={name} onInput={setName} focused />
+    <Dialog title={title} close={close} onSubmit={() => void send()} footer={footer}>
+      <TextField label={label} value={name} onInput={setName} failure={failure} focused />
     </Dialog>
   );
 }
