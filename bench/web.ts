@@ -67,7 +67,11 @@ async function canvas(page: Page, { client, server, say }: Place): Promise<Row[]
         after: () => page.mouse.up({ button: 'middle' }),
       }),
       zoom: await framesDuring(page, (turn) => page.mouse.wheel(0, turn % 40 < 20 ? -30 : 30), {
-        before: () => page.mouse.move(640, 400),
+        before: async () => {
+          await page.mouse.move(640, 400);
+          await page.keyboard.down('Control');
+        },
+        after: () => page.keyboard.up('Control'),
       }),
       drag: await dragging(page),
     });

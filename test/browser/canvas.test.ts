@@ -96,7 +96,9 @@ describe('the canvas', () => {
     await page.mouse.move(left, top);
     const drawn = () => page.locator('svg.canvas > g').getAttribute('transform');
     const fitted = await drawn();
+    await page.keyboard.down('Control');
     await page.mouse.wheel(0, -100);
+    await page.keyboard.up('Control');
     await waitFor(async () => (await drawn()) !== fitted, { what: 'the canvas drawn at the new scale' });
     await page.locator('svg.canvas.gliding').waitFor({ state: 'detached' });
     // The point below the pointer stands still.

@@ -5,6 +5,7 @@ import { type ConsolePane, captureOfTab } from '../state/console-dock.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { MenuButton, type MenuEntry } from '../ui/menu-button.tsx';
+import { tabKeys } from '../ui/tab-keys.ts';
 import { ConsoleMenu } from './console-menu.tsx';
 import { DockContent, tabLook } from './dock-tab.tsx';
 
@@ -96,7 +97,8 @@ function TabBar({ pane }: { readonly pane: ConsolePane }) {
   const project = useProject();
   const list = useRef<HTMLDivElement>(null);
   const tabs = pane.tabs.map((tab) => ({ tab, ...tabLook(project, tab) }));
-  const active = tabs.find(({ tab }) => tab === pane.active);
+  const activeName = tabs.find(({ tab }) => tab === pane.active)?.name ?? '';
+  const activate = (tab = pane.active, takesFocus?: boolean) => consoles.activate(pane.id, tab, takesFocus);
   useLayoutEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [pane.active, pane.tabs.length]);
@@ -104,12 +106,18 @@ function TabBar({ pane }: { readonly pane: ConsolePane }) {
     ({ tab, name }): MenuEntry => ({
       label: name,
       icon: captureOfTab(tab) === undefined ? 'terminal' : 'packets',
-      run: () => consoles.activate(pane.id, tab),
+      run: () => activate(tab),
     }),
   );
   return (
     <div class="tabs">
-      <div ref={list} class="tab-list" role="tablist" aria-label={texts.consoles}>
+      <div
+        ref={list}
+        class="tab-list"
+        role="tablist"
+        aria-label={texts.consoles}
+        onKeyDown={(event) => tabKeys(event, (place) => activate(pane.tabs[place], false))}
+      >
         {tabs.map(({ tab, name, state }) => (
           <button
             key={tab}
@@ -118,8 +126,9 @@ function TabBar({ pane }: { readonly pane: ConsolePane }) {
             class={tab === pane.active ? 'tab active' : 'tab'}
             id={`tab-${tab}`}
             aria-selected={tab === pane.active}
+            tabIndex={tab === pane.active ? 0 : -1}
             aria-controls={`console-${tab}`}
-            onClick={() => consoles.activate(pane.id, tab)}
+            onClick={() => activate(tab)}
             onAuxClick={({ button }) => button === 1 && consoles.close(tab)}
           >
             <span class={`dot ${state}`} />
@@ -136,12 +145,7 @@ function TabBar({ pane }: { readonly pane: ConsolePane }) {
         onClick={() => consoles.split(pane.active)}
       />
       <ConsoleMenu pane={pane} />
-      <Button
-        icon="close"
-        kind="quiet"
-        label={texts.closeConsole(active?.name ?? '')}
-        onClick={() => consoles.close(pane.active)}
-      />
+      <Button icon="close" kind="quiet" label={texts.closeConsole(activeName)} onClick={() => consoles.close(pane.active)} />
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { tabKeys } from '../ui/tab-keys.ts';
 import { FilterField } from './filter-field.tsx';
 import { countOf, edited, type FilterObject, filterGroups, keyOf, mainTypes, offeredTypes, turned, type Way } from './form.ts';
 import { PresetMenu } from './preset-menu.tsx';
@@ -37,13 +38,19 @@ export function Impairments({ link }: { readonly link: Link }) {
       </header>
       {failure && <Notice level="error">{failure}</Notice>}
       <PresetMenu filters={filters} names={names} set={set} />
-      <div class="ways" role="tablist" aria-label={texts.impair.ways}>
+      <div
+        class="ways"
+        role="tablist"
+        aria-label={texts.impair.ways}
+        onKeyDown={(event) => tabKeys(event, (place) => (way.value = ways[place] ?? 'both'))}
+      >
         {ways.map((one) => (
           <button
             key={one}
             type="button"
             role="tab"
             aria-selected={way.value === one}
+            tabIndex={way.value === one ? 0 : -1}
             title={texts.impair.way(one, names)}
             onClick={() => {
               way.value = one;

@@ -18,6 +18,10 @@ import { pickPort } from './wiring.ts';
 /** A shorter movement is a click. Pixels. */
 const jitterPx = 4;
 const wheelZoom = 0.0015;
+/** A pinch on a trackpad arrives as small turns of the wheel; a wheel turns by 100 or more at once. */
+const pinchGain = 6;
+const mostTurn = 120;
+const linePx = 30;
 
 interface Press {
   readonly start: PointerEvent;
@@ -52,6 +56,7 @@ export class Gestures {
     svg.tabIndex = 0;
     const options = { signal: this.#ended.signal };
     svg.addEventListener('pointerdown', (event) => this.#down(event), options);
+    svg.addEventListener('blur', () => delete svg.dataset.pressed, options);
     svg.addEventListener('pointermove', (event) => this.#move(event), options);
     svg.addEventListener('pointerup', (event) => this.#up(event), options);
     svg.addEventListener('pointerleave', () => (app.hovered.value = undefined), options);
@@ -72,6 +77,8 @@ export class Gestures {
 
   #down(event: PointerEvent): void {
     this.#app.tools.menu.value = undefined;
+    // Browsers draw a frame around what the page focuses first, as for the keyboard.
+    this.#svg.dataset.pressed = '';
     this.#svg.focus({ preventScroll: true });
     // The menu that opens may receive the release.
     if (event.button === 2) return;
@@ -199,14 +206,13 @@ export class Gestures {
   #wheel(event: WheelEvent): void {
     event.preventDefault();
     const { viewport } = this.#app;
-    if (event.shiftKey) {
-      viewport.glide(() => viewport.pan(-event.deltaY - event.deltaX, 0));
-      return;
-    }
-    // A trackpad reports a pinch as a wheel with Ctrl held, in small steps; a wheel that counts lines reports large steps.
-    const step = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 30 : event.deltaY * (event.ctrlKey ? 6 : 1);
-    const factor = Math.exp(-Math.max(-400, Math.min(400, step)) * wheelZoom);
-    viewport.glide(() => viewport.zoom(factor, { x: event.clientX, y: event.clientY }));
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? linePx : 1;
+    const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
+    // A trackpad reports a pinch as a wheel with Ctrl held.
+    if (event.ctrlKey || event.metaKey) {
+      const turn = Math.max(-mostTurn, Math.min(mostTurn, dy * pinchGain));
+      viewport.glide(() => viewport.zoom(Math.exp(-turn * wheelZoom), { x: event.clientX, y: event.clientY }));
+    } else viewport.glide(() => (event.shiftKey ? viewport.pan(-dx - dy, 0) : viewport.pan(-dx, -dy)));
   }
 
   #pinch(before: PointerEvent, now: PointerEvent): void {

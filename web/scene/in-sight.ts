@@ -71,7 +71,7 @@ export function useSelectionInSight(project: ProjectState): void {
     const before = last.current;
     const box = others.length === 0 ? boxOf(project, id) : undefined;
     last.current = { id: box ? id : '', seen };
-    if (!box || tools.pressing.peek()) return;
+    if (!box || tools.pressing.peek() || tools.menu.peek()) return;
     const wasSeen = id === before.id && viewport.shows(box, before.seen);
     if ((id !== before.id || wasSeen) && !viewport.shows(box)) viewport.show(box);
   });

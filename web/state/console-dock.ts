@@ -84,11 +84,12 @@ export class ConsoleDock {
     this.wanted.value = nodeId;
   }
 
-  activate(paneId: number, nodeId: string): void {
+  /** `takesFocus`: the content takes the focus, as on a click; with arrow keys it stays on the tab. */
+  activate(paneId: number, nodeId: string, takesFocus = true): void {
     batch(() => {
       this.#change(paneId, (pane) => ({ ...pane, active: nodeId }));
       this.current.value = paneId;
-      this.wanted.value = nodeId;
+      this.wanted.value = takesFocus ? nodeId : undefined;
     });
   }
 
