@@ -84,17 +84,21 @@ export class ComputeProject implements ProjectView {
     });
   }
 
-  /** Stops all nodes and gives their ports back; the files stay. A node that cannot be stopped does not keep the others. */
+  /**
+   * Stops all nodes and gives their ports back; the files stay. A node that cannot be closed stays, and the project with it, but it does not
+   * keep the others. @throws why the first one cannot be closed
+   */
   close(options?: { now?: boolean }): Promise<void> {
     return this.#gate.hold(async () => {
-      const close = (node: ComputeNode) =>
-        node.close(options).catch((error: unknown) => this.context.log('error', `closing node ${node.name}: ${error}`));
-      await forEachBounded(this.nodes.values(), closedAtOnce, close);
+      const [error] = await forEachBounded([...this.nodes], closedAtOnce, async ([key, node]) => {
+        await node.close(options);
+        this.nodes.delete(key);
+      });
+      if (error !== undefined) throw error;
       this.reservedPorts.clear();
       await removeTree(join(this.path, 'tmp'));
       await this.context.store.deleteProject(this.id);
       this.#closed = true;
-      this.nodes.clear();
     });
   }
 }
