@@ -329,4 +329,21 @@ export const kept: readonly Kept[] = [
       ],
     },
   },
+  {
+    says: 'a node that is stopped while its move is cut off does not run on where it went',
+    schedule: {
+      ...{ seed: 41676, nodes: 1, remotes: 1 },
+      steps: [
+        { wait: 1389, what: 'restart', of: 0, lasts: 49898 },
+        { wait: 21701, what: 'start', of: 2, lasts: 1672 },
+        { wait: 24, what: 'compute_kill', of: 3, lasts: 1425 },
+        { wait: 1220, what: 'compute_freeze', of: 5, lasts: 75375 },
+        { wait: 2282, what: 'reload', of: 1, lasts: 135307 },
+        { wait: 791, what: 'migrate', of: 2, lasts: 1212 },
+        { wait: 3, events: 61, what: 'compute_freeze', of: 0, lasts: 124050 },
+        { wait: 1, what: 'restart', of: 7, lasts: 1 },
+        { wait: 16, what: 'stop', of: 4, lasts: 103842 },
+      ],
+    },
+  },
 ];

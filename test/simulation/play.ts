@@ -35,7 +35,7 @@ const calmStepMs = calmMs / 5;
 /** Must be called by a task of Node's own loop: what is due afterwards is done within. */
 export function playSchedule(schedule: Schedule): Played {
   unhandled = undefined;
-  const world = new World(schedule.seed, schedule.remotes, schedule.slices);
+  const world = new World(schedule);
   play(world);
   try {
     const stage = new Stage(world, schedule);
@@ -261,6 +261,11 @@ class Stage {
     this.#run(endTrouble(world) - kernel.now);
     this.#until(() => world.openRequests === 0 && world.controller !== undefined, 'until every request is answered');
     for (const compute of this.#registeredByHand) this.#register(compute);
+    // Where all is full, nodes wait for as long as their slice is drained.
+    const path = (compute: SimulatedCompute) => ({ compute_id: compute.id });
+    if (world.room !== undefined)
+      for (const { compute } of world.slices)
+        world.ask('POST /v2/slices/{compute_id}/drain', path(compute), { body: { drain: false } });
     let problem: string | undefined;
     for (const end = kernel.now + calmMs; kernel.now < end && !world.violation; ) {
       this.#run(calmStepMs);

@@ -49,6 +49,8 @@ export interface Schedule {
   readonly remotes: number;
   /** Number of computes that join as slices, beside the others. Default: none. */
   readonly slices?: number;
+  /** Number of nodes for which each compute has memory. Default: more than there are. */
+  readonly room?: number;
   readonly steps: readonly Step[];
 }
 
@@ -74,7 +76,8 @@ export function makeSchedule(seed: number): Schedule {
   }
   // Slices cost time, as they renew their leases.
   const slices = chance.next() < 0.15 ? chance.between(1, 2) : 0;
-  return { seed, nodes, remotes, slices, steps };
+  const room = slices > 0 && chance.next() < 0.4 ? { room: chance.between(1, 3) } : {};
+  return { seed, nodes, remotes, slices, ...room, steps };
 }
 
 function pickVerb(chance: Chance, asked: readonly Verb[]): Verb | undefined {

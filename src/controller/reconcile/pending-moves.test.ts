@@ -15,17 +15,29 @@ interface Found {
   readonly at: string;
   readonly move?: PendingMove;
   readonly status?: string;
+  /** Default: that it runs. */
+  readonly wanted?: OpenNode['wanted'];
   /** Compute that refuses everything, and is connected. */
   readonly refusing?: string;
   readonly away?: string;
   readonly computes?: readonly string[];
 }
 
-function project({ at, status = 'suspended', refusing, away, computes = ['old', 'new', 'third'], ...found }: Found) {
+const isWanted: OpenNode['wanted'] = { run: 'running', generation: 7, by: 'client' };
+
+function project({
+  at,
+  status = 'suspended',
+  wanted = isWanted,
+  refusing,
+  away,
+  computes = ['old', 'new', 'third'],
+  ...found
+}: Found) {
   const calls: string[] = [];
   const shown: (string | undefined)[] = [];
   const compute = (id: string) => ({
-    ...{ id, hasLiveMoves: true, record: { name: id } },
+    ...{ id, hasLiveMoves: true, hasNodeRuns: id === 'new', record: { name: id } },
     transport: {
       state: { connected: id !== away },
       async send(key: string) {
@@ -36,11 +48,14 @@ function project({ at, status = 'suspended', refusing, away, computes = ['old', 
   });
   const find = (id: string) => (computes.includes(id) ? (compute(id) as unknown as RegisteredCompute) : undefined);
   const node = {
-    wanted: { ...notWanted, move: found.move ?? move } as OpenNode['wanted'],
+    wanted: { ...wanted, move: found.move ?? move },
     entry: { compute_id: at, node_id: 'id', node_type: 'qemu', name: 'VM' },
     read: async () => ({ status }),
     route: 'node',
     transport: { call: async (key: string) => calls.push(key.replace('POST node/', '')) },
+    get compute() {
+      return find(at);
+    },
     requireCompute: () => find(at) ?? assert.fail('it is not registered'),
   } as unknown as OpenNode;
   const live = {
@@ -65,7 +80,7 @@ async function settled(found: Found) {
 
 test('a machine continues at the compute that the log names, and is removed from the other one', async () => {
   const done = { shown: ['suspended'], left: undefined, error: undefined };
-  assert.deepEqual(await settled({ at: 'new' }), { ...done, calls: ['resume', `old ${leave}`, `old ${forget}`] });
+  assert.deepEqual(await settled({ at: 'new' }), { ...done, calls: ['start', `old ${leave}`, `old ${forget}`] });
   const stays = [`old ${stay}`, 'rejoin', `new ${leave}`, `new ${forget}`];
   assert.deepEqual(await settled({ at: 'old' }), { ...done, shown: [], calls: stays });
 });
@@ -75,16 +90,22 @@ test('a machine that has ended at its new compute stays there, and is shown so: 
   assert.deepEqual([calls, shown], [[`old ${leave}`, `old ${forget}`], ['stopped']]);
 });
 
+test('a machine that was stopped while its move was cut off is stopped; one of which nothing is known is resumed', async () => {
+  for (const status of ['suspended', 'started'])
+    assert.equal((await settled({ at: 'new', status, wanted: { ...isWanted, run: 'stopped' } })).calls[0], 'stop');
+  assert.equal((await settled({ at: 'new', wanted: notWanted })).calls[0], 'resume');
+});
+
 test('a machine that was resumed is not resumed again, when its old compute has refused to remove it', async () => {
   const { calls, left, error } = await settled({ at: 'new', refusing: 'old' });
-  assert.deepEqual([calls, left, error], [['resume'], { ...move, continued: true }, 'old does not answer']);
+  assert.deepEqual([calls, left, error], [['start'], { ...move, continued: true }, 'old does not answer']);
   assert.deepEqual((await settled({ at: 'new', ...(left && { move: left }) })).calls, [`old ${leave}`, `old ${forget}`]);
 });
 
 test('a move is at its end while a compute is away where the machine does not run: it is removed when that is back', async () => {
   assert.deepEqual(
     [await settled({ at: 'new', away: 'old' })].map(({ calls, left }) => [calls, left]),
-    [[['resume'], undefined]],
+    [[['start'], undefined]],
   );
   const { calls, left } = await settled({ at: 'old', computes: ['old'] });
   assert.deepEqual([calls, left], [[`old ${stay}`, 'rejoin'], undefined]);

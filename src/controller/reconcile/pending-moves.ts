@@ -9,12 +9,16 @@ import type { LiveProject } from '../live/live-project.ts';
 import { commitOf } from '../live/nodes/node-runs.ts';
 import { sendVerb } from '../live/nodes/node-verbs.ts';
 import { type OpenNode, unlessMissing } from '../live/nodes/open-node.ts';
-import type { PendingMove } from '../model/wanted.ts';
+import { notWanted, type PendingMove, wantedNext } from '../model/wanted.ts';
 import { deleteStray } from './strays.ts';
 
-/** Writes that a move was begun, or is at its end. @throws storage_failed */
+/**
+ * Writes that a move was begun, or is at its end. A machine that is moved is wanted: what a user wants later has a higher generation.
+ * @throws storage_failed
+ */
 export function noteMove(live: LiveProject, node: OpenNode, move: PendingMove | undefined): Promise<void> {
-  const { move: _before, ...wanted } = node.wanted;
+  const isUnknown = move && !move.continued && node.wanted.run !== 'running';
+  const { move: _before, ...wanted } = isUnknown ? wantedNext(node.wanted, 'running', 'adopted') : node.wanted;
   return live.changes.commitAll([commitOf(node, { ...wanted, ...(move && { move }) })]);
 }
 
@@ -47,13 +51,33 @@ export async function settleMove(live: LiveProject, node: OpenNode): Promise<voi
   await noteMove(live, node, undefined);
 }
 
-/** Continues a node at its new compute. A node that ended there stays stopped: it may have run and written. @throws the compute's error */
+/**
+ * Continues a node at its new compute, unless its user has stopped it meanwhile. A node that ended there stays stopped: it may have run and
+ * written. @throws the compute's error
+ */
 async function continueThere(live: LiveProject, node: OpenNode): Promise<void> {
   await live.announceTo(node.requireCompute());
   const now = await node.read();
   // Reports from before the node belonged to this compute were ignored.
   live.nodes.report(now);
-  if (now.status === 'suspended') await sendVerb(node, 'resume', {});
+  if (now.status === 'stopped') return;
+  // A move that an earlier version has begun does not say whether its node is wanted.
+  const isUnknown = node.wanted.generation === notWanted.generation;
+  if (node.wanted.run === 'stopped' && !isUnknown) await sendVerb(node, 'stop', {});
+  else if (now.status === 'suspended') await resumeMoved(node);
+}
+
+/**
+ * Has a machine run that has come from another compute. It is started by what is wanted: its compute would not know otherwise that a stop
+ * which reaches it late is newer, nor that a run which has ended was this one. @throws the compute's error
+ */
+export async function resumeMoved(node: OpenNode): Promise<void> {
+  const { generation, run } = node.wanted;
+  if (!node.compute?.hasNodeRuns || run === 'stopped') await sendVerb(node, 'resume', {});
+  else {
+    await sendVerb(node, 'start', { generation });
+    node.run = { generation };
+  }
 }
 
 async function stay(live: LiveProject, node: OpenNode): Promise<void> {

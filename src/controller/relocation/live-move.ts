@@ -14,10 +14,9 @@ import { consoleStream, type MovedLink, memoryStream, type NodeMigration } from 
 import type { RegisteredCompute } from '../computes/compute.ts';
 import type { NodeLinks } from '../live/links/link-moves.ts';
 import type { LiveProject } from '../live/live-project.ts';
-import { sendVerb } from '../live/nodes/node-verbs.ts';
 import type { OpenNode } from '../live/nodes/open-node.ts';
 import { type ComputeNodeObject, findKind } from '../model/node.ts';
-import { clearPlace, noteMove, settleMove } from '../reconcile/pending-moves.ts';
+import { clearPlace, noteMove, resumeMoved, settleMove } from '../reconcile/pending-moves.ts';
 
 /** Time limit of the transfer: none, as disks and memory may be large. */
 const timeoutMs = 0;
@@ -108,7 +107,7 @@ export class LiveMove {
     const arrival = to.call('POST /v2/compute/projects/{project_id}/arrivals/{node_id}/wait', { path });
     const [pausedAt, arrived] = await all(sending, arrival, this.#links.switch());
     await this.#decide(arriving, arrived);
-    await sendVerb(node, 'resume', {});
+    await resumeMoved(node);
     const pausedMs = Math.round(performance.now() - pausedAt);
     return { pausedMs, links: await this.#links.release() };
   }

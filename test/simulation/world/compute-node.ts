@@ -29,8 +29,15 @@ export function factsOf({ generation, status, ending }: KnownNode): { generation
   return { ...(generation !== undefined && { generation }), ...(status === 'stopped' && ending && { ending }) };
 }
 
-/** Returns the answer of `GET /v2/compute/capabilities`: the compute lists nodes with their runs, and moves machines. */
-export function capabilities(): Fields {
+/** MiB that the controller takes a node for, and the share of a host's memory that it gives to nodes. */
+const [nodeMemory, memoryShare] = [320, 0.9];
+
+/**
+ * Returns the answer of `GET /v2/compute/capabilities`: the compute lists nodes with their runs, and moves machines. `room`: number of nodes
+ * for which it has memory.
+ */
+export function capabilities(room: number | undefined): Fields {
   const facts = { version: '2.2.60', node_types: ['qemu'], platform: 'linux', link_features: [], link_streams: true };
-  return { ...facts, node_runs: true, live_moves: true };
+  const resources = room !== undefined && { resources: { cpus: 4, memory: Math.ceil((room * nodeMemory) / memoryShare) } };
+  return { ...facts, ...resources, node_runs: true, live_moves: true };
 }

@@ -6,6 +6,8 @@ import type { Behaviour, Machines } from './machines.ts';
 export interface ComputeWorld {
   readonly kernel: Kernel;
   readonly machines: Machines;
+  /** Number of nodes for which each compute has memory. Undefined: many. */
+  readonly room: number | undefined;
   behaviourOf(nodeId: string): Behaviour;
   /** A request arrived here. */
   arrived(compute: SimulatedCompute, verb: string, nodeId: string): void;

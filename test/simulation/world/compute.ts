@@ -167,7 +167,7 @@ export class SimulatedCompute {
 
   routes(): Route[] {
     return [
-      this.route('GET /v2/compute/capabilities', undefined, () => capabilities()),
+      this.route('GET /v2/compute/capabilities', undefined, () => capabilities(this.#world.room)),
       this.route('GET /v2/compute/projects', projectList, () => [...this.#projects.values()]),
       this.route('POST /v2/compute/projects', ComputeProject, (_path, body) => this.#openProject(body)),
       this.route(`PUT ${routes}`, ComputeProject, (path) => this.#project(path)),

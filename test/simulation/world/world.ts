@@ -13,6 +13,7 @@ import { sliceRoutes } from '../../../src/controller/routes/v2/slices.ts';
 import { Disk } from '../engine/disk.ts';
 import { Boot, Kernel, Process } from '../engine/kernel.ts';
 import type { Simulation } from '../engine/simulation.ts';
+import type { Schedule } from '../schedule.ts';
 import type { EndClaim, NodeFacts, ProjectFacts } from './beliefs.ts';
 import { SimulatedCompute, startedByOther } from './compute.ts';
 import type { ComputeWorld } from './compute-world.ts';
@@ -60,6 +61,7 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
   /** Slices, whose computes are among the remotes. */
   readonly slices: SimulatedSlice[] = [];
   readonly log = log;
+  readonly room: number | undefined;
   #boot = new Boot('controller');
   readonly nodes = new Map<string, NodeFacts>();
   readonly projects = new Map<string, ProjectFacts>();
@@ -79,8 +81,9 @@ export class World implements ComputeWorld, SliceWorld, Simulation {
   /** Number of things that had happened at the last check. */
   #seen = 0;
 
-  constructor(seed: number, remotes: number, slices = 0) {
+  constructor({ seed, remotes, slices = 0, room }: Omit<Schedule, 'nodes' | 'steps'>) {
     this.kernel = new Kernel(seed);
+    this.room = room;
     this.disk = new Disk(this.kernel);
     this.internet = new Network(this.kernel);
     this.process = new Process('controller', this.#boot);
