@@ -3,7 +3,7 @@ import { runTool } from '../tool.ts';
 import { bubblewrapWords } from './bubblewrap.ts';
 import { systemCallFilter } from './system-call-filter.ts';
 
-const trialLimitMs = 10_000;
+const trialLimitMs = 30_000;
 /** A failure is remembered so long: programs are installed, and limits lifted, while a server runs. */
 const failureMs = 30_000;
 
