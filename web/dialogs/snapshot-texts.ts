@@ -1,21 +1,30 @@
 /** Texts of the dialog of snapshots: loaded with it. */
 export const snapshotTexts = {
   snapshotsOf: (name: string) => `Snapshots of “${name}”`,
+  about:
+    'A snapshot keeps the files of the project. Freeze keeps what runs, too: Rewind continues the machines from that moment, and ' +
+    'Fork continues them in a new project, while this one runs on.',
   snapshotName: 'Name of the snapshot',
+  taken: (name: string) => `“${name}” was saved.`,
+  frozen: (name: string) => `“${name}” was frozen, and the lab runs on.`,
+  rewound: (name: string) => `The lab continues from “${name}”. Undo returns to the time before.`,
+  restored: (name: string) => `The project is as it was in “${name}”. Undo returns to the time before.`,
+  checkpointTaken: 'A checkpoint was taken.',
   takeSnapshot: 'Take snapshot',
   savingSnapshot: 'Taking a snapshot…',
   restoring: 'Restoring…',
   freeze: 'Freeze',
-  freezeHint: 'Takes a snapshot with the memory of running machines; they pause for an instant',
-  freezing: 'Freezing the machines…',
+  freezeHint: 'Keeps running machines as they are at this moment; they stand still for an instant',
+  freezing: 'Freezing the lab…',
   rewinding: 'Rewinding…',
-  forkHint: 'New projects whose machines continue from this snapshot',
-  forkCount: (name: string) => `Number of forks of ${name}`,
-  forking: 'Forking…',
-  forked: (names: string) => `New projects: ${names}`,
-  memoryStatus: { saving: 'Memory is being saved…', failed: 'Memory was not saved' },
-  memoryOf: (size: string, pausedMs: number) => `With memory (${size} on disk), paused for ${pausedMs} ms`,
-  startsCold: (nodes: string) => `Starts anew: ${nodes}`,
+  forkHint: 'A new project whose machines continue from this moment; this one runs on',
+  forkCount: (name: string) => `Number of new projects from ${name}`,
+  forking: 'Making copies that run…',
+  forked: (count: number) => (count === 1 ? 'A new project continues from there:' : `${count} new projects continue from there:`),
+  openFork: (name: string) => `Open ${name}`,
+  memoryStatus: { saving: 'What runs is being saved…', failed: 'What ran could not be saved' },
+  memoryOf: (size: string, pausedMs: number) => `With what ran (${size} on disk); it stood still for ${pausedMs} ms`,
+  startsCold: (nodes: string) => `Cannot continue, boots again: ${nodes}`,
   noSnapshots: 'No snapshots yet.',
   askRestore: (name: string) => ({
     title: `Restore “${name}”?`,
@@ -24,7 +33,7 @@ export const snapshotTexts = {
   }),
   askRewind: (name: string) => ({
     title: `Rewind to “${name}”?`,
-    text: 'The project as it is now is kept, with the memory of its machines: Undo returns to it.',
+    text: 'The lab as it is now is kept, with what runs: Undo returns to it.',
     yes: 'Rewind',
   }),
   askGiveUp: (reason: string) => ({
@@ -49,7 +58,7 @@ export const snapshotTexts = {
   checkpoints: 'Checkpoints',
   checkpointSwitch: {
     label: 'Take checkpoints while nodes run',
-    hint: 'Snapshots with memory on a schedule. The oldest are deleted when they take too much.',
+    hint: 'Freezes the lab on a schedule. The oldest are deleted when they take too much room.',
   },
   everyMinutes: 'Every',
   mostGibibytes: 'At most on disk',

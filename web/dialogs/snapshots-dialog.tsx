@@ -1,6 +1,7 @@
 /** The snapshots of a project on a timeline: take, freeze, restore or rewind, fork, delete; and the schedule of checkpoints. */
 import { useSignal } from '@preact/signals';
 import type { Project } from '../../src/schema/project.ts';
+import { projectPath } from '../router.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Failure } from '../ui/failure.tsx';
@@ -8,7 +9,7 @@ import { TextField } from '../ui/field.tsx';
 import { CheckpointSettings } from './checkpoint-settings.tsx';
 import { SnapshotRow } from './snapshot-row.tsx';
 import { snapshotTexts } from './snapshot-texts.ts';
-import { useSnapshots } from './use-snapshots.ts';
+import { type Outcome, useSnapshots } from './use-snapshots.ts';
 import '../style/timeline.css';
 
 interface SnapshotsDialogProps {
@@ -19,16 +20,24 @@ interface SnapshotsDialogProps {
 export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
   const { now, list, status, busy, outcome, take, takeCheckpoint, change, actions } = useSnapshots(project, close);
   const name = useSignal('');
-  const isReady = busy === '' && name.value.trim() !== '';
+  const isReady = busy === '';
+  const usual = unusedName(list.map((snapshot) => snapshot.name));
   const make = async (memory: boolean) => {
-    if (isReady && (await take(name.value.trim(), memory))) name.value = '';
+    if (isReady && (await take(name.value.trim() || usual, memory))) name.value = '';
   };
   const newestFirst = list.toReversed();
   const sizes = new Map(status?.sizes.map(({ snapshot_id, bytes }) => [snapshot_id, bytes]));
   return (
     <Dialog title={snapshotTexts.snapshotsOf(project.name ?? '')} close={close} wide onSubmit={() => make(false)}>
+      <p>{snapshotTexts.about}</p>
       <div class="row">
-        <TextField label={snapshotTexts.snapshotName} value={name.value} onInput={(value) => (name.value = value)} focused />
+        <TextField
+          label={snapshotTexts.snapshotName}
+          value={name.value}
+          placeholder={usual}
+          onInput={(value) => (name.value = value)}
+          focused
+        />
         <Button kind="primary" submit disabled={!isReady}>
           {snapshotTexts.takeSnapshot}
         </Button>
@@ -44,8 +53,7 @@ export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
         change={change}
         take={() => void takeCheckpoint()}
       />
-      <Failure text={outcome.failure} />
-      {outcome.success && <p role="status">{outcome.success}</p>}
+      <Result outcome={outcome} close={close} />
       {busy && <p class="empty">{busy}</p>}
       {!busy && newestFirst.length === 0 && <p class="empty">{snapshotTexts.noSnapshots}</p>}
       <ol class="plain-list timeline" aria-label={snapshotTexts.timeline} reversed>
@@ -61,4 +69,33 @@ export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
       </ol>
     </Dialog>
   );
+}
+
+interface ResultProps {
+  readonly outcome: Outcome;
+  readonly close: () => void;
+}
+
+function Result({ outcome: { failure, success, projects = [] }, close }: ResultProps) {
+  if (!success) return <Failure text={failure} />;
+  return (
+    <p class="row" role="status">
+      <span>{success}</span>
+      {projects.map(({ project_id, name }) => (
+        <a key={project_id} class="button plain" href={projectPath(project_id)} onClick={close}>
+          {snapshotTexts.openFork(name ?? '')}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+/** The time, as a name that no snapshot has. */
+function unusedName(taken: readonly string[]): string {
+  const now = new Date();
+  const day = now.toLocaleDateString('en', { day: 'numeric', month: 'short' });
+  const time = now.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false }).replace(':', '.');
+  const name = `${day}, ${time}`;
+  const names = [name, ...taken.map((_, place) => `${name} (${place + 2})`)];
+  return names.find((one) => !taken.includes(one)) ?? name;
 }

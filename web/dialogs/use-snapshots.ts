@@ -30,26 +30,30 @@ export function useSnapshots(project: Project, close: () => void) {
   useChanges(() => void read().catch(failed));
   const actions: SnapshotActions = {
     async restore({ name, snapshot_id, memory }) {
-      if (!(await ask(app, memory ? snapshotTexts.askRewind(name) : snapshotTexts.askRestore(name)))) return;
+      const { question, said } = restoreTexts(name, memory !== undefined);
+      if (!(await ask(app, question))) return;
       const what = memory ? snapshotTexts.rewinding : snapshotTexts.restoring;
-      if (await run(what, () => restoreKeeping(app, `${path}/${snapshot_id}/restore`))) close();
+      if (await run(what, () => restoreKeeping(app, `${path}/${snapshot_id}/restore`).then(silently))) close();
+      else return;
+      app.toasts.show('done', said);
     },
     async fork({ snapshot_id }, count) {
       await run(snapshotTexts.forking, async () => {
-        const forks = await app.api.post<Project[]>(`${path}/${snapshot_id}/fork`, { count });
-        return snapshotTexts.forked(forks.map(({ name }) => name).join(', '));
+        const projects = await app.api.post<Project[]>(`${path}/${snapshot_id}/fork`, { count });
+        return { success: snapshotTexts.forked(projects.length), projects };
       });
     },
     async keep({ snapshot_id }) {
-      await run('', () => app.api.put(`${path}/${snapshot_id}`, { checkpoint: false }));
+      await run('', () => app.api.put(`${path}/${snapshot_id}`, { checkpoint: false }).then(silently));
     },
     async remove({ name, snapshot_id }) {
       if (await ask(app, { ...snapshotTexts.askDeleteSnapshot(name), danger: true }))
-        await run(texts.deleting, () => app.api.delete(`${path}/${snapshot_id}`));
+        await run(texts.deleting, () => app.api.delete(`${path}/${snapshot_id}`).then(silently));
     },
   };
   const take = (name: string, memory: boolean) => run(takingOf(memory), () => takeSnapshot(app, path, name, memory));
-  const takeCheckpoint = () => run(snapshotTexts.takingCheckpoint, () => app.api.post(`${projectPath}/checkpoints`).then(() => ''));
+  const taken = (): Outcome => ({ success: snapshotTexts.checkpointTaken });
+  const takeCheckpoint = () => run(snapshotTexts.takingCheckpoint, () => app.api.post(`${projectPath}/checkpoints`).then(taken));
   const change = async (update: ProjectUpdate) => {
     changed.value = await app.api.put<Project>(projectPath, update);
     const open = app.project.peek();
@@ -75,10 +79,16 @@ function useChanges(read: () => void): void {
   useEffect(read, [changes]);
 }
 
+const restoreTexts = (name: string, isFrozen: boolean) =>
+  isFrozen
+    ? { question: snapshotTexts.askRewind(name), said: snapshotTexts.rewound(name) }
+    : { question: snapshotTexts.askRestore(name), said: snapshotTexts.restored(name) };
+
 const takingOf = (memory: boolean) => (memory ? snapshotTexts.freezing : snapshotTexts.savingSnapshot);
 
-async function takeSnapshot(app: App, path: string, name: string, memory: boolean): Promise<void> {
+async function takeSnapshot(app: App, path: string, name: string, memory: boolean): Promise<Outcome> {
   await app.api.post(path, { name, ...(memory && { memory }) });
+  return { success: memory ? snapshotTexts.frozen(name) : snapshotTexts.taken(name) };
 }
 
 /** Asks before it gives up a present that cannot be kept. @throws ApiError */
@@ -92,19 +102,28 @@ async function restoreKeeping(app: App, path: string): Promise<void> {
   }
 }
 
+export interface Outcome {
+  readonly failure?: string;
+  readonly success?: string;
+  /** Projects that were made. */
+  readonly projects?: readonly Project[];
+}
+
+/** Says nothing: the list shows the effect. */
+const silently = (): Outcome => ({});
+
 /** Runs one task at a time; `read` follows each. */
 function useTask(read: () => Promise<void>) {
   const busy = useSignal('');
-  const outcome = useSignal({ failure: '', success: '' });
+  const outcome = useSignal<Outcome>({});
   const failed = (error: Error) => {
-    outcome.value = { failure: error.message, success: '' };
+    outcome.value = { failure: error.message };
   };
-  const run = async (what: string, task: () => Promise<unknown>): Promise<boolean> => {
+  const run = async (what: string, task: () => Promise<Outcome>): Promise<boolean> => {
     busy.value = what;
-    outcome.value = { failure: '', success: '' };
+    outcome.value = {};
     try {
-      const success = await task();
-      if (typeof success === 'string') outcome.value = { failure: '', success };
+      outcome.value = await task();
       await read();
       return true;
     } catch (error) {
