@@ -20,12 +20,13 @@ import { wiresharkAddress } from './wireshark.ts';
 /** `tab` of the dock: the capture of a link, or a capture file. */
 export function CaptureView({ tab }: { readonly tab: string }) {
   const { api, consoles } = useApp();
-  const { links, path } = useProject();
+  const { links, path, phase } = useProject();
   const capture = captureOfTab(tab);
   const reader = consoles.contentOf(tab, () => new CaptureReader(api, path));
   if (capture && 'file' in capture) return <FileCapture reader={reader} name={capture.file} />;
   const linkId = capture?.linkId ?? '';
-  if (!links.find(linkId)) return <p class="console-note">{texts.capture.linkGone}</p>;
+  if (phase.value === 'loading') return <div class="capture" />;
+  if (!links.find(linkId)) return <LostCapture reader={reader} />;
   return <LinkCapture reader={reader} linkId={linkId} />;
 }
 
@@ -34,6 +35,16 @@ function FileCapture({ reader, name }: { readonly reader: CaptureReader; readonl
   return (
     <Packets reader={reader} fileName={name}>
       <CaptureTools reader={reader} fileName={name} />
+    </Packets>
+  );
+}
+
+/** The packets of a link that was deleted, as far as they were read. */
+function LostCapture({ reader }: { readonly reader: CaptureReader }) {
+  return (
+    <Packets reader={reader} fileName={undefined}>
+      <strong>{texts.capture.linkGone}</strong>
+      <CaptureTools reader={reader} fileName="capture.pcap" />
     </Packets>
   );
 }

@@ -14,7 +14,7 @@ export function tabLook(project: ProjectState, tab: string): { readonly name: st
   }
   if ('file' in capture) return { name: capture.file, state: 'stopped' };
   const link = project.links.find(capture.linkId);
-  if (!link) return { name: texts.capture.linkGone, state: 'stopped' };
+  if (!link) return { name: project.phase.value === 'loading' ? '…' : texts.capture.linkGone, state: 'stopped' };
   return { name: endNames(project, link).join(' – '), state: link.capturing ? 'capturing' : 'stopped' };
 }
 

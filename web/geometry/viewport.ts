@@ -183,7 +183,7 @@ export class Viewport {
       this.state.value = { ...middle, scale: 1 };
       return;
     }
-    const room = (size: number) => Math.max(1, size - 2 * fitMarginPx);
+    const room = (size: number) => Math.max(1, size - 2 * Math.min(fitMarginPx, size / 8));
     const wanted = Math.min(room(width) / Math.max(1, box.width), room(height) / Math.max(1, box.height));
     const scale = Math.min(fitHighest, Math.max(scaleLimits.lowest, wanted));
     this.lookAt(centreOf(box), scale);

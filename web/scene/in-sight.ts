@@ -2,7 +2,7 @@
 import { batch, untracked, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { around, type Box, nodeBox } from '../geometry/geometry.ts';
-import { useApp } from '../state/app.ts';
+import { type App, useApp } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { sharedViewOf } from '../state/shared-view.ts';
 
@@ -74,6 +74,37 @@ export function useSelectionInSight(project: ProjectState): void {
     if (!box || tools.pressing.peek() || tools.menu.peek()) return;
     const wasSeen = id === before.id && viewport.shows(box, before.seen);
     if ((id !== before.id || wasSeen) && !viewport.shows(box)) viewport.show(box);
+  });
+}
+
+/** Whether all of a box is in a part of the canvas. */
+function holds(viewport: App['viewport'], box: Box, part: Box): boolean {
+  const { scale } = viewport.state.peek();
+  const { x, y } = viewport.toCanvas(box);
+  const fits = (place: number, size: number, room: number) => place >= 0 && place + size * scale <= room;
+  return fits(x - part.x, box.width, part.width) && fits(y - part.y, box.height, part.height);
+}
+
+/**
+ * Keeps all of the project visible when a dock or panel takes room from the canvas, if all of it was visible before; gives the view
+ * back when the room is, unless the user has moved it meanwhile.
+ */
+export function useProjectInSight(project: ProjectState): void {
+  const { viewport, tools } = useApp();
+  const last = useRef({ seen: viewport.seen.peek(), own: viewport.state.peek(), fitted: viewport.state.peek() });
+  useSignalEffect(() => {
+    const seen = viewport.seen.value;
+    const { seen: before, own, fitted } = last.current;
+    const state = viewport.state.peek();
+    const isOwn = state !== fitted;
+    last.current = { seen, own: isOwn ? state : own, fitted: isOwn ? state : fitted };
+    if (tools.pressing.peek() || project.phase.peek() !== 'opened' || before.width === 0) return;
+    const extent = untracked(() => project.extent());
+    if (!extent || !holds(viewport, extent, before)) return;
+    if (!isOwn) viewport.state.value = own;
+    if (!holds(viewport, extent, seen)) viewport.show(extent);
+    if (!holds(viewport, extent, seen)) viewport.fit(extent);
+    last.current = { ...last.current, fitted: viewport.state.peek() };
   });
 }
 

@@ -11,7 +11,7 @@ import { DrawingView } from './drawing-view.tsx';
 import { FarNames } from './far-names.tsx';
 import { Gestures } from './gestures.ts';
 import { Handles } from './handles.tsx';
-import { useArea, useFirstFit, useSelectionInSight } from './in-sight.ts';
+import { useArea, useFirstFit, useProjectInSight, useSelectionInSight } from './in-sight.ts';
 import { LinkHandles } from './link-handles.tsx';
 import { LinkView } from './link-view.tsx';
 import { nameSizePx } from './name-size.ts';
@@ -31,6 +31,7 @@ export function Scene() {
   const content = useRef<SVGGElement>(null);
   useArea(svg);
   useFirstFit(project);
+  useProjectInSight(project);
   useSelectionInSight(project);
   useEffect(() => {
     if (!svg.current) return undefined;
