@@ -34,3 +34,10 @@ export function countFrames(buffer: Uint8Array, start: number, end: number): num
   for (let at = start; at < end; at += headerBytes + frameLength(buffer, at)) frames += 1;
   return frames;
 }
+
+/** The end of the first so many frames; there are as many. */
+export function endOfFrames(buffer: Uint8Array, start: number, frames: number): number {
+  let at = start;
+  for (let left = frames; left > 0; left--) at += headerBytes + frameLength(buffer, at);
+  return at;
+}

@@ -13,7 +13,7 @@ export { type HostedState, hostedState, type PcProbe, type PcSettings, pcProbe }
 export type * from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 16;
+export const protocolVersion = 17;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -69,6 +69,24 @@ export interface DirectionStats {
   /** Lateness of held frames since the link was made; undefined when none was held. Fabrics of earlier versions do not report it. */
   late?: LateCount[];
   rates: Rates;
+  /** Undefined while there is none. That of the link is both of its directions together. */
+  storm?: StormFigures;
+}
+
+/** A storm that a link carries, both directions together. The totals are those since the link was made. */
+export interface StormFigures {
+  /** Begin, milliseconds since 1970. */
+  since: number;
+  /** Broadcasts that came in, by the first frame of each read. */
+  broadcasts: number;
+  broadcastsPerSecond: number;
+  /** Frames that a switch at an end was to flood although their sender was last seen behind another of its ports. */
+  returned: number;
+  returnedPerSecond: number;
+  /** Frames return: the link is a part of a loop. */
+  isLoop: boolean;
+  /** VLAN of an access port at an end; undefined: there is none. */
+  vlan?: number;
 }
 
 /** Rates of the frames that were sent. */
@@ -103,6 +121,8 @@ export interface FabricLinkStats {
   mirrors?: MirrorStats[];
   /** Undefined when there is none. */
   schedule?: ScheduleState;
+  /** Undefined while there is none. */
+  storm?: StormFigures;
 }
 
 /** A schedule as it acts now. */
@@ -170,7 +190,8 @@ export interface SwitchPortStats {
   queued: number;
   /**
    * Frames lost, by cause. Of those that came in: `runt` (too short), `vlan` (not let in or out), `same_port` (to where they came
-   * from), `circuit` (there is none). Of those to be sent: `queue_full`, `oversized` (too long with a tag).
+   * from), `circuit` (there is none), `storm` (`storm-bound.ts`), `storm_control` (a limit of the switch). Of those to be sent:
+   * `queue_full`, `oversized` (too long with a tag).
    */
   dropped: Record<string, number>;
 }

@@ -22,6 +22,7 @@ import {
 import { type Filters, type LinkDirection, normaliseFilters } from '../schema/filter.ts';
 import type { LinkSchedule } from '../schema/schedule.ts';
 import { checkSchedule } from '../schema/schedule-rules.ts';
+import { mostFlooded } from '../schema/switch.ts';
 import { longestTrafficMs, mostDatagrams, trafficDurationMs, trafficSizes } from '../schema/traffic.ts';
 import { pcProbe, pcSettings } from './pcs/pc-shapes.ts';
 
@@ -96,6 +97,14 @@ const switchPortSettings = variants('medium', {
     vlan: whole(1, 4094),
     /** Type of the outer tag that a tunnel puts on; not used otherwise. */
     tagType: whole(0, 0xffff),
+    /** Most frames that the port floods in a second, by kind; without a limit: all. */
+    stormControl: optional(
+      object({
+        broadcast: optional(whole(0, mostFlooded)),
+        multicast: optional(whole(0, mostFlooded)),
+        unknownUnicast: optional(whole(0, mostFlooded)),
+      }),
+    ),
   },
   hub: {},
   frame_relay: { circuits: list(frameRelayCircuit) },

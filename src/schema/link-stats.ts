@@ -121,6 +121,34 @@ const LinkPathFigures = Type.Object(
   named('LinkPathFigures'),
 );
 
+const storm = {
+  since,
+  broadcast_frames: count('Broadcasts of both directions since the link came up'),
+  broadcasts_per_second: Type.Number(),
+  returned_frames: count(
+    'Frames since the link came up that a switch was to flood although their sender was last seen behind another of its ports',
+  ),
+  returned_per_second: Type.Number(),
+  in_loop: Type.Boolean({ description: 'Frames return over this link; false: it carries the broadcasts of a loop elsewhere' }),
+};
+/** Storm of a link, as a compute reports it. */
+const PortStorm = Type.Object(
+  { ...storm, vlan: nullable(Type.Integer({ description: "VLAN of an access port at the link's ends" })) },
+  named('PortStorm'),
+);
+export type PortStorm = Static<typeof PortStorm>;
+/** Storm of a link, as the controller reports it. */
+const LinkStorm = Type.Object(
+  {
+    ...storm,
+    closes_loop: Type.Boolean({
+      description: 'The link to suspend: other links of the loop join its ends. A loop of n links has one such link',
+    }),
+  },
+  named('LinkStorm'),
+);
+export type LinkStorm = Static<typeof LinkStorm>;
+
 const whyNotKernel = 'Why the kernel does not carry a link that its rules allow it to carry';
 
 /** Counters of a node's port whose link carries frames, as the compute reports them. */
@@ -139,6 +167,7 @@ export const PortStats = Type.Object(
     captures: Type.Array(CaptureFigures),
     schedule: Type.Optional(ScheduleFigures),
     mirrors: Type.Optional(Type.Array(MirrorFigures, { description: 'Ports to which the link is mirrored' })),
+    storm: Type.Optional(PortStorm),
   },
   named('PortStats'),
 );
@@ -171,6 +200,7 @@ export const LinkStats = Type.Object(
     captures: Type.Array(CaptureFigures),
     schedule: Type.Optional(ScheduleFigures),
     mirrors: Type.Optional(Type.Array(MirrorFigures, { description: 'Ports to which the link is mirrored' })),
+    storm: Type.Optional({ ...LinkStorm, description: 'A storm of broadcasts, or a loop; left out while there is none' }),
   },
   named('LinkStats'),
 );

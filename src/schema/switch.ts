@@ -27,3 +27,6 @@ export const SwitchPortStats = Type.Object(
   },
   named('SwitchPortStats'),
 );
+
+/** Highest limit of frames that a port floods in a second. */
+export const mostFlooded = 10_000_000;

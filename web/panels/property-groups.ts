@@ -6,7 +6,7 @@ export type GroupName = keyof typeof texts.propertyGroups;
 /** Groups in order; a key belongs to the first group that matches. */
 const groups: readonly (readonly [GroupName, RegExp])[] = [
   ['disks', /disk|image|initrd|kernel_command|boot_priority|^path$|iso/],
-  ['network', /adapter|mac_addr|port_|first_port|^slot\d|^wic\d|ethernet|serial_adapters|ports_mapping|^network/],
+  ['network', /adapter|mac_addr|port_|first_port|^slot\d|^wic\d|ethernet|serial_adapters|ports_mapping|_limit$|^network/],
   ['console', /console|^aux/],
   [
     'hardware',

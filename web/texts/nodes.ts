@@ -43,6 +43,9 @@ export const properties: Readonly<Record<string, string>> = {
   uefi: 'UEFI',
   usage: 'Notes',
   ports_mapping: 'Ports',
+  broadcast_limit: 'Broadcast limit',
+  multicast_limit: 'Multicast limit',
+  unknown_unicast_limit: 'Unknown unicast limit',
   vlan: 'VLAN',
 };
 

@@ -36,6 +36,7 @@ export async function portStats(
       captures: figuresOfCaptures(binding, link),
       ...figuresOfSchedule(link, side),
       ...figuresOfMirrors(link),
+      ...figuresOfStorm(link),
     };
     return [ofPort];
   });
@@ -82,6 +83,21 @@ function figuresOfMirrors({ mirrors }: FabricLinkStats): Pick<PortStats, 'mirror
       const { nodeId, adapter, port } = mirrorOf(id);
       return { node_id: nodeId, adapter_number: adapter, port_number: port, frames: sent, queued_frames: queued, dropped };
     }),
+  };
+}
+
+function figuresOfStorm({ storm }: FabricLinkStats): Pick<PortStats, 'storm'> {
+  if (!storm) return {};
+  return {
+    storm: {
+      since: new Date(storm.since).toISOString(),
+      broadcast_frames: storm.broadcasts,
+      broadcasts_per_second: round(storm.broadcastsPerSecond, 10),
+      returned_frames: storm.returned,
+      returned_per_second: round(storm.returnedPerSecond, 10),
+      in_loop: storm.isLoop,
+      vlan: storm.vlan ?? null,
+    },
   };
 }
 

@@ -16,6 +16,7 @@ export async function controllerMetrics(projects: Iterable<KnownProject>): Promi
     ]),
     gauge('patchbay_node_status', 'The node of an open project has this status', live.flatMap(nodeValues)),
     ...linkMetrics(stats),
+    stormMetric(stats),
     ...captureMetrics(stats),
   ];
 }
@@ -82,6 +83,18 @@ function linkMetrics(stats: readonly LinkStats[]): Metric[] {
       ),
     ),
   ];
+}
+
+function stormMetric(stats: readonly LinkStats[]): Metric {
+  return gauge(
+    'patchbay_link_storm_frames_per_second',
+    'Broadcasts and returned frames of a link in a storm; closes_loop says whether suspending it ends a loop',
+    stats.flatMap(({ project_id, link_id, storm }) => {
+      if (!storm) return [];
+      const labels = { project_id, link_id, closes_loop: String(storm.closes_loop) };
+      return { labels, value: Math.max(storm.broadcasts_per_second, storm.returned_per_second) };
+    }),
+  );
 }
 
 function captureMetrics(stats: readonly LinkStats[]): Metric[] {

@@ -8,20 +8,34 @@ import type { Driver, NodeAccess, Properties } from '../driver.ts';
 import { fabricDriver } from '../fabric-switches/fabric-driver.ts';
 import { renumbered } from '../fabric-switches/fabric-kind.ts';
 import type { Host } from '../host/host.ts';
-import { type EthernetSwitchPort, eightPorts, ethernetSwitchKind } from './kind.ts';
+import { type EthernetSwitchPort, eightPorts, ethernetSwitchKind, type FloodLimits } from './kind.ts';
 import { trafficRoutes } from './traffic-routes.ts';
 
 export function ethernetSwitchDriver(host: Host): Driver {
   return fabricDriver(host, {
     kind: ethernetSwitchKind,
-    create: (input) => ({ ports_mapping: input.ports_mapping ?? eightPorts }),
-    update: (current, { ports_mapping: wanted }) => {
+    create: (input) => ({ ports_mapping: input.ports_mapping ?? eightPorts, ...limitsIn(input) }),
+    update: (current, changes) => {
+      const { ports_mapping: wanted } = changes;
       const isOther = wanted !== undefined && !isDeepStrictEqual(wanted, current.ports_mapping);
-      return isOther ? { ports_mapping: renumbered(wanted as EthernetSwitchPort[]) } : current;
+      const ports_mapping = isOther ? renumbered(wanted as EthernetSwitchPort[]) : current.ports_mapping;
+      return { ports_mapping, ...limitsIn({ ...current, ...changes }) };
     },
     settings: settingsOf,
     routes: (nodes) => [...tableRoutes(host, nodes), ...trafficRoutes(host, nodes)],
   });
+}
+
+/** The limits that were set or taken away (null): a switch that never had one has no such key, which GNS3 does not know. */
+function limitsIn({ broadcast_limit, multicast_limit, unknown_unicast_limit }: FloodLimits): Properties {
+  const limits = { broadcast_limit, multicast_limit, unknown_unicast_limit };
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined));
+}
+
+function stormControlOf(properties: FloodLimits): Pick<EthernetSettings, 'stormControl'> {
+  const { broadcast_limit: broadcast, multicast_limit: multicast, unknown_unicast_limit: unknownUnicast } = properties;
+  const limits = Object.entries({ broadcast, multicast, unknownUnicast }).filter(([, limit]) => typeof limit === 'number');
+  return limits.length > 0 ? { stormControl: Object.fromEntries(limits) } : {};
 }
 
 /** GNS3's type of a tunnel's outer tag where none is given. */
@@ -31,7 +45,8 @@ export function settingsOf(properties: Properties, port: number): EthernetSettin
   const entry = (properties.ports_mapping as readonly EthernetSwitchPort[])[port];
   if (!entry) return undefined;
   const { type, vlan = 1, ethertype } = entry;
-  return { medium: 'ethernet', mode: type, vlan, tagType: ethertype ? Number(ethertype) : standardTagType };
+  const tagType = ethertype ? Number(ethertype) : standardTagType;
+  return { medium: 'ethernet', mode: type, vlan, tagType, ...stormControlOf(properties) };
 }
 
 export function tableRoutes({ switches }: Host, nodes: NodeAccess) {

@@ -1,5 +1,6 @@
 /** Facts of the kind "ethernet_switch": a learning switch with VLANs. Sources: README.md beside this file. */
 import { Name, nullable, oneOf, strict, TcpPort } from '../../schema/common.ts';
+import { mostFlooded } from '../../schema/switch.ts';
 import { filled } from '../../schema/template.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { fabricFacts, mappedPorts } from '../fabric-switches/fabric-kind.ts';
@@ -26,7 +27,26 @@ export type EthernetSwitchPort = Static<typeof EthernetSwitchPort>;
 
 export const SwitchPorts = Type.Array(EthernetSwitchPort, { maxItems: maxPorts });
 
+const limit = (frames: string) =>
+  Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: mostFlooded,
+        description: `${frames} that each port floods in a second. Without it: all`,
+      }),
+    ),
+  );
+/** Storm control: off without them. */
+const floodLimits = {
+  broadcast_limit: limit('Broadcasts'),
+  multicast_limit: limit('Frames to groups'),
+  unknown_unicast_limit: limit('Frames to stations that are not known'),
+};
+export type FloodLimits = { [Key in keyof typeof floodLimits]?: number | null };
+
 const changeable = {
+  ...floodLimits,
   console: Type.Optional(nullable(TcpPort)),
   console_type: Type.Optional(oneOf(consoleTypes, { description: 'Kept; a switch has no console' })),
   ports_mapping: Type.Optional(SwitchPorts),

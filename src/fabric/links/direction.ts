@@ -16,8 +16,10 @@ import type { NamedFilter } from '../filters/filter.ts';
 import { type FrameAt, frameLength, headerBytes } from '../frames.ts';
 import type { FabricPort } from '../ports/port.ts';
 import type { DirectionStats } from '../protocol.ts';
+import { returnedAt } from '../switches/port-switch.ts';
 import { type Counted, RateMeter, type RateMeters } from './rate-meter.ts';
 import { type DirectionFilters, noStages, type Stages, stagesOf } from './stages.ts';
+import { StormMeter } from './storm-meter.ts';
 
 /** Rules of a link for its frames at present; the same object for both directions. */
 export interface Rules extends Taps {
@@ -32,6 +34,9 @@ export interface DirectionTools {
   readonly blocks: BlockPool;
   readonly meters: RateMeters;
 }
+
+/** First byte of the broadcast address. No other address in use begins with it. */
+const broadcastByte = 0xff;
 
 /** Overdue time of frames at which the sink is the bottleneck, and the source has to wait. */
 const overdueMs = 20;
@@ -52,6 +57,9 @@ export class Direction implements ScheduledQueue, Counted {
   #dropped: Record<string, number> | undefined;
   #received = 0;
   #receivedBytes = 0;
+  #broadcasts = 0;
+  /** Made with the first sign of a storm. */
+  #storm: StormMeter | undefined;
   /** Begin of the hold, during which frames that come are queued and none leaves. */
   #heldMs: number | undefined;
   #busy = false;
@@ -61,7 +69,7 @@ export class Direction implements ScheduledQueue, Counted {
   constructor(rules: Rules, tools: DirectionTools) {
     this.#rules = rules;
     this.#tools = tools;
-    this.#rates = new RateMeter(tools.meters, this);
+    this.#rates = new RateMeter(tools.meters, this, (seconds) => this.#sample(seconds));
   }
 
   /** Sets the filters for frames to come; frames that wait keep their departure time. */
@@ -84,6 +92,8 @@ export class Direction implements ScheduledQueue, Counted {
     const rules = this.#rules;
     this.#received += frames;
     this.#receivedBytes += end - start - frames * headerBytes;
+    // The first frame of a run is like the others in a storm.
+    if (buffer[start + headerBytes] === broadcastByte) this.#broadcasts += frames;
     for (const tap of rules.before) tap.take(buffer, start, end);
     this.#advance();
     if (rules.suspend) {
@@ -166,6 +176,7 @@ export class Direction implements ScheduledQueue, Counted {
     const queue = this.#queue;
     const delay = queue?.waited.figures(performance.now());
     const late = queue?.waited.late.list();
+    const storm = this.#storm?.read();
     return {
       received: this.#received,
       receivedBytes: this.#receivedBytes,
@@ -177,12 +188,20 @@ export class Direction implements ScheduledQueue, Counted {
       ...(delay && { delay }),
       ...(late && { late }),
       rates: this.#rates.read(),
+      ...(storm && { storm }),
     };
   }
 
   close(): void {
     this.#closed = true;
     this.#queue = undefined;
+  }
+
+  #sample(seconds: number): void {
+    const returned = returnedAt(this.sink);
+    if (!this.#storm && this.#broadcasts === 0 && returned === 0) return;
+    this.#storm ??= new StormMeter();
+    this.#storm.sample({ broadcasts: this.#broadcasts, returned }, seconds);
   }
 
   #advance(): void {

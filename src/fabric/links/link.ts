@@ -7,6 +7,7 @@ import { type HostEnds, KernelPath, type KernelPaths } from '../kernel-paths/ker
 import type { PlaceName } from '../ports/interface-place.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import type { FabricLinkStats, FilterState, LinkSpec, PeerPath, PortSpec } from '../protocol.ts';
+import { accessVlan } from '../switches/port-switch.ts';
 import { Direction, type DirectionTools, type Rules } from './direction.ts';
 import { type HostCounts, withTapLosses } from './host-counts.ts';
 import { Impairments } from './impairments.ts';
@@ -15,6 +16,7 @@ import { openPort } from './open-port.ts';
 import type { Pacing } from './pacing.ts';
 import type { Programs } from './programs.ts';
 import type { DirectionFilters } from './stages.ts';
+import { stormOfLink } from './storm-meter.ts';
 
 type LinkSide = 'a' | 'b';
 
@@ -189,6 +191,7 @@ export class FabricLink {
     const carrier = this.#kernel?.isTaken ? 'kernel' : (a?.peer ?? b?.peer)?.carrier;
     const ab = withTapLosses(this.#ab.stats(), { source: a, sink: b }, counts);
     const ba = withTapLosses(this.#ba.stats(), { source: b, sink: a }, counts);
+    const storm = stormOfLink(ab.storm, ba.storm, [accessVlan(a), accessVlan(b)]);
     return {
       id: this.id,
       since: this.#since,
@@ -201,6 +204,7 @@ export class FabricLink {
       ...(captures.length > 0 && { captures }),
       ...(mirrors.length > 0 && { mirrors }),
       ...(schedule && { schedule }),
+      ...(storm && { storm }),
     };
   }
 

@@ -54,7 +54,7 @@ describe('a rate meter', () => {
   it('has nothing to sample when it was idle for a minute, and counts again from there', () => {
     const link = metered(Array.from({ length: 100 }, () => 6000));
     assert.deepEqual(read(link).minute, { framesPerSecond: 0, bitsPerSecond: 0 });
-    assert.equal(link.meter.sample(0), false);
+    assert.equal(link.meter.sample(0, 1), false);
     link.meter.wake();
     link.counted.sent += 60;
     link.meters.sample(101_000);

@@ -58,21 +58,25 @@ export class RateMeters {
   /** Takes a sample of all that were counting in the last minute. */
   sample(nowMs: number): void {
     const slot = this.times.next(nowMs);
-    for (const meter of this.#active) if (!meter.sample(slot)) this.#active.delete(meter);
+    const seconds = this.times.span(1)?.seconds ?? 0;
+    for (const meter of this.#active) if (!meter.sample(slot, seconds)) this.#active.delete(meter);
   }
 }
 
 export class RateMeter {
   readonly #meters: RateMeters;
   readonly #of: Counted;
+  readonly #onSample: ((seconds: number) => void) | undefined;
   /** Two numbers a sample, frames and bytes. Undefined: nothing was counted for so long that all samples are equal. */
   #ring: Float64Array | undefined;
   /** Samples since the counters have changed. */
   #unchanged = 0;
 
-  constructor(meters: RateMeters, of: Counted) {
+  /** `onSample` is called with each sample, `seconds` after the one before. */
+  constructor(meters: RateMeters, of: Counted, onSample?: (seconds: number) => void) {
     this.#meters = meters;
     this.#of = of;
+    this.#onSample = onSample;
   }
 
   /** Is called before frames are counted. */
@@ -85,9 +89,10 @@ export class RateMeter {
   }
 
   /** Takes the sample at this place of the ring. False: it has nothing to sample until `wake`. */
-  sample(slot: number): boolean {
+  sample(slot: number, seconds: number): boolean {
     const ring = this.#ring;
     if (!ring) return false;
+    if (seconds > 0) this.#onSample?.(seconds);
     const before = ring[2 * ((slot + ringSize - 1) % ringSize)];
     this.#note(ring, slot);
     this.#unchanged = before === this.#of.sent ? this.#unchanged + 1 : 0;

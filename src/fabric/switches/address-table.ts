@@ -22,18 +22,22 @@ export class AddressTable {
   #entries = new Int32Array();
   #lastSeenMs = new Float64Array();
 
-  /** A frame from the address arrived at this port, now. */
-  learn(high: number, low: number, port: number, nowMs: number): void {
+  /** Notes that a frame from the address arrived at this port, now. Returns whether the address was known at another port. */
+  learn(high: number, low: number, port: number, nowMs: number): boolean {
     if (this.#entries.length === 0) this.#resize(bucketBits.first);
     let place = this.#placeFor(high, low, nowMs);
     while (place === noPlace) {
       this.#resize(this.#bits + 1);
       place = this.#placeFor(high, low, nowMs);
     }
+    const before = this.#entries[3 * place + 2];
+    const hasMoved =
+      before !== port && before !== noPort && this.#entries[3 * place + 1] === low && this.#entries[3 * place] === high;
     this.#entries[3 * place] = high;
     this.#entries[3 * place + 1] = low;
     this.#entries[3 * place + 2] = port;
     this.#lastSeenMs[place] = nowMs;
+    return hasMoved;
   }
 
   /** The port behind which the address is; -1 when that is not known, or no longer. */

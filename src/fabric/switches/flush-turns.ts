@@ -8,10 +8,17 @@ import type { EgressQueue } from './egress-queue.ts';
 const sliceMs = 2;
 
 export class FlushTurns {
+  /** Is given the time that a turn of the event loop took, from its first queue to its last one, in milliseconds. */
+  readonly #onTook: ((tookMs: number) => void) | undefined;
+  #scheduledMs = 0;
   readonly #onTurn = () => this.#turn();
   #waiting: EgressQueue[] = [];
   #turning: EgressQueue[] = [];
   #isScheduled = false;
+
+  constructor(onTook?: (tookMs: number) => void) {
+    this.#onTook = onTook;
+  }
 
   add(queue: EgressQueue): void {
     if (queue.isWaiting) return;
@@ -24,23 +31,30 @@ export class FlushTurns {
     this.#isScheduled = false;
     const queues = this.#waiting;
     this.#waiting = this.#turning;
-    const limitMs = performance.now() + sliceMs;
+    let nowMs = performance.now();
+    const sinceMs = this.#scheduledMs;
+    const limitMs = nowMs + sliceMs;
     let done = 0;
     for (const queue of queues) {
       done += 1;
       queue.isWaiting = false;
       queue.flush();
-      if (performance.now() > limitMs) break;
+      nowMs = performance.now();
+      if (nowMs > limitMs) break;
     }
+    this.#onTook?.(nowMs - sinceMs);
     if (done < queues.length) this.#waiting = [...queues.slice(done), ...this.#waiting];
     queues.length = 0;
     this.#turning = queues;
+    // Queues that filled meanwhile have scheduled the next turn already: it counts from here as well.
+    this.#scheduledMs = nowMs;
     if (this.#waiting.length > 0) this.#schedule();
   }
 
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    if (this.#onTook) this.#scheduledMs = performance.now();
     setImmediate(this.#onTurn);
   }
 }

@@ -3,10 +3,11 @@
  * conversation: what happens to the first happens to all of them, so a busy one costs one look-up for each read.
  */
 
-import { frameLength, headerBytes } from '../frames.ts';
+import { endOfFrames, frameLength, headerBytes } from '../frames.ts';
 import type { AddressEntry, EthernetSettings } from '../protocol.ts';
 import { AddressTable } from './address-table.ts';
 import type { SwitchPort } from './port-switch.ts';
+import type { StormBound } from './storm-bound.ts';
 import type { Forwarding, SwitchPorts } from './switches.ts';
 import { type Arrival, asItIs, isTagType, keepOut, passage, retag, untag, vlanOf } from './vlan.ts';
 
@@ -29,12 +30,14 @@ interface FrameRun {
 export class EthernetForwarding implements Forwarding {
   readonly #ports: SwitchPorts;
   readonly #clock: () => number;
+  readonly #bound: StormBound;
   readonly #table = new AddressTable();
 
   /** `clock` in milliseconds, from anywhere. */
-  constructor(ports: SwitchPorts, clock: () => number) {
+  constructor(ports: SwitchPorts, clock: () => number, bound: StormBound) {
     this.#ports = ports;
     this.#clock = clock;
+    this.#bound = bound;
   }
 
   forward(from: SwitchPort, buffer: Buffer, start: number, end: number): number {
@@ -97,14 +100,34 @@ export class EthernetForwarding implements Forwarding {
     const arrival: Arrival = { vlan, isTagged, hasPriority: tag === 0, from: settings };
     const high = vlan << 16;
     const source = buffer.readUInt16BE(at + 6);
-    if ((source & group) === 0) this.#table.learn(high | source, buffer.readInt32BE(at + 8), from.number, nowMs);
+    const hasMoved = (source & group) === 0 && this.#table.learn(high | source, buffer.readInt32BE(at + 8), from.number, nowMs);
     const destination = buffer.readUInt16BE(at);
     const port = (destination & group) === 0 ? this.#table.find(high | destination, buffer.readInt32BE(at + 2), nowMs) : -1;
     const to = this.#ports.find(port);
     if (to === from) return 'same_port';
     if (to) return pass(run, arrival, to) ? undefined : 'vlan';
-    for (const other of this.#ports.all) if (other !== from) pass(run, arrival, other);
+    if (hasMoved) from.floods.onReturned(run.frames, nowMs);
+    const isPlain = settings.stormControl === undefined && nowMs > from.floods.loopsUntilMs;
+    const flood = isPlain ? run : this.#admitted(run, destination, nowMs);
+    if (flood.frames > 0) for (const other of this.#ports.all) if (other !== from) pass(flood, arrival, other);
     return undefined;
+  }
+
+  /** Returns the frames of a flooded run that the switch's storm control and the bound of storms let pass. */
+  #admitted(run: FrameRun, destination: number, nowMs: number): FrameRun {
+    const { from } = run;
+    const { stormControl } = from.settings as EthernetSettings;
+    let { frames } = run;
+    if (stormControl) {
+      frames = from.floods.admit(stormControl, { destination, frames, nowMs });
+      if (frames < run.frames) from.drop('storm_control', run.frames - frames);
+    }
+    if (nowMs <= from.floods.loopsUntilMs) {
+      const admitted = this.#bound.admit(frames);
+      if (admitted < frames) from.drop('storm', frames - admitted);
+      frames = admitted;
+    }
+    return frames === run.frames ? run : { ...run, frames, end: endOfFrames(run.buffer, run.start, frames) };
   }
 }
 

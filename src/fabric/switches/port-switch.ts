@@ -4,6 +4,7 @@ import { headerBytes } from '../frames.ts';
 import type { FabricPort, PortOwner } from '../ports/port.ts';
 import type { PortSpec, SwitchPortSettings, SwitchPortStats } from '../protocol.ts';
 import type { EgressQueue } from './egress-queue.ts';
+import { PortFloods } from './storm-control.ts';
 import type { Switches } from './switches.ts';
 
 export type SwitchPortSpec = Extract<PortSpec, { type: 'switch' }>;
@@ -31,6 +32,7 @@ export class SwitchPort implements FabricPort {
   readonly number: number;
   readonly queue: EgressQueue;
   settings: SwitchPortSettings;
+  readonly floods = new PortFloods();
   readonly #switch: ForwardingSwitch;
   #dropped: Record<string, number> | undefined;
   #received = 0;
@@ -90,4 +92,16 @@ export class SwitchPort implements FabricPort {
       },
     };
   }
+}
+
+/** Frames that have returned at a port of a switch; 0 for other ports. */
+export function returnedAt(port: FabricPort | undefined): number {
+  return port instanceof SwitchPort ? port.floods.returned : 0;
+}
+
+/** VLAN of an access port of a switch; undefined for all other ports. */
+export function accessVlan(port: FabricPort | undefined): number | undefined {
+  if (!(port instanceof SwitchPort)) return undefined;
+  const { settings } = port;
+  return settings.medium === 'ethernet' && settings.mode === 'access' ? settings.vlan : undefined;
 }

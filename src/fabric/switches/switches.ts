@@ -12,6 +12,7 @@ import { EthernetForwarding } from './forward-ethernet.ts';
 import { FrameRelayForwarding } from './forward-frame-relay.ts';
 import { HubForwarding } from './forward-hub.ts';
 import { type ForwardingSwitch, SwitchPort, type SwitchPortSpec } from './port-switch.ts';
+import { StormBound } from './storm-bound.ts';
 
 /** Forwards the frames of a kind of switch. */
 export interface Forwarding {
@@ -33,9 +34,11 @@ export interface SwitchPorts {
 /** Milliseconds, from anywhere. */
 type Clock = () => number;
 
-const forwardings: Record<SwitchPortSettings['medium'], (ports: SwitchPorts, clock: Clock) => Forwarding> = {
-  ethernet: (ports, clock) => new EthernetForwarding(ports, clock),
-  hub: (ports) => new HubForwarding(ports),
+type MakeForwarding = (ports: SwitchPorts, clock: Clock, bound: StormBound) => Forwarding;
+
+const forwardings: Record<SwitchPortSettings['medium'], MakeForwarding> = {
+  ethernet: (ports, clock, bound) => new EthernetForwarding(ports, clock, bound),
+  hub: (ports, clock, bound) => new HubForwarding(ports, clock, bound),
   frame_relay: (ports) => new FrameRelayForwarding(ports),
   atm: (ports) => new AtmForwarding(ports),
 };
@@ -44,7 +47,8 @@ const forwardings: Record<SwitchPortSettings['medium'], (ports: SwitchPorts, clo
 export const firstStationPort = 2 ** 30;
 
 export class Switches {
-  readonly #turns = new FlushTurns();
+  readonly #bound = new StormBound();
+  readonly #turns = new FlushTurns((tookMs) => this.#bound.onTurn(tookMs));
   readonly #switches = new Map<string, Switch>();
   readonly #clock: Clock;
 
@@ -54,7 +58,7 @@ export class Switches {
 
   plug(spec: SwitchPortSpec, owner: PortOwner): SwitchPort {
     const present = this.#switches.get(spec.switch);
-    const make = (ports: SwitchPorts) => forwardings[spec.settings.medium](ports, this.#clock);
+    const make = (ports: SwitchPorts) => forwardings[spec.settings.medium](ports, this.#clock, this.#bound);
     const found = present ?? new Switch(spec.switch, make, () => this.#switches.delete(spec.switch));
     this.#switches.set(spec.switch, found);
     const deliver = (buffer: Buffer, start: number, end: number, frames: number) => owner.received(buffer, start, end, frames);

@@ -10,6 +10,7 @@ import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
 import { endOf, type OpenLink } from './link.ts';
 import type { LinkSet } from './link-set.ts';
+import { joinedStorm, linkStorm, loopClosers, type StormyLink } from './storms.ts';
 
 /** Counters that come later are out of date. Milliseconds. */
 const timeoutMs = 5_000;
@@ -35,13 +36,24 @@ export class LinkStatsReader {
   async get(linkId: string): Promise<LinkStats> {
     const { nodes } = this.#links.open(linkId);
     const answers = await this.#ask(nodes);
-    return this.#statsOf(this.#links.open(linkId), answers);
+    const stats = this.#statsOf(this.#links.open(linkId), answers);
+    if (!stats.storm) return stats;
+    // Whether the link closes a loop is known by all links that carry the storm.
+    return (await this.list()).find(({ link_id }) => link_id === linkId) ?? stats;
   }
 
   async list(): Promise<LinkStats[]> {
     const nodes = Array.from(this.#links.all(), (link) => link.nodes).flat();
     const answers = await this.#ask(nodes, { all: true });
-    return mapInTurns([...this.#links.all()], (link) => this.#statsOf(link, answers));
+    const links = [...this.#links.all()];
+    const closers = loopClosers(await mapInTurns(links, (link) => this.#stormyLink(link, answers)).then((found) => found.flat()));
+    return mapInTurns(links, (link) => this.#statsOf(link, answers, closers));
+  }
+
+  #stormyLink(link: OpenLink, answers: PortAnswers): StormyLink[] {
+    const { entry, nodes } = link;
+    const storm = joinedStorm(...stormsOf(portsOf(link, answers)));
+    return storm ? [{ linkId: entry.link_id, nodeIds: [nodes[0].id, nodes[1].id], storm }] : [];
   }
 
   async #ask(nodes: readonly OpenNode[], { all = false } = {}): Promise<PortAnswers> {
@@ -63,14 +75,10 @@ export class LinkStatsReader {
     return answers;
   }
 
-  #statsOf(link: OpenLink, { ports, failures }: PortAnswers): LinkStats {
+  #statsOf(link: OpenLink, answers: PortAnswers, closers: ReadonlySet<string> = noLinks): LinkStats {
     const { entry, nodes } = link;
-    const portOf = (end: 0 | 1) => {
-      const { adapter, port } = endOf(entry, end);
-      return ports.get(keyOf(nodes[end].id, adapter, port));
-    };
-    const [one, other] = [portOf(0), portOf(1)];
-    const isOne = nodes[0].compute === nodes[1].compute && one?.fabric_link === other?.fabric_link;
+    const [one, other, isOne] = portsOf(link, answers);
+    const storm = joinedStorm(...stormsOf([one, other, isOne]));
     const direction = (from: OpenNode, to: OpenNode, figures: DirectionFigures): DirectionCounters => ({
       from_node_id: from.id,
       from_node: from.entry.name,
@@ -83,7 +91,7 @@ export class LinkStatsReader {
       project_id: this.#context.projectId,
       link_id: entry.link_id,
       running,
-      reason: running ? null : whyNot(link, failures),
+      reason: running ? null : whyNot(link, answers.failures),
       // Some frames go as datagrams while the ends do not agree.
       carrier: [one?.carrier, other?.carrier].includes('udp') ? 'udp' : (one?.carrier ?? other?.carrier ?? null),
       since: [one?.since, other?.since].flatMap((since) => since ?? []).sort()[1] ?? one?.since ?? other?.since ?? null,
@@ -96,8 +104,26 @@ export class LinkStatsReader {
       captures: [one, other].flatMap((port) => port?.captures ?? []),
       ...scheduleOf(entry, one, other),
       ...mirrorsOf(entry, one, other),
+      ...(storm && { storm: linkStorm(storm, closers.has(entry.link_id)) }),
     };
   }
+}
+
+const noLinks: ReadonlySet<string> = new Set();
+
+/** The figures of a link's ends, and whether both are of one link of the fabric. */
+type EndFigures = readonly [one: PortStats | undefined, other: PortStats | undefined, isOne: boolean];
+
+function portsOf({ entry, nodes }: OpenLink, { ports }: PortAnswers): EndFigures {
+  const [one, other] = ([0, 1] as const).map((end) => {
+    const { adapter, port } = endOf(entry, end);
+    return ports.get(keyOf(nodes[end].id, adapter, port));
+  });
+  return [one, other, nodes[0].compute === nodes[1].compute && one?.fabric_link === other?.fabric_link];
+}
+
+function stormsOf([one, other, isOne]: EndFigures): [PortStats['storm'], PortStats['storm']] {
+  return [one?.storm, isOne ? undefined : other?.storm];
 }
 
 /** Returns the state of the schedule as the first node reports it. */
