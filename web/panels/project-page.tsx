@@ -11,6 +11,7 @@ import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { focusCanvas } from '../ui/focus.ts';
+import { Lazy } from '../ui/lazy.tsx';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { Popup } from '../ui/popup.tsx';
 import { Avatars } from './avatars.tsx';
@@ -19,6 +20,8 @@ import { Minimap } from './minimap.tsx';
 import { Palette } from './palette.tsx';
 import { projectCommands } from './project-commands.ts';
 import { TopBar } from './top-bar.tsx';
+
+const loadStorms = async () => (await import('./storm-notice.tsx')).StormNotice;
 
 export function ProjectPage() {
   const app = useApp();
@@ -51,6 +54,7 @@ export function ProjectPage() {
           <div class="canvas-area" ref={area}>
             <Scene />
             <ToolHint />
+            {project.traffic.storms.value.size > 0 && <Lazy load={loadStorms} props={{ storms: project.traffic.storms.value }} />}
             <ZoomBar />
             <Minimap />
             {phase === 'loading' && <p class="loading">{texts.openingProject}</p>}

@@ -1,6 +1,6 @@
 /** Live traffic of links. Polls only while a node runs and the canvas is visible; the server returns links whose figures changed. */
 import { computed, effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals';
-import type { LinkStats } from '../../src/schema/link-stats.ts';
+import type { LinkStats, LinkStorm } from '../../src/schema/link-stats.ts';
 import type { Api } from '../api.ts';
 import { Live } from './live.ts';
 
@@ -20,6 +20,8 @@ export interface TrafficOptions {
 export class Traffic {
   /** Number of links with traffic. */
   readonly busy = signal(0);
+  /** Storms by link, while there are some. Replaced, never changed. */
+  readonly storms = signal<ReadonlyMap<string, LinkStorm>>(new Map());
   readonly #options: TrafficOptions;
   readonly #rates = new Map<string, Signal<LinkRate>>();
   /** Links that the kernel carries. Replaced, never changed. */
@@ -58,6 +60,7 @@ export class Traffic {
     this.#set(this.#signalOf(linkId), still);
     this.#rates.delete(linkId);
     this.#setKernelPath(linkId, false);
+    this.#setStorm(linkId, undefined);
   }
 
   #connect(): () => void {
@@ -83,6 +86,16 @@ export class Traffic {
     const [there, back] = stats.directions.map(({ last_second }) => Number(last_second.bits_per_second.toPrecision(2)));
     this.#set(this.#signalOf(stats.link_id), [there ?? 0, back ?? 0]);
     this.#setKernelPath(stats.link_id, stats.carrier === 'kernel');
+    this.#setStorm(stats.link_id, stats.storm);
+  }
+
+  #setStorm(linkId: string, storm: LinkStorm | undefined): void {
+    const before = this.storms.peek().get(linkId);
+    if (before?.closes_loop === storm?.closes_loop && before?.in_loop === storm?.in_loop) return;
+    const storms = new Map(this.storms.peek());
+    if (storm) storms.set(linkId, storm);
+    else storms.delete(linkId);
+    this.storms.value = storms;
   }
 
   #setKernelPath(linkId: string, is: boolean): void {
@@ -102,6 +115,7 @@ export class Traffic {
   #forget(): void {
     for (const rate of this.#rates.values()) this.#set(rate, still);
     this.#kernelPaths.value = new Set();
+    this.storms.value = new Map();
   }
 
   #signalOf(linkId: string): Signal<LinkRate> {

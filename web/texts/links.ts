@@ -79,3 +79,8 @@ export const graph = {
   frames: (there: number, back: number) => `${there.toLocaleString('en')} frames forward, ${back.toLocaleString('en')} back.`,
   lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
 } as const;
+
+export const storm = {
+  closedBy: (link: string) => `A loop of switches floods the lab. ${link} closes it.`,
+  carried: (links: number) => `A storm of broadcasts is on ${links === 1 ? 'a link' : `${links} links`}.`,
+};
