@@ -16,7 +16,7 @@ import { iouDriver } from './iou/driver.ts';
 import { type ImplementedType, implementedTypes } from './kinds.ts';
 import { natDriver } from './nat/driver.ts';
 import { qemuDriver } from './qemu/driver.ts';
-import type { convertRoutes, resizeRoute } from './qemu/routes.ts';
+import type { convertRoutes, nodeDiskRoutes, resizeRoute } from './qemu/routes.ts';
 import { type StorageOnlyFacts, storageOnlyDriver } from './storage-only/storage-only-driver.ts';
 import { tracengStorage } from './traceng/storage.ts';
 import { virtualboxStorage } from './virtualbox/storage.ts';
@@ -31,6 +31,7 @@ export type RouteOfOneKind =
   | ReturnType<typeof probeRoute>
   | ReturnType<typeof convertRoutes>[number]
   | ReturnType<typeof resizeRoute>
+  | ReturnType<typeof nodeDiskRoutes>[number]
   | ReturnType<typeof tableRoutes>[number]
   | ReturnType<typeof trafficRoutes>[number];
 

@@ -1,9 +1,9 @@
 /** Disk images made and grown at a client's request (`/qemu/img`), and the disks of a node (`resize_disk`). */
 
-import { stat } from 'node:fs/promises';
+import { stat, unlink } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
-import { refuseImageName } from '../../lib/base-name.ts';
+import { refuseImageName, wrongWithBaseName } from '../../lib/base-name.ts';
 import { DiskFloor } from '../../lib/disk-floor.ts';
 import { makeFolders } from '../../lib/make-folders.ts';
 import { Name, oneOf, strict } from '../../schema/common.ts';
@@ -48,6 +48,9 @@ export const ImgCreate = Type.Object(
   strict,
 );
 export const ImgUpdate = Type.Object({ extend: Type.Optional(Mebibytes(1)), path: Name(), qemu_img: Name() }, strict);
+const { path: _path, qemu_img: _program, ...diskOptions } = ImgCreate.properties;
+export const NodeDiskCreate = Type.Object(diskOptions, strict);
+export const NodeDiskUpdate = Type.Object({ extend: Type.Optional(Mebibytes(1)) }, strict);
 export const ResizeDisk = Type.Object({ drive_name: oneOf(['hda', 'hdb', 'hdc', 'hdd']), extend: Mebibytes(1) }, strict);
 
 /** Entries of the tables of a qcow2 for one cluster: its place and its count; and the cluster's usual size. */
@@ -55,6 +58,8 @@ const tableBytes = 16;
 const usualCluster = 65_536;
 
 const notOptions = new Set(['format', 'path', 'qemu_img', 'size']);
+/** Names of disks in the folder of a node: its other files are no client's to make or delete. */
+const diskName = /\.(?:qcow2?|vpc|vhd|vdi|vmdk|img|raw)$/i;
 
 export class ImageMaker {
   readonly #host: Host;
@@ -75,6 +80,29 @@ export class ImageMaker {
     const path = this.#path(input.path);
     const reason = refuseImageName(basename(path));
     if (reason !== undefined) throw fault('path_forbidden', { path: input.path.replace(/\p{Cc}/gu, '?'), reason });
+    await this.#create(program, path, input);
+  }
+
+  /** Makes a disk in the folder of a node. @throws qemu_failed, qemu_binary_missing, path_forbidden, disk_floor */
+  async createDisk(folder: string, name: string, input: Static<typeof NodeDiskCreate>): Promise<void> {
+    const path = diskPath(folder, name);
+    await this.#create(await this.#program('qemu-img'), path, { ...input, path: name, qemu_img: 'qemu-img' });
+  }
+
+  /** Makes a disk in the folder of a node larger. @throws qemu_failed, qemu_binary_missing, path_forbidden, image_refused */
+  async growDisk(folder: string, name: string, extend: number | undefined): Promise<void> {
+    const path = diskPath(folder, name);
+    await this.#grow(await this.#program('qemu-img'), path, { path: name, qemu_img: 'qemu-img', ...(extend && { extend }) });
+  }
+
+  /** Deletes a disk in the folder of a node. @throws qemu_failed, path_forbidden */
+  async deleteDisk(folder: string, name: string): Promise<void> {
+    const path = diskPath(folder, name);
+    if (!(await isThere(path))) throw fault('qemu_failed', { reason: `There is no disk "${name}"` });
+    await unlink(path);
+  }
+
+  async #create(program: string, path: string, input: Static<typeof ImgCreate>): Promise<void> {
     if (await isThere(path))
       throw fault('qemu_failed', { reason: `The image "${input.path}" exists already: choose another name` });
     const options = Object.entries(input)
@@ -95,7 +123,10 @@ export class ImageMaker {
   /** @throws qemu_failed, qemu_binary_missing, path_forbidden, image_refused */
   async update(input: Static<typeof ImgUpdate>): Promise<void> {
     const program = await this.#program(input.qemu_img);
-    const path = this.#path(input.path);
+    await this.#grow(program, this.#path(input.path), input);
+  }
+
+  async #grow(program: string, path: string, input: Static<typeof ImgUpdate>): Promise<void> {
     if (!(await isThere(path))) throw fault('qemu_failed', { reason: `There is no image "${input.path}"` });
     if (input.extend === undefined) return;
     const folders = [...this.#host.images.of(qemuImages).folders(), dirname(path)];
@@ -142,6 +173,16 @@ function bytesAtOnce({ size, preallocation, cluster_size, ...options }: Static<t
   const isWhole = options.static === 'on' || /fixed|flat/i.test(options.subformat ?? '');
   if (isWhole || preallocation === 'full' || preallocation === 'falloc') return bytes;
   return preallocation === 'metadata' ? bytes * (tableBytes / Math.max(cluster_size ?? usualCluster, tableBytes)) : 0;
+}
+
+/** @throws path_forbidden */
+function diskPath(folder: string, name: string): string {
+  const wrong = wrongWithBaseName(name) ?? refuseImageName(name);
+  const reason =
+    wrong ??
+    (name.startsWith('.') || !diskName.test(name) ? 'a disk ends in .qcow2, .vmdk, .vdi, .vpc, .vhd, .img or .raw' : undefined);
+  if (reason !== undefined) throw fault('path_forbidden', { path: name.replace(/\p{Cc}/gu, '?'), reason });
+  return join(folder, name);
 }
 
 async function isThere(path: string): Promise<boolean> {

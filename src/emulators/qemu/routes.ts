@@ -6,7 +6,7 @@ import { type Static, Type } from '../../schema/type.ts';
 import type { NodeAccess, NodeView } from '../driver.ts';
 import type { Binaries } from './binaries.ts';
 import { type ImageConverter, ImgConversions, ImgConvert, ImgConverted } from './convert.ts';
-import { type ImageMaker, ImgCreate, ImgUpdate, ResizeDisk } from './img.ts';
+import { type ImageMaker, ImgCreate, ImgUpdate, NodeDiskCreate, NodeDiskUpdate, ResizeDisk } from './img.ts';
 import { platforms } from './platforms.ts';
 import type { Slot } from './properties.ts';
 
@@ -33,7 +33,7 @@ export interface QemuTools {
 }
 
 export function qemuRoutes(driver: QemuTools, nodes: NodeAccess): Route[] {
-  return [...toolRoutes(driver), ...convertRoutes(driver), resizeRoute(driver, nodes)];
+  return [...toolRoutes(driver), ...convertRoutes(driver), resizeRoute(driver, nodes), ...nodeDiskRoutes(driver, nodes)];
 }
 
 function toolRoutes({ binaries, capabilities, imageMaker }: QemuTools): Route[] {
@@ -78,4 +78,32 @@ export function resizeRoute(driver: QemuTools, nodes: NodeAccess) {
     const { drive_name, extend } = body as Static<typeof ResizeDisk>;
     return nodes.whileStopped(path, 'resize its disks', (node) => driver.resizeDisk(node, drive_name, extend));
   });
+}
+
+/** Ours: disks in the folder of a node, which GNS3 3 makes, grows and deletes by their names. */
+export function nodeDiskRoutes({ imageMaker }: Pick<QemuTools, 'imageMaker'>, nodes: NodeAccess) {
+  const key = '/v2/compute/projects/{project_id}/qemu/nodes/{node_id}/disk_image/{disk_name}' as const;
+  const what = 'change its disks';
+  const made = { summary: 'Make a disk of a stopped node', body: NodeDiskCreate, status: 204, own: true, fillsDisk: true } as const;
+  const grown = {
+    summary: 'Make a disk of a stopped node larger by its name',
+    body: NodeDiskUpdate,
+    status: 204,
+    own: true,
+  } as const;
+  return [
+    computeRoute(`POST ${key}`, made, ({ path, body }) =>
+      nodes.whileStopped(path, what, ({ directory }) =>
+        imageMaker.createDisk(directory, path.disk_name, body as Static<typeof NodeDiskCreate>),
+      ),
+    ),
+    computeRoute(`PUT ${key}`, grown, ({ path, body }) =>
+      nodes.whileStopped(path, what, ({ directory }) =>
+        imageMaker.growDisk(directory, path.disk_name, (body as Static<typeof NodeDiskUpdate>).extend),
+      ),
+    ),
+    computeRoute(`DELETE ${key}`, { summary: 'Delete a disk of a stopped node', status: 204, own: true }, ({ path }) =>
+      nodes.whileStopped(path, what, ({ directory }) => imageMaker.deleteDisk(directory, path.disk_name)),
+    ),
+  ];
 }

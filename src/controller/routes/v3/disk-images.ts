@@ -33,6 +33,8 @@ export const DiskImageCreate = Type.Object(
   named('QemuDiskImageCreate'),
 );
 
+export const DiskImageUpdate = Type.Object({ extend: Type.Optional(mebibytes(1)) }, named('QemuDiskImageUpdate'));
+
 /** Returns the options in the spelling of `qemu-img`. */
 export function diskOptions({ format, ...options }: Static<typeof DiskImageCreate>) {
   return { ...options, format: format === 'vdmk' ? 'vmdk' : format };

@@ -5,6 +5,7 @@ import type { Link } from '../../../schema/link.ts';
 import { consoleTypes, type Node, Node as NodeReply, NodeRequest, type NodeType, NodeUpdate } from '../../../schema/node.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
+import { DiskImageCreate, DiskImageUpdate, diskOptions } from './disk-images.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
 
 const auxiliary = { aux: Type.Optional(nullable(TcpPort)), aux_type: Type.Optional(nullable(oneOf(consoleTypes))) };
@@ -61,6 +62,7 @@ export function nodeRoutes(controller: Controller, twin: DeclareTwin): Route[] {
       'POST /v3/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
     ]),
     ...isolationRoutes(controller),
+    ...diskRoutes(controller),
   ];
 }
 
@@ -82,6 +84,37 @@ function isolationRoutes({ projects }: Controller): Route[] {
       ({ path }) => suspendLinks(path, false),
     ),
   ];
+}
+
+/** Disks in the folder of a node. @throws compute_route_missing for kinds that have no disks */
+function diskRoutes({ projects }: Controller): Route[] {
+  const key = '/v3/projects/{project_id}/nodes/{node_id}/qemu/disk_image/{disk_name}' as const;
+  const send = (verb: 'POST' | 'PUT' | 'DELETE', path: DiskPath, body?: unknown) =>
+    projects.get(path.project_id).change((live) =>
+      live.nodes.withNode(path.node_id, async (node) => {
+        const { request } = node;
+        const of = { path: { ...request.path, disk_name: path.disk_name }, ...(body !== undefined && { body }) };
+        await node.transport.send(`${verb} ${node.route}/disk_image/{disk_name}`, { ...request, ...of });
+      }),
+    );
+  const spec = { status: 204, right: 'Node.Allocate' } as const;
+  return [
+    route(
+      `POST ${key}`,
+      { ...spec, summary: 'Make a disk of a stopped node', body: DiskImageCreate, fillsDisk: true },
+      ({ path, body }) => send('POST', path, diskOptions(body)),
+    ),
+    route(`PUT ${key}`, { ...spec, summary: 'Make a disk of a stopped node larger', body: DiskImageUpdate }, ({ path, body }) =>
+      send('PUT', path, body),
+    ),
+    route(`DELETE ${key}`, { ...spec, summary: 'Delete a disk of a stopped node' }, ({ path }) => send('DELETE', path)),
+  ];
+}
+
+interface DiskPath {
+  readonly project_id: string;
+  readonly node_id: string;
+  readonly disk_name: string;
 }
 
 /** Returns a node as `/v3` shows it: its auxiliary console is a field of its own. */
