@@ -8,6 +8,8 @@ export type View =
 
 export interface Router {
   readonly view: ReadonlySignal<View>;
+  /** Id of the project that was shown last; undefined while none was. */
+  readonly lastProject: ReadonlySignal<string | undefined>;
   /** Navigates to another view, like a followed link. */
   go(path: string): void;
 }
@@ -28,7 +30,10 @@ export function viewOf(path: string): View {
 
 export function createRouter(): Router {
   const view = signal(viewOf(location.pathname));
+  const lastProject = signal<string | undefined>(undefined);
   const show = () => {
+    const before = view.peek();
+    if (before.name === 'project') lastProject.value = before.projectId;
     view.value = viewOf(location.pathname);
   };
   addEventListener('popstate', show);
@@ -45,5 +50,5 @@ export function createRouter(): Router {
     event.preventDefault();
     go(link.getAttribute('href') ?? '/');
   });
-  return { view, go };
+  return { view, lastProject, go };
 }

@@ -188,6 +188,7 @@ export const texts = {
   imageUploaded: (name: string) => `Uploaded ${name}`,
   symbol: 'Symbol',
   symbolTheme: 'Symbol theme',
+  backTo: (name: string) => `Back to ${name}`,
   addRow: 'Add',
   notJson: (reason: string) => `This is not JSON: ${reason}`,
   removeRow: 'Remove this row',

@@ -112,7 +112,7 @@ describe('a lab by keyboard alone', () => {
     await press('e', 'F6');
     await focusIsOn('.inspector *');
     await page.getByLabel('Latency').first().waitFor();
-    await tabTo('Latency');
+    await tabTo('Latency, each way');
     await keyboard.type('150');
     await waitFor(async () => (await links()).some(({ filters }) => String(filters.delay) === '150'), { what: 'the delay' });
     await page.locator('.link.impaired').waitFor({ state: 'attached' });

@@ -37,7 +37,7 @@ describe('a link in the browser', () => {
     await page.locator('.node[aria-label^="PC1"]').dblclick();
     await consoleText(page, /PC\d : 10\.0\.0\.1/);
     await selectLink(page);
-    await impairments.getByLabel('Latency').pressSequentially('120.5');
+    await impairments.getByLabel('Latency, each way').pressSequentially('120.5');
     await filtersAre({ delay: [120.5] }, 'the delay on the server');
     await page.locator('.xterm-screen').click();
     await type(page, `ping 10.0.0.2 -t ${patiently}`);

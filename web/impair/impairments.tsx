@@ -107,6 +107,9 @@ function FilterForms({ facts, way, filters, set }: FormsProps) {
 
 const find = (facts: readonly FilterFacts[], type: string) => facts.filter((one) => one.type === type);
 
+/** A round trip takes twice the delay that is set for both ways. */
+const labelOf = (name: string, isEachWay: boolean) => (isEachWay ? texts.impair.eachWay(name) : name);
+
 function FilterForm({ facts, way, filters, set }: Omit<FormsProps, 'facts'> & { readonly facts: FilterFacts }) {
   const { type, name, description, parameters } = facts;
   const values = filters[keyOf(type, way)];
@@ -119,7 +122,7 @@ function FilterForm({ facts, way, filters, set }: Omit<FormsProps, 'facts'> & { 
           <FilterField
             key={parameter.name}
             parameter={parameter}
-            label={parameters.length > 1 ? parameter.name : name}
+            label={labelOf(parameters.length > 1 ? parameter.name : name, way === 'both' && type === 'delay' && place === 0)}
             value={values?.[place]}
             inherited={inherited?.[place]}
             onChange={(value) => set(edited(filters, { facts, way, place, value }))}

@@ -4,6 +4,7 @@ import { runAction } from '../actions/action.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
 import { shownChord } from '../actions/keys.ts';
+import { projectPath } from '../router.ts';
 import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -22,6 +23,7 @@ function FindButton() {
 export function TopBar({ children }: { readonly children?: ComponentChildren }) {
   const { router, server } = useApp();
   const { name } = router.view.value;
+  const last = server.projects.find(router.lastProject.value ?? '');
   const link = (path: string, label: string, view: readonly string[]) => (
     <a href={path} aria-current={view.includes(name) ? 'page' : undefined}>
       {label}
@@ -44,6 +46,7 @@ export function TopBar({ children }: { readonly children?: ComponentChildren }) 
           {link('/templates', texts.templates, ['templates', 'appliances', 'images'])}
           {link('/server', texts.server, ['server'])}
           {server.rights.mayAdminister && link('/accounts', texts.accounts, ['accounts'])}
+          {last?.status === 'opened' && link(projectPath(last.project_id), texts.backTo(last.name ?? ''), [])}
         </nav>
       )}
       <span class="grow" />

@@ -5,6 +5,7 @@ export const impair = {
   title: 'Impairments',
   clear: 'Clear',
   turn: 'Swap directions',
+  eachWay: (name: string) => `${name}, each way`,
   ways: 'Direction',
   way: (way: 'both' | 'ab' | 'ba', [one, other]: readonly [string, string]) =>
     way === 'both' ? 'Both ways' : way === 'ab' ? `${one} → ${other}` : `${other} → ${one}`,
