@@ -1,4 +1,4 @@
-import { named, nullable, oneOf, Uuid } from './common.ts';
+import { named, nullable, oneOf, strict, Uuid } from './common.ts';
 import type { Filters } from './filter.ts';
 import { Label } from './node.ts';
 import { type Static, Type } from './type.ts';
@@ -63,7 +63,19 @@ export const LinkPatch = Type.Object(
         }),
       ),
     ),
-    link_style: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+    // Only the keys that clients use: what is merged has no other limit.
+    link_style: Type.Optional(
+      nullable(
+        Type.Object(
+          {
+            color: Type.Optional(nullable(Type.String())),
+            type: Type.Optional(nullable(Type.Number())),
+            width: Type.Optional(nullable(Type.Number())),
+          },
+          strict,
+        ),
+      ),
+    ),
     nodes: Type.Optional(Type.Array(LinkEnd)),
     suspend: Type.Optional(Type.Boolean()),
   },

@@ -272,6 +272,7 @@ describe('PUT and DELETE of a link', () => {
     expectFault(await patch({ filters: { delay: [30], no_such: [1] } }), 400, /no_such/);
     expectFault(await patch({ filters: { latency: [3] } }), 400, /either delay or latency/);
     expectFault(await patch({ suspend: null }), 400, /suspend/);
+    expectFault(await patch({ link_style: { grows: 'with each request' } }), 400, /grows/);
     expectFault(await patch({ link_id: link.link_id }), 400, /link_id/);
     expectFault(await bench.client.send(`PATCH ${project.path}/links/${randomUUID()}`, { body: {} }), 404);
     assert.deepEqual(await bench.client.get(path), changed);
