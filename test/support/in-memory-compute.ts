@@ -23,6 +23,8 @@ export class InMemoryCompute {
   readonly calls: string[] = [];
   /** Requests that are refused: `POST …/nio`, or whatever the key ends with. */
   readonly refused = new Set<string>();
+  /** Whether there is no space for what a request changes. */
+  isFull: (short: string, path: Readonly<Record<string, string>>) => boolean = () => false;
   /** Nodes end as soon as they are started, which is reported before the answer to the start arrives. */
   areShortLived = false;
   udpPort = 20_000;
@@ -135,6 +137,7 @@ export class InMemoryCompute {
       await new Promise(setImmediate);
       for (const end of this.refused)
         if (short.endsWith(end)) throw fault('node_failed', { name: 'x', reason: 'refused on purpose' });
+      if (this.isFull(short, path as Path)) throw fault('storage_failed', { reason: 'no space left' });
       return handle(path as Path, (body ?? {}) as Fields);
     });
   }

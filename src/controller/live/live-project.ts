@@ -135,8 +135,9 @@ export class LiveProject {
       findNode: (nodeId: string) => this.nodes.find(nodeId),
       relay: computes.relay,
     };
-    const linkParts = { links, wiring: new LinkWiring(this.projectId, wired) };
-    const linkRecovery = new LinkRecovery(context, linkParts);
+    const wiring = new LinkWiring(this.projectId, wired);
+    const linkRecovery = new LinkRecovery(context, links, wiring);
+    const linkParts = { links, wiring, recovery: linkRecovery };
     const linksOfNodes = {
       endsOn: (nodeId: string) => links.endsOn(nodeId),
       deleteOn: (nodeId: string) => deleteLinksOn(context, linkParts, nodeId),

@@ -105,6 +105,9 @@ export class Reconciler {
     live.nodes.changes.subscribe((node) => {
       if (project.liveNow === live && this.#decideAndShow(live, node).do !== 'nothing') this.look(project, node.id);
     });
+    live.linkRecovery.doubts.subscribe(() => {
+      if (project.liveNow === live) this.#dirtyOf(project).hasLinks = true;
+    });
     void this.lookAtAll(project, live);
     const timer = setInterval(() => {
       if (project.liveNow !== live || this.#isClosed) clearInterval(timer);

@@ -2,31 +2,28 @@
 import type { ProjectContext } from '../host/project-context.ts';
 import type { OpenLink } from './link.ts';
 import { commitMirror } from './link-mirrors.ts';
+import type { LinkRecovery } from './link-recovery.ts';
 import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
 
 export interface LinkParts {
   readonly links: LinkSet;
   readonly wiring: LinkWiring;
+  readonly recovery: LinkRecovery;
 }
 
 /** The link's lock is held. @throws what its computes answer, unless `evenIfUnreachable`; `storage_failed`, and the link is as before */
 export async function deleteLink(
   context: ProjectContext,
-  { links, wiring }: LinkParts,
+  { links, wiring, recovery }: LinkParts,
   link: OpenLink,
   { evenIfUnreachable = false } = {},
 ): Promise<void> {
   const { entry, nodes, object, udpPorts } = link;
-  await wiring.unmirror(entry, nodes, udpPorts).catch((error: unknown) => {
-    if (!evenIfUnreachable) throw error;
-  });
-  if (udpPorts) {
-    await wiring.disconnect(entry, nodes).catch((error: unknown) => {
-      if (!evenIfUnreachable) throw error;
-    });
-  }
+  const unlessAway = (error: unknown) => (evenIfUnreachable ? undefined : Promise.reject(error));
   try {
+    await wiring.unmirror(entry, nodes, udpPorts).catch(unlessAway);
+    if (udpPorts) await wiring.disconnect(entry, nodes).catch(unlessAway);
     await context.commit(
       { action: 'link.deleted', event: object, was: entry, undoable: true, ...(udpPorts && { udpPorts }) },
       () => {
@@ -35,10 +32,7 @@ export async function deleteLink(
       },
     );
   } catch (error) {
-    if (udpPorts) {
-      const ports = await wiring.reconnect(link, udpPorts).catch(() => undefined);
-      if (ports) await wiring.mirror(entry, nodes, ports).catch(() => undefined);
-    }
+    await recovery.revert(entry.link_id, 'all');
     throw error;
   }
   links.deletions.emit(entry.link_id);

@@ -30,7 +30,7 @@ export function requireMirror(entry: LinkEntry, nodes: Two<OpenNode>, to: { mirr
 /** Replaces the mirror of a link, or removes it; the link's lock is held. @throws the refusal, and all is as before */
 export async function changeMirror(
   context: ProjectContext,
-  { links, wiring }: LinkParts,
+  { links, wiring, recovery }: LinkParts,
   link: OpenLink,
   to: { mirror: LinkMirror; node: OpenNode } | undefined,
 ): Promise<LinkObject> {
@@ -47,7 +47,7 @@ export async function changeMirror(
   } catch (error) {
     if (to) links.ports.freeMirror(entry.link_id, to.mirror);
     await wiring.unmirror(after, nodes, udpPorts).catch(() => undefined);
-    if (udpPorts) await wiring.mirror(entry, nodes, udpPorts).catch(() => undefined);
+    await recovery.revert(entry.link_id, 'all');
     throw error;
   }
 }

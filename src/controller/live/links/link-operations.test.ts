@@ -120,6 +120,43 @@ describe('links', () => {
     assert.deepEqual((await bench.inProject<Link>(`GET /links/${link.link_id}`)).filters, { delay: [1] });
   });
 
+  it('that were removed at one end, as the other had no space for it, are whole again once there is some', async () => {
+    const link = await bench.addLink(one, other, { filters: { delay: [1] } });
+    const isWhole = () => [one, other].every(({ node_id }) => bench.compute.nios.has(`${node_id}/0/0`));
+    const live = await bench.controller.projects.get(bench.project.project_id).live();
+    const removeHalf = async () => {
+      bench.compute.isFull = (request, { node_id }) => request.endsWith('/nio') && node_id === other.node_id;
+      await assert.rejects(bench.inProject(`DELETE /links/${link.link_id}`), refusal('storage_failed'));
+      assert.deepEqual([isWhole(), live.linkRecovery.problems().length, await live.linkRecovery.retry()], [false, 1, false]);
+      bench.compute.isFull = () => false;
+    };
+    await removeHalf();
+    assert.deepEqual([await live.linkRecovery.retry(), isWhole(), live.linkRecovery.problems()], [true, true, []]);
+    await removeHalf();
+    // A change need not wait for it.
+    await bench.inProject(`PUT /links/${link.link_id}`, { filters: { delay: [2] } });
+    assert.deepEqual([isWhole(), live.linkRecovery.problems()], [true, []]);
+    assert.deepEqual(bench.compute.nios.get(`${one.node_id}/0/0`)?.filters, { delay: [2] });
+  });
+
+  it('that were refused, and could not be removed, are removed once there is space; their ports are free then', async () => {
+    const live = await bench.controller.projects.get(bench.project.project_id).live();
+    await live.writeSnapshot();
+    await bench.inProject('POST /close');
+    const log = join(bench.project.path, `${bench.project.filename}.log`);
+    await rm(log);
+    await symlink('/dev/full', log);
+    await bench.inProject('POST /open');
+    const { linkRecovery } = await bench.controller.projects.get(bench.project.project_id).live();
+    bench.compute.isFull = (request) => request.startsWith('DELETE ') && request.endsWith('/nio');
+    await assert.rejects(bench.addLink(one, other), refusal('storage_failed'));
+    assert.deepEqual([await linkRecovery.retry(), bench.compute.nios.size], [false, 2]);
+    await assert.rejects(bench.addLink(one, other), refusal('port_taken'));
+    bench.compute.isFull = () => false;
+    assert.deepEqual([await linkRecovery.retry(), bench.compute.nios.size], [true, 0]);
+    await assert.rejects(bench.addLink(one, other), refusal('storage_failed'));
+  });
+
   it('are the same for the compute after the server died: ports, filters, suspension', async () => {
     await bench.addLink(one, other, { filters: { delay: [10] }, suspend: true });
     const before = structuredClone([...bench.compute.nios]);

@@ -88,10 +88,8 @@ export class LinkOperations {
       return link.object;
     };
     const revert = async () => {
-      this.#links.ports.free(entry);
-      if (!udpPorts) return;
-      await this.#wiring.unmirror(entry, nodes, udpPorts).catch(() => undefined);
-      await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
+      if (udpPorts) await this.#parts.recovery.remove(entry, nodes, udpPorts);
+      else this.#links.ports.free(entry);
     };
     const event = { ...link.object, ...(entry.schedule && { schedule: entry.schedule }), ...(mirror && { mirror }) };
     const change: ProjectChange = { action: 'link.created', event, was: null, ...(udpPorts && { udpPorts }), undoable: true };
@@ -106,8 +104,7 @@ export class LinkOperations {
       await this.#wiring.mirror(entry, nodes, udpPorts);
       return udpPorts;
     } catch (error) {
-      this.#links.ports.free(entry);
-      if (udpPorts) await this.#wiring.disconnect(entry, nodes).catch(() => undefined);
+      await this.#parts.recovery.remove(entry, nodes, udpPorts);
       throw error;
     }
   }
@@ -154,21 +151,24 @@ export class LinkOperations {
       const isOtherSchedule = !isDeepStrictEqual(before.schedule, after.schedule);
       const isOtherTraffic =
         isOtherSchedule || before.suspend !== after.suspend || !isDeepStrictEqual(before.filters, after.filters);
-      const { nodes, udpPorts } = link;
-      if (isOtherTraffic) requireFilter(after, nodes);
-      if (isOtherTraffic && udpPorts) await this.#wiring.change(before, after, nodes, udpPorts);
+      if (isOtherTraffic) requireFilter(after, link.nodes);
+      // An earlier change may have left its computes otherwise than the project has it.
+      if (isOtherTraffic && link.problem !== undefined) await this.#parts.recovery.revert(linkId, 'all');
+      const now = this.#links.open(linkId);
+      const { nodes, udpPorts } = now;
       const { link_type: linkType, project_id: projectId } = link.object;
       const object = linkObject({ ...link, entry: after }, linkType, projectId);
       try {
+        if (isOtherTraffic && udpPorts) await this.#wiring.change(after, nodes, udpPorts);
         // Only a change of the schedule is recorded with it: it can be long.
         const event = isOtherSchedule ? { ...object, schedule: after.schedule ?? null } : object;
         const was = isOtherSchedule ? { ...plain, schedule: before.schedule ?? null } : plain;
         await this.#context.commit({ action: 'link.updated', event, was, undoable: true }, () => {
-          this.#links.put({ ...link, entry: after, object });
+          this.#links.put({ ...now, entry: after, object });
           return object;
         });
       } catch (error) {
-        if (isOtherTraffic && udpPorts) await this.#wiring.change(after, before, nodes, udpPorts).catch(() => undefined);
+        if (isOtherTraffic) await this.#parts.recovery.revert(linkId, 'filters');
         throw error;
       }
       return object;

@@ -2,22 +2,37 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isFault } from '../../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
+import { EventStream } from '../../../lib/event-stream.ts';
 import type { Problem } from '../../../schema/problem.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
 import type { UdpPorts } from '../../log/records.ts';
-import { withoutExtras } from '../../model/topology.ts';
+import { type LinkEntry, withoutExtras } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
-import type { LinkParts } from './delete-links.ts';
-import type { OpenLink } from './link.ts';
+import { isOfCompute, mayPass } from '../nodes/node-verbs.ts';
+import type { OpenNode } from '../nodes/open-node.ts';
+import type { OpenLink, Two } from './link.ts';
 import type { LinkSet } from './link-set.ts';
 import { isOnSlice, type LinkWiring } from './link-wiring.ts';
+
+const isTrue = () => true;
+const isFalse = () => false;
+
+interface LeftLink {
+  readonly entry: LinkEntry;
+  readonly nodes: Two<OpenNode>;
+  readonly udpPorts: UdpPorts | undefined;
+}
 
 export class LinkRecovery {
   readonly #context: ProjectContext;
   readonly #links: LinkSet;
   readonly #wiring: LinkWiring;
+  /** Links that were refused, and that their computes still have. Their ports are not free. */
+  readonly #left = new Set<LeftLink>();
+  /** Emits when a link may not be on its computes as the project has it: `retry` has to be called. */
+  readonly doubts = new EventStream<void>();
 
-  constructor(context: ProjectContext, { links, wiring }: LinkParts) {
+  constructor(context: ProjectContext, links: LinkSet, wiring: LinkWiring) {
     this.#context = context;
     this.#links = links;
     this.#wiring = wiring;
@@ -56,17 +71,72 @@ export class LinkRecovery {
     this.#wiring.forgetOn(compute);
   }
 
-  /** Links of slices, and those that lacked ports, that could not be connected although their nodes exist. @returns whether none is left */
+  /**
+   * Filters of a link, or the link itself (`all`), were refused half-way: brings its computes to what the project has, or has `retry` do so.
+   * The link's lock is held. Never rejects.
+   */
+  async revert(linkId: string, what: 'filters' | 'all'): Promise<void> {
+    const link = this.#links.open(linkId);
+    const { problem: _problem, mayPass: _mayPass, ...usable } = link;
+    const { entry, nodes, udpPorts } = link;
+    // Links of nodes that are not usable are connected when these are.
+    if (!udpPorts || !areUsable(link)) return;
+    const wiring = this.#wiring;
+    try {
+      const isDone = what === 'filters' && (await wiring.change(entry, nodes, udpPorts).then(isTrue, isFalse));
+      if (isDone) return;
+      const connected = await wiring.reconnect(link, udpPorts);
+      this.#links.put({ ...usable, udpPorts: connected });
+      if (!isDeepStrictEqual(connected, udpPorts)) await this.#keepPorts(linkId);
+      await wiring.mirror(entry, nodes, connected);
+    } catch (error) {
+      this.#failed(this.#links.open(linkId), error);
+      this.doubts.emit();
+    }
+  }
+
+  /** Removes a link that was refused from its computes, or has `retry` do so; its ports are free then. Never rejects. */
+  async remove(entry: LinkEntry, nodes: Two<OpenNode>, udpPorts?: UdpPorts): Promise<void> {
+    try {
+      await this.#removeLeft({ entry, nodes, udpPorts });
+    } catch (error) {
+      if (!isShortOfSpace(error)) return this.#links.ports.free(entry);
+      this.#left.add({ entry, nodes, udpPorts });
+      this.doubts.emit();
+    }
+  }
+
+  async #removeLeft({ entry, nodes, udpPorts }: LeftLink): Promise<void> {
+    await this.#wiring.unmirror(entry, nodes, udpPorts);
+    await this.#wiring.disconnect(entry, nodes);
+    this.#links.ports.free(entry);
+  }
+
+  /**
+   * Links of slices that could not be connected although their nodes exist, those that lacked something, and those that were refused.
+   * @returns whether none is left
+   */
   async retry(): Promise<boolean> {
+    for (const left of this.#left) {
+      await this.#retryRemoval(left);
+      if (this.#left.has(left)) break;
+    }
     const isLeft = (link: OpenLink) => link.problem !== undefined && link.nodes.some(isOnSlice) && areUsable(link);
     await forEachBounded(this.#idsOf(isLeft), concurrency, (linkId) => this.#reconnectOne(linkId));
-    const isLacking = (link: OpenLink) => link.lacksPorts === true && areUsable(link);
-    // Where one finds no port, the others would look for one in vain.
+    const isLacking = (link: OpenLink) => link.mayPass === true && areUsable(link);
+    // Where one finds no port or space, the others would look for it in vain.
     for (const linkId of this.#idsOf(isLacking)) {
       await this.#reconnectOne(linkId);
-      if (this.#links.find(linkId)?.lacksPorts) break;
+      if (this.#links.find(linkId)?.mayPass) break;
     }
-    return !Array.from(this.#links.all()).some((link) => isLeft(link) || isLacking(link));
+    return this.#left.size === 0 && !Array.from(this.#links.all()).some((link) => isLeft(link) || isLacking(link));
+  }
+
+  /** Nodes that are gone have taken their ends along. */
+  async #retryRemoval(left: LeftLink): Promise<void> {
+    const failed = (error: unknown) => (isShortOfSpace(error) ? undefined : this.#links.ports.free(left.entry));
+    await this.#removeLeft(left).catch(failed);
+    if (!left.entry.nodes.some((end) => this.#links.isTaken(end))) this.#left.delete(left);
   }
 
   #idsOf(isWanted: (link: OpenLink) => boolean): string[] {
@@ -104,7 +174,7 @@ export class LinkRecovery {
 
   /** @param udpPorts those it may still have */
   async #connect(link: OpenLink, udpPorts: UdpPorts | undefined, { mayLeadElsewhere = false } = {}): Promise<void> {
-    const { problem, lacksPorts: _lacks, ...usable } = link;
+    const { problem, mayPass: _mayPass, ...usable } = link;
     const { entry, nodes } = link;
     const [wiring, links] = [this.#wiring, this.#links];
     const isUnsure = mayLeadElsewhere || problem !== undefined;
@@ -115,11 +185,15 @@ export class LinkRecovery {
       links.put({ ...usable, udpPorts: connected });
       await this.#mirror(this.#links.open(entry.link_id));
     } catch (error) {
-      const { message } = error as Error;
-      links.put({ ...link, problem: message, lacksPorts: isFault(error, 'ports_exhausted') });
-      if (message === problem) return;
-      this.#context.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${message}` });
+      this.#failed(link, error);
     }
+  }
+
+  #failed(link: OpenLink, error: unknown): void {
+    const { message } = error as Error;
+    this.#links.put({ ...link, problem: message, mayPass: isFault(error, 'ports_exhausted') || mayPass(error) });
+    if (message === link.problem) return;
+    this.#context.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${message}` });
   }
 
   /** A mirror that cannot be made leaves the link as it is. */
@@ -136,6 +210,11 @@ export class LinkRecovery {
     const was = withoutExtras(entry);
     if (udpPorts) await this.#context.commit({ action: 'link.updated', event: object, was, udpPorts }, () => undefined);
   }
+}
+
+/** Whether a compute keeps a link for want of space. One that is away is no reason to keep the ports of other computes. */
+function isShortOfSpace(error: unknown): boolean {
+  return mayPass(error) && !isOfCompute(error);
 }
 
 function areUsable({ nodes }: OpenLink): boolean {

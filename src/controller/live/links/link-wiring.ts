@@ -1,4 +1,4 @@
-/** Makes, changes and removes the two NIOs of a link. Afterwards either both ends are as requested, or both are as before. */
+/** Makes, changes and removes the two NIOs of a link. `LinkRecovery` restores a link of which a change failed half-way. */
 import { fault, isFault } from '../../../api/faults.ts';
 import type { LinkMirror } from '../../../schema/link.ts';
 import type { NioUdp } from '../../../schema/nio.ts';
@@ -121,21 +121,10 @@ export class LinkWiring {
     }
   }
 
-  /** Filters and suspension take effect. Ends of kinds that cannot filter have no request for it. */
-  async change(before: LinkEntry, after: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<void> {
-    const route = { ...(await this.#reach(after, nodes)), ports };
-    const done: (0 | 1)[] = [];
-    const send = (entry: LinkEntry, end: 0 | 1) => changeNio(nodes[end], endOf(entry, end), niosOf(entry, nodes, route)[end]);
-    try {
-      for (const end of ends) {
-        if (!canFilter(nodes[end])) continue;
-        done.push(end);
-        await send(after, end);
-      }
-    } catch (error) {
-      for (const end of done) await send(before, end).catch(() => undefined);
-      throw error;
-    }
+  /** Filters and suspension take effect. Ends of kinds that cannot filter have no request for it. @throws when one end may have them already */
+  async change(entry: LinkEntry, nodes: Two<OpenNode>, ports: UdpPorts): Promise<void> {
+    const route = { ...(await this.#reach(entry, nodes)), ports };
+    for (const end of ends) await this.changeEnd(entry, nodes, route, end);
   }
 
   /** Sends the frames of a link that exists to the port of its mirror as well, if the node of that exists. @throws `mirror_unsupported` */

@@ -193,10 +193,10 @@ export interface OpenLink {
   readonly udpPorts?: UdpPorts;
   /** State of the capture that GNS3's API knows. */
   readonly capture?: ShownCapture;
-  /** Why the link does not exist on its computes, for people. */
+  /** Why the link does not exist on its computes, or not as it should, for people. */
   readonly problem?: string;
-  /** Whether a compute had no free port for it: the link is tried again. */
-  readonly lacksPorts?: boolean;
+  /** Whether its computes may have later what it lacked, such as space or a free port: the link is tried again. */
+  readonly mayPass?: boolean;
 }
 
 export function linkObject(

@@ -36,7 +36,7 @@ export class PeerStates {
       if (!udpPorts || nodes[0].compute === nodes[1].compute) return;
       const states = this.#replicates() ? nodes.map(stateOf).join() : '';
       if (this.#sent.get(linkId) === states) return;
-      await wiring.change(entry, entry, nodes, udpPorts);
+      await wiring.change(entry, nodes, udpPorts);
       this.#sent.set(linkId, states);
     };
     return links.ifPresent(linkId, send).catch(() => undefined);
