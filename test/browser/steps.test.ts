@@ -34,7 +34,16 @@ const svg = '<svg width="40" height="40"><rect fill="#ffcc00" width="40" height=
 const drawing = await client.post<Drawing>(`${project.path}/drawings`, { svg, x: 0, y: 220 });
 const { page, problems } = await openTab(`${server.url}/projects/${project.id}`);
 await canvas(page).node('S23').waitFor();
-beforeEach(() => toCanvas(page));
+const unanswered = new Set<Request>();
+page.on('request', (request) => request.method() === 'PUT' && unanswered.add(request));
+page.on('requestfinished', (request) => unanswered.delete(request));
+page.on('requestfailed', (request) => unanswered.delete(request));
+/** The server has a movement before the page has its answer, and the page sends no other one until then. */
+const allAnswered = () => waitFor(() => unanswered.size === 0, { what: 'the answers of all movements' });
+beforeEach(async () => {
+  await toCanvas(page);
+  await allAnswered();
+});
 
 const history = () => client.get<History>(`${project.path}/history?limit=1000`);
 const steps = async () => new Set((await history()).entries.map(({ step }) => step)).size;
@@ -104,13 +113,8 @@ describe('a gesture on several items', () => {
   it('is one request at a time when a key is held down', async () => {
     const from = await placeOf(23);
     const requests: string[] = [];
-    const unanswered = new Set<Request>();
-    page.on('request', (request) => {
-      if (request.method() !== 'PUT') return;
-      requests.push(new URL(request.url()).pathname);
-      unanswered.add(request);
-    });
-    page.on('requestfinished', (request) => unanswered.delete(request));
+    const note = (request: Request) => request.method() === 'PUT' && requests.push(new URL(request.url()).pathname);
+    page.on('request', note);
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -124,8 +128,8 @@ describe('a gesture on several items', () => {
     for (let press = 0; press < presses; press += 1) await page.keyboard.press('ArrowRight');
     release();
     await waitFor(async () => (await placeOf(23)).x === from.x + presses * 10, { what: 'all movements' });
-    // The server has the last movement before the page has its answer.
-    await waitFor(() => unanswered.size === 0, { what: 'the answers of all movements' });
+    await allAnswered();
+    page.off('request', note);
     assert.deepEqual(requests, [`${project.path}/bulk`, `${project.path}/bulk`]);
   });
 
