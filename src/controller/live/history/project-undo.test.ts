@@ -453,6 +453,53 @@ describe('a bulk of moves', () => {
   });
 });
 
+describe('an undo, while another request is written', () => {
+  /** Has the log write nothing until the function that it returns is called. */
+  function holdLog(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { append } = Journal.prototype;
+    const held = mock.method(
+      Journal.prototype,
+      'append',
+      async function (this: Journal<unknown>, ...given: Parameters<typeof append>) {
+        await promise;
+        return append.apply(this, given);
+      },
+    );
+    return () => {
+      held.mock.restore();
+      resolve();
+    };
+  }
+
+  /** Undoes the last step while a request is written; then everything. */
+  async function undoBeside(request: () => Promise<unknown>): Promise<void> {
+    const release = holdLog();
+    const changed = request();
+    const refused = assert.rejects(undo(), refusal('undo_conflict'));
+    // Both have reached the log, or were refused.
+    await new Promise((done) => setTimeout(done, 50));
+    release();
+    await changed;
+    await refused;
+    for (let next = (await history()).undo; next !== null; next = (await history()).undo) await undo();
+    assert.deepEqual(await content(), [[], [], []]);
+  }
+
+  it('reverts no step of a node that the request moves, and both can be undone', async () => {
+    const node = await addNode('A');
+    await undoBeside(() => change(`PUT /nodes/${node.node_id}`, { x: 5 }));
+  });
+
+  it('does not delete a node to which the request mirrors a link', async () => {
+    const [one, other] = [await addNode('A'), await addNode('B')];
+    const link = await change('POST /links', { nodes: [end(one), end(other)] });
+    const { node_id } = await addNode('C');
+    mock.method(bench.controller.computes.local, 'hasLinkFeature', () => true);
+    await undoBeside(() => change(`PUT /links/${link.link_id}/mirror`, { node_id, adapter_number: 0, port_number: 0 }));
+  });
+});
+
 describe('a redo, while another request makes a change', () => {
   it('can be undone like every other change', async () => {
     const before = await content();

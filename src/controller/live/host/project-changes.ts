@@ -26,6 +26,12 @@ interface Revert {
   isLate: boolean;
 }
 
+interface Writing {
+  readonly changes: readonly ProjectChange[];
+  /** The step that they revert, if any. */
+  readonly step: number | undefined;
+}
+
 export class ProjectChanges {
   readonly #folder: string;
   readonly #log: ProjectLog;
@@ -33,6 +39,8 @@ export class ProjectChanges {
   /** Changes that took effect and are not in the log yet. */
   #together: Pending[] | undefined;
   readonly #reverts = new Set<Revert>();
+  /** Changes that are being written to the log, of which no reader of it knows yet. */
+  readonly #writing = new Set<Writing>();
   /** Number of changes that took effect since the project was opened. */
   effects = 0;
 
@@ -49,9 +57,15 @@ export class ProjectChanges {
       const step = findRequester()?.inverts;
       if ([...this.#reverts].some((revert) => revert.step === step && revert.isLate))
         throw fault('undo_conflict', { reason: 'it was changed by another request since' });
-      for (const { change } of commits) this.#noteInReverts(change, step);
-      const apply = (commit: Commit) => (seq: number) => this.#announce(commit.change, this.#effect(commit), seq);
-      return this.#log.appendAll(commits.map((commit) => ({ change: commit.change, apply: apply(commit) })));
+      const writing = { changes: commits.map(({ change }) => change), step };
+      for (const revert of this.#reverts) revert.isLate ||= overtakes(writing, revert);
+      const written = () => this.#writing.delete(writing);
+      const apply = (commit: Commit) => (seq: number) => {
+        written();
+        this.#announce(commit.change, this.#effect(commit), seq);
+      };
+      this.#writing.add(writing);
+      return this.#log.appendAll(commits.map((commit) => ({ change: commit.change, apply: apply(commit) }))).finally(written);
     }
     for (const commit of commits) {
       const { change } = commit;
@@ -65,18 +79,13 @@ export class ProjectChanges {
   /** Reverts a step by `fn`, whose changes fail once another request has changed one of the step's subjects. */
   async revert<T>(step: number, subjects: ReadonlySet<string>, fn: () => Promise<T>): Promise<T> {
     const revert = { step, subjects, isLate: false };
+    revert.isLate = [...this.#writing].some((writing) => overtakes(writing, revert));
     this.#reverts.add(revert);
     try {
       return await fn();
     } finally {
       this.#reverts.delete(revert);
     }
-  }
-
-  #noteInReverts({ action, event, undoable }: ProjectChange, step: number | undefined): void {
-    if (!undoable) return;
-    for (const revert of this.#reverts)
-      if (revert.step !== step && touchedBy(action, event).some((id) => revert.subjects.has(id))) revert.isLate = true;
   }
 
   /**
@@ -130,11 +139,19 @@ export class ProjectChanges {
   }
 }
 
-/** Ids of what a change is about; of a link, also of its nodes, which are deleted with it. */
+/** Whether another request changes what the revert is about. */
+function overtakes({ changes, step }: Writing, revert: Revert): boolean {
+  if (step === revert.step) return false;
+  const isOf = ({ action, event }: ProjectChange) => touchedBy(action, event).some((id) => revert.subjects.has(id));
+  return changes.some((change) => change.undoable && isOf(change));
+}
+
+/** Ids of what a change is about; of a link, also of its nodes, which are deleted with it, and of that to which it is mirrored. */
 function touchedBy(action: string, event: object): readonly string[] {
-  const { node_id, link_id, drawing_id, nodes } = event as { readonly [key: string]: unknown };
-  const ends = action.startsWith('link.') && Array.isArray(nodes) ? nodes.map((end: { node_id?: unknown }) => end.node_id) : [];
-  return [node_id, link_id, drawing_id, ...ends].filter((id) => typeof id === 'string');
+  const { node_id, link_id, drawing_id, nodes, mirror } = event as { readonly [key: string]: unknown };
+  const ends = action.startsWith('link.') ? [...(Array.isArray(nodes) ? nodes : []), ...(mirror ? [mirror] : [])] : [];
+  const ids = ends.map((end: { node_id?: unknown }) => end.node_id);
+  return [node_id, link_id, drawing_id, ...ids].filter((id) => typeof id === 'string');
 }
 
 async function revertAll(changes: readonly Pending[], revert: (change: ProjectChange) => Promise<void>): Promise<void> {
