@@ -477,7 +477,7 @@ describe('an undo, while another request is written', () => {
     const release = holdLog();
     const changed = request();
     const refused = assert.rejects(undo(), refusal('undo_conflict'));
-    // Both have reached the log, or were refused.
+    // Time for both to reach the log, or to be refused.
     await new Promise((done) => setTimeout(done, 50));
     release();
     await changed;
@@ -497,6 +497,20 @@ describe('an undo, while another request is written', () => {
     const { node_id } = await addNode('C');
     mock.method(bench.controller.computes.local, 'hasLinkFeature', () => true);
     await undoBeside(() => change(`PUT /links/${link.link_id}/mirror`, { node_id, adapter_number: 0, port_number: 0 }));
+  });
+});
+
+describe('a deletion of many', () => {
+  it('deletes nothing when the compute of one of them cannot be reached', async () => {
+    const [one, other, third] = [await addNode('A'), await addNode('B'), await addNode('C')];
+    const link = await change('POST /links', { nodes: [end(one), end(other)] });
+    const before = await content();
+    const asked = bench.compute.calls.length;
+    const { transport } = bench.controller.computes.local;
+    const away = mock.method(transport, 'connect', () => Promise.reject(new Error('it is away')));
+    const deletion = change('POST /bulk/delete', { nodes: [third.node_id], links: [link.link_id] });
+    await assert.rejects(deletion, /it is away/).finally(() => away.mock.restore());
+    assert.deepEqual([await content(), bench.compute.calls.slice(asked)], [before, []]);
   });
 });
 

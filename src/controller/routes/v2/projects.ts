@@ -232,6 +232,10 @@ async function deleteAll(project: LiveProject, body: BulkDelete): Promise<void> 
     if (project.drawings.get(id).locked) throw fault('drawing_locked', { drawing_id: id });
   });
   if (nodes.length + links.length + drawings.length === 0) return;
+  // Nothing that is deleted could be made again on a compute that is away.
+  const ends = links.flatMap((id) => project.links.get(id).nodes.map(({ node_id }) => node_id));
+  const computes = new Set([...nodes, ...ends].flatMap((id) => project.nodes.get(id).compute ?? []));
+  await Promise.all(Array.from(computes, ({ transport }) => transport.connect()));
   const all = async () => {
     await each(new Set(links), (id) => project.linkOperations.delete(id));
     await each(new Set(nodes), (id) => project.nodes.delete(id));
