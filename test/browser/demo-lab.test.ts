@@ -97,13 +97,13 @@ describe('the demo lab', { skip: noGuest }, () => {
     await page.getByRole('menuitem', { name: 'Snapshots' }).click();
     await page.getByLabel('Name of the snapshot').fill('warm');
     await page.getByRole('button', { name: 'Freeze' }).click();
-    await page.getByText(/With what ran \(.* on disk\); it stood still for \d+ ms/).waitFor({ timeout: bootLimitMs });
+    await page.getByText(/With running machines \(.* on disk\), which stood still for \d+ ms/).waitFor({ timeout: bootLimitMs });
     await page.getByRole('button', { name: 'Fork' }).click();
     await page.getByRole('link', { name: 'Open Demo lab fork' }).waitFor({ timeout: bootLimitMs });
     await page.getByLabel('Take checkpoints while nodes run').check();
     await page.getByRole('button', { name: 'Take checkpoint now' }).click();
     const checkpoint = page.getByRole('list', { name: 'Timeline' }).locator('.checkpoint');
-    await checkpoint.getByText(/With what ran/).waitFor({ timeout: bootLimitMs });
+    await checkpoint.getByText(/With running machines/).waitFor({ timeout: bootLimitMs });
     await page.getByText(/^1 takes .* on disk · Next at /).waitFor();
     await page.getByLabel('Take checkpoints while nodes run').uncheck();
     await page.getByText(/^1 takes .* on disk$/).waitFor();

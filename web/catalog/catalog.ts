@@ -45,9 +45,9 @@ export function useCatalog(app: App, computeId: string): Catalog {
       appliances.value = await readAppliances(app);
     },
     readImages: async () => {
-      const isNewest = begin();
+      const isShown = begin();
       const read = await readImages(app, computeId);
-      if (isNewest()) images.value = read;
+      if (isShown()) images.value = read;
     },
   };
   useEffect(() => void app.toasts.attempt(catalog.readAppliances), []);

@@ -38,13 +38,13 @@ export function useImages({ api }: App, nodeType: string, computeId = 'local'): 
   const begin = useReadings();
   const path = imagesPath(computeId, nodeType);
   const read = async () => {
-    const isNewest = begin();
+    const isShown = begin();
     let message = '';
     const listed = await api.get<(ImageFile | EngineImage)[]>(path).catch((error: Error) => {
       message = error.message;
       return [];
     });
-    if (!isNewest()) return;
+    if (!isShown()) return;
     files.value = listed.map(fileOf);
     failure.value = message;
   };

@@ -2,8 +2,8 @@
 export const snapshotTexts = {
   snapshotsOf: (name: string) => `Snapshots of “${name}”`,
   about:
-    'A snapshot keeps the files of the project. Freeze keeps what runs, too: Rewind continues the machines from that moment, and ' +
-    'Fork continues them in a new project, while this one runs on.',
+    'A snapshot keeps the files of the project. Freeze keeps its running machines, too: Rewind continues them from that moment, and ' +
+    'Fork does so in a new project, while this one runs on.',
   snapshotName: 'Name of the snapshot',
   taken: (name: string) => `“${name}” was saved.`,
   frozen: (name: string) => `“${name}” was frozen, and the lab runs on.`,
@@ -22,8 +22,8 @@ export const snapshotTexts = {
   forking: 'Making copies that run…',
   forked: (count: number) => (count === 1 ? 'A new project continues from there:' : `${count} new projects continue from there:`),
   openFork: (name: string) => `Open ${name}`,
-  memoryStatus: { saving: 'What runs is being saved…', failed: 'What ran could not be saved' },
-  memoryOf: (size: string, pausedMs: number) => `With what ran (${size} on disk); it stood still for ${pausedMs} ms`,
+  memoryStatus: { saving: 'The running machines are being saved…', failed: 'The running machines could not be saved' },
+  memoryOf: (size: string, pausedMs: number) => `With running machines (${size} on disk), which stood still for ${pausedMs} ms`,
   startsCold: (nodes: string) => `Cannot continue, boots again: ${nodes}`,
   noSnapshots: 'No snapshots yet.',
   askRestore: (name: string) => ({
@@ -33,7 +33,7 @@ export const snapshotTexts = {
   }),
   askRewind: (name: string) => ({
     title: `Rewind to “${name}”?`,
-    text: 'The lab as it is now is kept, with what runs: Undo returns to it.',
+    text: 'The lab as it is now is kept, with its running machines: Undo returns to it.',
     yes: 'Rewind',
   }),
   askGiveUp: (reason: string) => ({

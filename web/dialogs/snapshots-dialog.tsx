@@ -21,6 +21,8 @@ export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
   const { now, list, status, busy, outcome, take, takeCheckpoint, change, actions } = useSnapshots(project, close);
   const name = useSignal('');
   const isReady = busy === '';
+  // The server freezes a project once at a time.
+  const canFreeze = isReady && list.every(({ memory }) => memory?.status !== 'saving');
   const usual = unusedName(list.map((snapshot) => snapshot.name));
   const make = async (memory: boolean) => {
     if (isReady && (await take(name.value.trim() || usual, memory))) name.value = '';
@@ -41,7 +43,7 @@ export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
         <Button kind="primary" submit disabled={!isReady}>
           {snapshotTexts.takeSnapshot}
         </Button>
-        <Button title={snapshotTexts.freezeHint} onClick={() => void make(true)} disabled={!isReady}>
+        <Button title={snapshotTexts.freezeHint} onClick={() => void make(true)} disabled={!canFreeze}>
           {snapshotTexts.freeze}
         </Button>
       </div>
@@ -94,7 +96,7 @@ function Result({ outcome: { failure, success, projects = [] }, close }: ResultP
 function unusedName(taken: readonly string[]): string {
   const now = new Date();
   const day = now.toLocaleDateString('en', { day: 'numeric', month: 'short' });
-  const time = now.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false }).replace(':', '.');
+  const time = now.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).replace(':', '.');
   const name = `${day}, ${time}`;
   const names = [name, ...taken.map((_, place) => `${name} (${place + 2})`)];
   return names.find((one) => !taken.includes(one)) ?? name;

@@ -21,10 +21,10 @@ export function useSnapshots(project: Project, close: () => void) {
   const path = `${projectPath}/snapshots`;
   const begin = useReadings();
   const read = async () => {
-    const isNewest = begin();
+    const isShown = begin();
     const listed = await app.api.get<Snapshot[]>(path);
     const checkpoints = await app.api.get<CheckpointStatus>(`${projectPath}/checkpoints`);
-    if (isNewest()) [list.value, status.value] = [listed, checkpoints];
+    if (isShown()) [list.value, status.value] = [listed, checkpoints];
   };
   const { busy, outcome, failed, run } = useTask(read);
   useChanges(() => void read().catch(failed));

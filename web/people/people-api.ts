@@ -71,9 +71,9 @@ export function useLoaded<T>(path: string): Loaded<T> {
   const begin = useReadings();
   const read = () =>
     toasts.attempt(async () => {
-      const isNewest = begin();
+      const isShown = begin();
       const answer = path === '' ? undefined : await api.get<T>(path);
-      if (isNewest()) value.value = answer;
+      if (isShown()) value.value = answer;
     });
   useEffect(() => void read(), [path, server.rights.changes.value]);
   return { value, read };
