@@ -34,7 +34,8 @@ export function PropertyForm({
 }: PropertyFormProps) {
   const known = Object.keys(schema?.properties ?? {});
   const keys = [...new Set([...known, ...Object.keys(values)])].filter((key) => !hidden.includes(key) && !isComputed(key, schema));
-  const refused = keys.filter((key) => new RegExp(`\\b${key}\\b`).test(failure));
+  const words = new Set(failure.match(/\w+/g));
+  const refused = keys.filter((key) => words.has(key));
   const fieldOf = (key: string) => (
     <PropertyField
       key={key}
