@@ -10,21 +10,13 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { promisify } from 'node:util';
 import type { StreamSpec } from '../../src/fabric/protocol.ts';
 import type { StreamEnd } from '../support/frame-ends.ts';
+import { freePort } from '../support/free-port.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type FabricBed, linkOf, startFabric, streamEnd } from '../support/with-fabric.ts';
 
 const secret = 'a'.repeat(64);
 const marker = 'what the network must not see '.repeat(4);
 type Encryption = StreamSpec['encryption'];
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '0.0.0.0');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 interface SideSpec {
   readonly role: 'accept' | 'connect';
