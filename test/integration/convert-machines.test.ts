@@ -131,9 +131,14 @@ describe('conversion to QEMU', { skip: missing && 'qemu-img and qemu-system-x86_
     await waitFor(async () => (await begun()) === 2 && (await listed()) === 3, { what: 'two conversions, and one that waits' });
     const sleepers = () =>
       processesOf(slow.dataDir, slow.runtimeDirectory).filter(({ commandLine }) => commandLine === 'sleep 1000');
-    process.kill(sleepers()[0]?.pid ?? 0, 'SIGKILL');
-    await waitFor(async () => (await listed()) === 2 && (await begun()) === 2, { what: 'the third one' });
-    assert.equal(sleepers().length, 2);
+    const firstOfTwo = () => {
+      const [first, second] = sleepers();
+      return second && first;
+    };
+    process.kill((await waitFor(firstOfTwo, { what: 'two that do not end' })).pid, 'SIGKILL');
+    await waitFor(async () => (await listed()) === 2 && (await begun()) === 2 && sleepers().length === 2, {
+      what: 'the third one',
+    });
     await slow.kill9();
     await Promise.all(asked);
     await slow.restart();

@@ -98,7 +98,8 @@ describe('screens of containers', { skip }, () => {
     const node = await started(client, project);
     const listener = await listen(`${server.url}${project.path}/notifications/ws`);
     const [x] = screens({ server });
-    process.kill(x?.pid ?? 0, 'SIGKILL');
+    assert.ok(x);
+    process.kill(x.pid, 'SIGKILL');
     const { event } = await listener.find(({ action }) => action === 'log.warning', 'a warning');
     assert.match(String(event.message), /screen of .* has ended/);
     await listener.close();

@@ -194,7 +194,8 @@ test('a holder that ended and could not be replaced is replaced for the next mac
   try {
     // No other holder starts without the programs.
     process.env.PATH = folder;
-    process.kill(links.pid ?? 0, 'SIGKILL');
+    assert.ok(links.pid);
+    process.kill(links.pid, 'SIGKILL');
     await waitFor(() => messages.some((message) => /cannot be made/.test(message)), { what: 'a holder that does not start' });
     process.env.PATH = PATH;
     assert.match((await links.ip.run(['link show'])).reason, /./, 'nothing runs in the network of the host meanwhile');

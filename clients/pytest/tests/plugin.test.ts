@@ -70,7 +70,10 @@ describe('the pytest plugin', () => {
     await cp(resolve(here, '../../examples'), join(folder, 'examples'), { recursive: true });
     const env = { PATCHBAY_URL: server.url, PATCHBAY_USER: 'ada', PATCHBAY_PASSWORD: 's3cret', PYTHONPATH: here };
     const options = ['-p', 'pytest_patchbay.plugin', '--patchbay-command', program, join(folder, 'examples')];
-    const { code, output } = await run(python ?? '', [...arguments_, ...options], env);
+    const ask = () => run(python ?? '', [...arguments_, ...options], env);
+    let { code, output } = await ask();
+    // A busy machine makes a verdict void, and its report says to run the test again.
+    for (let again = 0; again < 3 && /'verdict': 'void'/.test(output); again += 1) ({ code, output } = await ask());
     assert.equal(code, 0, output);
     assert.match(output, /2 passed/);
   });
