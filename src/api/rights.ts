@@ -10,9 +10,9 @@ import type { RouteMatch } from './route-table.ts';
 export type Need = Privilege | `${Privilege} /${string}`;
 
 /**
- * `open`: no login is needed. `login`: any account; the handler shows what the account may see. `administrator`: see
- * `isAdministrator`. `compute`: a route of the compute's API, for administrators, among them the credentials with which a controller
- * registers this compute. `secret`: the route checks a token or secret of its own.
+ * `open`: requests without a login are served. `login`: any account may send it, and the handler leaves out objects that the account may not
+ * see. `administrator`: accounts that `isAdministrator` accepts. `compute`: a route of the compute's API, for administrators, among them the
+ * credentials with which a controller registers this compute. `secret`: the route checks a token or secret of its own.
  */
 type RightWord = 'open' | 'login' | 'administrator' | 'compute' | 'secret';
 

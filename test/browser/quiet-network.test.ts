@@ -19,7 +19,7 @@ test('a process with its environment can open no netlink socket', { skip }, asyn
   await assert.rejects(run('ip', ['link'], { env }), /netlink/i);
 });
 
-test('a process with its environment connects as any other', { skip }, async (context) => {
+test('a process with its environment opens TCP connections', { skip }, async (context) => {
   const server = createServer((_request, response) => void response.end('answer'));
   context.after(() => server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isFault } from '../../api/faults.ts';
 import type { Context } from '../context.ts';
 import type { ComputeNode } from '../nodes/node.ts';
 import type { ProjectRecord } from '../store.ts';
@@ -35,7 +36,7 @@ test('a node that cannot be closed stays, and its project with it, until it is c
     assert.deepEqual([[...project.nodes.keys()], deleted], [[], ['p']]);
     await assert.rejects(
       project.whileThere(async () => undefined),
-      /lab|p/,
+      (error) => isFault(error, 'project_not_found'),
     );
   } finally {
     await rm(path, { recursive: true });

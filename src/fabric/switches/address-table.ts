@@ -16,6 +16,9 @@ const places = 8;
 export const tableSize = places << bucketBits.most;
 const noPort = -1;
 
+/** Bit of a group address, in the first two bytes of it. */
+export const groupBit = 0x0100;
+
 export class AddressTable {
   #bits = bucketBits.first;
   /** `high`, `low` and port of each place, or `noPort`. Empty until an address is learned. */

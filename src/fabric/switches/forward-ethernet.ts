@@ -5,7 +5,7 @@
 
 import { endOfFrames, frameLength, headerBytes } from '../frames.ts';
 import type { AddressEntry, EthernetSettings } from '../protocol.ts';
-import { AddressTable } from './address-table.ts';
+import { AddressTable, groupBit } from './address-table.ts';
 import type { SwitchPort } from './port-switch.ts';
 import type { StormBound } from './storm-bound.ts';
 import type { Forwarding, SwitchPorts } from './switches.ts';
@@ -15,8 +15,6 @@ import { type Arrival, asItIs, isTagType, keepOut, passage, retag, untag, vlanOf
 const etherBytes = 14;
 /** Length of both addresses, a tag and the type. */
 const taggedBytes = 18;
-/** Bit of a group address, in its first two bytes. */
-const group = 0x0100;
 
 /** Frames of one conversation. */
 interface FrameRun {
@@ -100,9 +98,9 @@ export class EthernetForwarding implements Forwarding {
     const arrival: Arrival = { vlan, isTagged, hasPriority: tag === 0, from: settings };
     const high = vlan << 16;
     const source = buffer.readUInt16BE(at + 6);
-    const hasMoved = (source & group) === 0 && this.#table.learn(high | source, buffer.readInt32BE(at + 8), from.number, nowMs);
+    const hasMoved = (source & groupBit) === 0 && this.#table.learn(high | source, buffer.readInt32BE(at + 8), from.number, nowMs);
     const destination = buffer.readUInt16BE(at);
-    const port = (destination & group) === 0 ? this.#table.find(high | destination, buffer.readInt32BE(at + 2), nowMs) : -1;
+    const port = (destination & groupBit) === 0 ? this.#table.find(high | destination, buffer.readInt32BE(at + 2), nowMs) : -1;
     const to = this.#ports.find(port);
     if (to === from) return 'same_port';
     if (to) return pass(run, arrival, to) ? undefined : 'vlan';

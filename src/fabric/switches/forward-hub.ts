@@ -3,15 +3,13 @@
  * and looks at the first frame of each read for it.
  */
 import { countFrames, endOfFrames, frameLength, headerBytes } from '../frames.ts';
-import { AddressTable } from './address-table.ts';
+import { AddressTable, groupBit } from './address-table.ts';
 import type { SwitchPort } from './port-switch.ts';
 import type { StormBound } from './storm-bound.ts';
 import type { Forwarding, SwitchPorts } from './switches.ts';
 
 /** Length of both addresses. */
 const addressBytes = 12;
-/** Bit of a group address, in its first two bytes. */
-const group = 0x0100;
 
 export class HubForwarding implements Forwarding {
   readonly #ports: SwitchPorts;
@@ -49,7 +47,7 @@ export class HubForwarding implements Forwarding {
   #hasReturned(from: SwitchPort, buffer: Buffer, start: number, nowMs: number): boolean {
     if (frameLength(buffer, start) < addressBytes) return false;
     const source = buffer.readUInt16BE(start + headerBytes + 6);
-    if ((source & group) !== 0) return false;
+    if ((source & groupBit) !== 0) return false;
     return this.#senders.learn(source, buffer.readInt32BE(start + headerBytes + 8), from.number, nowMs);
   }
 }

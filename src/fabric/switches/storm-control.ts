@@ -1,5 +1,6 @@
 /** Storm control of an Ethernet switch: how many frames to all stations, to groups and to unknown stations a port floods in a second. */
 import type { EthernetSettings } from '../protocol.ts';
+import { groupBit } from './address-table.ts';
 
 type StormControl = NonNullable<EthernetSettings['stormControl']>;
 
@@ -7,7 +8,6 @@ type StormControl = NonNullable<EthernetSettings['stormControl']>;
 const intervalMs = 1000;
 /** First two bytes of the broadcast address. No other group address in use begins with them. */
 const toAll = 0xffff;
-const group = 0x0100;
 
 /** Time for which a port counts as one of a loop after a frame has returned there. */
 const loopsForMs = 1000;
@@ -44,7 +44,7 @@ export class PortFloods {
 
   /** Returns how many frames of a run may be flooded. */
   admit(limits: StormControl, { destination, frames, nowMs }: Flood): number {
-    const kind = destination === toAll ? 'broadcast' : (destination & group) === 0 ? 'unknownUnicast' : 'multicast';
+    const kind = destination === toAll ? 'broadcast' : (destination & groupBit) === 0 ? 'unknownUnicast' : 'multicast';
     const limit = limits[kind];
     if (limit === undefined) return frames;
     this.#flooded ??= new FloodedFrames();

@@ -19,7 +19,7 @@ const types: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 const withName: readonly number[] = [2, 5, 12];
-/** Response codes by number, in the words of Wireshark; 0 is no failure. Source: RFC 1035 §4.1.1 */
+/** Failures by response code, in the words of Wireshark. Source: RFC 1035 §4.1.1 */
 const responseCodes = ['', 'format error', 'server failure', 'no such name', 'not implemented', 'refused'] as const;
 /** More pointers than any name has labels: a loop. */
 const mostPointers = 64;

@@ -1,4 +1,4 @@
-/** Makes links on their computes that are in the project already: when it is opened, and when a compute is back. */
+/** Makes links on their computes that are in the project already: when it is opened, when a compute is back, and after a refused change. */
 import { isDeepStrictEqual } from 'node:util';
 import { isFault } from '../../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
@@ -13,9 +13,6 @@ import type { OpenNode } from '../nodes/open-node.ts';
 import type { OpenLink, Two } from './link.ts';
 import type { LinkSet } from './link-set.ts';
 import { isOnSlice, type LinkWiring } from './link-wiring.ts';
-
-const isTrue = () => true;
-const isFalse = () => false;
 
 interface LeftLink {
   readonly entry: LinkEntry;
@@ -83,8 +80,8 @@ export class LinkRecovery {
     if (!udpPorts || !areUsable(link)) return;
     const wiring = this.#wiring;
     try {
-      const isDone = what === 'filters' && (await wiring.change(entry, nodes, udpPorts).then(isTrue, isFalse));
-      if (isDone) return;
+      const areWhole = what === 'filters' && (await succeeds(wiring.change(entry, nodes, udpPorts)));
+      if (areWhole) return;
       const connected = await wiring.reconnect(link, udpPorts);
       this.#links.put({ ...usable, udpPorts: connected });
       if (!isDeepStrictEqual(connected, udpPorts)) await this.#keepPorts(linkId);
@@ -210,6 +207,13 @@ export class LinkRecovery {
     const was = withoutExtras(entry);
     if (udpPorts) await this.#context.commit({ action: 'link.updated', event: object, was, udpPorts }, () => undefined);
   }
+}
+
+function succeeds(request: Promise<void>): Promise<boolean> {
+  return request.then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether a compute keeps a link for want of space. One that is away is no reason to keep the ports of other computes. */

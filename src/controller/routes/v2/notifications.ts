@@ -162,7 +162,10 @@ interface Resumable {
   findLive(): Promise<LiveProject | undefined>;
 }
 
-/** Returns a `listen` for the project that first replays the changes after `since`. Notices that arrive during the replay follow it: each is sent once, in order. */
+/**
+ * Returns a `listen` for the project that first replays the changes after `since`. Notices that arrive during the replay follow it: each is
+ * sent once, in order.
+ */
 function resume(project: Resumable, since: number, log: Log) {
   return (listener: (notice: Notice) => void): (() => void) => {
     let waiting: Notice[] | undefined = [];
