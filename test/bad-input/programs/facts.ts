@@ -72,14 +72,14 @@ export class Facts {
   }
 
   /**
-   * Compares with the state below a prefix and returns the differences; then adopts that state. `mayHaveEnded`: what is acknowledged as true
-   * may be false by now.
+   * Compares with the state below a prefix and returns the differences; then adopts that state. `mayDiffer`: what is acknowledged may
+   * have another value by now.
    */
-  check(prefix: string, shown: ReadonlyMap<string, string>, mayHaveEnded: (key: string) => boolean): string[] {
+  check(prefix: string, shown: ReadonlyMap<string, string>, mayDiffer: (key: string) => boolean): string[] {
     const problems = [...new Set([...this.#under(prefix), ...shown.keys()])].flatMap((key) => {
       const { allowed } = this.#entry(key);
       const value = shown.get(key) ?? '';
-      if (allowed.has(value) || (value === 'false' && mayHaveEnded(key))) return [];
+      if (allowed.has(value) || (value !== '' && mayDiffer(key))) return [];
       const expected = [...allowed].map((each) => each || 'nothing').join(' or ');
       return [`${key} is ${value || 'gone'}, acknowledged was ${expected}`];
     });
