@@ -37,12 +37,16 @@ async function started(by: RawClient, project: ProjectHandle, properties: object
   return by.get<NodeBody>(pathOf(project, node));
 }
 
-/** A command in the container, by its second console. */
+/** A command in the container, by its second console. runc on a busy machine fails to join the namespaces now and then. */
 async function run(node: NodeBody, line: string): Promise<void> {
-  const console = await openTelnet(node.properties.aux as number);
-  console.send(`${line} && echo do""ne\r`);
-  await console.expect(/done/);
-  console.close();
+  const ran = async () => {
+    const console = await openTelnet(node.properties.aux as number);
+    console.send(`${line} && echo do""ne\r`);
+    const [seen] = await console.expect(/done|executing setns process/);
+    console.close();
+    return seen === 'done';
+  };
+  await waitFor(ran, { what: `the end of ${line}` });
 }
 
 async function shows(screen: Screen, colour: Pixel): Promise<void> {
