@@ -45,9 +45,9 @@ export function useCatalog(app: App, computeId: string): Catalog {
       appliances.value = await readAppliances(app);
     },
     readImages: async () => {
-      const isShown = begin();
+      const inOrder = begin();
       const read = await readImages(app, computeId);
-      if (isShown()) images.value = read;
+      inOrder(() => (images.value = read));
     },
   };
   useEffect(() => void app.toasts.attempt(catalog.readAppliances), []);

@@ -32,9 +32,9 @@ export function ImageManager() {
   const uses = useSignal<ImageUses>({ images: [], unread: [] });
   const begin = useReadings();
   const readUses = async () => {
-    const isShown = begin();
+    const inOrder = begin();
     const read = await app.api.get<ImageUses>(`/v2/computes/${encodeURIComponent(computeId.value)}/image_uses`);
-    if (isShown()) uses.value = read;
+    inOrder(() => (uses.value = read));
   };
   useEffect(() => void app.toasts.attempt(readUses), [computeId.value]);
   const intake = useMemo(

@@ -38,15 +38,16 @@ export function useImages({ api }: App, nodeType: string, computeId = 'local'): 
   const begin = useReadings();
   const path = imagesPath(computeId, nodeType);
   const read = async () => {
-    const isShown = begin();
+    const inOrder = begin();
     let message = '';
     const listed = await api.get<(ImageFile | EngineImage)[]>(path).catch((error: Error) => {
       message = error.message;
       return [];
     });
-    if (!isShown()) return;
-    files.value = listed.map(fileOf);
-    failure.value = message;
+    inOrder(() => {
+      files.value = listed.map(fileOf);
+      failure.value = message;
+    });
   };
   useEffect(() => void read(), [path]);
   const names = {

@@ -21,7 +21,7 @@ export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
   const { now, list, status, busy, outcome, take, takeCheckpoint, change, actions } = useSnapshots(project, close);
   const name = useSignal('');
   const isReady = busy === '';
-  // The server freezes a project once at a time.
+  // The server refuses another freeze meanwhile (`freeze_busy`).
   const canFreeze = isReady && list.every(({ memory }) => memory?.status !== 'saving');
   const usual = unusedName(list.map((snapshot) => snapshot.name));
   const make = async (memory: boolean) => {

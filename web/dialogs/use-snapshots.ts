@@ -21,10 +21,10 @@ export function useSnapshots(project: Project, close: () => void) {
   const path = `${projectPath}/snapshots`;
   const begin = useReadings();
   const read = async () => {
-    const isShown = begin();
-    const listed = await app.api.get<Snapshot[]>(path);
-    const checkpoints = await app.api.get<CheckpointStatus>(`${projectPath}/checkpoints`);
-    if (isShown()) [list.value, status.value] = [listed, checkpoints];
+    const inOrder = begin();
+    const requests = [app.api.get<Snapshot[]>(path), app.api.get<CheckpointStatus>(`${projectPath}/checkpoints`)] as const;
+    const answers = await Promise.all(requests);
+    inOrder(() => ([list.value, status.value] = answers));
   };
   const { busy, outcome, failed, run } = useTask(read);
   useChanges(() => void read().catch(failed));

@@ -71,9 +71,9 @@ export function useLoaded<T>(path: string): Loaded<T> {
   const begin = useReadings();
   const read = () =>
     toasts.attempt(async () => {
-      const isShown = begin();
+      const inOrder = begin();
       const answer = path === '' ? undefined : await api.get<T>(path);
-      if (isShown()) value.value = answer;
+      inOrder(() => (value.value = answer));
     });
   useEffect(() => void read(), [path, server.rights.changes.value]);
   return { value, read };

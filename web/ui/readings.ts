@@ -1,20 +1,20 @@
-/** Order of answers: a reading that began before one that is shown is not shown over it. */
+/** Order of answers: the answer to a request is not shown over that to a later one. */
 import { useRef } from 'preact/hooks';
 
 /**
- * Returns a function that begins a reading; its result says whether the answer is to be shown. An answer does not wait for a later
- * reading, so that who reads after a change has its effect.
+ * Returns a function that is called before a request. Its result is called with the answer, and runs `show` unless the answer to a later
+ * request is shown already. A later request that is not answered yet is not waited for: a change shows with the first request after it.
  */
-export function useReadings(): () => () => boolean {
+export function useReadings(): () => (show: () => void) => void {
   const begun = useRef(0);
   const shown = useRef(0);
   return () => {
     begun.current += 1;
     const own = begun.current;
-    return () => {
-      if (own < shown.current) return false;
+    return (show) => {
+      if (own < shown.current) return;
       shown.current = own;
-      return true;
+      show();
     };
   };
 }
