@@ -4,11 +4,11 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Ports that neither the system gives to sockets without one of their own, nor a server to its consoles and links. */
+/** Ports above those of a server's links (to 30000) and below those that the system gives to sockets by itself (from 32768). */
 const [first, last] = [30_001, 32_767];
 
 /**
- * Finds a number that is free for datagrams and for connections. One that the system chose might be another socket's by the time it is used.
+ * Finds a number that is free for datagrams and for connections. A port that the system chose may be given to another socket before it is used.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

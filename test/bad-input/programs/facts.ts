@@ -72,14 +72,14 @@ export class Facts {
   }
 
   /**
-   * Compares with the state below a prefix and returns the differences; then adopts that state. `mayDiffer`: what is acknowledged may
-   * have another value by now.
+   * Compares with the state below a prefix and returns the differences; then adopts that state. `mayDiffer`: the value may
+   * be another one by now.
    */
-  check(prefix: string, shown: ReadonlyMap<string, string>, mayDiffer: (key: string) => boolean): string[] {
+  check(prefix: string, shown: ReadonlyMap<string, string>, mayDiffer: (key: string, value: string) => boolean): string[] {
     const problems = [...new Set([...this.#under(prefix), ...shown.keys()])].flatMap((key) => {
       const { allowed } = this.#entry(key);
       const value = shown.get(key) ?? '';
-      if (allowed.has(value) || (value !== '' && mayDiffer(key))) return [];
+      if (allowed.has(value) || mayDiffer(key, value)) return [];
       const expected = [...allowed].map((each) => each || 'nothing').join(' or ');
       return [`${key} is ${value || 'gone'}, acknowledged was ${expected}`];
     });

@@ -45,11 +45,10 @@ export class Player {
   readonly #unknown = new Set<string>();
   /** Projects that began empty and whose whole history can be undone. */
   readonly #fresh = new Set<string>();
-  /**
-   * Projects of which nodes were stopped, or links connected to other ports, since a capture was begun: it ends with its node, and continues
-   * at the new ports, at once or soon after the answer.
-   */
-  readonly #interrupted = new Set<string>();
+  /** Projects of which nodes were stopped since a capture was begun: it ends with its node, at once or soon after the answer. */
+  readonly #stopped = new Set<string>();
+  /** Projects of which links were connected to other ports since a capture was begun: it continues there, at once or soon after the answer. */
+  readonly #rewired = new Set<string>();
   /** Projects that must be listed, and those that must not. */
   readonly #existing = new Set<string>();
   readonly #gone = new Set<string>();
@@ -157,11 +156,15 @@ export class Player {
       if (!change) this.#unknown.add(project);
     }
     const claim = this.#facts.begin(change ?? {}, request.perhaps);
-    const interrupts = project !== undefined && ['stop', 'stop_all', 'rewire'].includes(what);
-    if (interrupts) this.#interrupted.add(project);
+    const noteInterruption = () => {
+      if (project === undefined) return;
+      if (what === 'stop' || what === 'stop_all') this.#stopped.add(project);
+      else if (what === 'rewire') this.#rewired.add(project);
+    };
+    noteInterruption();
     const reply = await this.#ask(client, line, { ...(raw ? { raw } : body !== undefined && { body }) }, what);
-    if (interrupts) this.#interrupted.add(project);
-    if (project !== undefined && what === 'capture') this.#interrupted.delete(project);
+    noteInterruption();
+    if (project !== undefined && what === 'capture') for (const noted of [this.#stopped, this.#rewired]) noted.delete(project);
     if (project !== undefined) this.#open.set(project, (this.#open.get(project) ?? 0) - 1);
     // A stop that does not reach its compute stays wanted.
     if (!reply || (what === 'stop' && reply.status >= 300)) claim.lost();
@@ -310,14 +313,15 @@ export class Player {
       const isQuiet = (this.#open.get(project_id) ?? 0) === 0;
       if (!this.#existing.has(project_id) || this.#unknown.has(project_id) || !isQuiet)
         this.#facts.adopt(`${project_id}/`, factsOf(sight));
-      else problems.push(...this.#facts.check(`${project_id}/`, factsOf(sight), (key) => this.#mayDiffer(project_id, key)));
+      else problems.push(...this.#facts.check(`${project_id}/`, factsOf(sight), (...fact) => this.#mayDiffer(project_id, ...fact)));
       if (isQuiet) this.#unknown.delete(project_id);
     }
     if (problems.length > 0) throw new Violation(`${when}: ${problems.join('\n')}`);
   }
 
-  #mayDiffer(project: string, key: string): boolean {
-    return key.endsWith('capturing') && this.#interrupted.has(project);
+  #mayDiffer(project: string, key: string, value: string): boolean {
+    if (!key.endsWith('capturing')) return false;
+    return this.#rewired.has(project) ? value !== '' : value === 'false' && this.#stopped.has(project);
   }
 }
 
