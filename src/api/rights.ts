@@ -9,12 +9,18 @@ import type { RouteMatch } from './route-table.ts';
 /** A privilege on the path of the request, or on another path made of the route's parameters. */
 export type Need = Privilege | `${Privilege} /${string}`;
 
-/**
- * `open`: requests without a login are served. `login`: any account may send it, and the handler leaves out objects that the account may not
- * see. `administrator`: accounts that `isAdministrator` accepts. `compute`: a route of the compute's API, for administrators, among them the
- * credentials with which a controller registers this compute. `secret`: the route checks a token or secret of its own.
- */
-type RightWord = 'open' | 'login' | 'administrator' | 'compute' | 'secret';
+/** Rights that no privilege gives. */
+type RightWord =
+  /** Anyone has it, also without a login. */
+  | 'open'
+  /** Every account has it. The handler leaves out of its answer the objects that the account may not see. */
+  | 'login'
+  /** Accounts that `isAdministrator` accepts have it. */
+  | 'administrator'
+  /** Administrators have it, and controllers by the credentials with which they register a compute: for routes of the compute's API. */
+  | 'compute'
+  /** The handler checks a token or a secret of the route's own. */
+  | 'secret';
 
 /** A list: every need of it must be met. */
 export type FixedRight = RightWord | Need | readonly Need[];

@@ -19,8 +19,8 @@ const types: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 const withName: readonly number[] = [2, 5, 12];
-/** Failures by response code, in the words of Wireshark. Source: RFC 1035 §4.1.1 */
-const responseCodes = ['', 'format error', 'server failure', 'no such name', 'not implemented', 'refused'] as const;
+/** Results of an answer by its response code (RCODE). Source: RFC 1035 §4.1.1 */
+const results = ['no error', 'format error', 'server failure', 'no such name', 'not implemented', 'refused'] as const;
 /** More pointers than any name has labels: a loop. */
 const mostPointers = 64;
 /** The header of a message may announce 65,535 records of each type. */
@@ -31,12 +31,13 @@ const typeName = (type: number) => types[type] ?? `type ${type}`;
 export const decodeDns: Decoder = (view, at, out) => {
   const [id, flags] = [view.u16(at), view.u16(at + 2)];
   const isAnswer = (flags & 0x8000) !== 0;
-  const failure = responseCodes[flags & 0x0f] ?? `code ${flags & 0x0f}`;
+  const responseCode = flags & 0x0f;
+  const result = results[responseCode] ?? `code ${responseCode}`;
   const fields: (readonly [string, string])[] = [
     ['Identifier', `0x${hex(id)}`],
     ['Message', isAnswer ? 'answer' : 'question'],
   ];
-  if (isAnswer) fields.push(['Result', failure === '' ? 'no error' : failure]);
+  if (isAnswer) fields.push(['Result', result]);
   // Added before its records are read, so that a truncated message shows its header.
   const layer = { name: 'DNS', at, length: view.end - at, fields };
   out.add(layer, { info: `${isAnswer ? 'Answer' : 'Question'} 0x${hex(id)}` });
@@ -48,7 +49,7 @@ export const decodeDns: Decoder = (view, at, out) => {
     out.info += ` ${question}`;
     place = next + 4;
   }
-  if (failure !== '') out.info += `: ${failure}`;
+  if (responseCode !== 0) out.info += `: ${result}`;
   for (let left = Math.min(view.u16(at + 6), mostRecords); left > 0; left -= 1) {
     const { name, next } = readName(view, place, at);
     const [type, length] = [view.u16(next), view.u16(next + 8)];

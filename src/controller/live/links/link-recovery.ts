@@ -1,4 +1,4 @@
-/** Makes links on their computes that are in the project already: when it is opened, when a compute is back, and after a refused change. */
+/** Makes links of a project again on their computes: when it is opened, when a compute is connected again, and after a change that failed. */
 import { isDeepStrictEqual } from 'node:util';
 import { isFault } from '../../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
@@ -80,8 +80,8 @@ export class LinkRecovery {
     if (!udpPorts || !areUsable(link)) return;
     const wiring = this.#wiring;
     try {
-      const areWhole = what === 'filters' && (await succeeds(wiring.change(entry, nodes, udpPorts)));
-      if (areWhole) return;
+      const isChanged = what === 'filters' && (await succeeds(wiring.change(entry, nodes, udpPorts)));
+      if (isChanged) return;
       const connected = await wiring.reconnect(link, udpPorts);
       this.#links.put({ ...usable, udpPorts: connected });
       if (!isDeepStrictEqual(connected, udpPorts)) await this.#keepPorts(linkId);
