@@ -162,6 +162,7 @@ export class Controller {
       log: options.log,
       reconciler: parts.nodeRecords.reconciler,
       notClosedOn: (compute, projectId) => this.watch.leftovers.failed(compute, projectId),
+      closedOnLocal: (projectId) => this.watch.leftovers.closed(parts.computes.local, projectId),
       announce: (action, project) => {
         this.notices.emit({ action, event: project.object });
         this.checkpoints.follow(project);

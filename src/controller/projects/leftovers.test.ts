@@ -27,5 +27,8 @@ test("a project that the server's own compute could not close, as its disk was f
   });
   await bench.controller.projects.get(project_id).close();
   assert.equal(closes, 1);
+  const closed = bench.controller.watch.leftovers.closed(bench.controller.computes.local, project_id);
   await waitFor(() => closes === 2, { what: 'the second request to close it' });
+  assert.equal(await closed, true);
+  assert.equal(bench.controller.watch.leftovers.closed(bench.controller.computes.local, project_id), undefined);
 });

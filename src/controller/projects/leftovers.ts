@@ -15,8 +15,8 @@ import type { Registry } from './registry.ts';
 
 interface Watched {
   readonly retry: Retry;
-  /** Projects that were closed or deleted here, and may be open there. */
-  readonly unanswered: Set<string>;
+  /** Projects that were closed or deleted here, and may be open there; each resolves with whether it is closed there. */
+  readonly unanswered: Map<string, PromiseWithResolvers<boolean>>;
   /** `performance.now()` until which late requests may arrive there. */
   lateUntil: number;
 }
@@ -49,9 +49,18 @@ export class Leftovers {
   /** The compute has not answered a request to remove something. `projectId`: to close this project, or delete it. */
   failed(compute: RegisteredCompute, projectId?: string): void {
     const { unanswered, retry } = this.#watchedOf(compute);
-    if (projectId !== undefined) unanswered.add(projectId);
     retry.stop();
-    if (!this.#hasEnded) retry.failed();
+    if (this.#hasEnded) return;
+    if (projectId !== undefined && !unanswered.has(projectId)) unanswered.set(projectId, Promise.withResolvers());
+    retry.failed();
+  }
+
+  /**
+   * Resolves with true when the compute has closed a project that it was asked in vain to close, and with false when the server ends before.
+   * Undefined if there is no such project.
+   */
+  closed(compute: RegisteredCompute, projectId: string): Promise<boolean> | undefined {
+    return this.#watchedOf(compute).unanswered.get(projectId)?.promise;
   }
 
   /** The compute answers again. Never rejects. */
@@ -69,7 +78,8 @@ export class Leftovers {
       const known = await compute.transport.call('GET /v2/compute/projects', { timeoutMs: answerMs });
       for (const { project_id } of known) await this.#lookAt(compute, project_id, unanswered.has(project_id));
       await this.#temporary.removeLeft(compute, (id) => this.#find(id) !== undefined);
-      for (const id of unanswered) if (!known.some(({ project_id }) => project_id === id)) unanswered.delete(id);
+      const listed = new Set(known.map(({ project_id }) => project_id));
+      for (const id of [...unanswered.keys()]) if (!listed.has(id)) this.#answered(compute, id);
       retry.succeeded();
       const restMs = watched.lateUntil - performance.now();
       if (restMs > 0 && !this.#hasEnded) retry.failed(restMs);
@@ -81,14 +91,23 @@ export class Leftovers {
 
   close(): void {
     this.#hasEnded = true;
-    for (const { retry } of this.#watched.values()) retry.stop();
+    for (const { retry, unanswered } of this.#watched.values()) {
+      retry.stop();
+      for (const { resolve } of unanswered.values()) resolve(false);
+    }
+  }
+
+  #answered(compute: RegisteredCompute, projectId: string): void {
+    const { unanswered } = this.#watchedOf(compute);
+    unanswered.get(projectId)?.resolve(true);
+    unanswered.delete(projectId);
   }
 
   #watchedOf(compute: RegisteredCompute): Watched {
     const known = this.#watched.get(compute);
     if (known) return known;
     const retry = new Retry(retryTimes, () => void this.look(compute));
-    const watched: Watched = { retry, unanswered: new Set(), lateUntil: 0 };
+    const watched: Watched = { retry, unanswered: new Map(), lateUntil: 0 };
     this.#watched.set(compute, watched);
     return watched;
   }
@@ -108,7 +127,7 @@ export class Leftovers {
   async #close(compute: RegisteredCompute, project_id: string): Promise<void> {
     const send = async () => {
       await compute.transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id }, timeoutMs: answerMs });
-      this.#watchedOf(compute).unanswered.delete(project_id);
+      this.#answered(compute, project_id);
     };
     const project = this.#find(project_id);
     await (project ? project.whileClosed(send) : send());

@@ -18,10 +18,20 @@ describe('Deleted projects', { timeout: 60_000 }, () => {
   let path: string;
   let registry: Registry;
   let removals: ProjectRemovals;
+  /** Projects that the local compute was asked to close. */
+  let unclosed: Set<string>;
+  /** Resolves with whether it has closed them. */
+  let closed: PromiseWithResolvers<boolean>;
 
   const open = async () => {
+    unclosed = new Set();
+    closed = Promise.withResolvers();
     registry = await Registry.open(join(folder, 'state'), projectsPath, log);
-    removals = new ProjectRemovals(registry, projectsPath, log);
+    removals = new ProjectRemovals({
+      ...{ registry, projectsPath, log },
+      closeOnLocal: (projectId) => unclosed.add(projectId),
+      closedOnLocal: (projectId) => (unclosed.has(projectId) ? closed.promise : undefined),
+    });
   };
   const listed = async () => [...(await registry.discover({ isStart: true })).found.keys()];
 
@@ -34,6 +44,7 @@ describe('Deleted projects', { timeout: 60_000 }, () => {
     finish();
   };
   const expectNothingLeft = async () => {
+    closed.resolve(true);
     await removals.close();
     assert.deepEqual(await readdir(projectsPath), []);
     assert.deepEqual([...registry.deletions()], []);
@@ -85,6 +96,39 @@ describe('Deleted projects', { timeout: 60_000 }, () => {
     await removals.close();
     assert.deepEqual(await readdir(projectsPath), [id]);
     assert.equal(registry.get(id)?.opened, true);
+  });
+
+  it('are closed by the next start when the server was killed before its compute had closed them', async () => {
+    unclosed.add(id);
+    await removals.remove({ id, path, filename });
+    // The end of a server asks for no answer.
+    closed.resolve(false);
+    await removals.close();
+    // Another project has the folder by now.
+    await mkdir(path);
+    await writeFile(join(path, 'kept'), '');
+    await startAgain();
+    assert.deepEqual([...unclosed], [id]);
+    closed.resolve(true);
+    await removals.close();
+    assert.deepEqual([await readdir(projectsPath), [...registry.deletions()]], [[id], []]);
+    assert.deepEqual(await readdir(path), ['kept']);
+  });
+
+  it('whose files stay are closed by the next start, too', async () => {
+    unclosed.add(id);
+    await removals.forget({ id, filename });
+    closed.resolve(false);
+    await removals.close();
+    await registry.close();
+    await open();
+    const finish = await removals.resume();
+    finish();
+    assert.deepEqual([...unclosed], [id]);
+    closed.resolve(true);
+    await removals.close();
+    assert.deepEqual([...registry.deletions()], []);
+    assert.deepEqual(await readdir(path), [filename]);
   });
 
   it('are projects again when their folder cannot be renamed', async () => {

@@ -3,8 +3,8 @@
  *
  * Theory of operation. One synced record in the list of projects makes a deletion durable. Then the folder is renamed, in one step, to a
  * name at which no project is looked for, and the request is answered. Its files are removed afterwards; the record is dropped when they
- * are gone and the projects folder is synced. A start that finds such a record renames a folder that still has its old name, and
- * removes it.
+ * are gone, the projects folder is synced, and the local compute has closed the project (a full disk can keep it from that). A start that
+ * finds such a record renames a folder that still has its old name, removes it, and has the compute close the project.
  */
 import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
@@ -16,17 +16,27 @@ import { removeTree } from '../../lib/remove-tree.ts';
 import type { ProjectPlace } from './project-environment.ts';
 import { type Registry, stagingPrefix } from './registry.ts';
 
+interface RemovalsOptions {
+  readonly registry: Registry;
+  readonly projectsPath: string;
+  readonly log: Log;
+  /** The local compute is asked (again) to close a project. */
+  readonly closeOnLocal: (projectId: string) => void;
+  /** Resolves with whether the local compute has closed a project; undefined if it was not asked in vain. */
+  readonly closedOnLocal: (projectId: string) => Promise<boolean> | undefined;
+}
+
 export class ProjectRemovals {
-  readonly #registry: Registry;
-  readonly #projectsPath: string;
-  readonly #log: Log;
+  readonly #options: RemovalsOptions;
   readonly #limit = new Limit(concurrency);
   readonly #running = new Set<Promise<void>>();
 
-  constructor(registry: Registry, projectsPath: string, log: Log) {
-    this.#registry = registry;
-    this.#projectsPath = projectsPath;
-    this.#log = log;
+  constructor(options: RemovalsOptions) {
+    this.#options = options;
+  }
+
+  get #registry(): Registry {
+    return this.#options.registry;
   }
 
   /**
@@ -45,6 +55,14 @@ export class ProjectRemovals {
     }
   }
 
+  /** Removes a closed project from the list; its files stay. @throws Error of the file system */
+  async forget({ id, filename }: Pick<ProjectPlace, 'filename'> & { readonly id: string }): Promise<void> {
+    if (!this.#options.closedOnLocal(id)) return this.#registry.delete(id);
+    const gone = this.#unusedName(id);
+    await this.#registry.recordDeletion(id, { path: gone, filename });
+    this.#follow(this.#drop(id, gone), gone);
+  }
+
   /**
    * Renames the folders of deletions that an earlier server did not finish. Returns a function that removes what is left of them and drops
    * their records: for after the start, which removes folders of such names by itself. Never rejects.
@@ -52,6 +70,7 @@ export class ProjectRemovals {
   async resume(): Promise<() => void> {
     const renamed = new Map<string, string>();
     for (const [id, { path }] of this.#registry.deletions()) {
+      this.#options.closeOnLocal(id);
       try {
         renamed.set(id, await this.#rename(id, path));
       } catch (error) {
@@ -70,20 +89,30 @@ export class ProjectRemovals {
 
   /** Returns the new name. Each deletion has its own: another project may get this id while the files are removed. */
   async #rename(id: string, path: string): Promise<string> {
-    const gone = join(this.#projectsPath, `${stagingPrefix}deleted-${id}-${randomUUID()}`);
+    const gone = this.#unusedName(id);
     await rename(path, gone).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
     return gone;
   }
 
+  #unusedName(id: string): string {
+    return join(this.#options.projectsPath, `${stagingPrefix}deleted-${id}-${randomUUID()}`);
+  }
+
   #removeLater(id: string, gone: string): void {
     const removed = this.#limit.run(async () => {
       await removeTree(gone);
       // The old name must not come back with the next power failure.
-      await syncFolder(this.#projectsPath);
-      await this.#registry.dropDeletion(id);
+      await syncFolder(this.#options.projectsPath);
     });
+    this.#follow(
+      removed.then(() => this.#drop(id, gone)),
+      gone,
+    );
+  }
+
+  #follow(removed: Promise<void>, gone: string): void {
     const settled = removed
       .catch((error: unknown) => this.#warn(gone, error))
       .finally(() => {
@@ -92,7 +121,17 @@ export class ProjectRemovals {
     this.#running.add(settled);
   }
 
+  /** Drops the record of a deletion, or leaves it to the next start if the project is not closed at the end of this one. */
+  async #drop(id: string, gone: string): Promise<void> {
+    const closed = this.#options.closedOnLocal(id);
+    if (closed) {
+      await this.#registry.moveDeletion(id, gone);
+      if (!(await closed)) return;
+    }
+    await this.#registry.dropDeletion(id);
+  }
+
   #warn(path: string, error: unknown): void {
-    this.#log.warn({ err: error }, `${path} of a deleted project could not be removed; the next start tries again`);
+    this.#options.log.warn({ err: error }, `${path} of a deleted project could not be removed; the next start tries again`);
   }
 }

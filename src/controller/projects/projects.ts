@@ -1,7 +1,7 @@
 /** All known projects: finding them at the start, making, loading and deleting them. */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fault } from '../../api/faults.ts';
+import { fault, isFault } from '../../api/faults.ts';
 import { concurrency, Limit } from '../../lib/bounded.ts';
 import { isReallyBelow, realExisting } from '../../lib/inside.ts';
 import { KeyedMutex } from '../../lib/mutex.ts';
@@ -23,6 +23,8 @@ import { stagingPrefix } from './registry.ts';
 interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
   readonly projectsPath: string;
   readonly local: boolean;
+  /** Resolves with whether the local compute has closed a project; undefined if it was not asked in vain. */
+  readonly closedOnLocal: (projectId: string) => Promise<boolean> | undefined;
 }
 
 export class KnownProjects {
@@ -46,7 +48,8 @@ export class KnownProjects {
       this.#list = undefined;
       if (this.#projects.get(project.id) === project) this.#names.note(project);
     };
-    this.#removals = new ProjectRemovals(options.registry, options.projectsPath, options.log);
+    const closeOnLocal = (id: string) => options.notClosedOn(options.computes.local, id);
+    this.#removals = new ProjectRemovals({ ...options, closeOnLocal });
     this.#environment = { ...options, onChange, openings: new Limit(concurrency) };
   }
 
@@ -98,7 +101,7 @@ export class KnownProjects {
 
   #forget(project: KnownProject): Promise<void> {
     return project.delete(async () => {
-      await this.#options.registry.delete(project.id);
+      await this.#removals.forget(project);
       this.#drop(project.id);
     });
   }
@@ -333,8 +336,11 @@ export class KnownProjects {
 
   /** Closes a project on the local compute that could not be opened: its nodes may run since an earlier start. */
   async #closeOnLocal(project_id: string): Promise<void> {
-    const { transport } = this.#options.computes.local;
-    await transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id } }).catch(() => undefined);
+    const { local } = this.#options.computes;
+    const closed = local.transport.send('POST /v2/compute/projects/{project_id}/close', { path: { project_id } });
+    await closed.catch((error: unknown) => {
+      if (!isFault(error, 'project_not_found')) this.#options.notClosedOn(local, project_id);
+    });
   }
 
   /** @throws `path_forbidden`, `project_path_taken` */

@@ -106,6 +106,12 @@ export class Registry {
     return this.#map.set(projectId, { path, filename, opened: false, deleted: true });
   }
 
+  /** Gives the record of a deletion another path, as its own may be another project's by now; a new project of the same id stays. */
+  async moveDeletion(projectId: string, path: string): Promise<void> {
+    const entry = this.#map.get(projectId);
+    if (entry?.deleted) await this.#map.set(projectId, { ...entry, path });
+  }
+
   /** Drops the record of a deletion whose files are gone; that of a new project of the same id stays. */
   async dropDeletion(projectId: string): Promise<void> {
     if (this.#map.get(projectId)?.deleted) await this.#map.delete(projectId);
