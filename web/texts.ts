@@ -313,6 +313,12 @@ export const texts = {
     template: 'Template',
     project: 'Project',
     add: (name: string) => `Add ${name}`,
+    lacks: {
+      project: 'Open a project first',
+      node: 'Select a node first that can do this',
+      link: 'Select a link first that can do this',
+      now: 'Not possible now',
+    },
   },
 
   power,

@@ -29,6 +29,18 @@ const suspend: Action = {
   },
 };
 
+/** The details of the link have the fields. */
+const impair: Action = {
+  id: 'impair',
+  label: texts.actions.impair,
+  group: 'links',
+  icon: 'settings',
+  enabled: (context) => onlyOne(context) !== undefined,
+  run: ({ app }) => {
+    app.tools.inspectorOpen.value = true;
+  },
+};
+
 const capture: Action = {
   id: 'capture',
   label: texts.capture.show,
@@ -94,6 +106,7 @@ const moveEnd = (end: 0 | 1, key: string): Action => ({
 
 export const linkActions: readonly Action[] = [
   suspend,
+  impair,
   moveEnd(0, 'Alt+E'),
   moveEnd(1, 'Alt+Shift+E'),
   capture,

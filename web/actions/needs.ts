@@ -20,6 +20,7 @@ const needs: Readonly<Record<string, Privilege>> = {
   paste: 'Node.Allocate',
   wire: 'Link.Allocate',
   'suspend-link': 'Link.Modify',
+  impair: 'Link.Modify',
   capture: 'Link.Capture',
   'stop-capture': 'Link.Capture',
   'draw-text': 'Drawing.Allocate',

@@ -30,6 +30,7 @@ export const actions = {
   undo: 'Undo',
   redo: 'Redo',
   wire: 'Add a link',
+  impair: 'Delay, loss and other impairments',
   selectLabel: 'Select the label of a node or link; arrow keys move it',
   resetLabels: 'Reset labels',
   lock: 'Lock in place',

@@ -34,7 +34,7 @@ export function CommandMenu({ actions, close }: CommandMenuProps) {
     element.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [at.value, shown]);
   const run = (target: Target | undefined) => {
-    if (!target) return;
+    if (!target || target.lacks !== undefined) return;
     // Returns the focus at once: the command finds it where it was, and a key that follows acts after the command.
     element.current?.close();
     close();
@@ -91,6 +91,7 @@ function Found({ shown, at, run }: FoundProps) {
           tabIndex={-1}
           class={place === at ? 'found-entry chosen' : 'found-entry'}
           aria-selected={place === at}
+          aria-disabled={target.lacks !== undefined || undefined}
           onClick={() => run(target)}
         >
           <Icon name={target.icon} />

@@ -1,13 +1,15 @@
 /** Everything that the command menu finds: commands, nodes, links, templates, projects and views. */
 
+import { projectDialogs } from '../../dialogs/project-dialogs.tsx';
 import { projectPath } from '../../router.ts';
 import { addNode } from '../../scene/add-node.ts';
 import { endNames } from '../../scene/link-view.tsx';
 import type { App } from '../../state/app.ts';
 import type { ProjectState } from '../../state/project.ts';
+import { otherWords } from '../../texts/words.ts';
 import { texts } from '../../texts.ts';
 import type { IconName } from '../../ui/icon.tsx';
-import { type Action, contextOf, runAction } from '../action.ts';
+import { type Action, type ActionContext, contextOf, runAction } from '../action.ts';
 import { shownChord } from '../keys.ts';
 import type { Entry } from './rank.ts';
 
@@ -26,8 +28,9 @@ export function targetsOf(app: App, actions: readonly Action[]): readonly Target
     ...(isOpen ? itemsOf(project) : []),
     ...commandsOf(app, actions),
     ...(isOpen ? templatesOf(app, project) : []),
+    ...dialogsOf(app),
     ...viewsOf(app),
-  ];
+  ].map((target) => ({ ...target, ...(otherWords[target.id] && { words: otherWords[target.id] }) }));
 }
 
 function itemsOf(project: ProjectState): Target[] {
@@ -52,18 +55,27 @@ function itemsOf(project: ProjectState): Target[] {
 function commandsOf(app: App, actions: readonly Action[]): Target[] {
   const context = contextOf(app);
   return actions
-    .filter((action) => action.keysWork !== 'byBrowser' && action.offered?.(context) !== false && action.enabled(context))
+    .filter((action) => action.keysWork !== 'byBrowser' && action.offered?.(context) !== false)
     .map((action): Target => {
       const [chord] = action.keys ?? [];
+      const lacks = action.enabled(context) ? undefined : lackOf(action, context);
       return {
         id: action.id,
         label: action.label,
-        hint: texts.groups[action.group],
+        hint: lacks ?? texts.groups[action.group],
+        ...(lacks !== undefined && { lacks }),
         icon: action.icon ?? 'settings',
         ...(chord !== undefined && { keys: shownChord(chord) }),
         run: () => runAction(action, app),
       };
     });
+}
+
+/** Why a command does not apply. */
+function lackOf({ group, places }: Action, { project }: ActionContext): string {
+  if (project?.phase.peek() !== 'opened') return texts.find.lacks.project;
+  if (group === 'links') return texts.find.lacks.link;
+  return places?.includes('node') ? texts.find.lacks.node : texts.find.lacks.now;
 }
 
 function templatesOf(app: App, project: ProjectState): Target[] {
@@ -76,6 +88,24 @@ function templatesOf(app: App, project: ProjectState): Target[] {
       run: () => addNode(app, project, template_id),
     };
   });
+}
+
+/** Ways to a new project. */
+function dialogsOf(app: App): Target[] {
+  if (!app.server.rights.mayCreate) return [];
+  const dialog = (id: string, label: string, show: (shownIn: App) => void): Target => ({
+    id,
+    label,
+    hint: texts.projects,
+    icon: 'folder',
+    run: () => show(app),
+  });
+  return [
+    dialog('new-project', texts.newProject, projectDialogs.create),
+    dialog('import-project', texts.importProject, projectDialogs.import),
+    dialog('open-lab', texts.lab.open, projectDialogs.openLab),
+    dialog('samples', texts.samples, projectDialogs.samples),
+  ];
 }
 
 function viewsOf({ router, server }: App): Target[] {
@@ -92,6 +122,9 @@ function viewsOf({ router, server }: App): Target[] {
     }),
     view('/', texts.projects),
     view('/templates', texts.editTemplates),
+    view('/appliances', texts.appliances),
+    view('/images', texts.images),
     view('/server', texts.server),
+    ...(server.rights.mayAdminister ? [view('/accounts', texts.accounts)] : []),
   ];
 }

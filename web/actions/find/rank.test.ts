@@ -20,6 +20,18 @@ describe('the order of the command menu', () => {
     assert.deepEqual(found('start'), ['Start', 'Restart all']);
   });
 
+  it('finds by other words, from their beginning', () => {
+    const boot = { ...entry('Start', 'Command'), words: 'boot power' };
+    assert.deepEqual(ranked([boot], 'pow', 9), [boot]);
+    assert.deepEqual(ranked([boot], 'ower', 9), []);
+  });
+
+  it('lists what cannot be run after its equals, and not without a text', () => {
+    const [able, unable] = [entry('Stop all'), { ...entry('Stop'), lacks: 'Select a node first' }];
+    assert.deepEqual(ranked([unable, able], 'sto', 9), [able, unable]);
+    assert.deepEqual(ranked([unable, able], '', 9), [able]);
+  });
+
   it('asks for every word, in the label or the hint', () => {
     assert.deepEqual(found('r1 node'), ['R1', 'R10']);
     assert.deepEqual(found('node x'), []);
