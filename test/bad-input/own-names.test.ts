@@ -15,8 +15,9 @@ describe('a file of a project', () => {
     const node = await createNode(client, project);
     const folder = join(server.dataDir, 'projects', project.id);
     await symlink('.', join(folder, 'here'));
-    // The server writes its history in the background.
-    const listing = async () => (await readdir(folder, { recursive: true })).filter((path) => !path.endsWith('.history')).sort();
+    // The server writes its history and a new version of the file of the project in the background.
+    const isOwnWriting = (path: string) => /(^|\/)mine\.gns3\.(history|tmp)$/.test(path);
+    const listing = async () => (await readdir(folder, { recursive: true })).filter((path) => !isOwnWriting(path)).sort();
     const before = await listing();
     const names = [
       'snapshots',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { PcLan } from '../support/pc-lan.ts';
 
 /** Left out: help and version, whose sentences are ours, and the rows of `test/conformance/divergences.md`. */
@@ -94,19 +94,27 @@ function findObstacle(): string | undefined {
   }
 }
 
-test('the console shows the same as vpcs', { skip: findObstacle() ?? false }, async () => {
+/** Consoles' answers of `vpcs` to the lines, in a network namespace of their own. */
+async function askVpcs(): Promise<string[]> {
   const driver = join(import.meta.dirname, '../support/vpcs-pair.ts');
   const script = 'ip link set lo up && exec "$0" "$@"';
-  const started = promisify(execFile)('unshare', ['--net', 'sh', '-c', script, process.execPath, driver, JSON.stringify(lines)], {
-    timeout: 240_000,
-    maxBuffer: 1e7,
-  });
+  const { stdout } = await promisify(execFile)(
+    'unshare',
+    ['--net', 'sh', '-c', script, process.execPath, driver, JSON.stringify(lines)],
+    { timeout: 240_000, maxBuffer: 1e7 },
+  );
+  return (JSON.parse(stdout) as string[]).map(normal);
+}
+
+test('the console shows the same as vpcs', { skip: findObstacle() ?? false }, async () => {
+  const started = askVpcs();
   const lan = new PcLan();
   const [one, two] = [lan.add(), lan.add()];
   for (const line of ['ip 10.0.0.2/24', 'ip 2001:db8::2/64']) await lan.type(two, line);
   const ours: string[] = [];
-  for (const line of lines) ours.push(await lan.type(one, line));
-  const { stdout } = await started;
-  const theirs = JSON.parse(stdout) as string[];
-  assert.deepEqual(ours.map(normal), theirs.map(normal));
+  for (const line of lines) ours.push(normal(await lan.type(one, line)));
+  let theirs = await started;
+  // The program measures real time: on a busy machine it takes probes as lost, and is asked again. Ours have a simulated clock.
+  for (let tries = 1; tries < 3 && !isDeepStrictEqual(ours, theirs); tries += 1) theirs = await askVpcs();
+  assert.deepEqual(ours, theirs);
 });
