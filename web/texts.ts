@@ -306,7 +306,7 @@ export const texts = {
 
   find: {
     title: 'Find anything',
-    placeholder: 'Find a node, link, template, project or command',
+    placeholder: 'Find anything, or say it: delay 100 PC1-PC2',
     results: 'Results',
     nothing: 'Nothing matches.',
     node: 'Node',

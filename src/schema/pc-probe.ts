@@ -7,8 +7,10 @@ const milliseconds = (description: string) => optional(Type.Integer({ minimum: 1
 
 export const NodeProbe = Type.Object(
   {
-    type: oneOf(['ping', 'tcp', 'udp', 'trace', 'resolve', 'arp']),
-    to: optional(Type.String({ minLength: 1, maxLength: 255, description: 'IPv4 or IPv6 address, or a name; not for `arp`' })),
+    type: oneOf(['ping', 'tcp', 'udp', 'trace', 'resolve', 'arp', 'addresses']),
+    to: optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'IPv4 or IPv6 address, or a name; not for `arp` and `addresses`' }),
+    ),
     count: optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Packets of a ping (default 5)' })),
     interval_ms: milliseconds('Between the packets of a ping (default 1000)'),
     timeout_ms: milliseconds('For each answer (default 1000)'),
@@ -52,7 +54,7 @@ export const NodeProbeAnswer = Type.Object(
     error: optional(nullable(Type.String())),
     hops: optional(Type.Array(Type.Object({ hop: Type.Integer(), from: address, ms }))),
     arrived: optional(Type.Boolean()),
-    addresses: optional(Type.Array(Type.String())),
+    addresses: optional(Type.Array(Type.String(), { description: 'Of `addresses`: with prefixes, as `10.0.0.1/24`' })),
     neighbours: optional(Type.Array(Type.Object({ address: Type.String(), mac: Type.String(), expires_ms: Type.Number() }))),
   },
   named('NodeProbeAnswer'),

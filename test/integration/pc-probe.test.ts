@@ -28,6 +28,7 @@ test('a PC that does not run, other kinds, and wrong requests are refused', asyn
     { type: 'tcp', to: '10.0.0.2' },
     { type: 'ping', to: 'x', count: 0 },
     { type: 'arp', port: 7 },
+    { type: 'addresses', to: '10.0.0.2' },
   ];
   for (const body of wrong) assert.equal((await client.send(`POST ${path}`, { body: body })).status, 400, JSON.stringify(body));
 });
@@ -47,6 +48,8 @@ test('a PC answers with numbers', async () => {
     (await ask({ type: 'arp' })).neighbours?.map(({ address }) => address),
     ['10.0.0.2'],
   );
+  const { addresses = [] } = await ask({ type: 'addresses' });
+  assert.deepEqual([addresses[0], addresses.slice(1).map((one) => /^fe80::[0-9a-f:]+\/64$/.test(one))], ['10.0.0.1/24', [true]]);
   assert.equal((await ask({ type: 'resolve', to: 'nowhere.example' })).failure, 'unresolved');
   assert.equal((await ask({ type: 'ping', to: '10.9.9.9', count: 1 })).failure, 'no_gateway');
 });

@@ -13,15 +13,18 @@ import { nameOfCapture, openDock, unusedName } from './capture-files.ts';
 
 export const openCapture = (app: App, linkId: string): void => openDock(app, captureTab(linkId));
 
-/** Asks for the options, starts the capture and shows its packets. */
+/** Asks for the options first. */
 export function startCapture(app: App, project: ProjectState, link: Link): void {
-  const start = ({ capture_file_name: typed, ...body }: LinkCaptureStart) =>
-    app.toasts.attempt(async () => {
-      const capture_file_name = typed ? await unusedName(app.api, project, typed) : nameOfCapture(project, link);
-      await app.api.post(`${project.path}/links/${link.link_id}/start_capture`, { ...body, capture_file_name });
-      openCapture(app, link.link_id);
-    });
+  const start = (options: LinkCaptureStart) => app.toasts.attempt(() => beginCapture(app, project, link, options));
   app.dialogs.show((close) => <CaptureDialog close={close} start={start} />);
+}
+
+/** Starts a capture and shows its packets. @throws ApiError */
+export async function beginCapture(app: App, project: ProjectState, link: Link, options: LinkCaptureStart = {}): Promise<void> {
+  const { capture_file_name: typed, ...body } = options;
+  const capture_file_name = typed ? await unusedName(app.api, project, typed) : nameOfCapture(project, link);
+  await app.api.post(`${project.path}/links/${link.link_id}/start_capture`, { ...body, capture_file_name });
+  openCapture(app, link.link_id);
 }
 
 export function stopCapture(app: App, project: ProjectState, linkId: string): Promise<unknown> {

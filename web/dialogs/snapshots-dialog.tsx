@@ -7,6 +7,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Failure } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 import { CheckpointSettings } from './checkpoint-settings.tsx';
+import { unusedName } from './snapshot-requests.ts';
 import { SnapshotRow } from './snapshot-row.tsx';
 import { snapshotTexts } from './snapshot-texts.ts';
 import { type Outcome, useSnapshots } from './use-snapshots.ts';
@@ -90,14 +91,4 @@ function Result({ outcome: { failure, success, projects = [] }, close }: ResultP
       ))}
     </p>
   );
-}
-
-/** The time, as a name that no snapshot has. */
-function unusedName(taken: readonly string[]): string {
-  const now = new Date();
-  const day = now.toLocaleDateString('en', { day: 'numeric', month: 'short' });
-  const time = now.toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).replace(':', '.');
-  const name = `${day}, ${time}`;
-  const names = [name, ...taken.map((_, place) => `${name} (${place + 2})`)];
-  return names.find((one) => !taken.includes(one)) ?? name;
 }

@@ -4,11 +4,11 @@ import { useEffect } from 'preact/hooks';
 import type { CheckpointStatus } from '../../src/schema/checkpoint.ts';
 import type { Project, ProjectUpdate } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
-import { ApiError } from '../api.ts';
-import { type App, useApp } from '../state/app.ts';
+import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { useReadings } from '../ui/readings.ts';
+import { askRestore, forkSnapshot, restoreSnapshot, takeSnapshot } from './snapshot-requests.ts';
 import type { SnapshotActions } from './snapshot-row.tsx';
 import { snapshotTexts } from './snapshot-texts.ts';
 
@@ -29,17 +29,14 @@ export function useSnapshots(project: Project, close: () => void) {
   const { busy, outcome, failed, run } = useTask(read);
   useChanges(() => void read().catch(failed));
   const actions: SnapshotActions = {
-    async restore({ name, snapshot_id, memory }) {
-      const { question, said } = restoreTexts(name, memory !== undefined);
-      if (!(await ask(app, question))) return;
-      const what = memory ? snapshotTexts.rewinding : snapshotTexts.restoring;
-      if (await run(what, () => restoreKeeping(app, `${path}/${snapshot_id}/restore`).then(silently))) close();
-      else return;
-      app.toasts.show('done', said);
+    async restore(snapshot) {
+      if (!(await askRestore(app, snapshot))) return;
+      const restore = () => restoreSnapshot(app, projectPath, snapshot).then((said) => app.toasts.show('done', said));
+      if (await run(snapshot.memory ? snapshotTexts.rewinding : snapshotTexts.restoring, () => restore().then(silently))) close();
     },
-    async fork({ snapshot_id }, count) {
+    async fork(snapshot, count) {
       await run(snapshotTexts.forking, async () => {
-        const projects = await app.api.post<Project[]>(`${path}/${snapshot_id}/fork`, { count });
+        const projects = await forkSnapshot(app, projectPath, snapshot, count);
         return { success: snapshotTexts.forked(projects.length), projects };
       });
     },
@@ -51,7 +48,8 @@ export function useSnapshots(project: Project, close: () => void) {
         await run(texts.deleting, () => app.api.delete(`${path}/${snapshot_id}`).then(silently));
     },
   };
-  const take = (name: string, memory: boolean) => run(takingOf(memory), () => takeSnapshot(app, path, name, memory));
+  const take = (name: string, memory: boolean) =>
+    run(takingOf(memory), async () => ({ success: await takeSnapshot(app, projectPath, name, memory) }));
   const taken = (): Outcome => ({ success: snapshotTexts.checkpointTaken });
   const takeCheckpoint = () => run(snapshotTexts.takingCheckpoint, () => app.api.post(`${projectPath}/checkpoints`).then(taken));
   const change = async (update: ProjectUpdate) => {
@@ -79,28 +77,7 @@ function useChanges(read: () => void): void {
   useEffect(read, [changes]);
 }
 
-const restoreTexts = (name: string, isFrozen: boolean) =>
-  isFrozen
-    ? { question: snapshotTexts.askRewind(name), said: snapshotTexts.rewound(name) }
-    : { question: snapshotTexts.askRestore(name), said: snapshotTexts.restored(name) };
-
 const takingOf = (memory: boolean) => (memory ? snapshotTexts.freezing : snapshotTexts.savingSnapshot);
-
-async function takeSnapshot(app: App, path: string, name: string, memory: boolean): Promise<Outcome> {
-  await app.api.post(path, { name, ...(memory && { memory }) });
-  return { success: memory ? snapshotTexts.frozen(name) : snapshotTexts.taken(name) };
-}
-
-/** Asks before it gives up a present that cannot be kept. @throws ApiError */
-async function restoreKeeping(app: App, path: string): Promise<void> {
-  try {
-    await app.api.post(path);
-  } catch (error) {
-    const isAsked = error instanceof ApiError && ['present_without_room', 'present_not_kept'].includes(error.code);
-    if (!isAsked || !(await ask(app, snapshotTexts.askGiveUp(error.message)))) throw error;
-    await app.api.post(path, { keep_present: false });
-  }
-}
 
 export interface Outcome {
   readonly failure?: string;

@@ -66,8 +66,8 @@ export function useFilterDraft(link: Link): FilterDraft {
   };
 }
 
-/** A delay replaces the `latency` that the link may have: the form shows them as one. */
-function aliasesOf(changes: FilterChanges, link: Link): FilterChanges {
+/** A delay replaces the `latency` that the link may have: both are shown as one. */
+export function aliasesOf(changes: FilterChanges, link: Link): FilterChanges {
   const aliases = Object.keys(changes).map((key) => key.replace(/^delay(?=_|$)/, 'latency'));
   return Object.fromEntries(aliases.filter((key) => !(key in changes) && key in link.filters).map((key) => [key, null]));
 }

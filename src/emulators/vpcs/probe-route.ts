@@ -70,6 +70,7 @@ function presented({ type, to }: NodeProbe, answer: ProbeAnswer): NodeProbeAnswe
         hops: answer.hops.map(({ hop, from = null, ms = null }) => ({ hop, from, ms })),
       };
     case 'resolve':
+    case 'addresses':
       return { ...common, addresses: [...answer.addresses] };
     case 'arp':
       return {

@@ -98,4 +98,6 @@ export type ProbeAnswer =
       readonly failure?: ProbeFailure;
     }
   | { readonly type: 'resolve'; readonly addresses: readonly string[]; readonly failure?: ProbeFailure }
-  | { readonly type: 'arp'; readonly entries: readonly ArpEntry[] };
+  | { readonly type: 'arp'; readonly entries: readonly ArpEntry[] }
+  /** The PC's own addresses with their prefixes: `10.0.0.1/24`. */
+  | { readonly type: 'addresses'; readonly addresses: readonly string[] };

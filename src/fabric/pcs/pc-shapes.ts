@@ -182,5 +182,7 @@ export const pcProbe = variants('type', {
   trace: { to: line, hops: whole(1, 64), timeoutMs, protocol: optional(oneOf('icmp', 'udp', 'tcp')) },
   resolve: { name: text, timeoutMs },
   arp: {},
+  /** The PC's own addresses. */
+  addresses: {},
 });
 export type PcProbe = ValueOf<typeof pcProbe>;

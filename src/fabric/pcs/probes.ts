@@ -41,7 +41,8 @@ export class Probes {
     if (request.type === 'arp') {
       const entries = this.#host.neighbours.entries().filter(({ address }) => !isIp6(address));
       resolve({ type: 'arp', entries });
-    } else if (this.#ends.size >= mostProbes || this.#ends.has(key)) resolve(failedProbe(request, 'busy'));
+    } else if (request.type === 'addresses') resolve({ type: 'addresses', addresses: ownAddresses(this.#host) });
+    else if (this.#ends.size >= mostProbes || this.#ends.has(key)) resolve(failedProbe(request, 'busy'));
     else {
       this.#ends.set(key, () => undefined);
       void promise.then(() => this.#ends.delete(key));
@@ -117,6 +118,12 @@ export class Probes {
   }
 }
 
+/** Addresses with their prefixes: IPv4, IPv6, link-local. */
+function ownAddresses({ settings: { ip4, ip6 }, linkLocal }: PcHost): readonly string[] {
+  const own = [ip4, ip6].flatMap((setting) => (setting ? [`${setting.address}/${setting.prefix}`] : []));
+  return [...own, `${linkLocal}/64`];
+}
+
 function specOf(request: PingRequest): PingSpec {
   const { to, timeoutMs = usualTimeoutMs } = request;
   if (request.type === 'tcp') return { ...usual, to, timeoutMs, mode: 'tcp', dport: request.port };
@@ -165,6 +172,7 @@ function replyOf(event: PingEvent): PingReply {
 /** The answer to a probe that was not begun. */
 export function failedProbe({ type }: PcProbe, failure: ProbeFailure): ProbeAnswer {
   if (type === 'arp') return { type, entries: [] };
+  if (type === 'addresses') return { type, addresses: [] };
   if (type === 'ping') return { type, sent: 0, replies: [], failure };
   if (type === 'trace') return { type, hops: [], arrived: false, failure };
   return type === 'resolve' ? { type, addresses: [], failure } : { type, outcome: 'timeout', failure };

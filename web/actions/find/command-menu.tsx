@@ -1,14 +1,16 @@
 /** The command menu: a text field over the list of everything that matches it. */
-import { useComputed, useSignal } from '@preact/signals';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { useApp } from '../../state/app.ts';
+import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { type App, useApp } from '../../state/app.ts';
 import { texts } from '../../texts.ts';
 import { closeHandlers } from '../../ui/dialog.tsx';
 import { keepFocus } from '../../ui/focus.ts';
 import { Icon } from '../../ui/icon.tsx';
 import type { Action } from '../action.ts';
 import { type Target, targetsOf } from './entries.ts';
+import type { Phrases } from './phrases.ts';
 import { ranked } from './rank.ts';
+import { keepCommand, recentCommands } from './recent.ts';
 
 const mostShown = 50;
 
@@ -23,7 +25,7 @@ export function CommandMenu({ actions, close }: CommandMenuProps) {
   const text = useSignal('');
   const at = useSignal(0);
   const targets = useMemo(() => targetsOf(app, actions), []);
-  const shown = useComputed(() => ranked(targets, text.value, mostShown)).value;
+  const shown = useShown({ app, actions, targets }, text);
   const chosen = shown[at.value];
   useLayoutEffect(() => {
     const restoreFocus = keepFocus();
@@ -38,6 +40,7 @@ export function CommandMenu({ actions, close }: CommandMenuProps) {
     // Returns the focus at once: the command finds it where it was, and a key that follows acts after the command.
     element.current?.close();
     close();
+    keepCommand(target.phrase ?? target.id);
     target.run();
   };
   const step = (event: KeyboardEvent) => {
@@ -70,6 +73,42 @@ export function CommandMenu({ actions, close }: CommandMenuProps) {
       <Found shown={shown} at={at.value} run={run} />
     </dialog>
   );
+}
+
+interface Source {
+  readonly app: App;
+  readonly actions: readonly Action[];
+  readonly targets: readonly Target[];
+}
+
+/** Entries for the typed text: commands with arguments come first, and without a text those that were run last. */
+function useShown({ app, actions, targets }: Source, text: ReadonlySignal<string>): readonly Target[] {
+  const phrases = usePhrases(app, actions);
+  const recent = useMemo(recentCommands, []);
+  const again = (command: string): readonly Target[] => {
+    const known = targets.find(({ id }) => id === command) ?? phrases.value?.of(command)[0];
+    return known && known.lacks === undefined ? [known] : [];
+  };
+  return useComputed(() => {
+    const typed = text.value.trim();
+    const meant = typed === '' ? recent.flatMap(again) : (phrases.value?.of(typed) ?? []);
+    const ids = new Set(meant.map(({ id }) => id));
+    return [...meant, ...ranked(targets, typed, mostShown).filter(({ id }) => !ids.has(id))].slice(0, mostShown);
+  }).value;
+}
+
+/** The reader of commands with arguments, as soon as it is loaded: the menu is there without it. Undefined outside of an open project. */
+function usePhrases(app: App, actions: readonly Action[]): ReadonlySignal<Phrases | undefined> {
+  const phrases = useSignal<Phrases | undefined>(undefined);
+  useEffect(() => {
+    const project = app.project.peek();
+    if (project?.phase.peek() !== 'opened') return;
+    void app.toasts.attempt(async () => {
+      const { Phrases } = await import('./phrases.ts');
+      phrases.value = new Phrases(app, project, actions);
+    });
+  }, []);
+  return phrases;
 }
 
 interface FoundProps {

@@ -17,6 +17,8 @@ export interface Target extends Entry {
   readonly id: string;
   readonly icon: IconName;
   readonly keys?: string;
+  /** The text that means it, of a command with arguments. */
+  readonly phrase?: string;
   readonly run: () => unknown;
 }
 
