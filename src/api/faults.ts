@@ -147,6 +147,7 @@ const table = {
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
   link_id_taken: { status: 409, says: 'There is a link with the id {link_id} already' },
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", but {count} were given. Name two ports of two nodes' },
+  wrong_node_type: { status: 400, says: 'Nodes of type {node_type} cannot do this: {request}' },
   link_itself: { status: 409, says: 'Node {name} cannot be linked to itself. Choose a port of another node' },
   link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
   link_no_common_network: {
@@ -234,6 +235,7 @@ const table = {
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
   compute_name_taken: { status: 409, says: 'There is a compute named "{name}" already' },
+  compute_registered: { status: 400, says: 'The compute "{name}" is registered already, as {compute_id}' },
   compute_id_reserved: { status: 400, says: 'The compute id or name "{name}" is reserved' },
   compute_unreachable: { status: 409, says: "Cannot connect to compute '{name}' with request {request}: {reason}" },
   credentials_in_clear: {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fault } from '../api/faults.ts';
 import type { IsKnownHost } from '../lib/known-hosts.ts';
 import { declaredRoute } from './declared-routes.ts';
+import { generationOf } from './generations/generations.ts';
 
 /** Checks the `Host` header of a server without credentials: an unknown name means that a page used DNS rebinding. */
 export function addHostCheck(app: FastifyInstance, isKnownHost: IsKnownHost): void {
@@ -50,7 +51,8 @@ function isOwn(origin: string, { headers: { host }, protocol }: FastifyRequest):
 function preflight(request: FastifyRequest, reply: FastifyReply, allowedOrigins: readonly string[]): FastifyReply {
   const { origin, 'access-control-request-method': method, 'access-control-request-headers': headers } = request.headers;
   if (origin === undefined || method === undefined || !allowedOrigins.includes(origin)) {
-    return reply.code(403).type('text/plain; charset=utf-8').send('403: this origin may not use this server');
+    const status = generationOf(request.url).refusedPreflight;
+    return reply.code(status).type('text/plain; charset=utf-8').send(`${status}: this origin may not use this server`);
   }
   reply.headers({
     'Access-Control-Allow-Origin': origin,

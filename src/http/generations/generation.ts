@@ -29,6 +29,8 @@ export interface NoRouteAnswer {
 export interface Generation {
   /** Value of `WWW-Authenticate` for programs that have not logged in. */
   readonly challenge: string;
+  /** Status for pages of origins that may not use the server. */
+  readonly refusedPreflight: number;
   /** Reads the parameters and validates them. @throws invalid_request */
   readonly read: (route: Route, sent: CallParts, request: FastifyRequest) => Promise<CallParts>;
   readonly errorOf: (fault: Fault, request: FastifyRequest) => ErrorAnswer;

@@ -10,6 +10,7 @@ import type { CallParts, Generation } from './generation.ts';
 
 export const generation2: Generation = {
   challenge: 'Basic realm="GNS3 server"',
+  refusedPreflight: 403,
   read: async (route, sent, request) => ({ ...sent, body: await bodyOf(route, sent, request) }),
   errorOf: (fault, request) => ({ status: fault.status, body: errorBody(fault, request) }),
   noRoute: ({ url }, methodsOf) => {

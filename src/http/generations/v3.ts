@@ -13,6 +13,7 @@ import type { CallParts, Generation, NoRouteAnswer } from './generation.ts';
 export const generation3: Generation = {
   // GNS3's desktop logs in when it is exactly this one.
   challenge: 'Bearer',
+  refusedPreflight: 400,
   read,
   errorOf: (known, request) => ({
     status: statusOf(known, request),
@@ -29,10 +30,11 @@ const statuses: Partial<Record<FaultCode, number>> = {
   template_built_in: 403,
 };
 
-/** Bodies of templates that the template's type refuses are answered with 400. */
+/** Bodies of templates that the template's type refuses are answered with 400, and so are names of new disks that are taken. */
 function statusOf({ code, status, extra }: Fault, { url }: FastifyRequest): number {
   const isOfType = code === 'invalid_request' && extra.faults === undefined && url.startsWith('/v3/templates');
-  return isOfType ? 400 : (statuses[code] ?? status);
+  const isTakenDisk = code === 'image_refused' && url.startsWith('/v3/images/qemu/');
+  return isOfType || isTakenDisk ? 400 : (statuses[code] ?? status);
 }
 
 /** Parameters in paths that are no UUID although their names end like those. */

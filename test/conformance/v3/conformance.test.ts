@@ -14,7 +14,7 @@ const sections = [
   ...['projects', 'nodes', 'links', 'drawings', 'images', 'templates', 'symbols', 'appliances', 'computes', 'snapshots', 'misc'],
 ];
 /** Sections of the server's accounts, which need logins. */
-const accountSections = ['anon', 'users', 'groups', 'roles', 'acl', 'rbac', 'pools'];
+const accountSections = ['anon', 'compute', 'users', 'groups', 'roles', 'acl', 'rbac', 'pools'];
 const divergences = await readDivergences3();
 
 describe('the recording of GNS3 3.0.6', () => {
@@ -41,6 +41,10 @@ describe('the recording of GNS3 3.0.6', () => {
     for (const row of divergences)
       assert.ok([...sections, ...accountSections].includes(row.section) && row.reason, JSON.stringify(row));
   });
+
+  it('differs no more than it does, but where GNS3 fails', () => {
+    assert.ok(divergences.filter(({ gns3 }) => gns3 !== 500).length <= 69);
+  });
 });
 
 describe('the recording of GNS3 3.0.6, with accounts', () => {
@@ -52,7 +56,11 @@ describe('the recording of GNS3 3.0.6, with accounts', () => {
   before(async () => {
     server = await startServer({
       args: ['--no-local'],
-      config: { Qemu: { acceleration: 'off' }, Server: { auth: true, user: login.username, password: login.password } },
+      config: {
+        Qemu: { acceleration: 'off' },
+        // GNS3 allows every port of the own machine.
+        Server: { auth: true, user: login.username, password: login.password, allowed_origins: 'http://localhost:4200' },
+      },
     });
     client = new RawClient(server.url);
     replay = new Replay3(client);

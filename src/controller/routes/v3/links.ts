@@ -1,6 +1,7 @@
 import { fault } from '../../../api/faults.ts';
-import { type Route, route } from '../../../api/route.ts';
-import { named, Uuid } from '../../../schema/common.ts';
+import { type Call, type Route, route } from '../../../api/route.ts';
+import { named, nullable, Uuid } from '../../../schema/common.ts';
+import { findFilter } from '../../../schema/filter.ts';
 import { Link, LinkEnd, LinkInput } from '../../../schema/link.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
@@ -8,9 +9,25 @@ import type { LinkObject } from '../../live/links/link.ts';
 import type { LiveProject } from '../../live/live-project.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
 
+const whole = Type.Optional(nullable(Type.Integer()));
+const word = Type.Optional(nullable(Type.String()));
+/** The last four keys are those of GNS3 3.1. */
+const LinkStyle = Type.Object(
+  {
+    color: word,
+    width: whole,
+    type: whole,
+    link_type: word,
+    bezier_curviness: whole,
+    flowchart_roundness: whole,
+    control_offset: Type.Optional(nullable(Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }))),
+  },
+  named('LinkStyle'),
+);
+const LinkUpdate = Type.Object({ ...LinkInput.properties, link_style: Type.Optional(LinkStyle) }, named('LinkUpdateOfV3'));
 /** A link that is made has exactly two ends. */
 const LinkCreate = Type.Object(
-  { ...LinkInput.properties, nodes: Type.Array(LinkEnd, { minItems: 2, maxItems: 2 }) },
+  { ...LinkUpdate.properties, nodes: Type.Array(LinkEnd, { minItems: 2, maxItems: 2 }) },
   named('LinkCreate'),
 );
 
@@ -23,14 +40,29 @@ export function linkRoutes(controller: Controller, twin: DeclareTwin): Route[] {
       'DELETE /v3/projects/{project_id}/links/{link_id}',
       'GET /v3/projects/{project_id}/links/{link_id}/available_filters',
     ]),
-    twin('POST /v3/projects/{project_id}/links', 'POST /v2/projects/{project_id}/links', { body: LinkCreate }),
-    twin('PUT /v3/projects/{project_id}/links/{link_id}', `PUT ${link}`, { status: 200 }),
+    twin('POST /v3/projects/{project_id}/links', 'POST /v2/projects/{project_id}/links', {
+      body: LinkCreate,
+      request: withKnownFilters,
+    }),
+    twin('PUT /v3/projects/{project_id}/links/{link_id}', `PUT ${link}`, {
+      status: 200,
+      body: LinkUpdate,
+      request: withKnownFilters,
+    }),
     twin('POST /v3/projects/{project_id}/links/{link_id}/capture/start', `POST ${link}/start_capture`),
     twin('POST /v3/projects/{project_id}/links/{link_id}/capture/stop', `POST ${link}/stop_capture`, { status: 204 }),
     twin('GET /v3/projects/{project_id}/links/{link_id}/capture/stream', `GET ${link}/pcap`),
     resetRoute(controller),
     uplinkRoute(controller),
   ];
+}
+
+/** Drops filters that are not known, as other keys. */
+function withKnownFilters(call: Call): Call {
+  const { filters, ...body } = call.body as { readonly filters?: object };
+  if (filters === undefined) return call;
+  const known = Object.entries(filters).filter(([name]) => findFilter(name) !== undefined);
+  return { ...call, body: { ...body, filters: Object.fromEntries(known) } };
 }
 
 function resetRoute({ projects }: Controller): Route {

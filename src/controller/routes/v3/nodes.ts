@@ -1,3 +1,4 @@
+import { fault, isFault } from '../../../api/faults.ts';
 import { type Call, type Route, route } from '../../../api/route.ts';
 import { kinds } from '../../../emulators/kinds.ts';
 import { named, nullable, oneOf, TcpPort } from '../../../schema/common.ts';
@@ -6,6 +7,7 @@ import { consoleTypes, type Node, Node as NodeReply, NodeRequest, type NodeType,
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import { DiskImageCreate, DiskImageUpdate, diskOptions } from './disk-images.ts';
+import { refuseValue } from './refuse-value.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
 
 const auxiliary = { aux: Type.Optional(nullable(TcpPort)), aux_type: Type.Optional(nullable(oneOf(consoleTypes))) };
@@ -45,25 +47,49 @@ export function nodeRoutes(controller: Controller, twin: DeclareTwin): Route[] {
       'POST /v2/projects/{project_id}/nodes/{node_id}/duplicate',
       one,
     ),
-    ...verbs.map((verb) =>
-      twin(`POST /v3/projects/{project_id}/nodes/{node_id}/${verb}`, `POST /v2/projects/{project_id}/nodes/{node_id}/${verb}`, {
-        status: 204,
-      }),
-    ),
+    ...verbs.map((verb) => {
+      const key = `projects/{project_id}/nodes/{node_id}/${verb}` as const;
+      const made = twin(`POST /v3/${key}`, `POST /v2/${key}`, { status: 204 });
+      return verb === 'reload' ? reloadsAll(made, typeOf) : made;
+    }),
     ...sameTwins(twin, [
       ...verbs.map((verb) => `POST /v3/projects/{project_id}/nodes/${verb}` as const),
       'DELETE /v3/projects/{project_id}/nodes/{node_id}',
       'GET /v3/projects/{project_id}/nodes/{node_id}/links',
       'POST /v3/projects/{project_id}/nodes/console/reset',
       'POST /v3/projects/{project_id}/nodes/{node_id}/console/reset',
-      'GET /v3/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
-      'GET /v3/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
       'GET /v3/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
       'POST /v3/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
     ]),
     ...isolationRoutes(controller),
-    ...diskRoutes(controller),
+    ...[
+      ...sameTwins(twin, [
+        'GET /v3/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
+        'GET /v3/projects/{project_id}/nodes/{node_id}/dynamips/idlepc_proposals',
+      ]),
+      ...diskRoutes(controller),
+    ].map((made) => ofItsType(made, typeOf)),
   ];
+}
+
+type TypeOf = (call: Call) => NodeType | undefined;
+
+/** A node that has nothing to reload, such as a switch, is reloaded. */
+function reloadsAll(made: Route, typeOf: TypeOf): Route {
+  const isDone = (call: Call) => {
+    const type = typeOf(call);
+    return type !== undefined && kinds[type]?.can.reload === false;
+  };
+  return { ...made, handle: (call) => (isDone(call) ? undefined : made.handle(call)) };
+}
+
+/** A request that nodes of the type cannot do is one of the wrong type. @throws wrong_node_type */
+function ofItsType(made: Route, typeOf: TypeOf): Route {
+  const refuse = (call: Call, cause: unknown): never => {
+    if (!isFault(cause, 'compute_route_missing')) throw cause;
+    throw fault('wrong_node_type', { node_type: typeOf(call) ?? '', request: `${made.method} ${made.template}` }, { cause });
+  };
+  return { ...made, handle: (call) => Promise.resolve(made.handle(call)).catch((cause) => refuse(call, cause)) };
 }
 
 function isolationRoutes({ projects }: Controller): Route[] {
@@ -136,6 +162,7 @@ interface NodeBody {
  * does not have are dropped, as GNS3 3.x does.
  */
 function bodyOf({ aux, aux_type, custom_adapters, properties, ...body }: NodeBody, type: NodeType | undefined): object {
+  refuseEtherType(properties?.ports_mapping);
   const known = type === undefined ? undefined : keysOf(type);
   const isKnown = (key: string) => known === undefined || known.has(key);
   const auxiliary = { ...(isSet(aux) && { aux }), ...(isSet(aux_type) && aux_type !== 'none' && { aux_type }) };
@@ -145,6 +172,14 @@ function bodyOf({ aux, aux_type, custom_adapters, properties, ...body }: NodeBod
     ...(custom_adapters !== undefined && isKnown('custom_adapters') && { custom_adapters }),
     ...((properties !== undefined || wanted.length > 0) && { properties: Object.fromEntries(wanted) }),
   };
+}
+
+/** The empty type of frames, which is the default of `/v2`, is none here. @throws invalid_request */
+function refuseEtherType(ports: unknown): void {
+  const index = Array.isArray(ports) ? (ports as { ethertype?: unknown }[]).findIndex((port) => port?.ethertype === '') : -1;
+  if (index < 0) return;
+  const msg = "Input should be '0x8100', '0x88A8', '0x9100' or '0x9200'";
+  refuseValue({ type: 'enum', loc: ['body', 'properties', 'ports_mapping', index, 'ethertype'], msg, input: '' });
 }
 
 /** Properties of a node's type, in creations or updates. */

@@ -8,6 +8,7 @@ import type { LiveProject } from '../../live/live-project.ts';
 import type { ArchiveCompression } from '../../zip/write-archive.ts';
 import { requireVisible } from '../common-rights.ts';
 import { exportChoices } from '../v2/portable.ts';
+import { refuseValue } from './refuse-value.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
 
 const yes = Type.Boolean();
@@ -33,8 +34,8 @@ export function projectRoutes(controller: Controller, twin: DeclareTwin): Route[
       'POST /v3/projects/{project_id}/close',
       'GET /v3/projects/{project_id}/files/{path:.+}',
     ]),
-    twin('POST /v3/projects', 'POST /v2/projects', { request: withoutPath }),
-    twin('PUT /v3/projects/{project_id}', 'PUT /v2/projects/{project_id}', { request: withoutPath }),
+    twin('POST /v3/projects', 'POST /v2/projects', { request: checked }),
+    twin('PUT /v3/projects/{project_id}', 'PUT /v2/projects/{project_id}', { request: checked }),
     twin('POST /v3/projects/load', 'POST /v2/projects/load', { body: Type.Object({ path: Name() }, named('ProjectLoadPath')) }),
     twin('POST /v3/projects/{project_id}/duplicate', 'POST /v2/projects/{project_id}/duplicate', {
       request: (call) => ({ ...call, body: { ...(call.body as object), project_id: undefined } }),
@@ -91,9 +92,12 @@ function everythingOf(live: LiveProject, locked: boolean) {
   };
 }
 
-/** @throws path_forbidden for a project's folder, which clients cannot choose in `/v3` */
-function withoutPath(call: Call): Call {
-  const { path, ...body } = call.body as { readonly path?: string | null };
+/** @throws path_forbidden for a project's folder, which clients cannot choose in `/v3`; invalid_request */
+function checked(call: Call): Call {
+  const { path, ...body } = call.body as { readonly path?: string | null; readonly supplier?: { readonly url?: string } | null };
+  const url = body.supplier?.url;
+  if (url !== undefined && !URL.canParse(url))
+    refuseValue({ type: 'url_parsing', loc: ['body', 'supplier', 'url'], msg: 'Input should be a valid URL', input: url });
   if (typeof path === 'string') throw fault('path_forbidden', { path, reason: 'the server chooses the folder of a project' });
   return { ...call, body };
 }
