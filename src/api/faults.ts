@@ -134,6 +134,7 @@ const table = {
   template_built_in: { status: 409, says: 'The template "{name}" is built in and cannot be {what}' },
 
   // Symbols and appliances
+  symbol_fixed: { status: 403, says: 'The symbol "{symbol_id}" cannot be deleted: it is built in, or there is none' },
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
   appliance_not_found: { status: 404, says: "Appliance ID {appliance_id} doesn't exist" },
   appliance_version_not_found: { status: 404, says: 'The appliance {name} has no version {version}' },

@@ -3,7 +3,7 @@ import { named, nullable, oneOf, strict, Uuid } from './common.ts';
 import { consoleTypes, NodeStatus } from './node.ts';
 import { Variables } from './project.ts';
 import { ColdNode } from './snapshot.ts';
-import { Type } from './type.ts';
+import { type Static, Type } from './type.ts';
 
 export const ComputeProject = Type.Object(
   { name: nullable(Type.String()), project_id: Uuid, variables: nullable(Variables) },
@@ -72,4 +72,16 @@ export const WarmMachine = Type.Object(
 );
 
 export const UdpPort = Type.Object({ udp_port: Type.Integer() }, named('UdpPort'));
+/** A file of a node's folder. */
+export const NodeFile = Type.Object(
+  {
+    path: Type.String({ description: "In the node's folder" }),
+    size: Type.Integer({ minimum: 0 }),
+    created_at: Type.Number({ description: 'Milliseconds since 1970' }),
+    modified_at: Type.Number({ description: 'Milliseconds since 1970' }),
+  },
+  named('NodeFile'),
+);
+export type NodeFile = Static<typeof NodeFile>;
+
 export const FileEntry = Type.Object({ path: Type.String(), md5sum: Type.String() }, named('FileEntry'));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { expectFault } from '../support/raw-http.ts';
+import { expectFault, expectStatus } from '../support/raw-http.ts';
 import { openScreen, overTcp, overWebSocket, type Wire } from '../support/rfb.ts';
 import { linkOfSpice } from '../support/spice.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -50,6 +50,7 @@ describe('a screen', () => {
     assert.ok(Number(node.console) >= 5900);
     const ways = [
       `${project.computePath}/qemu/nodes/${node.node_id}/console/ws`,
+      `${project.path.replace('/v2/', '/v3/')}/nodes/${node.node_id}/console/vnc`,
       `${project.path}/nodes/${node.node_id}/console/ws`,
     ];
     const direct = await overTcp(Number(node.console));
@@ -58,11 +59,14 @@ describe('a screen', () => {
     for (const way of ways) {
       const wire = await overWebSocket(`${server.url}${way}`);
       await shows(wire);
-      if (way === ways[1]) await client.post(`${project.path}/nodes/${node.node_id}/stop`, {}, 200);
+      if (way === ways.at(-1)) await client.post(`${project.path}/nodes/${node.node_id}/stop`, {}, 200);
       else wire.close();
       await wire.closed;
     }
     expectFault(await client.send(`GET ${ways[0]}`, { headers: upgrade }), 409);
+    const pc = await createNode(client, project);
+    const way = `/v3/projects/${project.id}/nodes/${pc.node_id}/console/vnc`;
+    expectStatus(await client.send(`GET ${way}`, { headers: upgrade }), 409);
   });
 
   test('SPICE: its port speaks the protocol, and there is nothing for the WebSocket', async () => {

@@ -1,14 +1,18 @@
 /** Files of a project, as clients list, read and write them. Nothing outside the project's folder, wherever symbolic links lead. */
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { fault } from '../../api/faults.ts';
 import { fileAnswer, fileFault } from '../../api/file-answers.ts';
 import type { Stream } from '../../api/route.ts';
-import { kindFolders } from '../../emulators/kinds.ts';
-import { readInside, removeInside, writeInside } from '../../lib/folder-files.ts';
+import { kindFolders, kinds } from '../../emulators/kinds.ts';
+import { pathInside, readInside, removeInside, writeInside } from '../../lib/folder-files.ts';
+import { isUuid } from '../../schema/common.ts';
+import type { NodeFile } from '../../schema/compute-node.ts';
 import { diskCopyPrefix, writeProblem } from '../../schema/folders.ts';
+import type { NodeType } from '../../schema/node.ts';
 
 export interface FileEntry {
   readonly path: string;
@@ -24,6 +28,34 @@ export async function listFiles(folder: string): Promise<FileEntry[]> {
     if (md5sum !== undefined) entries.push({ path: place, md5sum });
   }
   return entries.sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+/** Most files of a node that are listed. */
+const mostNodeFiles = 10_000;
+
+/**
+ * Lists the regular files of a node's folder, in order of names; none without the folder. Hidden files are not listed, as they cannot be
+ * read. @throws file_not_found for a type or an id that is none, path_forbidden
+ */
+export async function listNodeFiles(folder: string, { node_type, node_id }: NodePlace): Promise<NodeFile[]> {
+  const kind = Object.hasOwn(kinds, node_type) ? kinds[node_type as NodeType] : undefined;
+  if (!kind || !isUuid(node_id)) throw fault('file_not_found', { path: `${node_type}/${node_id}` });
+  const place = `project-files/${kind.folder}/${node_id.toLowerCase()}`;
+  const below = await pathInside(folder, place).catch((cause) => Promise.reject(fileFault(place, cause)));
+  const found: NodeFile[] = [];
+  for await (const file of walk(below)) {
+    const path = relative(below, file);
+    const facts = path.startsWith('.') ? undefined : await lstat(file).catch(() => undefined);
+    if (!facts?.isFile()) continue;
+    if (found.length === mostNodeFiles) break;
+    found.push({ path, size: facts.size, created_at: facts.birthtimeMs, modified_at: facts.mtimeMs });
+  }
+  return found.sort((one, other) => (one.path < other.path ? -1 : 1));
+}
+
+interface NodePlace {
+  readonly node_type: string;
+  readonly node_id: string;
 }
 
 /** @throws path_forbidden, file_not_found */

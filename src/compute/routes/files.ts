@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { computeRoute } from '../../api/route.ts';
-import { FileEntry } from '../../schema/compute-node.ts';
+import { FileEntry, NodeFile } from '../../schema/compute-node.ts';
 import { Type } from '../../schema/type.ts';
-import { listFiles, readProjectFile, removeProjectFile, writeProjectFile } from '../host/files.ts';
+import { listFiles, listNodeFiles, readProjectFile, removeProjectFile, writeProjectFile } from '../host/files.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 
 export function fileRoutes({ projects }: ComputeRouteContext) {
@@ -11,6 +11,11 @@ export function fileRoutes({ projects }: ComputeRouteContext) {
       'GET /v2/compute/projects/{project_id}/files',
       { summary: 'List the files of a project, with MD5 sums', reply: Type.Array(FileEntry) },
       ({ path }) => listFiles(projects.get(path.project_id).path),
+    ),
+    computeRoute(
+      'GET /v2/compute/projects/{project_id}/node_files/{node_type}/{node_id}',
+      { summary: 'List the files of a node', reply: Type.Array(NodeFile), own: true },
+      ({ path }) => listNodeFiles(projects.get(path.project_id).path, path),
     ),
     computeRoute(
       'GET /v2/compute/projects/{project_id}/files/{path:.+}',

@@ -2,7 +2,7 @@
  * Symbols: those that are built in and the files that users put into the symbols folder. Files are read on request,
  * so that one that is changed is seen at once.
  */
-import { readdir } from 'node:fs/promises';
+import { readdir, unlink } from 'node:fs/promises';
 import { basename, extname, join, normalize, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { fault } from '../../api/faults.ts';
@@ -104,6 +104,15 @@ export class Symbols {
     if (!(await isReallyBelow(this.#folder, path))) throw refuse('it lies outside the symbols folder');
     await writeStream(path, Readable.from(atMost(largestBytes, source), { objectMode: false })).catch((error: unknown) => {
       throw storageFailed(error, name);
+    });
+  }
+
+  /** Deletes a user's symbol. @throws `symbol_fixed` for one that is built in or missing, `storage_failed` */
+  async remove(symbolId: string): Promise<void> {
+    const path = await this.#findFile(symbolId);
+    if (path === undefined) throw fault('symbol_fixed', { symbol_id: symbolId });
+    await unlink(path).catch((error: unknown) => {
+      throw storageFailed(error, symbolId);
     });
   }
 

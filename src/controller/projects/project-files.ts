@@ -7,6 +7,7 @@ import { fileAnswer, fileFault } from '../../api/file-answers.ts';
 import { Stream } from '../../api/route.ts';
 import { kindFolders } from '../../emulators/kinds.ts';
 import { readInside, writeInside } from '../../lib/folder-files.ts';
+import type { NodeFile } from '../../schema/compute-node.ts';
 import { imageVolumesPath, isInVolumes, unseenFile } from '../../schema/container-files.ts';
 import { writeProblem } from '../../schema/folders.ts';
 import type { RegisteredCompute } from '../computes/compute.ts';
@@ -71,6 +72,15 @@ async function volumesOf(transport: RegisteredCompute['transport'], path: string
   const text = body instanceof Uint8Array ? body : await buffer(body);
   const { volumes } = JSON.parse(Buffer.from(text).toString('utf8')) as { volumes?: unknown };
   return Array.isArray(volumes) ? volumes.map(String) : undefined;
+}
+
+/** Lists the files of a node on its compute. @throws what the compute throws; `compute_route_missing` for a stock GNS3 compute */
+export async function listNodeFiles(live: LiveProject, nodeId: string): Promise<NodeFile[]> {
+  const node = live.nodes.get(nodeId);
+  const compute = node.requireCompute();
+  await live.announceTo(compute);
+  const path = { project_id: live.projectId, node_type: node.entry.node_type, node_id: nodeId };
+  return compute.transport.call('GET /v2/compute/projects/{project_id}/node_files/{node_type}/{node_id}', { path });
 }
 
 /** @throws path_forbidden, file_not_found, and what the compute throws; `compute_route_missing` for a stock GNS3 compute */

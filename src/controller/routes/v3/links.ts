@@ -1,5 +1,5 @@
 import { fault } from '../../../api/faults.ts';
-import { type Call, type Route, route } from '../../../api/route.ts';
+import { type Call, type Route, route, Stream } from '../../../api/route.ts';
 import { named, nullable, Uuid } from '../../../schema/common.ts';
 import { findFilter } from '../../../schema/filter.ts';
 import { Link, LinkEnd, LinkInput } from '../../../schema/link.ts';
@@ -7,6 +7,7 @@ import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import type { LinkObject } from '../../live/links/link.ts';
 import type { LiveProject } from '../../live/live-project.ts';
+import { readCaptureFile } from '../../projects/capture-files.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
 
 const whole = Type.Optional(nullable(Type.Integer()));
@@ -52,6 +53,7 @@ export function linkRoutes(controller: Controller, twin: DeclareTwin): Route[] {
     twin('POST /v3/projects/{project_id}/links/{link_id}/capture/start', `POST ${link}/start_capture`),
     twin('POST /v3/projects/{project_id}/links/{link_id}/capture/stop', `POST ${link}/stop_capture`, { status: 204 }),
     twin('GET /v3/projects/{project_id}/links/{link_id}/capture/stream', `GET ${link}/pcap`),
+    captureFileRoute(controller),
     resetRoute(controller),
     uplinkRoute(controller),
   ];
@@ -63,6 +65,23 @@ function withKnownFilters(call: Call): Call {
   if (filters === undefined) return call;
   const known = Object.entries(filters).filter(([name]) => findFilter(name) !== undefined);
   return { ...call, body: { ...body, filters: Object.fromEntries(known) } };
+}
+
+function captureFileRoute({ projects }: Controller): Route {
+  return route(
+    'GET /v3/projects/{project_id}/links/{link_id}/capture/file',
+    { summary: 'The capture file of a link', replyType: 'application/vnd.tcpdump.pcap', right: 'Link.Capture' },
+    async ({ path }) => {
+      const live = await projects.get(path.project_id).live();
+      const { link_id, capture_file_name } = live.links.get(path.link_id);
+      if (!capture_file_name) throw fault('capture_link_missing', { link_id });
+      const { contentType: _, source, headers } = await readCaptureFile(live, capture_file_name);
+      return new Stream('application/vnd.tcpdump.pcap', source, {
+        ...headers,
+        'content-disposition': `attachment; filename="${capture_file_name.replace(/[^\x20-\x7e]|["\\]/g, '_')}"`,
+      });
+    },
+  );
 }
 
 function resetRoute({ projects }: Controller): Route {

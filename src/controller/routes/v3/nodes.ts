@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { fault, isFault } from '../../../api/faults.ts';
 import { type Call, type Route, route } from '../../../api/route.ts';
 import { kinds } from '../../../emulators/kinds.ts';
@@ -6,6 +7,7 @@ import type { Link } from '../../../schema/link.ts';
 import { consoleTypes, type Node, Node as NodeReply, NodeRequest, type NodeType, NodeUpdate } from '../../../schema/node.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
+import { listNodeFiles } from '../../projects/project-files.ts';
 import { DiskImageCreate, DiskImageUpdate, diskOptions } from './disk-images.ts';
 import { refuseValue } from './refuse-value.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
@@ -17,6 +19,17 @@ const Node3 = Type.Object(
 );
 const NodeRequest3 = Type.Object({ ...NodeRequest.properties, ...auxiliary }, named('NodeRequestOfV3'));
 const NodeUpdate3 = Type.Object({ ...NodeUpdate.properties, ...auxiliary }, named('NodeUpdateOfV3'));
+
+const NodeFile3 = Type.Object(
+  {
+    path: Type.String(),
+    size: Type.Integer(),
+    created_at: Type.String(),
+    modified_at: Type.String(),
+    extension: Type.String({ description: 'Without the dot' }),
+  },
+  named('NodeFileOfV3'),
+);
 
 const verbs = ['start', 'stop', 'suspend', 'reload'] as const;
 
@@ -62,6 +75,8 @@ export function nodeRoutes(controller: Controller, twin: DeclareTwin): Route[] {
       'POST /v3/projects/{project_id}/nodes/{node_id}/files/{path:.+}',
     ]),
     ...isolationRoutes(controller),
+    fileListRoute(controller),
+    screenRoute(twin, controller),
     ...[
       ...sameTwins(twin, [
         'GET /v3/projects/{project_id}/nodes/{node_id}/dynamips/auto_idlepc',
@@ -90,6 +105,41 @@ function ofItsType(made: Route, typeOf: TypeOf): Route {
     throw fault('wrong_node_type', { node_type: typeOf(call) ?? '', request: `${made.method} ${made.template}` }, { cause });
   };
   return { ...made, handle: (call) => Promise.resolve(made.handle(call)).catch((cause) => refuse(call, cause)) };
+}
+
+/** Made at the time, in microseconds, as GNS3 writes it. */
+const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, -1)}000`;
+
+function fileListRoute({ projects }: Controller): Route {
+  return route(
+    'GET /v3/projects/{project_id}/nodes/{node_id}/files',
+    { summary: 'List the files of a node on its compute', reply: Type.Array(NodeFile3), right: 'Node.Audit' },
+    async ({ path }) => {
+      const files = await listNodeFiles(await projects.get(path.project_id).live(), path.node_id);
+      return files.map(({ path: name, size, created_at, modified_at }) => ({
+        path: name,
+        size,
+        created_at: timeOf(created_at),
+        modified_at: timeOf(modified_at),
+        extension: extname(name).slice(1),
+      }));
+    },
+  );
+}
+
+/** The screen of a node whose console is one. @throws node_console */
+function screenRoute(twin: DeclareTwin, { projects }: Controller): Route {
+  const node = 'projects/{project_id}/nodes/{node_id}/console' as const;
+  return twin(`GET /v3/${node}/vnc`, `GET /v2/${node}/ws`, {
+    summary: 'The screen of a started node as RFB in binary frames',
+    request: (call: Call) => {
+      const { project_id, node_id } = call.path as { project_id: string; node_id: string };
+      const found = projects.find(project_id)?.liveNow?.nodes.find(node_id)?.object;
+      if (found && found.console_type !== 'vnc')
+        throw fault('node_console', { name: found.name, reason: `it has no screen: its console is ${found.console_type}` });
+      return call;
+    },
+  });
 }
 
 function isolationRoutes({ projects }: Controller): Route[] {

@@ -32,7 +32,7 @@ export function controllerRoutes3(controller: Controller, routes2: readonly Rout
     ...templateRoutes(controller, twin, images),
     ...imageRoutes(controller, images, installer),
     ...computeRoutes(controller, twin),
-    ...symbolRoutes(twin),
+    ...symbolRoutes(controller, twin),
     ...applianceRoutes(controller, installer),
     ...notificationRoutes(controller, twin),
   ];
