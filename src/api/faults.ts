@@ -4,6 +4,7 @@
  */
 
 import { accountFaults } from './account-faults.ts';
+import { gns3Faults } from './gns3-faults.ts';
 import { presentFaults } from './present-faults.ts';
 
 interface Row {
@@ -16,6 +17,7 @@ interface Row {
 
 const table = {
   ...accountFaults,
+  ...gns3Faults,
   // Requests
   invalid_request: { status: 400, says: 'Invalid request: {reason}' },
   malformed_json: { status: 400, says: 'The request body is not valid JSON: {reason}' },
@@ -68,7 +70,6 @@ const table = {
   },
   project_copy_failed: { status: 409, says: 'The project "{name}" could not be copied: {reason}' },
   project_export_failed: { status: 409, says: 'The project "{name}" could not be exported: {reason}' },
-  compression_level: { status: 400, says: 'The compression {compression} has {levels}: correct compression_level' },
   archive_invalid: { status: 409, says: 'The archive cannot be used: {reason}' },
   archive_image_differs: {
     status: 409,
@@ -134,7 +135,6 @@ const table = {
   template_built_in: { status: 409, says: 'The template "{name}" is built in and cannot be {what}' },
 
   // Symbols and appliances
-  symbol_fixed: { status: 403, says: 'The symbol "{symbol_id}" cannot be deleted: it is built in, or there is none' },
   symbol_unreadable: { status: 404, says: 'The symbol "{symbol_id}" cannot be read: {reason}' },
   appliance_not_found: { status: 404, says: "Appliance ID {appliance_id} doesn't exist" },
   appliance_version_not_found: { status: 404, says: 'The appliance {name} has no version {version}' },
@@ -148,7 +148,6 @@ const table = {
   link_not_found: { status: 404, says: "Link ID {link_id} doesn't exist" },
   link_id_taken: { status: 409, says: 'There is a link with the id {link_id} already' },
   link_ends: { status: 400, says: 'A link has exactly two ends in "nodes", but {count} were given. Name two ports of two nodes' },
-  wrong_node_type: { status: 400, says: 'Nodes of type {node_type} cannot do this: {request}' },
   link_itself: { status: 409, says: 'Node {name} cannot be linked to itself. Choose a port of another node' },
   link_types_differ: { status: 409, says: 'A {one} port cannot be connected to a {other} port' },
   link_no_common_network: {
@@ -219,7 +218,6 @@ const table = {
   capture_no_end: { status: 409, says: 'This link cannot be captured: neither {one} nor {other} is running. Start one of them' },
   capture_link_active: { status: 409, says: 'The link {link_id} is being captured already: stop that capture first' },
   capture_link_missing: { status: 409, says: 'The link {link_id} is not captured: start a capture first' },
-  link_no_uplink: { status: 409, says: 'The link {link_id} has no end on an interface or tunnel of a cloud or NAT node' },
   link_failed: { status: 409, says: 'The link could not be created: {reason}' },
   fabric_unavailable: { status: 409, says: 'The fabric does not answer: {reason}. Try again in a second' },
   statistics_failed: { status: 409, says: 'The statistics of this host could not be read: {reason}' },
@@ -236,7 +234,6 @@ const table = {
   // Computes
   compute_not_found: { status: 404, says: "Compute ID {compute_id} doesn't exist" },
   compute_name_taken: { status: 409, says: 'There is a compute named "{name}" already' },
-  compute_registered: { status: 400, says: 'The compute "{name}" is registered already, as {compute_id}' },
   compute_id_reserved: { status: 400, says: 'The compute id or name "{name}" is reserved' },
   compute_unreachable: { status: 409, says: "Cannot connect to compute '{name}' with request {request}: {reason}" },
   credentials_in_clear: {

@@ -37,7 +37,7 @@ const mostNodeFiles = 10_000;
  * Lists the regular files of a node's folder, in order of names; none without the folder. Hidden files are not listed, as they cannot be
  * read. @throws file_not_found for a type or an id that is none, path_forbidden
  */
-export async function listNodeFiles(folder: string, { node_type, node_id }: NodePlace): Promise<NodeFile[]> {
+export async function listNodeFiles(folder: string, { node_type, node_id }: ListedNode): Promise<NodeFile[]> {
   const kind = Object.hasOwn(kinds, node_type) ? kinds[node_type as NodeType] : undefined;
   if (!kind || !isUuid(node_id)) throw fault('file_not_found', { path: `${node_type}/${node_id}` });
   const place = `project-files/${kind.folder}/${node_id.toLowerCase()}`;
@@ -53,7 +53,7 @@ export async function listNodeFiles(folder: string, { node_type, node_id }: Node
   return found.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-interface NodePlace {
+interface ListedNode {
   readonly node_type: string;
   readonly node_id: string;
 }
