@@ -17,6 +17,7 @@ import { localComputeId } from '../computes/compute.ts';
 import type { Computes } from '../computes/computes.ts';
 import { canonical } from '../model/canonical.ts';
 import { withoutMacAddresses } from '../model/fresh-ids.ts';
+import type { FileForm } from '../model/gns3-revision.ts';
 import { findKind } from '../model/node.ts';
 import { imageFolderOf, imageProperties, withBareImages } from '../model/node-images.ts';
 import type { NodeEntry, Topology } from '../model/topology.ts';
@@ -37,6 +38,8 @@ export interface ExportWanted {
   readonly resetMacAddresses: boolean;
   readonly keepComputeIds: boolean;
   readonly compression: ArchiveCompression;
+  /** Format of the project file; absent: that of GNS3 2.2. */
+  readonly form?: FileForm;
 }
 export interface ExportOptions {
   readonly settings: Settings;
@@ -81,7 +84,7 @@ async function makeArchive(source: KnownProject, { stagingPath, wanted, options 
     return frozen.topology;
   });
   if (wanted.includeImages) for (const node of topology.nodes) await addImages(node, stagingPath, options);
-  const file = await topologyText(await portable(topology, wanted), version);
+  const file = await topologyText(await portable(topology, wanted), wanted.form ?? version);
   const report = makeProgress(options.announce, { project_id: source.id, what: 'export' });
   const archive: Archive = await archiveFolder(
     stagingPath,

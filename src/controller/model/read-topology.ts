@@ -112,7 +112,7 @@ class Building {
   end(revision: number): ReadTopology {
     const { nodes = [], links = [], drawings = [], computes = [] } = this.#lists;
     const topology = { project: this.#project, nodes, links, drawings, computes: Object.freeze(computes) } as unknown as Topology;
-    return { topology, ...(revision < topologyRevision && { upgradedFrom: revision }) };
+    return { topology, ...(revision !== topologyRevision && { upgradedFrom: revision }) };
   }
 }
 

@@ -13,10 +13,11 @@ import { NodeCreate } from '../../schema/node.ts';
 import { projectDefaults } from '../../schema/project.ts';
 import { type Static, Type } from '../../schema/type.ts';
 import { canonical } from './canonical.ts';
+import { fromGns3, gns3Revision } from './gns3-revision.ts';
 import { noConsoleOf } from './no-console.ts';
 import { projectFromFile } from './project-file.ts';
 import { storedProjectFields } from './stored.ts';
-import { type ProjectEntry, topologyRevision } from './topology.ts';
+import type { ProjectEntry } from './topology.ts';
 import { upgradeFrom1x } from './upgrades/from-1x.ts';
 import { object, objects, textOr } from './upgrades/raw.ts';
 import { oldestRevision, upgrade } from './upgrades/topology-upgrades.ts';
@@ -66,7 +67,8 @@ interface CheckedFile {
 /** `name` is what people know the file by. @throws `project_damaged`, `project_newer` */
 export async function checkFile(bytes: Buffer, name: string): Promise<CheckedFile> {
   const { raw, revision } = parseFile(bytes, name);
-  const file = lenient(TopologyFile, tolerate(upgrade(raw, Math.max(revision, oldestRevision))));
+  const present = revision === gns3Revision ? fromGns3(raw, TopologyFile) : upgrade(raw, Math.max(revision, oldestRevision));
+  const file = lenient(TopologyFile, tolerate(present));
   const reason = await problemsOf(TopologyFile, file);
   if (reason !== undefined) throw fault('project_damaged', { name, reason });
   return { file: file as TopologyFile, revision };
@@ -122,7 +124,7 @@ function parseFile(bytes: Buffer, name: string): { raw: Record<string, unknown>;
   const revision = (raw as { revision?: unknown }).revision ?? 0;
   if (typeof revision !== 'number' || !Number.isInteger(revision) || revision < 0)
     throw fault('project_damaged', { name, reason: 'its revision is not a valid number' });
-  if (revision > topologyRevision) throw fault('project_newer', { name, revision, known: topologyRevision });
+  if (revision > gns3Revision) throw fault('project_newer', { name, revision, known: gns3Revision });
   if (revision >= oldestRevision) return { raw: raw as Record<string, unknown>, revision };
   try {
     return { raw: upgradeFrom1x(raw as Record<string, unknown>).raw, revision };

@@ -1,4 +1,5 @@
 /** The text of a project file: keys sorted, four spaces. Made in slices, so that a large project does not hold up requests. */
+import { type FileForm, gns3Revision, nodeToGns3 } from './gns3-revision.ts';
 import { linkToFile } from './link-file.ts';
 import { projectToFile } from './project-file.ts';
 import { type Topology, topologyRevision } from './topology.ts';
@@ -8,13 +9,15 @@ const sliceMs = 5;
 
 /**
  * Formats a project file in pieces, which need not be copied into one. `topology` must be canonical (sorted keys), as all data of a
- * project is.
+ * project is. `form`: the version of this server, or that of another format.
  */
-export async function topologyText(topology: Topology, version: string): Promise<Buffer[]> {
+export async function topologyText(topology: Topology, form: string | FileForm): Promise<Buffer[]> {
   const writer = new SlicedWriter();
+  const { revision, version } = typeof form === 'string' ? { revision: topologyRevision, version: form } : form;
+  const nodes = revision === gns3Revision ? topology.nodes.map(nodeToGns3) : topology.nodes;
   const fields: Record<string, unknown> = {
     ...projectToFile(topology.project),
-    revision: topologyRevision,
+    revision,
     type: 'topology',
     version,
     topology: null,
@@ -23,7 +26,7 @@ export async function topologyText(topology: Topology, version: string): Promise
   for (const [index, key] of Object.keys(fields).sort().entries()) {
     writer.add(`${index === 0 ? '' : ','}\n    ${JSON.stringify(key)}: `);
     if (key !== 'topology') writer.add(indented(fields[key], '    '));
-    else await writeLists(writer, { ...topology, links: topology.links.map(linkToFile) });
+    else await writeLists(writer, { ...topology, nodes, links: topology.links.map(linkToFile) });
   }
   writer.add('\n}\n');
   return writer.end();

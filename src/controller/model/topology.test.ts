@@ -79,8 +79,29 @@ describe('project files', () => {
 
   it('refuses what is no JSON, newer files, and revisions that are none', async () => {
     await assert.rejects(parseTopology(Buffer.from('{'), 'x'), damaged);
-    await assert.rejects(read({ revision: 10 }), (error) => isFault(error, 'project_newer'));
+    await assert.rejects(read({ revision: 11 }), (error) => isFault(error, 'project_newer'));
     for (const revision of [-1, 1.5, '9']) await assert.rejects(read({ revision }), damaged);
+  });
+
+  it('reads those of GNS3 3, without keys that are not known, and writes them', async () => {
+    const router = { ...node, node_type: 'docker', aux: 5003, aux_type: 'telnet', tags: ['a'], console_type: 'telnet' };
+    const properties = { image: 'frr', adapters: 2, compute_id: 'local', of_gns3_4: true };
+    const links = [{ link_id: projectId, link_style: { bezier_curviness: 3 }, nodes: [], wireshark: false }];
+    const topology = { ...empty, nodes: [{ ...router, label: { text: 'R', style: null }, properties }], links };
+    const changes = { revision: 10, version: '3.1.0', created_by: 'admin', zoom: null, topology };
+    const { topology: found, upgradedFrom } = await read(changes);
+    assert.equal(upgradedFrom, 10);
+    const [made] = found.nodes;
+    assert.deepEqual(made?.properties, { image: 'frr', adapters: 2, aux: 5003 });
+    assert.ok(!JSON.stringify(found).includes('tags') && found.project.zoom === 100);
+    const text = String(Buffer.concat(await topologyText(found, { revision: 10, version: '3.0.6' })));
+    const written = JSON.parse(text) as { revision: number; version: string; topology: { nodes: Record<string, unknown>[] } };
+    assert.deepEqual([written.revision, written.version], [10, '3.0.6']);
+    const [out] = written.topology.nodes;
+    assert.deepEqual([out?.aux, out?.aux_type, out?.properties], [5003, 'telnet', { adapters: 2, image: 'frr' }]);
+    assert.deepEqual((await parseTopology(Buffer.from(text), 'x.gns3')).topology, found);
+    await assert.rejects(read({ ...changes, topology: { ...empty, nodes: [{ ...router, node_id: 5 }] } }), damaged);
+    await assert.rejects(read({ ...changes, topology: 'none' }), damaged);
   });
 
   it('upgrades from revision 8: grid, console type, behaviour at closing', async () => {

@@ -7,6 +7,7 @@ import type { Link } from '../../../schema/link.ts';
 import { consoleTypes, type Node, Node as NodeReply, NodeRequest, type NodeType, NodeUpdate } from '../../../schema/node.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
+import { knownProperties } from '../../model/known-properties.ts';
 import { listNodeFiles } from '../../projects/project-files.ts';
 import { DiskImageCreate, DiskImageUpdate, diskOptions } from './disk-images.ts';
 import { refuseValue } from './refuse-value.ts';
@@ -213,7 +214,7 @@ interface NodeBody {
  */
 function bodyOf({ aux, aux_type, custom_adapters, properties, ...body }: NodeBody, type: NodeType | undefined): object {
   refuseEtherType(properties?.ports_mapping);
-  const known = type === undefined ? undefined : keysOf(type);
+  const known = type === undefined ? undefined : knownProperties(type);
   const isKnown = (key: string) => known === undefined || known.has(key);
   const auxiliary = { ...(isSet(aux) && { aux }), ...(isSet(aux_type) && aux_type !== 'none' && { aux_type }) };
   const wanted = Object.entries({ ...properties, ...auxiliary }).filter(([key]) => isKnown(key));
@@ -230,13 +231,6 @@ function refuseEtherType(ports: unknown): void {
   if (index < 0) return;
   const msg = "Input should be '0x8100', '0x88A8', '0x9100' or '0x9200'";
   refuseValue({ type: 'enum', loc: ['body', 'properties', 'ports_mapping', index, 'ethertype'], msg, input: '' });
-}
-
-/** Properties of a node's type, in creations or updates. */
-function keysOf(type: NodeType): ReadonlySet<string> {
-  const { create, update } = kinds[type] ?? {};
-  const schemas = [create, update] as readonly ({ readonly properties?: object } | undefined)[];
-  return new Set(schemas.flatMap((schema) => Object.keys(schema?.properties ?? {})));
 }
 
 const isSet = (value: unknown) => value !== undefined && value !== null;

@@ -5,7 +5,9 @@ import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import { placeAll } from '../../live/bulk.ts';
 import type { LiveProject } from '../../live/live-project.ts';
+import { gns3Revision } from '../../model/gns3-revision.ts';
 import type { ArchiveCompression } from '../../zip/write-archive.ts';
+import { standardVersion } from '../client-version.ts';
 import { requireVisible } from '../common-rights.ts';
 import { exportChoices } from '../v2/portable.ts';
 import { refuseValue } from './refuse-value.ts';
@@ -108,7 +110,8 @@ function exportRoute(controller: Controller, twin: DeclareTwin): Route {
     ...made,
     handle: ({ path, query }) => {
       const compression = compressionOf(query);
-      return controller.export((path as { project_id: string }).project_id, { ...exportChoices(query, 'true'), compression });
+      const form = { revision: gns3Revision, version: standardVersion };
+      return controller.export((path as { project_id: string }).project_id, { ...exportChoices(query, 'true'), compression, form });
     },
   };
 }

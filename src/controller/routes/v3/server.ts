@@ -3,15 +3,12 @@ import { named, Text } from '../../../schema/common.ts';
 import { IouLicense } from '../../../schema/kept-settings.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
-import { clientVersion } from '../client-version.ts';
+import { clientVersion, standardVersion } from '../client-version.ts';
 import { requireVersion } from '../v2/server.ts';
 import { type DeclareTwin, sameTwins } from './twins.ts';
 
 const optional = { controller_host: Type.Optional(Type.String()), local: Type.Optional(Type.Boolean()) };
 const Version = Type.Object({ ...optional, version: Text() }, named('VersionOfV3'));
-
-/** Answered to clients that do not name their own version: the last of the 3.0 series. */
-const standard = '3.0.6';
 
 export function serverRoutes(controller: Controller, twin: DeclareTwin): Route[] {
   return [
@@ -32,7 +29,7 @@ export function serverRoutes(controller: Controller, twin: DeclareTwin): Route[]
 
 function versionRoutes({ settings, computes }: Controller): Route[] {
   const { local, answer_client_version: answersClient } = settings.Server;
-  const versionFor = (userAgent: string | undefined) => (answersClient && clientVersion(userAgent, 3)) || standard;
+  const versionFor = (userAgent: string | undefined) => (answersClient && clientVersion(userAgent, 3)) || standardVersion;
   return [
     route(
       'GET /v3/version',
