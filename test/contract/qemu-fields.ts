@@ -38,6 +38,7 @@ export const fieldRows: readonly FieldRow[] = [
   { field: 'console', taken: [], refused: [0, -1, 65536, ...notInteger] },
   { field: 'console_type', ...words(consoleTypes, [null, '', 'http', 5]) },
   { field: 'cpu_throttling', taken: [[0], [50], [800], [null, 0]], refused: [-1, 801, ...notInteger] },
+  { field: 'maxcpus', taken: [[2], [255], [null, undefined]], refused: [0, 256, -1, ...notInteger] },
   { field: 'cpus', taken: [[1], [4], [255], [null, 1]], refused: [0, 256, -1, ...notInteger] },
   {
     field: 'custom_adapters',

@@ -62,6 +62,11 @@ test('a machine with nothing but its defaults', () => {
   );
 });
 
+test('a machine that may get more processors while it runs, and one whose limit is below its number', () => {
+  assert.match(line({ cpus: 2, maxcpus: 8 }), / -smp cpus=2,maxcpus=8,sockets=1 /);
+  assert.match(line({ cpus: 2, maxcpus: 1 }), / -smp cpus=2,sockets=1 /);
+});
+
 test('a machine with everything', () => {
   const drives = [
     { index: 0, file: '/d,0.qcow2', format: 'qcow2', interface: 'virtio', backing: [{ file: '/b,0', format: 'raw' as const }] },

@@ -53,7 +53,7 @@ export function commandArguments(plan: Plan): string[] {
     // "guest=" keeps a name such as "process=x" from being read as another setting.
     ...['-name', `guest=${escapeCommas(plan.name)}`],
     ...['-m', `${properties.ram}M`],
-    ...['-smp', `cpus=${properties.cpus},sockets=1`],
+    ...['-smp', processors(properties)],
     ...machine(plan),
     ...['-boot', `order=${properties.boot_priority}`],
     ...firmware(plan),
@@ -72,6 +72,11 @@ export function commandArguments(plan: Plan): string[] {
     ...options,
     ...(plan.console.type === 'vnc' ? ['-machine', 'usb=on', '-device', 'usb-tablet'] : []),
   ];
+}
+
+/** More processors than there are now can be plugged into the running machine. */
+function processors({ cpus, maxcpus = cpus }: Plan['properties']): string {
+  return maxcpus > cpus ? `cpus=${cpus},maxcpus=${maxcpus},sockets=1` : `cpus=${cpus},sockets=1`;
 }
 
 const option = (name: string, value: string | undefined) => (value === undefined ? [] : [name, value]);

@@ -65,6 +65,13 @@ const changeable = {
         'portable: on every compute. auto: portable while a compute of the controller has none. At the next start. Shown unless it is auto',
     }),
   ),
+  maxcpus: orNull(
+    Type.Integer({
+      minimum: 1,
+      maximum: 255,
+      description: 'Not in GNS3 2.2: processors that a running machine may have at most. Shown when it is above 1',
+    }),
+  ),
   on_close: optional(fields.on_close),
   options: orNull(fields.options),
   platform: orNull(oneOf([...platforms, '', 'null'])),
@@ -149,6 +156,7 @@ const template: TemplateFacts = {
     ...autoStart,
     ...customAdapters,
     ...Object.fromEntries(drives),
+    maxcpus: Type.Optional(Type.Integer({ minimum: 1, maximum: 255, description: 'As of nodes' })),
     adapter_type: word(adapterTypes, 'e1000'),
     console_type: word(['telnet', 'vnc', 'spice', 'spice+agent', 'none'], 'telnet'),
     platform: word([...platforms, ''], ''),

@@ -32,6 +32,8 @@ export interface QemuProperties extends Shared, Interfaces {
   /** False: the fabric carries its links also where the kernel could. */
   kernel_path?: boolean;
   mac_address: string;
+  /** Absent: as many as `cpus`. */
+  maxcpus?: number;
   offload?: 'auto' | 'full' | 'portable';
   platform: Platform;
   /** Absolute. */
@@ -74,7 +76,7 @@ export const defaults: Readonly<Omit<QemuProperties, 'qemu_path' | 'platform' | 
 });
 
 /** Defaults of properties that GNS3's nodes do not have; a node shows them where they differ from the default. */
-const ownDefaults = { kernel_path: true, offload: 'auto' };
+const ownDefaults = { kernel_path: true, maxcpus: 1, offload: 'auto' };
 const changeableKeys = [...Object.keys(defaults), ...Object.keys(ownDefaults), 'mac_address'];
 
 /** The properties after a request: nulls, unknown and foreign keys (name, console, sums) change nothing. */
