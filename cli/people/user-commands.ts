@@ -135,8 +135,8 @@ const tokenCommand: CliCommand = {
     }
     if (options.list === true) {
       const tokens = await api.json<Static<typeof PersonalToken>[]>('GET', tokensPath);
-      printList(call, tokens, ['ID', 'NAME', 'UNTIL', 'PATH', 'PRIVILEGES'], (one) => [
-        ...[one.token_id, one.name, one.expires_at ?? ''],
+      printList(call, tokens, ['ID', 'NAME', 'UNTIL', 'LAST USED', 'PATH', 'PRIVILEGES'], (one) => [
+        ...[one.token_id, one.name, one.expires_at ?? '', one.last_used_at ?? 'never'],
         ...[one.path ?? '', one.privileges?.join(', ') ?? 'all'],
       ]);
       return 0;

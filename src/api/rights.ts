@@ -43,6 +43,8 @@ export interface Caller {
   isValid(): boolean;
   /** Registers a listener for changes of accounts and rights, where there are any. Returns its removal. */
   onChange?(listener: () => void): () => void;
+  /** Adds a project to the resource pools of the one that it is a copy of, where there are accounts. Returns its removal. */
+  joinPools?(source: string, copy: string): Promise<() => Promise<void>>;
 }
 
 /** Verifies logins. */
@@ -94,6 +96,12 @@ export function isAdministrator(caller: Caller): boolean {
   return caller.isSuperAdmin || privileges.every((privilege) => caller.may(privilege, '/'));
 }
 
+/**
+ * Begin of paths on which copies of projects are decided: `/copies/{project_id}` is granted by a right on a pool of the project, which the
+ * copy joins, or on `/projects`.
+ */
+export const copiesPath = '/copies/';
+
 /** Returns the declared right of a request. */
 export function rightOf({ route: { spec }, params }: RouteMatch): FixedRight {
   return typeof spec.right === 'function' ? spec.right(params) : spec.right;
@@ -128,7 +136,8 @@ export function requireRight(match: RouteMatch, caller: Caller): void {
   if (isHidden && !caller.may('Project.Audit', `/projects/${canonicalId(project_id)}`))
     throw fault('project_not_found', { project_id });
   if (lacking === 'administrator') throw fault('administrator_needed', {});
-  throw fault('forbidden', { ...lacking });
+  const { privilege, path } = lacking;
+  throw fault('forbidden', { privilege, path: path.startsWith(copiesPath) ? '/projects' : path });
 }
 
 /** Returns the first need that the account lacks; undefined when it may send the request. */

@@ -2,7 +2,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { fault } from '../api/faults.ts';
-import type { Authenticator, Caller } from '../api/rights.ts';
+import { type Authenticator, type Caller, copiesPath } from '../api/rights.ts';
 import { fixedId } from '../lib/fixed-id.ts';
 import type { Warn } from '../lib/set-aside.ts';
 import type { Privilege } from '../schema/privilege.ts';
@@ -11,6 +11,7 @@ import { isBcrypt } from './bcrypt.ts';
 import { decide } from './decide.ts';
 import { LoginDelays } from './login-delays.ts';
 import { Passwords, type ScryptCost } from './passwords.ts';
+import { joinPools } from './pool-copies.ts';
 import { now, type TokenRecord, type UserRecord } from './records.ts';
 import type { PeopleStore } from './store.ts';
 
@@ -40,6 +41,8 @@ export interface Login {
 export const tokenPrefix = 'pbt_';
 /** Most logins whose password is remembered; the oldest goes first. */
 const mostRemembered = 5_000;
+/** Shortest time between two notes of a token's use. */
+const useNoteMs = 600_000;
 
 export class Accounts implements Authenticator {
   readonly store: PeopleStore;
@@ -209,7 +212,16 @@ export class Accounts implements Authenticator {
     const record = this.store.tokenOf(hashOfToken(token));
     if (!record) return undefined;
     const caller = this.#callerOf(record.user_id, { token: record });
-    return caller.isValid() ? caller : undefined;
+    if (!caller.isValid()) return undefined;
+    this.#noteUse(record);
+    return caller;
+  }
+
+  /** Notes the use of a token, at most once in ten minutes. A note that cannot be written is left out. */
+  #noteUse(record: TokenRecord): void {
+    const { last_used_at = null } = record;
+    if (last_used_at !== null && Date.now() - Date.parse(`${last_used_at}Z`) < useNoteMs) return;
+    this.store.put('token', { ...record, last_used_at: now() }).catch(() => undefined);
   }
 
   /** Makes the caller of a login. The account is looked up at each use: what is changed counts at once. */
@@ -235,6 +247,7 @@ export class Accounts implements Authenticator {
         isInScope(token, privilege, path) &&
         decide(this.store.index, { userId, isSuperAdmin: isSuperAdmin() }, privilege, path).allowed,
       onChange: (listener) => this.store.onChange(listener),
+      joinPools: (source, copy) => joinPools(this.store, source, copy),
       isValid: () => {
         const user = this.findUser(userId);
         if (!user?.is_active || Date.now() >= ends) return false;
@@ -282,5 +295,6 @@ export function hashOfToken(token: string): string {
 function isInScope(token: TokenRecord | undefined, privilege: Privilege, path: string): boolean {
   if (!token) return true;
   if (token.privileges && !token.privileges.includes(privilege)) return false;
-  return token.path === null || path === token.path || path.startsWith(token.path === '/' ? '/' : `${token.path}/`);
+  const within = path.startsWith(copiesPath) ? '/projects' : path;
+  return token.path === null || within === token.path || within.startsWith(token.path === '/' ? '/' : `${token.path}/`);
 }

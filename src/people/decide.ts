@@ -3,6 +3,7 @@
  * groups only where they do not. From the full path up to `/`, the first entry whose role holds the privilege counts: it refuses, or it
  * grants when it lies on the full path or propagates. Projects in a pool follow the entries on their pools and no others.
  */
+import { copiesPath } from '../api/rights.ts';
 import type { Privilege } from '../schema/privilege.ts';
 import type { EntryRecord, GroupRecord, PoolRecord, RoleRecord } from './records.ts';
 
@@ -73,6 +74,11 @@ export function indexRights(given: {
 /** `path`: in the spelling of `/v3`, without the prefix. */
 export function decide(index: RightsIndex, subject: Subject, privilege: Privilege, path: string): RightDecision {
   if (subject.isSuperAdmin) return allowedToAll;
+  if (path.startsWith(copiesPath)) {
+    const id = path.slice(copiesPath.length);
+    const inPool = index.pools.has(id) ? decide(index, subject, privilege, `/projects/${id}`) : undefined;
+    return inPool?.allowed ? inPool : decide(index, subject, privilege, '/projects');
+  }
   const own = index.entries.get(subject.userId);
   const ofGroups = entriesOfGroups(index, subject.userId);
   const pools = path.startsWith('/projects/') ? index.pools.get(path.split('/', 3)[2] ?? '') : undefined;

@@ -1,6 +1,6 @@
 /** Explains decisions: which entry of the access list decides a request, in one sentence for each privilege. */
 import { fault } from '../api/faults.ts';
-import { findLacking, needsOf, rightOf } from '../api/rights.ts';
+import { copiesPath, findLacking, needsOf, rightOf } from '../api/rights.ts';
 import type { Route } from '../api/route.ts';
 import { RouteTable } from '../api/route-table.ts';
 import type { Privilege } from '../schema/privilege.ts';
@@ -42,7 +42,8 @@ interface Explained {
 
 function sentenceOf({ store }: Accounts, { privilege, at, by, entry }: Explained): string {
   if (by === 'superadmin') return 'A super admin may do everything.';
-  if (!entry) return `No entry with ${privilege} applies to ${at}.`;
+  const place = at.startsWith(copiesPath) ? '/projects, or to a pool of the project' : at;
+  if (!entry) return `No entry with ${privilege} applies to ${place}.`;
   const role = store.find('role', entry.role_id)?.name ?? 'unknown';
   const subject = entry.ace_type === 'user' ? 'the user' : `the group '${store.find('group', entry.group_id ?? '')?.name}'`;
   const verb = entry.allowed ? 'grants' : 'refuses';

@@ -71,6 +71,8 @@ export interface TokenRecord {
   readonly path: string | null;
   readonly created_at: string;
   readonly expires_at: string | null;
+  /** Time of its last use that was noted; absent before the first one. */
+  readonly last_used_at?: string;
 }
 
 export interface Records {
@@ -146,6 +148,7 @@ export const kinds: {
       privileges: (value) => value === null || someOf(value),
       path: textOrNull,
       expires_at: textOrNull,
+      last_used_at: (value) => value === undefined || text(value),
     },
   },
 };

@@ -176,3 +176,52 @@ test('accounts, rights and tokens survive a server that is killed', async () => 
   const asPassword = new RawClient(server.url, basic({ user: erin.user, password: token }));
   assert.equal((await asPassword.get<unknown[]>(`${hers.path}/nodes`)).length, 2);
 });
+
+test('a copy of a project joins its pools, and who may make projects in one of them may copy it', async () => {
+  const paula = { user: 'paula', password: 'paulas-password' };
+  const { user_id } = await admin.post<{ user_id: string }>('/v3/access/users', { username: paula.user, password: paula.password });
+  const pooled = await createProject(admin, { name: 'pooled' });
+  const { resource_pool_id } = await admin.post<{ resource_pool_id: string }>('/v3/pools', { name: 'of paula' });
+  const resources = `/v3/pools/${resource_pool_id}/resources`;
+  expectStatus(await admin.send(`PUT ${resources}/${pooled.id}`), 204);
+  const copier = new RawClient(server.url, basic(paula));
+  const copy = (version: string, fields: object = {}) =>
+    copier.send(`POST /${version}/projects/${pooled.id}/duplicate`, { body: { name: `copy ${version}`, ...fields } });
+  expectStatus(await copy('v3'), 403);
+  const roles = await admin.get<{ name: string; role_id: string }[]>('/v3/access/roles');
+  const role_id = roles.find(({ name }) => name === 'User')?.role_id;
+  const path = `/pools/${resource_pool_id}`;
+  await admin.post('/v3/access/acl', { ace_type: 'user', user_id, path, role_id });
+  const foreign = expectStatus(await copier.send('POST /v3/projects', { body: { name: 'outside' } }), 403);
+  assert.match(foreign.text(), /Project\.Allocate/);
+  const ids = [
+    expectStatus(await copy('v3'), 201).json<{ project_id: string }>().project_id,
+    expectStatus(await copy('v2'), 201).json<{ project_id: string }>().project_id,
+    expectStatus(await copy('v2', { name: 'chosen', project_id: userId }), 201).json<{ project_id: string }>().project_id,
+  ];
+  const seen = async () => (await copier.get<{ project_id: string }[]>('/v2/projects')).map(({ project_id }) => project_id).sort();
+  assert.deepEqual(await seen(), [pooled.id, ...ids].sort());
+  const members = async () => (await admin.get<{ resource_id: string }[]>(resources)).map(({ resource_id }) => resource_id).sort();
+  assert.deepEqual(await members(), [pooled.id, ...ids].sort());
+  // An id that is taken moves no project into the pool.
+  expectStatus(await copy('v2', { name: 'stolen', project_id: hers.id }), 409);
+  assert.deepEqual(await members(), [pooled.id, ...ids].sort());
+  expectStatus(await user.send(`GET /v2/projects/${ids[0]}`), 404);
+  copier.close();
+});
+
+test('the list of tokens says when each was used last', async () => {
+  const listed = () => user.get<{ name: string; last_used_at: string | null }[]>('/v3/access/users/me/tokens');
+  const { token } = await user.post<{ token: string; last_used_at: null }>('/v3/access/users/me/tokens', { name: 'noted' });
+  const lastUse = async () => (await listed()).find(({ name }) => name === 'noted')?.last_used_at;
+  assert.equal(await lastUse(), null);
+  const before = new Date().toISOString().slice(0, 19);
+  expectStatus(await new RawClient(server.url, { authorization: `Bearer ${token}` }).send('GET /v3/access/users/me'), 200);
+  const noted = await lastUse();
+  assert.ok(typeof noted === 'string' && noted >= before && noted <= new Date().toISOString(), String(noted));
+  // The answer to a later change means that the note is on disk, too.
+  await user.post('/v3/access/users/me/tokens', { name: 'later' });
+  await server.kill9();
+  await server.restart();
+  assert.equal(await lastUse(), noted);
+});

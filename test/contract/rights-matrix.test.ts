@@ -120,6 +120,10 @@ async function makeAccounts(accounts: Accounts): Promise<void> {
 /** Whether an account has a privilege on a path, by the words of the rules: no index, no groups. */
 function has(account: string, privilege: Privilege, path: string): boolean {
   if (account === 'boss') return true;
+  // A copy is made in the pools of its project, or beside the others.
+  const [, copied] = /^\/copies\/(.*)$/.exec(path) ?? [];
+  if (copied !== undefined)
+    return has(account, privilege, '/projects') || (copied === projects.shared && has(account, privilege, `/projects/${copied}`));
   const roleOf = (entry: EntryRecord) => Object.entries(builtinRoles).find(([name]) => fixedId(`role ${name}`) === entry.role_id);
   const own = entries.filter((one) => one.user_id === `user ${account}` && roleOf(one)?.[1].privileges.includes(privilege));
   if (`${path}/`.startsWith(`/projects/${projects.shared}/`)) return own.some((one) => one.path === `/pools/${pool}`);

@@ -1,4 +1,5 @@
 /** Rights that several routes of both generations share. */
+import { randomUUID } from 'node:crypto';
 import { fault } from '../../api/faults.ts';
 import { type FixedRight, isAdministrator, type Need, requirePrivilege } from '../../api/rights.ts';
 import type { Call, Method } from '../../api/route.ts';
@@ -15,8 +16,29 @@ export const anyChange: readonly Need[] = [
   'Drawing.Modify',
 ];
 
-/** Right to make a project out of another. */
-export const copyRight: readonly Need[] = ['Project.Audit', 'Project.Allocate /projects'];
+/** Right to copy a project: the copy joins its pools. */
+export const copyRight: readonly Need[] = ['Project.Audit', 'Project.Allocate /copies/{project_id}'];
+
+/**
+ * Makes a copy of a project, which joins its pools: an id that was chosen here before there is one, so that no one sees it who may not.
+ */
+export async function makeCopy<T>(
+  { caller }: { readonly caller?: Call['caller'] },
+  { of, given }: { readonly of: string; readonly given: string | null | undefined },
+  make: (id: string) => Promise<T>,
+): Promise<T> {
+  if (given) {
+    const made = await make(given);
+    await caller?.joinPools?.(of, given);
+    return made;
+  }
+  const id = randomUUID();
+  const leave = await caller?.joinPools?.(of, id);
+  return make(id).catch(async (error: unknown) => {
+    await leave?.();
+    throw error;
+  });
+}
 
 /** Checks that an account may see the project that a request answers with. @throws forbidden */
 export function requireVisible(call: Pick<Call, 'caller'>, project: KnownProject | undefined): void {

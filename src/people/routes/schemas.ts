@@ -136,6 +136,7 @@ const personalToken = {
   path: textOrNull,
   created_at: text,
   expires_at: textOrNull,
+  last_used_at: textOrNull,
 };
 export const PersonalToken = Type.Object(personalToken, named('PersonalToken'));
 export const NewPersonalToken = Type.Object({ ...personalToken, token: text }, named('NewPersonalToken'));

@@ -265,8 +265,8 @@ export function userObject({ hash: _, token_version: __, ...user }: UserRecord):
   return user;
 }
 
-function tokenObject({ hash: _, user_id: __, ...token }: TokenRecord): Omit<TokenRecord, 'hash' | 'user_id'> {
-  return token;
+function tokenObject({ hash: _, user_id: __, last_used_at, ...token }: TokenRecord) {
+  return { ...token, last_used_at: last_used_at ?? null };
 }
 
 /** Longest form of a login, bytes. */

@@ -42,8 +42,9 @@ describe('the recording of GNS3 3.0.6', () => {
       assert.ok([...sections, ...accountSections].includes(row.section) && row.reason, JSON.stringify(row));
   });
 
-  it('differs no more than it does, but where GNS3 fails', () => {
-    assert.ok(divergences.filter(({ gns3 }) => gns3 !== 500).length <= 69);
+  it('differs in at most 60 statuses beside those of GNS3 3.1, and failures of GNS3', () => {
+    const others = divergences.filter(({ gns3, reason }) => gns3 !== 500 && !reason.includes('GNS3 3.1'));
+    assert.ok(others.length <= 60, String(others.length));
   });
 });
 
@@ -59,7 +60,13 @@ describe('the recording of GNS3 3.0.6, with accounts', () => {
       config: {
         Qemu: { acceleration: 'off' },
         // GNS3 allows every port of the own machine.
-        Server: { auth: true, user: login.username, password: login.password, allowed_origins: 'http://localhost:4200' },
+        Server: {
+          auth: true,
+          user: login.username,
+          password: login.password,
+          allowed_origins: 'http://localhost:4200',
+          remote_duplicate: true,
+        },
       },
     });
     client = new RawClient(server.url);

@@ -16,7 +16,7 @@ import { invertChange } from '../../log/actions/actions.ts';
 import { topologyOf } from '../../log/project-state.ts';
 import { checkRequested } from '../../model/requested-properties.ts';
 import type { KnownProject } from '../../projects/project.ts';
-import { anyChange, copyRight, requireHostAccess, requireVisible } from '../common-rights.ts';
+import { anyChange, copyRight, makeCopy, requireHostAccess, requireVisible } from '../common-rights.ts';
 import { warnOfUnmet } from './unmet-wishes.ts';
 
 const count = Type.Integer({ minimum: 0 });
@@ -136,7 +136,11 @@ function stateRoutes(controller: Controller): Route[] {
       },
       async ({ path, body, ...call }) => {
         requireHostAccess(call, body.path);
-        return (await controller.duplicate(path.project_id, body)).object;
+        const of = projects.get(path.project_id).id;
+        const copy = await makeCopy(call, { of, given: body.project_id }, (project_id) =>
+          controller.duplicate(of, { ...body, project_id }),
+        );
+        return copy.object;
       },
     ),
     route(

@@ -1,8 +1,9 @@
-import { type Route, route } from '../../../api/route.ts';
+import { type Call, type Route, route } from '../../../api/route.ts';
 import { Project } from '../../../schema/project.ts';
 import { Snapshot, SnapshotCreate, SnapshotFork, SnapshotRestore } from '../../../schema/snapshot.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
+import type { KnownProject } from '../../projects/project.ts';
 import { copyRight } from '../common-rights.ts';
 
 export function snapshotRoutes(controller: Controller): Route[] {
@@ -45,6 +46,16 @@ export function snapshotRoutes(controller: Controller): Route[] {
   ];
 }
 
+/** Adds copies of a project to its pools. */
+async function joined(
+  { caller }: { readonly caller?: Call['caller'] },
+  of: string,
+  copies: readonly KnownProject[],
+): Promise<object[]> {
+  for (const { id } of copies) await caller?.joinPools?.(of, id);
+  return copies.map(({ object }) => object);
+}
+
 function forkRoutes(controller: Controller): Route[] {
   return [
     route(
@@ -58,7 +69,10 @@ function forkRoutes(controller: Controller): Route[] {
         reply: Type.Array(Project),
         own: true,
       },
-      async ({ path, body }) => (await controller.fork(path.project_id, path.snapshot_id, body)).map(({ object }) => object),
+      async ({ path, body, ...call }) => {
+        const { id } = controller.projects.get(path.project_id);
+        return joined(call, id, await controller.fork(id, path.snapshot_id, body));
+      },
     ),
     route(
       'POST /v2/projects/{project_id}/fork',
@@ -71,7 +85,10 @@ function forkRoutes(controller: Controller): Route[] {
         reply: Type.Array(Project),
         own: true,
       },
-      async ({ path, body }) => (await controller.forkNow(path.project_id, body)).map(({ object }) => object),
+      async ({ path, body, ...call }) => {
+        const { id } = controller.projects.get(path.project_id);
+        return joined(call, id, await controller.forkNow(id, body));
+      },
     ),
   ];
 }

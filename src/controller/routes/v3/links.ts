@@ -43,7 +43,10 @@ export function linkRoutes(controller: Controller, twin: DeclareTwin): Route[] {
     ]),
     twin('POST /v3/projects/{project_id}/links', 'POST /v2/projects/{project_id}/links', {
       body: LinkCreate,
-      request: withKnownFilters,
+      request: (call) => {
+        requirePorts(controller, call);
+        return withKnownFilters(call);
+      },
     }),
     twin('PUT /v3/projects/{project_id}/links/{link_id}', `PUT ${link}`, {
       status: 200,
@@ -57,6 +60,16 @@ export function linkRoutes(controller: Controller, twin: DeclareTwin): Route[] {
     resetRoute(controller),
     uplinkRoute(controller),
   ];
+}
+
+/** Checks the ports before anything else, also those of a link between two ports of one node. @throws port_not_found */
+function requirePorts({ projects }: Controller, { path, body }: Call): void {
+  const live = projects.find((path as { project_id: string }).project_id)?.liveNow;
+  for (const { node_id, adapter_number, port_number } of (body as { readonly nodes: readonly LinkEnd[] }).nodes) {
+    const node = live?.nodes.find(node_id);
+    if (node && !node.findPort(adapter_number, port_number))
+      throw fault('port_not_found', { adapter_number, port_number, name: node.entry.name });
+  }
 }
 
 /** Drops filters that are not known, as other keys. */

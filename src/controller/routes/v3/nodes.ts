@@ -4,7 +4,15 @@ import { type Call, type Route, route } from '../../../api/route.ts';
 import { kinds } from '../../../emulators/kinds.ts';
 import { named, nullable, oneOf, TcpPort } from '../../../schema/common.ts';
 import type { Link } from '../../../schema/link.ts';
-import { consoleTypes, type Node, Node as NodeReply, NodeRequest, type NodeType, NodeUpdate } from '../../../schema/node.ts';
+import {
+  consoleTypes,
+  type Node,
+  Node as NodeReply,
+  NodeRequest,
+  type NodeType,
+  NodeUpdate,
+  nodeTypes,
+} from '../../../schema/node.ts';
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import { knownProperties } from '../../model/known-properties.ts';
@@ -194,10 +202,13 @@ interface DiskPath {
   readonly disk_name: string;
 }
 
+/** Types with a limit of processors, which `/v3` always shows. */
+export const hasMaxCpus: ReadonlySet<NodeType> = new Set(nodeTypes.filter((type) => knownProperties(type).has('maxcpus')));
+
 /** Returns a node as `/v3` shows it: its auxiliary console is a field of its own. */
 export function nodeOf(node: Node): object {
   const { aux = null, aux_type = null } = node.properties;
-  return { ...node, aux, aux_type };
+  return { ...node, ...(hasMaxCpus.has(node.node_type) && { properties: { maxcpus: 1, ...node.properties } }), aux, aux_type };
 }
 
 interface NodeBody {

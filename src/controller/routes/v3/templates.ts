@@ -11,6 +11,7 @@ import type { Controller } from '../../controller.ts';
 import type { ImageLibrary } from '../../library/image-library.ts';
 import { imageProperties } from '../../model/node-images.ts';
 import { checkRequested } from '../../model/requested-properties.ts';
+import { hasMaxCpus } from './nodes.ts';
 import type { DeclareTwin } from './twins.ts';
 
 const { name: _name, strict: _strict, ...use } = TemplateUse.properties;
@@ -64,6 +65,7 @@ function changeRoutes({ templates, settings }: Controller, images: ImageLibrary)
     properties: Readonly<Record<string, unknown>>,
   ) => {
     checkRequested({ node_type, properties }, settings);
+    if (properties.ram === 0) throw fault('invalid_request', { reason: 'ram must be above 0' });
     await images.requireImages({ node_type, compute_id, properties });
   };
   return [
@@ -137,7 +139,12 @@ function extrasOf({ version, tags }: { version: string | null | undefined; tags:
 
 /** Returns a template as `/v3` shows it. */
 export function templateOf(template: Template, templates: Templates): object {
-  return { version: null, ...template, ...templates.detailsOf(template.template_id) };
+  return {
+    version: null,
+    ...(hasMaxCpus.has(template.template_type) && { maxcpus: 1 }),
+    ...template,
+    ...templates.detailsOf(template.template_id),
+  };
 }
 
 /** Keys of every template; a type has more. */
