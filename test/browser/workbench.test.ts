@@ -46,19 +46,6 @@ describe('the dock', () => {
   });
 });
 
-describe('the gallery of appliances', () => {
-  it('that a lab’s palette opens has a way back to the lab', async () => {
-    await page
-      .getByRole('link', { name: 'More appliances' })
-      .or(page.getByRole('button', { name: 'More appliances' }))
-      .click();
-    await page.getByRole('heading', { name: 'Appliances' }).waitFor();
-    await page.getByRole('link', { name: 'Back to Lab' }).click();
-    await page.waitForURL(address);
-    await canvas(page).node('PC1').waitFor();
-  });
-});
-
 describe('a capture in the dock', () => {
   it('shows protocol and info of each packet beside an open one', async () => {
     await client.post(`${project.path}/links/${link_id}/start_capture`, { capture_file_name: 'one.pcap' });

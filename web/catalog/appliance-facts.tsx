@@ -1,16 +1,18 @@
 /** Facts about an appliance: its maker, its purpose, its documents. */
 
-import type { Appliance } from '../../src/schema/appliance.ts';
+import { type Appliance, kindOf } from '../../src/schema/appliance.ts';
+import { type App, useApp } from '../state/app.ts';
 import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { webAddress } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
 
 export function ApplianceFacts({ appliance }: { readonly appliance: Appliance }) {
-  const { symbol, vendor_name, description, usage, availability, product_url, documentation_url } = appliance;
+  const app = useApp();
+  const { vendor_name, description, usage, availability, product_url, documentation_url } = appliance;
   const { wizard } = catalogTexts;
   return (
     <div class="appliance-facts">
-      {symbol && <DeviceSymbol symbol={symbol} size={40} />}
+      <DeviceSymbol symbol={symbolOf(app, appliance)} size={40} />
       <div>
         <p>{description}</p>
         {usage && <p class="usage">{usage}</p>}
@@ -23,6 +25,12 @@ export function ApplianceFacts({ appliance }: { readonly appliance: Appliance })
       </div>
     </div>
   );
+}
+
+/** The symbol of the nodes: without one of its own, that of their kind. */
+export function symbolOf({ server }: App, appliance: Appliance): string {
+  const kinds = server.kinds.value;
+  return appliance.symbol ?? kinds.get(kindOf(appliance, kinds.keys()) ?? '')?.symbol ?? ':/symbols/computer.svg';
 }
 
 /** Opens in another window: uploads and forms stay. */

@@ -37,6 +37,8 @@ interface WizardProps {
   /** Images that were dropped with it. */
   readonly files?: readonly File[];
   readonly created?: (template: Template) => unknown;
+  /** Whether `created` adds a node. */
+  readonly addsNode?: boolean;
 }
 
 export function ApplianceWizard({ appliance, ...props }: WizardProps) {
@@ -106,7 +108,7 @@ function useWizard({ appliance, kind, files = [] }: KnownProps) {
 }
 
 function Wizard(props: KnownProps) {
-  const { appliance, kind, close, created } = props;
+  const { appliance, kind, close, created, addsNode } = props;
   const app = useApp();
   const wizard = catalogTexts.wizard;
   const { versions, computeId, versionName, version, needed, accept, intake, offer } = useWizard(props);
@@ -130,7 +132,7 @@ function Wizard(props: KnownProps) {
       {missing.length > 0 && <small class="grow">{wizard.lacks(missing.length)}</small>}
       <Button onClick={close}>{texts.cancel}</Button>
       <Button kind="primary" submit disabled={!isReady}>
-        {wizard.create}
+        {addsNode ? wizard.createAndAdd : wizard.create}
       </Button>
     </>
   );
@@ -152,11 +154,11 @@ function Wizard(props: KnownProps) {
         )}
         <ComputeField computeId={computeId} />
       </div>
-      <NeededFiles section={sectionOf(appliance, kind, version.value)} needed={needed.value} offer={offer} />
+      <NeededFiles section={sectionOf(appliance, kind, version.value)} needed={needed.value} offer={offer} intake={intake} />
       {missing.length > 0 && (
         <FilePicker label={wizard.drop} multiple onPick={(file) => void intake.take(file)} hint={catalogTexts.dropHint} />
       )}
-      <ArrivalList intake={intake} unknown={unknown} />
+      <ArrivalList intake={intake} shown={needed.value.map(({ image }) => image.filename)} unknown={unknown} />
     </Dialog>
   );
 }

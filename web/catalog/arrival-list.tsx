@@ -7,12 +7,14 @@ import type { Arrival, ImageIntake } from './image-intake.ts';
 
 interface ArrivalListProps {
   readonly intake: ImageIntake;
+  /** Names of images whose arrivals are shown elsewhere. */
+  readonly shown?: readonly string[];
   /** Renders the offers for an image that no appliance knows. */
   readonly unknown?: (arrival: Arrival) => ComponentChildren;
 }
 
-export function ArrivalList({ intake, unknown }: ArrivalListProps) {
-  const list = intake.arrivals.value;
+export function ArrivalList({ intake, shown = [], unknown }: ArrivalListProps) {
+  const list = intake.arrivals.value.filter(({ target }) => target === undefined || !shown.includes(target));
   if (list.length === 0) return null;
   return (
     <ul class="plain-list arrivals" aria-live="polite">
@@ -24,19 +26,23 @@ export function ArrivalList({ intake, unknown }: ArrivalListProps) {
           </span>
           <ArrivalState arrival={arrival} />
           {arrival.phase === 'unknown' && unknown?.(arrival)}
-          <Button
-            icon="close"
-            kind="quiet"
-            label={catalogTexts.intake.cancel(arrival.name)}
-            onClick={() => intake.remove(arrival.id)}
-          />
+          <CancelArrival arrival={arrival} intake={intake} />
         </li>
       ))}
     </ul>
   );
 }
 
-function ArrivalState({ arrival: { phase, part, message, md5sum } }: { readonly arrival: Arrival }) {
+interface OneArrival {
+  readonly arrival: Arrival;
+  readonly intake: ImageIntake;
+}
+
+export const CancelArrival = ({ arrival: { id, name }, intake }: OneArrival) => (
+  <Button icon="close" kind="quiet" label={catalogTexts.intake.cancel(name)} onClick={() => intake.remove(id)} />
+);
+
+export function ArrivalState({ arrival: { phase, part, message, md5sum } }: { readonly arrival: Arrival }) {
   if (phase === 'reading' || phase === 'sending' || phase === 'fetching')
     return <Progress label={catalogTexts.intake[phase]} part={part} />;
   if (phase === 'failed')

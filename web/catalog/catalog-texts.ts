@@ -52,6 +52,7 @@ export const catalogTexts = {
     unpack: (compression: string) => `unpack it (${compression}) before you drop it here`,
     drop: 'the image files',
     create: 'Create template',
+    createAndAdd: 'Create template and add a node',
     created: (name: string) => `Created the template “${name}”`,
     useAs: (name: string) => `Use ${name} as`,
     use: 'Use it',

@@ -21,7 +21,7 @@ async function takeFile(app: App, project: ProjectState, file: File, at: Point):
   const created = ({ template_id }: Template) => addNode(app, project, template_id, at);
   const appliance = await takeApplianceFile(app, file);
   if (appliance) {
-    app.dialogs.show((close) => <ApplianceWizard appliance={appliance} close={close} created={created} />);
+    app.dialogs.show((close) => <ApplianceWizard appliance={appliance} close={close} created={created} addsNode />);
     return;
   }
   app.toasts.show('info', catalogTexts.dropped.reading(file.name));
@@ -29,7 +29,7 @@ async function takeFile(app: App, project: ProjectState, file: File, at: Point):
   const found = findByChecksum(app, appliances, md5sum);
   if (found) {
     const { appliance: known } = found;
-    app.dialogs.show((close) => <ApplianceWizard appliance={known} files={[file]} close={close} created={created} />);
+    app.dialogs.show((close) => <ApplianceWizard appliance={known} files={[file]} close={close} created={created} addsNode />);
     return;
   }
   const kind = await kindByContent(app, file);

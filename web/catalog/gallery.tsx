@@ -2,12 +2,14 @@
 import './catalog.css';
 import { type Signal, useSignal } from '@preact/signals';
 import { type Appliance, kindOf } from '../../src/schema/appliance.ts';
+import type { Template } from '../../src/schema/template.ts';
 import { type App, useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { ChoiceField } from '../ui/field.tsx';
 import { FilePicker } from '../ui/file-picker.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { symbolOf } from './appliance-facts.tsx';
 import { ApplianceWizard } from './appliance-wizard.tsx';
 import { type Catalog, findByChecksum, useCatalog } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
@@ -17,7 +19,12 @@ import { takeApplianceFile } from './take-appliance.ts';
 
 const any = '';
 
-export function Gallery() {
+interface GalleryProps {
+  /** Adds a node of a template that was made here. */
+  readonly addNode?: (template: Template) => unknown;
+}
+
+export function Gallery({ addNode }: GalleryProps) {
   const app = useApp();
   const catalog = useCatalog(app, 'local');
   const filters = { text: useSignal(''), category: useSignal(any), vendor: useSignal(any), kind: useSignal(any) };
@@ -33,7 +40,13 @@ export function Gallery() {
   );
   const open = (appliance: Appliance, files: readonly File[] = []) =>
     app.dialogs.show((close) => (
-      <ApplianceWizard appliance={appliance} files={files} close={close} created={() => catalog.readImages()} />
+      <ApplianceWizard
+        appliance={appliance}
+        files={files}
+        close={close}
+        created={addNode ?? (() => catalog.readImages())}
+        addsNode={addNode !== undefined}
+      />
     ));
   return (
     <>
@@ -52,6 +65,7 @@ export function Gallery() {
           <Card
             key={appliance.name}
             appliance={appliance}
+            symbol={symbolOf(app, appliance)}
             readiness={readinessOf(app, appliance, catalog.images.value)}
             open={() => open(appliance)}
           />
@@ -132,16 +146,17 @@ function Filters({ all, kinds, text, category, vendor, kind }: FiltersProps) {
 
 interface CardProps {
   readonly appliance: Appliance;
+  readonly symbol: string;
   readonly readiness: Readiness;
   readonly open: () => void;
 }
 
-function Card({ appliance: { name, vendor_name, category, symbol, description }, readiness, open }: CardProps) {
+function Card({ appliance: { name, vendor_name, category, description }, symbol, readiness, open }: CardProps) {
   const label = readiness.state === 'needs' ? catalogTexts.needs(readiness.count) : catalogTexts.badge[readiness.state];
   return (
     <li>
       <button type="button" class="appliance-card" onClick={open}>
-        {symbol && <DeviceSymbol symbol={symbol} size={40} />}
+        <DeviceSymbol symbol={symbol} size={40} />
         <span class="appliance-name">
           <strong>{name}</strong>
           <small>

@@ -36,6 +36,8 @@ export interface Arrival {
   readonly name: string;
   /** Bytes; undefined while it is unknown. */
   readonly size: number | undefined;
+  /** Name of the image that it becomes, once it is known. */
+  readonly target?: string;
   /** `unknown`: it waits for a target. */
   readonly phase: 'reading' | 'unknown' | 'sending' | 'fetching' | 'done' | 'failed';
   /** 0 to 1, of the phase; undefined while it is unknown. */
@@ -85,7 +87,7 @@ export class ImageIntake {
   /** Has the server download an image. Resolves when it is stored or failed. */
   async download({ nodeType, size, ...wanted }: ImageUrl): Promise<void> {
     const { filename, md5sum = '' } = wanted;
-    const id = this.#add({ name: filename, size, phase: 'fetching', part: undefined, md5sum, message: '' });
+    const id = this.#add({ name: filename, size, target: filename, phase: 'fetching', part: undefined, md5sum, message: '' });
     const { api, computeId, stored } = this.#options;
     await this.#attempt(id, async (signal) => {
       let last: DownloadLine = {};
@@ -122,6 +124,7 @@ export class ImageIntake {
     const arrival = this.arrivals.peek().find((one) => one.id === id);
     const file = this.#files.get(id);
     if (!arrival || !file) return;
+    this.#change(id, { target: target.filename });
     const { api, computeId, stored } = this.#options;
     const path = imagesPath(computeId(), target.nodeType);
     const here = await findStored(api, path, { filename: target.filename, md5sum: arrival.md5sum });

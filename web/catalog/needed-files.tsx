@@ -5,8 +5,10 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/progress.tsx';
 import { OutLink } from './appliance-facts.tsx';
+import { ArrivalState, CancelArrival } from './arrival-list.tsx';
 import { type ImageState, isPresent } from './catalog.ts';
 import { catalogTexts } from './catalog-texts.ts';
+import type { ImageIntake } from './image-intake.ts';
 
 export interface NeededFile {
   readonly image: ApplianceImage;
@@ -25,9 +27,11 @@ interface NeededFilesProps {
   /** Properties of the template. */
   readonly section: Readonly<Record<string, unknown>>;
   readonly needed: readonly NeededFile[];
+  /** Images on their way: those of a file are shown in its row. */
+  readonly intake: ImageIntake;
 }
 
-export function NeededFiles({ section: { image }, needed, offer }: NeededFilesProps) {
+export function NeededFiles({ section: { image }, needed, offer, intake }: NeededFilesProps) {
   const { wizard } = catalogTexts;
   if (needed.length === 0) {
     return <p class="empty">{typeof image === 'string' ? wizard.pulled(image) : wizard.noFiles}</p>;
@@ -37,17 +41,28 @@ export function NeededFiles({ section: { image }, needed, offer }: NeededFilesPr
       <h3>{wizard.files}</h3>
       <ul class="plain-list needed-files">
         {needed.map((one) => (
-          <NeededRow key={one.image.filename} {...one} download={isPresent(one.state) ? undefined : offer(one.image)} />
+          <NeededRow
+            key={one.image.filename}
+            {...one}
+            intake={intake}
+            download={isPresent(one.state) ? undefined : offer(one.image)}
+          />
         ))}
       </ul>
     </section>
   );
 }
 
-function NeededRow({ image, state, download }: NeededFile & { readonly download: OfferedDownload | undefined }) {
+interface NeededRowProps extends NeededFile {
+  readonly intake: ImageIntake;
+  readonly download: OfferedDownload | undefined;
+}
+
+function NeededRow({ image, state, intake, download }: NeededRowProps) {
   const { wizard } = catalogTexts;
   const { filename, filesize, md5sum, download_url, direct_download_url, compression } = image;
   const isHere = isPresent(state);
+  const arrival = intake.arrivals.value.findLast(({ target }) => target === filename);
   return (
     <li class={isHere ? 'here' : 'missing'}>
       <Icon name={isHere ? 'check' : 'upload'} />
@@ -61,7 +76,9 @@ function NeededRow({ image, state, download }: NeededFile & { readonly download:
             <OutLink href={download_url} label={wizard.get} />
           </small>
         )}
+        {arrival && <ArrivalState arrival={arrival} />}
       </span>
+      {arrival && arrival.phase !== 'done' && <CancelArrival arrival={arrival} intake={intake} />}
       {download && (
         <Button title={wizard.downloadNamed(filename)} disabled={download.isRunning} onClick={download.start}>
           {wizard.download}

@@ -5,7 +5,10 @@ import { texts } from '../texts.ts';
 import { Lazy } from '../ui/lazy.tsx';
 import { TopBar } from './top-bar.tsx';
 
-const loadGallery = async () => (await import('../catalog/gallery.tsx')).Gallery;
+const loadGallery = async () => {
+  const { Gallery } = await import('../catalog/gallery.tsx');
+  return () => <Gallery />;
+};
 const loadImages = async () => (await import('../catalog/image-manager.tsx')).ImageManager;
 
 export const AppliancesPage = () => <CatalogPage title={texts.appliances} load={loadGallery} />;

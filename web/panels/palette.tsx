@@ -8,10 +8,13 @@ import { texts } from '../texts.ts';
 import { DeviceSymbol } from '../ui/device-symbol.tsx';
 import { focusCanvas, moveFocus } from '../ui/focus.ts';
 import { Icon } from '../ui/icon.tsx';
+import { showLazily } from '../ui/lazy.tsx';
 import { findingsOf, useFindings } from './doctor.tsx';
 
 export function Palette() {
-  const { server } = useApp();
+  const app = useApp();
+  const { server } = app;
+  const project = useProject();
   const search = useSignal('');
   const wanted = search.value.trim().toLowerCase();
   const isUsed = useSignal(false);
@@ -28,6 +31,11 @@ export function Palette() {
   const shown = server.templates.all.value.filter(({ name, template_type }) =>
     `${name} ${template_type}`.toLowerCase().includes(wanted),
   );
+  const openGallery = () =>
+    showLazily(app, async () => {
+      const { GallerySheet } = await import('../catalog/gallery-sheet.tsx');
+      return (close) => <GallerySheet project={project} close={close} />;
+    });
   const own = shown.filter(({ builtin }) => !builtin);
   const builtIn = shown.filter(({ builtin }) => builtin);
   return (
@@ -45,9 +53,9 @@ export function Palette() {
         {shown.length === 0 && <p class="empty">{texts.nothingFound(search.value)}</p>}
       </div>
       <nav class="palette-foot" aria-label={texts.catalogViews}>
-        <a href="/appliances">
+        <button type="button" onClick={openGallery}>
           <Icon name="plus" /> {texts.moreAppliances}
-        </a>
+        </button>
         <a href="/templates">
           <Icon name="edit" /> {texts.editTemplates}
         </a>
