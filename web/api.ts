@@ -47,13 +47,18 @@ export interface Api {
   socket(path: string): Promise<string>;
 }
 
+/** The name under which changes are recorded; empty: the account, else the browser. UTF-8 in the characters that headers may have. */
+export const sender = { name: '' };
+const senderHeader = (): Record<string, string> =>
+  sender.name === '' ? {} : { 'x-patchbay-client': String.fromCharCode(...new TextEncoder().encode(sender.name)) };
+
 /**
  * Sends a request. A browser ends all that are under way when the host's network changes, such as by a new interface: those that may be
  * repeated are sent once more. @throws ApiError; status 0 when the server could not be reached
  */
 async function call(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   // The browser would show a file that was replaced a moment ago from its cache.
-  const fresh = { method, cache: 'no-store' } as const;
+  const fresh = { method, cache: 'no-store', headers: senderHeader() } as const;
   const init: RequestInit = { ...fresh, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) };
   let isRepeated = false;
   const repeat = (error: unknown) => {

@@ -180,6 +180,7 @@ export const texts = {
     yes: 'Delete template',
   }),
   images: 'Images',
+  remedies: { image: 'Add the image…', startAgain: 'Start again' },
   appliances: 'Appliances',
   catalogViews: 'Templates and images',
   imageFile: 'an image file',
@@ -330,9 +331,9 @@ export const texts = {
   askRevert: (verb: 'undo' | 'redo', step: StepPreview) => ({
     title: `${verb === 'undo' ? 'Undo' : 'Redo'} a change of ${countsOf(step)}?`,
     text: [
-      step.deletes > 0 && `${plural(step.deletes, 'item is', 'items are')} deleted.`,
+      `${plural(step.running, 'running node is', 'running nodes are')} deleted, and what is in ${step.running === 1 ? 'its' : 'their'} memory is lost.`,
       step.restores > 0 && `${plural(step.restores, 'item is', 'items are')} restored.`,
-      verb === 'undo' && 'Redo reverts this.',
+      verb === 'undo' && 'Redo restores all else.',
     ]
       .filter(Boolean)
       .join(' '),

@@ -205,7 +205,7 @@ function identityOf({ headers, caller }: FastifyRequest): Requester {
     get by() {
       const said = headers[clientHeader];
       const text =
-        (Array.isArray(said) ? said[0] : said) || account || userOf(headers.authorization) || headers['user-agent'] || '';
+        utf8Of(Array.isArray(said) ? said[0] : said) || account || userOf(headers.authorization) || headers['user-agent'] || '';
       const shown = text
         .replace(/\p{Cc}/gu, ' ')
         .trim()
@@ -213,6 +213,12 @@ function identityOf({ headers, caller }: FastifyRequest): Requester {
       return shown === '' ? null : shown;
     },
   };
+}
+
+/** Node reads headers as Latin-1: a text that is UTF-8 is taken as that. */
+function utf8Of(header = ''): string {
+  const text = Buffer.from(header, 'latin1').toString('utf8');
+  return text.includes('\uFFFD') ? header : text;
 }
 
 /** The user name of HTTP Basic; its password was checked before. */

@@ -7,11 +7,28 @@ const Step = Type.Integer({
   description: 'The changes of one request are one step, named for the seq of the first of them',
 });
 
+/** Bounds of what an entry says about its change. */
+export const fieldLimits = { fields: 12, characters: 200 } as const;
+
+const value = (description: string) => Type.Unknown({ description });
+export const FieldChange = Type.Object(
+  {
+    field: Type.String({ description: 'Name of the field; of an object the member too: properties.ram, filters.delay' }),
+    from: value('Value before; null: none. Of a long text, list or object the beginning of it, or of its JSON'),
+    to: value('Value after, likewise'),
+  },
+  named('FieldChange'),
+);
+export type FieldChange = Static<typeof FieldChange>;
+
 export const HistoryEntry = Type.Object(
   {
     action: Type.String({ description: 'Action as in notifications: node.created, link.updated, …' }),
     at: Type.String({ description: 'ISO 8601, UTC' }),
     by: nullable(Type.String({ description: 'The requester: X-Patchbay-Client, else the user, else the User-Agent' })),
+    fields: Type.Array(FieldChange, {
+      description: `Changed fields of an update, at most ${fieldLimits.fields}; empty for other actions`,
+    }),
     id: Type.String({ description: 'Id of the node, link, drawing or project' }),
     inverts: nullable(Type.Integer({ description: 'The step that this one reverted' })),
     name: nullable(Type.String({ description: 'Name of the node or project' })),
@@ -35,6 +52,7 @@ export const StepPreview = Type.Object(
     drawings: count('Drawings that are deleted, restored or changed'),
     deletes: count('Objects that are deleted'),
     restores: count('Objects that are restored'),
+    running: count('Running nodes that are deleted: their memory is lost; without nodes that always run'),
   },
   named('StepPreview'),
 );

@@ -95,6 +95,56 @@ describe('history', () => {
     expectFault(await client.send(`POST ${project.path}/undo`), 403);
   });
 
+  it('names an author in UTF-8 or Latin-1', async () => {
+    const project = await createProject(client);
+    for (const [name, encoding] of [
+      ['Ада', 'utf8'],
+      ['André', 'utf8'],
+      ['André', 'latin1'],
+    ] as const) {
+      const headers = { 'x-patchbay-client': Buffer.from(name, encoding).toString('latin1') };
+      await client.send(`POST ${project.path}/drawings`, { raw: Buffer.from('{}'), headers });
+      assert.equal((await historyOf(project, '?limit=1')).entries[0]?.by, name);
+    }
+  });
+
+  it('says which fields a change changed, from what to what, in bounds', async () => {
+    const project = await createProject(client);
+    const nodes = [
+      await createNode(client, project, 'qemu', { name: 'A' }),
+      await createNode(client, project, 'qemu', { name: 'B' }),
+    ];
+    const [one, other] = nodes as [NodeBody, NodeBody];
+    const link = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: [end(one), end(other)] });
+    const lastFields = async () => (await historyOf(project, '?limit=1')).entries[0]?.fields;
+    assert.deepEqual(await lastFields(), []);
+    const usage = 'u'.repeat(5_000);
+    await client.put(`${project.path}/nodes/${one.node_id}`, { name: 'Edge', x: 7, properties: { ram: 96, usage } });
+    assert.deepEqual(await lastFields(), [
+      { field: 'label.text', from: 'A', to: 'Edge' },
+      { field: 'name', from: 'A', to: 'Edge' },
+      { field: 'properties.ram', from: one.properties?.ram, to: 96 },
+      { field: 'properties.usage', from: '', to: `${'u'.repeat(200)}…` },
+      { field: 'x', from: one.x, to: 7 },
+    ]);
+    await client.put(`${project.path}/links/${link.link_id}`, { filters: { delay: [20, 0] } }, 201);
+    await client.put(`${project.path}/links/${link.link_id}`, { filters: { delay: [40, 5], packet_loss: [2] } }, 201);
+    assert.deepEqual(await lastFields(), [
+      { field: 'filters.delay', from: [20, 0], to: [40, 5] },
+      { field: 'filters.packet_loss', from: null, to: [2] },
+    ]);
+    const undone = await undo(project);
+    assert.deepEqual(undone.changes[0]?.fields[0], { field: 'filters.delay', from: [40, 5], to: [20, 0] });
+    const names = Array.from({ length: 20 }, (_, number) => ({ name: `V${number}`, value: 'x'.repeat(100) }));
+    await client.put(project.path, { variables: names, scene_width: 3000 });
+    const fields = await lastFields();
+    assert.deepEqual(
+      fields?.map(({ field }) => field),
+      ['scene_width', 'variables'],
+    );
+    assert.equal(String(fields?.[1]?.to).length, 201);
+  });
+
   it('has nothing to undo in a new project, and reports a concurrent change', async () => {
     const project = await createProject(client);
     expectFault(await client.send(`POST ${project.path}/undo`), 409, /nothing to undo/);

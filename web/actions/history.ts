@@ -1,13 +1,10 @@
-/** Undo and redo. A step that changes much is reverted only after confirmation. */
-import type { History, StepPreview } from '../../src/schema/history.ts';
+/** Undo and redo. Only a step that deletes running machines is reverted after a question: redo restores all else. */
+import type { History } from '../../src/schema/history.ts';
 import type { App } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { type Action, inProject } from './action.ts';
-
-/** Counts up to which a step is reverted without a question: the result is in sight, and can be reverted in turn. */
-const unasked = { changes: 20, deletedOrRestored: 5 };
 
 const maker = (verb: 'undo' | 'redo', keys: readonly string[]): Action => ({
   id: verb,
@@ -25,12 +22,8 @@ async function revert(app: App, project: ProjectState, verb: 'undo' | 'redo'): P
   await project.moves.settled();
   const { preview } = await app.api.get<History>(`${project.path}/history?limit=1`);
   const step = preview[verb];
-  if (step && isLarge(step) && !(await ask(app, texts.askRevert(verb, step)))) return;
+  if (step && step.running > 0 && !(await ask(app, texts.askRevert(verb, step)))) return;
   await app.api.post(`${project.path}/${verb}`, step ? { step: step.step } : undefined);
-}
-
-function isLarge({ nodes, links, drawings, deletes, restores }: StepPreview): boolean {
-  return nodes + links + drawings > unasked.changes || deletes + restores > unasked.deletedOrRestored;
 }
 
 export const undo = maker('undo', ['Mod+Z']);

@@ -3,7 +3,7 @@ import './activity.css';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { History } from '../../src/schema/history.ts';
-import { useApp } from '../state/app.ts';
+import { type App, useApp } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
@@ -16,8 +16,6 @@ type Loaded = Pick<History, 'entries' | 'undoable'>;
 
 /** Entries of one request. */
 const pageEntries = 200;
-/** Counts up to which nothing is asked: the result is in sight, and can be reverted in turn. */
-const unasked = { steps: 3, items: 20 };
 
 export function ActivityDialog({ project, close }: { readonly project: ProjectState; readonly close: () => void }) {
   const app = useApp();
@@ -43,9 +41,8 @@ export function ActivityDialog({ project, close }: { readonly project: ProjectSt
   const undoTo = async ({ step }: ActivityStep) => {
     const later = (steps.peek() ?? []).filter((one) => one.isUndoable && (one.step ?? 0) > (step ?? 0));
     const last = later[0]?.step ?? undefined;
-    const items = new Set(later.flatMap(({ ids }) => [...ids])).size;
-    const isLarge = later.length > unasked.steps || items > unasked.items;
-    if (isLarge && !(await ask(app, activityTexts.ask(later.length, items)))) return;
+    const running = new Set(later.flatMap(({ made }) => [...made].filter((id) => isRunning(app, project, id)))).size;
+    if (running > 0 && !(await ask(app, activityTexts.ask(later.length, running)))) return;
     isBusy.value = true;
     const undo = (body: object) => app.api.post(`${project.path}/undo`, body);
     const undoAll = async () => {
@@ -71,6 +68,12 @@ export function ActivityDialog({ project, close }: { readonly project: ProjectSt
   );
 }
 
+/** Whether a node has memory that its deletion loses. */
+function isRunning({ server }: App, project: ProjectState, nodeId: string): boolean {
+  const node = project.nodes.peek(nodeId);
+  return node !== undefined && node.status !== 'stopped' && !server.kinds.peek().get(node.node_type)?.always_running;
+}
+
 interface StepProps {
   readonly one: ActivityStep;
   /** Nothing is to undo after it. */
@@ -79,12 +82,17 @@ interface StepProps {
   readonly undo: () => void;
 }
 
-function Step({ one: { at, by, words, isRevert, isUndoable, step }, isLast, isBusy, undo }: StepProps) {
+function Step({ one: { at, by, words, details, isRevert, isUndoable, step }, isLast, isBusy, undo }: StepProps) {
   const isGone = step !== null && !isUndoable && !isRevert;
   return (
     <li class={isGone || isRevert ? 'activity-step undone' : 'activity-step'}>
       <span class="activity-what">
         <strong>{words}</strong>
+        {details.map((line) => (
+          <span key={line} class="activity-detail">
+            {line}
+          </span>
+        ))}
         <small>
           <time dateTime={at}>{new Date(at).toLocaleString()}</time> {activityTexts.by(by)}
         </small>

@@ -11,6 +11,15 @@ const things: Readonly<Record<string, readonly [one: string, several: string]>> 
   snapshot: ['snapshot', 'snapshots'],
 };
 
+/** Verbs of changes of one sort. */
+const words: Readonly<Record<string, string>> = {
+  moved: 'Moved',
+  renamed: 'Renamed',
+  suspended: 'Suspended',
+  resumed: 'Resumed',
+  redrawn: 'Redrew',
+};
+
 export const activityTexts = {
   title: 'Activity',
   empty: 'Nothing was changed yet.',
@@ -20,24 +29,52 @@ export const activityTexts = {
   undone: 'undone',
   now: 'now',
   by: (name: string) => `by ${name}`,
-  browser: 'the page',
+  browser: (program: string | undefined) => (program === undefined ? 'a browser' : `someone in ${program}`),
   unknown: 'unknown',
   reverted: (what: string) => `Reverted: ${what}`,
   earlier: 'an earlier change',
   /** "Added R1", "Changed 29 nodes, deleted 2 links". */
-  action: (action: string, names: readonly string[], count: number) => {
+  action: (action: string, names: readonly string[], count: number, word?: string) => {
     const [kind = '', happened = ''] = action.split('.');
     const [one, several] = things[kind] ?? [kind, kind];
-    const verb = verbs[happened] ?? happened;
+    const verb = (word ? words[word] : undefined) ?? verbs[happened] ?? happened;
     const [name] = names;
     if (action === 'project.rewound') return `Rewound to “${name ?? ''}”`;
     if (kind === 'project') return `${verb} the settings`;
     if (count === 1) return `${verb} ${name || one}`;
     return `${verb} ${plural(count, one, several)}`;
   },
-  ask: (steps: number, items: number) => ({
+  change: (field: string, from: string, to: string) => `${field}: ${from} → ${to}`,
+  oneWay: (label: string, way: string) => `${label}, ${way === 'ab' ? 'first to second' : 'second to first'}`,
+  ofObject: (name: string, line: string) => `${name} · ${line}`,
+  moreFields: (count: number) => `and ${plural(count, 'more change', 'more changes')}`,
+  none: 'none',
+  on: 'on',
+  off: 'off',
+  /** Labels of filters, and the unit of each value. */
+  filters: {
+    delay: { label: 'Latency, each way', units: [' ms', ' ms jitter'] },
+    latency: { label: 'Latency, each way', units: [' ms'] },
+    jitter: { label: 'Jitter', units: [' ms'] },
+    packet_loss: { label: 'Packet loss', units: [' %'] },
+    burst_loss: { label: 'Burst loss', units: [' %', ' %', ' %', ' %'] },
+    bandwidth: { label: 'Bandwidth', units: [' kbit/s'] },
+    corrupt: { label: 'Corruption', units: [' %'] },
+    duplicate: { label: 'Duplicates', units: [' %'] },
+    reorder: { label: 'Reordering', units: [' %'] },
+    bpf: { label: 'Packet filter', units: [] },
+  } as Readonly<Record<string, { readonly label: string; readonly units: readonly string[] }>>,
+  /** Labels of fields whose names are unclear. */
+  fields: {
+    suspend: 'Suspended',
+    svg: 'Picture',
+    console_type: 'Console',
+    auto_close: 'Close without a client',
+    first_port_name: 'Name of the first port',
+  } as Readonly<Record<string, string>>,
+  ask: (steps: number, running: number) => ({
     title: `Undo ${plural(steps, 'change', 'changes')}?`,
-    text: `${plural(items, 'item is', 'items are')} affected. Redo brings the changes back one by one.`,
+    text: `${plural(running, 'running node is', 'running nodes are')} deleted with what is in memory. Redo restores all else, one by one.`,
     yes: 'Undo',
   }),
 } as const;

@@ -1,5 +1,6 @@
 /** The history of a project, step by step. */
 import type { History, HistoryEntry } from '../../src/schema/history.ts';
+import { linesOf, wordOf } from './activity-fields.ts';
 import { activityTexts } from './activity-texts.ts';
 
 /** The changes of one request. */
@@ -11,14 +12,16 @@ export interface ActivityStep {
   readonly at: string;
   readonly by: string;
   readonly words: string;
+  /** Changed fields, from what to what. */
+  readonly details: readonly string[];
   /** Whether the step reverted another one. */
   readonly isRevert: boolean;
   /** The project was rewound in it, which is undone in a request of its own. */
   readonly isRewind: boolean;
   /** Whether undo can revert the step. */
   readonly isUndoable: boolean;
-  /** Objects that it changed. */
-  readonly ids: ReadonlySet<string>;
+  /** Nodes that it made. */
+  readonly made: ReadonlySet<string>;
 }
 
 /** `nameOf`: the name of a link, which the history does not have. */
@@ -44,26 +47,49 @@ export function activitySteps(
         ...{ seq, step, at },
         by: nameOfClient(by),
         words: inverts === null ? own : activityTexts.reverted(words.get(inverts) ?? own),
+        details: detailsOf(group, nameOf),
         isRevert: inverts !== null,
         isRewind: first.action === 'project.rewound',
         isUndoable: step !== null && known.has(step),
-        ids: new Set(group.map(({ id }) => id)),
+        made: new Set(group.flatMap(({ action, id }) => (action === 'node.created' ? [id] : []))),
       },
     ];
   });
 }
 
 function wordsOf(group: readonly HistoryEntry[], nameOf: (id: string) => string): string {
-  const byAction = Map.groupBy(group.toReversed(), ({ action }) => action.replace('.deleting', '.deleted'));
-  const parts = Array.from(byAction, ([action, entries]) => {
+  const sortOf = (entry: HistoryEntry) => `${entry.action.replace('.deleting', '.deleted')} ${wordOf(entry) ?? ''}`;
+  const parts = Array.from(Map.groupBy(group.toReversed(), sortOf), ([sort, entries]) => {
     const ids = new Map(entries.map(({ id, name }) => [id, name ?? nameOf(id)]));
-    return activityTexts.action(action, [...ids.values()], ids.size);
+    const [action = '', word] = sort.split(' ');
+    return activityTexts.action(action, [...ids.values()], ids.size, word);
   });
   return parts.map((part, place) => (place === 0 ? part : `${part.charAt(0).toLowerCase()}${part.slice(1)}`)).join(', ');
 }
 
-/** Shortens a User-Agent to its first product. */
+/** Lines of details of one step. */
+const mostLines = 6;
+
+function detailsOf(group: readonly HistoryEntry[], nameOf: (id: string) => string): string[] {
+  const isOne = new Set(group.map(({ id }) => id)).size === 1;
+  const lines = group.toReversed().flatMap((entry) => {
+    const name = isOne ? '' : (entry.name ?? nameOf(entry.id));
+    return linesOf(entry).map((line) => (name ? activityTexts.ofObject(name, line) : line));
+  });
+  if (lines.length <= mostLines) return lines;
+  return [...lines.slice(0, mostLines - 1), activityTexts.moreFields(lines.length - mostLines + 1)];
+}
+
+/** Browsers by their word in a User-Agent; each is looked for before those whose words it has, too. */
+const browsers = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari'];
+const shownNames: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' };
+
+/** Names a browser, and shortens another User-Agent to its first product. */
 function nameOfClient(by: string | null): string {
   if (by === null) return activityTexts.unknown;
-  return by.startsWith('Mozilla/') ? activityTexts.browser : (/^[\w.-]+\/[\d.]+/.exec(by)?.[0] ?? by);
+  if (by.startsWith('Mozilla/')) {
+    const found = browsers.find((name) => by.includes(`${name}/`));
+    return activityTexts.browser(found && (shownNames[found] ?? found));
+  }
+  return /^[\w.-]+\/[\d.]+/.exec(by)?.[0] ?? by;
 }

@@ -2,7 +2,7 @@
 import { effect, type Signal, signal, untracked } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { type Api, api } from '../api.ts';
+import { type Api, api, sender } from '../api.ts';
 import { Viewport } from '../geometry/viewport.ts';
 import { createRouter, type Router } from '../router.ts';
 import { Clipboard } from './clipboard.ts';
@@ -47,6 +47,15 @@ export class App {
   readonly project = signal<ProjectState | undefined>(undefined);
 
   constructor() {
+    effect(() => {
+      sender.name = this.server.rights.account.value ? '' : this.ownName.value;
+    });
+    // Panels lie over the canvas in a narrow window, and over a console that opens there.
+    effect(() => {
+      if (this.consoles.wanted.value === undefined || !matchMedia('(max-width: 620px)').matches) return;
+      this.tools.paletteOpen.value = false;
+      this.tools.inspectorOpen.value = false;
+    });
     effect(() => {
       if (this.router.view.value) untracked(() => this.toasts.leaveView());
     });

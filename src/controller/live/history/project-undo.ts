@@ -3,18 +3,24 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { fault, isFault } from '../../../api/faults.ts';
 import { asRequester, findRequester } from '../../../api/requester.ts';
 import { Mutex } from '../../../lib/mutex.ts';
-import type { History, HistoryEntry, StepPreview, Undone } from '../../../schema/history.ts';
+import type { History, StepPreview, Undone } from '../../../schema/history.ts';
 import type { Outlook, RevertTarget } from '../../log/actions/action-rules.ts';
 import { conflictOf, invertChange, isMarker } from '../../log/actions/actions.ts';
 import { listKept } from '../../log/kept-presents.ts';
 import type { Action, LogRecord, ProjectChange } from '../../log/records.ts';
 import { type Step, type Steps, stepsOf } from '../../log/steps.ts';
+import { findKind, type NodeLive } from '../../model/node.ts';
+import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectCaptures } from '../captures/project-captures.ts';
 import type { ProjectChanges } from '../host/project-changes.ts';
+import { entriesOf } from './history-entries.ts';
 
 interface UndoableProject extends RevertTarget {
   readonly folder: string;
   readonly links: RevertTarget['links'] & { idsOn(nodeId: string): string[] };
+  readonly nodes: {
+    find(nodeId: string): { readonly entry: NodeEntry; readonly live: NodeLive } | undefined;
+  } & RevertTarget['nodes'];
   readonly changes: ProjectChanges;
   readonly captures: Pick<ProjectCaptures, 'keepDuring'>;
   records(): Promise<readonly LogRecord[]>;
@@ -48,11 +54,11 @@ export class ProjectUndo {
   async history(limit: number, before = Number.POSITIVE_INFINITY): Promise<History> {
     const records = await this.#project.records();
     const shown = records.filter(({ action, seq }) => !isMarker(action) && seq < before);
-    const entries = shown.slice(-limit).reverse().map(entryOf);
+    const entries = await entriesOf(shown.slice(-limit).reverse());
     const steps = new Set(entries.map(({ step }) => step));
     const piles = await this.#stepsOf(records);
     const undoable = piles.undo.flatMap(({ id }) => (steps.has(id) ? [id] : []));
-    return { entries, undoable: undoable.reverse(), ...upcomingOf(piles) };
+    return { entries, undoable: undoable.reverse(), ...this.#upcomingOf(piles) };
   }
 
   /**
@@ -169,7 +175,18 @@ export class ProjectUndo {
     const inverting = new Map(records.map(({ inverts, step }) => [inverts, step]));
     const ofSteps = Map.groupBy(records, ({ step }) => step);
     const changes = reverted.flatMap((id) => ofSteps.get(inverting.get(id)) ?? []);
-    return { step: reverted.at(-1) ?? 0, changes: changes.map(entryOf), ...upcomingOf(await this.#stepsOf(records)) };
+    return { step: reverted.at(-1) ?? 0, changes: await entriesOf(changes), ...this.#upcomingOf(await this.#stepsOf(records)) };
+  }
+
+  /** Returns the steps that the next undo and redo would revert. */
+  #upcomingOf(steps: Steps): Pick<History, UndoDirection | 'preview'> {
+    const [undo, redo] = [steps.undo.at(-1), steps.redo.at(-1)];
+    const isRunning = (nodeId: string) => {
+      const node = this.#project.nodes.find(nodeId);
+      return node !== undefined && node.live.status !== 'stopped' && !findKind(node.entry.node_type)?.alwaysRunning;
+    };
+    const preview = { undo: undo ? previewOf(undo, isRunning) : null, redo: redo ? previewOf(redo, isRunning) : null };
+    return { undo: undo?.id ?? null, redo: redo?.id ?? null, preview };
   }
 
   /** Reverts a step. The changes form a step that names it. */
@@ -202,20 +219,6 @@ function requireNext(direction: UndoDirection, next: Step | undefined, expected:
 function rewiredIn({ records }: Step): string[] {
   const deleted = new Set(records.flatMap((record) => (record.action === 'link.deleted' ? [record.event.link_id] : [])));
   return records.flatMap(({ action, event }) => (action === 'link.created' && deleted.has(event.link_id) ? [event.link_id] : []));
-}
-
-/** Returns the steps that the next undo and redo would revert. */
-function upcomingOf(steps: Steps): Pick<History, UndoDirection | 'preview'> {
-  const [undo, redo] = [steps.undo.at(-1), steps.redo.at(-1)];
-  const preview = { undo: undo ? previewOf(undo) : null, redo: redo ? previewOf(redo) : null };
-  return { undo: undo?.id ?? null, redo: redo?.id ?? null, preview };
-}
-
-function entryOf({ action, at, by, event, inverts, seq, step }: LogRecord): HistoryEntry {
-  const { name = null, node_id, link_id, drawing_id, project_id } = event as Readonly<Record<string, string | undefined>>;
-  const isLink = action.startsWith('link.');
-  const id = (isLink ? link_id : (node_id ?? drawing_id)) ?? project_id ?? '';
-  return { action, at, by, id, inverts: inverts ?? null, name, seq, step: step ?? null };
 }
 
 /** Records that are reverted before other requests have their turn: a moved node waits for nothing else. */
@@ -266,17 +269,20 @@ interface Touched {
  * Counts the objects that reverting a step would change. The first and the last change of the step to an object decide how it
  * counts.
  */
-function previewOf({ id, records }: Step): StepPreview {
+function previewOf({ id, records }: Step, isRunning: (nodeId: string) => boolean): StepPreview {
   const { at = '', by = null } = records[0] ?? {};
-  const things = [...thingsOf(records).values()];
+  const touched = thingsOf(records);
+  const things = [...touched.values()];
+  const deleted = [...touched].flatMap(([thing, { isCreated, isDeleted }]) => (isCreated && !isDeleted ? [thing] : []));
   const count = (matches: (thing: Touched) => boolean) => things.filter(matches).length;
   return {
     ...{ step: id, at, by },
     nodes: count(({ sort }) => sort === 'nodes'),
     links: count(({ sort }) => sort === 'links'),
     drawings: count(({ sort }) => sort === 'drawings'),
-    deletes: count(({ isCreated, isDeleted }) => isCreated && !isDeleted),
+    deletes: deleted.length,
     restores: count(({ isCreated, isDeleted }) => isDeleted && !isCreated),
+    running: deleted.filter(isRunning).length,
   };
 }
 
