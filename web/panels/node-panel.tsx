@@ -1,5 +1,6 @@
 /** Panel of a node: its state, its commands, its ports, its settings. */
 import type { Node, NodeUpdate } from '../../src/schema/node.ts';
+import { problemIn } from '../../src/schema/problem-marks.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { actionsAt } from '../actions/actions.ts';
 import { impossibleFor } from '../actions/power.ts';
@@ -15,6 +16,7 @@ import { Lazy, showLazily } from '../ui/lazy.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { findingsFor } from './findings.tsx';
 
+const loadRemedies = async () => (await import('./remedies.tsx')).Remedies;
 const loadSettings = async () => (await import('./node-settings.tsx')).NodeSettings;
 
 interface NodeProps {
@@ -27,6 +29,7 @@ export function NodePanel({ node }: NodeProps) {
   const { node_id, name, status, node_type } = node;
   const failure = project.work.failures.value.get(node_id);
   const busy = project.work.busy.value.get(node_id);
+  const problem = problemIn(node.command_line);
   const isAlways = app.server.kinds.value.get(node_type)?.always_running === true;
   const impossible = impossibleFor(app, node);
   const change = (update: NodeUpdate) => app.api.put(`${project.path}/nodes/${node_id}`, update);
@@ -43,6 +46,7 @@ export function NodePanel({ node }: NodeProps) {
           {failure}
         </Notice>
       )}
+      {(failure ?? problem) !== undefined && <Lazy load={loadRemedies} props={{ node, failure: failure ?? problem ?? '' }} />}
       {findingsFor(app, node)}
       <div class="button-grid">
         {actionsAt('node')

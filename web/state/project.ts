@@ -257,10 +257,15 @@ export class ProjectState {
     else if (action === 'snapshot.restored') this.live.readAgain();
     else if (action === 'snapshot.updated' || action === 'checkpoints.updated') this.snapshotChanges.value += 1;
     else if (what === 'presence') this.presence.receive(action, event);
-    else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
+    else if (action === 'failure.reported') {
+      const failure = event as { readonly node_id: string; readonly message: string; readonly code: string };
+      this.work.report(failure.node_id, failure);
+    } else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
   }
 
   #onNodeNotice(happened: string, node: Node): void {
+    // The node runs by now, so its failure is over.
+    if (node.status === 'started' && this.nodes.peek(node.node_id)?.status === 'stopped') this.work.dismiss(node.node_id);
     if (happened === 'deleted') this.#remove(this.nodes, node.node_id);
     else this.nodes.put(this.#overrides.applied(node.node_id, node));
   }

@@ -7,6 +7,15 @@ export class Work {
   /** Id to the message of the last failure; kept until an operation succeeds or the user dismisses it. */
   readonly failures = signal<ReadonlyMap<string, string>>(new Map());
 
+  /** Codes of these failures in docs/errors.md, where they have one. */
+  readonly codes = new Map<string, string>();
+
+  /** Keeps a failure that the server reported: another window may have asked for the operation. */
+  report(id: string, { message, code }: { readonly message: string; readonly code: string }): void {
+    this.codes.set(id, code);
+    this.failures.value = new Map(this.failures.peek()).set(id, message);
+  }
+
   /** Runs an operation on an object. Resolves to whether it succeeded; keeps a failure. */
   async run(id: string, label: string, task: () => Promise<unknown>): Promise<boolean> {
     this.busy.value = new Map(this.busy.peek()).set(id, label);
@@ -15,7 +24,8 @@ export class Work {
       this.dismiss(id);
       return true;
     } catch (error) {
-      this.failures.value = new Map(this.failures.peek()).set(id, (error as Error).message);
+      const { message, code = '' } = error as Error & { readonly code?: string };
+      this.report(id, { message, code });
       return false;
     } finally {
       this.busy.value = without(this.busy.peek(), id);

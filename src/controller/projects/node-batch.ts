@@ -1,15 +1,33 @@
 /** Runs an operation on all nodes of a project: each node is attempted, then one of the errors is thrown. */
+import { isFault } from '../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { isInOwnFabric, makingConcurrency } from '../live/bulk.ts';
 import type { NodeRuns } from '../live/nodes/node-runs.ts';
 import type { NodeVerb } from '../live/nodes/node-verbs.ts';
 import type { ProjectNodes } from '../live/nodes/project-nodes.ts';
-import { findKind } from '../model/node.ts';
+import { findKind, type NodeObject } from '../model/node.ts';
 
 interface NodesOfProject {
   readonly nodes: ProjectNodes;
   readonly runs: Pick<NodeRuns, 'act'>;
   notify(action: string, event: object): void;
+}
+
+/** Runs an operation on one node. The requester is answered, and all who have the project open are sent a failure. */
+export async function actOnOne(project: NodesOfProject, nodeId: string, verb: NodeVerb, body: unknown): Promise<NodeObject> {
+  try {
+    return await project.runs.act(nodeId, verb, body);
+  } catch (error) {
+    report(project, nodeId, error as Error);
+    throw error;
+  }
+}
+
+/** The code is that of `docs/errors.md`; empty for an error without one. */
+function report(project: NodesOfProject, nodeId: string, error: Error): void {
+  if (!project.nodes.find(nodeId)) return;
+  const code = isFault(error) ? error.code : '';
+  project.notify('failure.reported', { node_id: nodeId, message: error.message, code });
 }
 
 /** Listeners are sent every failure; an answer has room for one. */
@@ -20,6 +38,7 @@ export async function actOnAll(project: NodesOfProject, action: NodeVerb): Promi
     try {
       await runs.act(nodeId, each);
     } catch (error) {
+      report(project, nodeId, error as Error);
       const name = nodes.find(nodeId)?.entry.name;
       if (name !== undefined) project.notify('log.error', { message: `Node ${name}: ${(error as Error).message}` });
       throw error;

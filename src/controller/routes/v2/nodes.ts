@@ -13,7 +13,7 @@ import { lenienceOf } from '../../live/nodes/missing-images.ts';
 import type { NodeVerb } from '../../live/nodes/node-verbs.ts';
 import { convertedNode } from '../../model/converted-machine.ts';
 import { checkRequested } from '../../model/requested-properties.ts';
-import { actOnAll, resetAllConsoles } from '../../projects/node-batch.ts';
+import { actOnAll, actOnOne, resetAllConsoles } from '../../projects/node-batch.ts';
 import { withWarnings } from './unmet-wishes.ts';
 
 const actions: readonly { action: NodeVerb; summary: string }[] = [
@@ -73,7 +73,7 @@ export function nodeRoutes(controller: Controller): Route[] {
         route(
           one,
           { right: 'Node.PowerMgmt', summary: `${summary} a node; the answer shows it as it is then`, reply: Node },
-          ({ path, body }) => project(path).change((live) => live.runs.act(path.node_id, action, body)),
+          ({ path, body }) => project(path).change((live) => actOnOne(live, path.node_id, action, body)),
         ),
         route(all, { right: 'Node.PowerMgmt', summary: `${summary} all nodes; each is attempted`, status: 204 }, ({ path }) =>
           project(path).change((live) => actOnAll(live, action)),

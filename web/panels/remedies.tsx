@@ -1,0 +1,46 @@
+/** Buttons that repair the failure of a node: its image is brought, or it is started again. */
+import type { Node } from '../../src/schema/node.ts';
+import { runAction } from '../actions/action.ts';
+import { getAction } from '../actions/actions.ts';
+import { ImageManager } from '../catalog/image-manager.tsx';
+import { type App, useApp, useProject } from '../state/app.ts';
+import { texts } from '../texts.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+
+interface RemediesProps {
+  readonly node: Node;
+  readonly failure: string;
+}
+
+/** Words of failures that an image repairs; not those of images of containers, which their engine pulls. */
+const ofImages = /\b(image|IOS|IOU)\b/;
+
+export function Remedies({ node, failure }: RemediesProps) {
+  const app = useApp();
+  const { work } = useProject();
+  const code = work.codes.get(node.node_id) ?? '';
+  const lacksImage = node.node_type !== 'docker' && (code.startsWith('image_') || ofImages.test(failure));
+  return (
+    <div class="row">
+      {lacksImage && (
+        <Button icon="upload" onClick={() => showImages(app)}>
+          {texts.remedies.image}
+        </Button>
+      )}
+      {node.status === 'stopped' && (
+        <Button icon="play" onClick={() => runAction(getAction('start'), app)}>
+          {texts.remedies.startAgain}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The images of the computes, over the lab. */
+const showImages = (app: App) =>
+  app.dialogs.show((close) => (
+    <Dialog title={texts.images} close={close} wide>
+      <ImageManager />
+    </Dialog>
+  ));
