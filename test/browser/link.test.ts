@@ -48,6 +48,23 @@ describe('a link in the browser', () => {
   it('runs a schedule that is written in its panel, and shows where it is', async () => {
     const schedule = page.getByRole('region', { name: 'Schedule' });
     await schedule.getByRole('button', { name: 'Add' }).click();
+    // The form writes a schedule without JSON.
+    await schedule.getByRole('button', { name: 'Remove step 3' }).click();
+    const second = schedule.getByRole('group', { name: 'Step 2' });
+    await second.getByLabel('Latency, each way').fill('75');
+    await second.getByLabel('Link').selectOption('Down');
+    await second.getByLabel('From').fill('3600');
+    await schedule.getByLabel('After the last step').selectOption('It stays');
+    await picture(page, 'schedule-form');
+    await schedule.getByRole('button', { name: 'Run' }).click();
+    await schedule.locator('.step').nth(1).waitFor({ state: 'attached' });
+    const { steps } = await client.get<{ steps: object[] }>(`${linkPath}/schedule`);
+    assert.deepEqual(steps, [
+      { at: 0, filters: { delay: [20] } },
+      { at: 3_600_000, filters: { delay: [75], packet_loss: [5] }, ramp: 5_000, suspend: true },
+    ]);
+    await schedule.getByRole('button', { name: 'Edit' }).click();
+    await schedule.getByRole('button', { name: 'Text', exact: true }).click();
     const text = schedule.getByLabel('Steps and traces');
     await text.fill('null');
     await schedule.getByRole('button', { name: 'Run' }).click();

@@ -1,9 +1,10 @@
-/** The text of a schedule, and files of traces that are added to it. */
+/** Edits a schedule: by a form, or as text for what the form does not show. Files of traces are added to either. */
 import { useSignal } from '@preact/signals';
 import type { LinkScheduleInput, TraceFormat } from '../../src/schema/schedule.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Notice } from '../ui/notice.tsx';
+import { ScheduleForm } from './schedule-form.tsx';
 
 interface EditorProps {
   readonly initial: LinkScheduleInput;
@@ -12,22 +13,29 @@ interface EditorProps {
 }
 
 export function ScheduleEditor({ initial, run }: EditorProps) {
-  const text = useSignal(textOf(initial));
+  const schedule = useSignal(initial);
+  /** Undefined: the form is shown. */
+  const text = useSignal<string | undefined>(undefined);
   const failure = useSignal<string | undefined>(undefined);
-  const attempt = async (work: (schedule: LinkScheduleInput) => Promise<void>) => {
+  const attempt = async (work: (schedule: LinkScheduleInput) => Promise<void> | void) => {
     failure.value = undefined;
     try {
-      await work(parse(text.value));
+      await work(text.value === undefined ? schedule.value : parse(text.value));
     } catch (error) {
       failure.value = (error as Error).message;
     }
   };
+  const show = (wanted: LinkScheduleInput, asText: boolean) => {
+    schedule.value = wanted;
+    text.value = asText ? textOf(wanted) : undefined;
+  };
+  const isText = text.value !== undefined;
   const addTrace = (file: File | undefined) =>
     file &&
-    attempt(async (schedule) => {
+    attempt(async (edited) => {
       const content = await file.text();
       const trace = { format: formatOf(content), text: content };
-      text.value = textOf({ ...schedule, traces: [...(schedule.traces ?? []), trace] });
+      show({ ...edited, traces: [...(edited.traces ?? []), trace] }, isText);
     });
   return (
     <form
@@ -36,21 +44,24 @@ export function ScheduleEditor({ initial, run }: EditorProps) {
         void attempt(run);
       }}
     >
-      <label class="field wide">
-        {texts.schedule.source}
-        <textarea
-          rows={12}
-          spellcheck={false}
-          value={text.value}
-          onInput={({ currentTarget }) => {
-            text.value = currentTarget.value;
+      <Forms isText={isText} choose={(asText) => attempt((edited) => show(edited, asText))} />
+      {text.value === undefined ? (
+        <ScheduleForm
+          schedule={schedule.value}
+          change={(wanted) => {
+            schedule.value = wanted;
           }}
         />
-      </label>
+      ) : (
+        <TextArea text={text.value} change={(wanted) => (text.value = wanted)} />
+      )}
       <label class="field wide">
         {texts.schedule.trace}
         <input type="file" onChange={({ currentTarget }) => void addTrace(currentTarget.files?.[0])} />
       </label>
+      {(schedule.value.traces?.length ?? 0) > 0 && !isText && (
+        <small>{texts.schedule.traces(schedule.value.traces?.length ?? 0)}</small>
+      )}
       {failure.value && <Notice level="error">{failure.value}</Notice>}
       <Button submit kind="primary">
         {texts.schedule.save}
@@ -58,6 +69,33 @@ export function ScheduleEditor({ initial, run }: EditorProps) {
     </form>
   );
 }
+
+interface FormsProps {
+  readonly isText: boolean;
+  readonly choose: (asText: boolean) => unknown;
+}
+
+const Forms = ({ isText, choose }: FormsProps) => (
+  <div class="row">
+    {[false, true].map((asText) => (
+      <Button key={String(asText)} pressed={isText === asText} onClick={() => isText !== asText && choose(asText)}>
+        {asText ? texts.schedule.text : texts.schedule.form}
+      </Button>
+    ))}
+  </div>
+);
+
+interface TextAreaProps {
+  readonly text: string;
+  readonly change: (text: string) => void;
+}
+
+const TextArea = ({ text, change }: TextAreaProps) => (
+  <label class="field wide">
+    {texts.schedule.source}
+    <textarea rows={12} spellcheck={false} value={text} onInput={({ currentTarget }) => change(currentTarget.value)} />
+  </label>
+);
 
 /** Each step and sample in a line of its own. */
 function textOf({ steps = [], traces = [], ...timing }: LinkScheduleInput): string {

@@ -7,8 +7,10 @@ import type { LinkSchedule, LinkScheduleInput } from '../../src/schema/schedule.
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
-import { ScheduleEditor } from './schedule-editor.tsx';
+import { Lazy } from '../ui/lazy.tsx';
 import { positionOf, ScheduleStrip, seconds, shownLength } from './schedule-strip.tsx';
+
+const loadEditor = async () => (await import('./schedule-editor.tsx')).ScheduleEditor;
 
 interface ScheduleProps {
   readonly link: Link;
@@ -65,7 +67,7 @@ export function Schedule({ link, now }: ScheduleProps) {
         </Button>
       </header>
       {schedule.value && <Now schedule={schedule.value} now={now} />}
-      {isEditing.value && <ScheduleEditor initial={again} run={run} />}
+      {isEditing.value && <Lazy load={loadEditor} props={{ initial: again, run }} />}
     </section>
   );
 }
