@@ -1,77 +1,114 @@
 /** Outlines around what other users have selected, with their initials. They take no clicks. */
 import { useComputed } from '@preact/signals';
+import type { Node } from '../../src/schema/node.ts';
 import type { PresenceSession } from '../../src/schema/presence.ts';
-import { type Box, nodeBox } from '../geometry/geometry.ts';
+import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { colourOf, initialsOf } from '../state/presence.ts';
+import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { linkEnd, linkPath } from './link-path.ts';
 import { nameSizePx } from './name-size.ts';
 
-/** Distance between an item and its outline. */
-const gapPx = 6;
-/** Several users may have selected the same item. */
+/** Distance between an item and its outline, and between the outlines of several users. Scene pixels. */
+const gapPx = 5;
 const stepPx = 3;
+/** Outlines of one item: the initials of further users are counted. */
+const mostFrames = 3;
+/** Part of the font size that a character of a name takes, at least as much as most, and the longest name that is framed. */
+const charPart = 0.62;
+const widestNamePx = 220;
+/** Distance of the top of a name from the symbol below it. */
+const nameTopPx = 26;
 
 export function SelectionsOfOthers() {
   const { viewport } = useApp();
   const { presence } = useProject();
   const fontSize = useComputed(() => nameSizePx(viewport.drawn.value.scale)).value;
-  const others = presence.others.value.filter(({ selected }) => selected.length > 0);
-  if (others.length === 0) return null;
+  const selected = presence.others.value.flatMap((session) => session.selected.map((id) => ({ id, session })));
+  if (selected.length === 0) return null;
   return (
     <g class="selections-of-others" font-size={fontSize}>
-      {others.map((session, place) => (
-        <g key={session.number} style={{ '--session': colourOf(session) }}>
-          {session.selected.map((id) => (
-            <Outline key={id} id={id} session={session} gap={gapPx + place * stepPx} />
-          ))}
-        </g>
-      ))}
+      {Array.from(
+        Map.groupBy(selected, ({ id }) => id),
+        ([id, those]) => (
+          <Outline key={id} id={id} sessions={those.map(({ session }) => session)} fontSize={fontSize} />
+        ),
+      )}
     </g>
   );
 }
 
 interface OutlineProps {
   readonly id: string;
-  readonly session: PresenceSession;
-  readonly gap: number;
+  readonly sessions: readonly PresenceSession[];
+  readonly fontSize: number;
 }
 
-function Outline({ id, session, gap }: OutlineProps) {
+function Outline({ id, ...of }: OutlineProps) {
   const { nodes, links, bulges, drawings, pictures, groups } = useProject();
+  const isFlat = useFlatSymbols();
   const hiddenIn = groups.hidden.value.get(id);
-  const initials = initialsOf(session);
-  if (hiddenIn) return <Frame box={hiddenIn.box} gap={gap} initials={initials} />;
+  if (hiddenIn) return <Frames box={hiddenIn.box} {...of} />;
   const node = nodes.find(id);
-  if (node) return <Frame box={nodeBox(node)} gap={gap} initials={initials} />;
+  if (node) return <Frames box={withName(node, isFlat, of.fontSize)} {...of} />;
   const [one, other] = (links.find(id)?.nodes ?? []).map(({ node_id }) => nodes.find(node_id));
   if (one && other) {
     const [group, otherGroup] = [one, other].map(({ node_id }) => groups.hidden.value.get(node_id));
     if (group && group.id === otherGroup?.id) return null;
     const ends = [linkEnd(one, nodeBox(one), group), linkEnd(other, nodeBox(other), otherGroup)] as const;
-    return <path d={linkPath(ends, bulges.value.get(id)).d} />;
+    const { d } = linkPath(ends, bulges.value.get(id));
+    const [session] = of.sessions;
+    return session ? <path d={d} style={{ '--session': colourOf(session) }} /> : null;
   }
   const drawing = drawings.find(id);
   if (!drawing) return null;
   const box = groups.isCollapsed(id) ? groups.shown(id)?.box : undefined;
-  if (box) return <Frame box={box} gap={gap} initials={initials} />;
+  if (box) return <Frames box={box} {...of} />;
   const { x, y, rotation, svg } = drawing;
   const { width, height } = pictures.of(svg);
   return (
     <g transform={`translate(${x} ${y}) rotate(${rotation})`}>
-      <Frame box={{ x: 0, y: 0, width, height }} gap={gap} initials={initials} />
+      <Frames box={{ x: 0, y: 0, width, height }} {...of} />
     </g>
   );
 }
 
-function Frame({ box, gap, initials }: { readonly box: Box; readonly gap: number; readonly initials: string }) {
-  const { x, y, width, height } = box;
+/** The drawn symbol and, in its usual place, the name above it. */
+function withName(node: Node, isFlat: boolean, fontSize: number): Box {
+  const { x, y, width, height } = symbolBox(node, isFlat);
+  const symbol = { x: node.x + x, y: node.y + y, width, height };
+  if (typeof node.label.x === 'number') return symbol;
+  const nameWidth = Math.min(node.name.length * fontSize * charPart, widestNamePx);
+  const left = node.x + (node.width - nameWidth) / 2;
+  const name = { x: left, y: symbol.y - nameTopPx, width: nameWidth, height: fontSize };
+  return around([symbol, name]) ?? symbol;
+}
+
+interface FramesProps extends Omit<OutlineProps, 'id'> {
+  readonly box: Box;
+}
+
+/** A frame for each of the first users, one inside the other, and their initials below each other, to the right. */
+function Frames({ box: { x, y, width, height }, sessions, fontSize }: FramesProps) {
+  const shown = sessions.slice(0, mostFrames);
+  const widest = gapPx + (shown.length - 1) * stepPx;
+  const lineAt = (line: number) => ({ x: x + width + widest + 4, y: y - gapPx + fontSize * (0.8 + line * 1.1) });
   return (
     <>
-      <rect x={x - gap} y={y - gap} width={width + 2 * gap} height={height + 2 * gap} rx={gap + 2} />
-      <text x={x + width + gap} y={y - gap - 3} text-anchor="end">
-        {initials}
-      </text>
+      {shown.map((session, place) => {
+        const gap = gapPx + place * stepPx;
+        return (
+          <g key={session.number} style={{ '--session': colourOf(session) }}>
+            <rect x={x - gap} y={y - gap} width={width + 2 * gap} height={height + 2 * gap} rx={gap + 2} />
+            <text {...lineAt(place)}>{initialsOf(session)}</text>
+          </g>
+        );
+      })}
+      {sessions.length > mostFrames && (
+        <text class="more" {...lineAt(mostFrames)}>
+          +{sessions.length - mostFrames}
+        </text>
+      )}
     </>
   );
 }
