@@ -37,12 +37,12 @@ async function started(by: RawClient, project: ProjectHandle, properties: object
   return by.get<NodeBody>(pathOf(project, node));
 }
 
-/** A command in the container, by its second console. runc failed once on a busy machine to join the namespaces. */
+/** A command in the container, by its second console. On a busy machine runc failed twice to start it: it did not join the namespaces, or its first process was gone. */
 async function run(node: NodeBody, line: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const console = await openTelnet(node.properties.aux as number);
     console.send(`${line} && echo do""ne\r`);
-    const [seen] = await console.expect(/done|executing setns process/);
+    const [seen] = await console.expect(/done|unable to start container process/);
     console.close();
     if (seen === 'done') return;
     assert.ok(tries < 5, seen);
