@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Link } from '../../src/schema/link.ts';
+import type { NodeProbeAnswer } from '../../src/schema/pc-probe.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import { openTab } from '../support/browser.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { createNode, createProject, end, withServer } from '../support/with-server.ts';
+import { createNode, createProject, end, type NodeBody, withServer } from '../support/with-server.ts';
 import { canvas } from './page-parts.ts';
 
 const { server, client } = await withServer();
@@ -180,12 +181,12 @@ describe('commands with arguments', () => {
 
   it('start several nodes, ping between them and capture', async () => {
     await say('boot PC1, PC2', 'Start PC1, PC2');
-    await waitFor(
-      async () => (await client.get<{ status: string }[]>(`${project.path}/nodes`)).every(({ status }) => status === 'started'),
-      {
-        what: 'running PCs',
-      },
-    );
+    // A PC that has begun to run has no address until its start-up script is done.
+    const hasAddress = async ({ node_id }: NodeBody) => {
+      const { json } = await client.send(`POST ${project.path}/nodes/${node_id}/probe`, { body: { type: 'addresses' } });
+      return json<NodeProbeAnswer>().addresses?.some((address) => address.startsWith('10.')) ?? false;
+    };
+    for (const node of [one, other]) await waitFor(() => hasAddress(node), { what: `an address of ${node.name}` });
     await say('ping PC1 PC2', 'Ping PC2 from PC1');
     await page.getByText(/PC1 → PC2 \(10\.0\.0\.2\): [1-3] of 3 answered, [\d.]+ ms on average/).waitFor();
     await say('ping PC1 10.9.9.9', 'Ping 10.9.9.9 from PC1');

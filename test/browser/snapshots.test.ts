@@ -62,5 +62,12 @@ describe('the dialog of snapshots', () => {
     await canvas(page).node('Later').waitFor({ state: 'detached' });
   });
 
+  it('is not needed: one key freezes', async () => {
+    const before = (await snapshots()).length;
+    await page.keyboard.press('Alt+F');
+    await page.getByText(/^“.+” was frozen, and the lab runs on\.$/).waitFor();
+    assert.equal((await snapshots()).length, before + 1);
+  });
+
   it('causes no errors in the page', () => assert.deepEqual(problems, []));
 });

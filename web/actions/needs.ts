@@ -30,6 +30,7 @@ const needs: Readonly<Record<string, Privilege>> = {
   'edit-text': 'Drawing.Modify',
   group: 'Drawing.Allocate',
   ungroup: 'Drawing.Allocate',
+  freeze: 'Snapshot.Allocate',
   'project-settings': 'Project.Modify',
   'project-close': 'Project.Allocate',
 };

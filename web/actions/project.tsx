@@ -38,6 +38,21 @@ export const projectActions: readonly Action[] = [
     },
   },
   {
+    id: 'freeze',
+    label: texts.actions.freeze,
+    group: 'project',
+    icon: 'pause',
+    keys: ['Alt+F'],
+    places: ['canvas'],
+    enabled: (context) =>
+      inProject(context) && context.project?.nodes.all.value.some(({ status }) => status === 'started') === true,
+    run: async ({ app, project }) => {
+      if (!project) return;
+      const { takeNow } = await import('../dialogs/snapshot-requests.ts');
+      await takeNow(app, project.path, { memory: true });
+    },
+  },
+  {
     id: 'project-captures',
     label: texts.capture.files,
     group: 'project',

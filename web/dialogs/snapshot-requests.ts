@@ -12,12 +12,24 @@ export async function takeSnapshot({ api }: App, path: string, name: string, mem
   return memory ? snapshotTexts.frozen(name) : snapshotTexts.taken(name);
 }
 
+/** Takes a snapshot without a dialog, and says so; without a name, that of the time. @throws ApiError */
+export async function takeNow(
+  app: App,
+  path: string,
+  { name, memory }: { readonly name?: string; readonly memory: boolean },
+): Promise<void> {
+  const names = async () => (await app.api.get<Snapshot[]>(`${path}/snapshots`)).map((one) => one.name);
+  const chosen = name ?? unusedName(await names());
+  app.toasts.show('info', memory ? snapshotTexts.freezing : snapshotTexts.savingSnapshot);
+  app.toasts.show('done', await takeSnapshot(app, path, chosen, memory));
+}
+
 /** Asks whether to bring the project back to a snapshot. */
 export const askRestore = (app: App, { name, memory }: Snapshot): Promise<boolean> =>
   ask(app, memory ? snapshotTexts.askRewind(name) : snapshotTexts.askRestore(name));
 
-/** Asks again before it gives up a present that cannot be kept. Resolves to what to say of it. @throws ApiError */
-export async function restoreSnapshot(app: App, path: string, { name, snapshot_id, memory }: Snapshot): Promise<string> {
+/** Asks again before it gives up a present that cannot be kept. @throws ApiError */
+export async function restoreSnapshot(app: App, path: string, { snapshot_id }: Snapshot): Promise<void> {
   const request = `${path}/snapshots/${snapshot_id}/restore`;
   try {
     await app.api.post(request);
@@ -26,8 +38,11 @@ export async function restoreSnapshot(app: App, path: string, { name, snapshot_i
     if (!isAsked || !(await ask(app, snapshotTexts.askGiveUp(error.message)))) throw error;
     await app.api.post(request, { keep_present: false });
   }
-  return memory ? snapshotTexts.rewound(name) : snapshotTexts.restored(name);
 }
+
+/** Text to show once a snapshot is restored. */
+export const restoredText = ({ name, memory }: Snapshot): string =>
+  memory ? snapshotTexts.rewound(name) : snapshotTexts.restored(name);
 
 /** Makes projects whose machines continue from a snapshot. @throws ApiError */
 export const forkSnapshot = ({ api }: App, path: string, { snapshot_id }: Snapshot, count: number): Promise<Project[]> =>

@@ -8,7 +8,7 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { useReadings } from '../ui/readings.ts';
-import { askRestore, forkSnapshot, restoreSnapshot, takeSnapshot } from './snapshot-requests.ts';
+import { askRestore, forkSnapshot, restoredText, restoreSnapshot, takeSnapshot } from './snapshot-requests.ts';
 import type { SnapshotActions } from './snapshot-row.tsx';
 import { snapshotTexts } from './snapshot-texts.ts';
 
@@ -31,8 +31,10 @@ export function useSnapshots(project: Project, close: () => void) {
   const actions: SnapshotActions = {
     async restore(snapshot) {
       if (!(await askRestore(app, snapshot))) return;
-      const restore = () => restoreSnapshot(app, projectPath, snapshot).then((said) => app.toasts.show('done', said));
-      if (await run(snapshot.memory ? snapshotTexts.rewinding : snapshotTexts.restoring, () => restore().then(silently))) close();
+      const what = snapshot.memory ? snapshotTexts.rewinding : snapshotTexts.restoring;
+      if (!(await run(what, () => restoreSnapshot(app, projectPath, snapshot).then(silently)))) return;
+      close();
+      app.toasts.show('done', restoredText(snapshot));
     },
     async fork(snapshot, count) {
       await run(snapshotTexts.forking, async () => {

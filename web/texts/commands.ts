@@ -44,6 +44,7 @@ export const actions = {
   palette: 'Add nodes',
   inspector: 'Details',
   snapshots: 'Snapshots',
+  freeze: 'Freeze the lab',
   projectSettings: 'Project settings',
   export: 'Export',
   closeProject: 'Close project',

@@ -15,6 +15,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   impair: 'packet latency jitter drop filter corrupt bandwidth rate bpf schedule mirror span tap graph statistics',
   capture: 'wireshark pcap sniff tcpdump packets record',
   'project-captures': 'pcap wireshark packets',
+  freeze: 'snapshot checkpoint save memory keep',
   'project-snapshots': 'freeze rewind fork checkpoint restore backup save versions',
   'project-activity': 'history log changes who',
   'project-notes': 'readme description documentation',

@@ -7,7 +7,7 @@ import type { Link } from '../../../src/schema/link.ts';
 import type { Node } from '../../../src/schema/node.ts';
 import type { Snapshot } from '../../../src/schema/snapshot.ts';
 import { beginCapture, openCapture } from '../../capture/capture-dialog.tsx';
-import { askRestore, forkSnapshot, restoreSnapshot, takeSnapshot, unusedName } from '../../dialogs/snapshot-requests.ts';
+import { askRestore, forkSnapshot, restoredText, restoreSnapshot, takeNow, unusedName } from '../../dialogs/snapshot-requests.ts';
 import { snapshotTexts } from '../../dialogs/snapshot-texts.ts';
 import type { FilterChanges } from '../../impair/form.ts';
 import { aliasesOf } from '../../impair/use-filter-draft.ts';
@@ -142,11 +142,8 @@ export class Phrases {
     });
     if (verb === 'freeze' || verb === 'snapshot') {
       const name = rest || unusedName(snapshots.map((one) => one.name));
-      const take = async () => {
-        app.toasts.show('info', verb === 'freeze' ? snapshotTexts.freezing : snapshotTexts.savingSnapshot);
-        app.toasts.show('done', await takeSnapshot(app, path, name, verb === 'freeze'));
-      };
-      return [entry(verb, phraseTexts[verb](name), take)];
+      const take = () => takeNow(app, path, { name, memory: verb === 'freeze' });
+      return [entry(`${verb} ${name}`, phraseTexts[verb](name), take)];
     }
     const meant = matching(snapshots.toReversed(), rest, ({ name }) => ({ whole: [name] })).slice(0, mostItems);
     if (verb === 'fork')
@@ -162,7 +159,9 @@ export class Phrases {
     if (verb !== 'rewind' && verb !== 'restore') return [];
     return meant.map((snapshot) =>
       entry(`${verb} ${snapshot.snapshot_id}`, phraseTexts[snapshot.memory ? 'rewind' : 'restore'](snapshot.name), async () => {
-        if (await askRestore(app, snapshot)) app.toasts.show('done', await restoreSnapshot(app, path, snapshot));
+        if (!(await askRestore(app, snapshot))) return;
+        await restoreSnapshot(app, path, snapshot);
+        app.toasts.show('done', restoredText(snapshot));
       }),
     );
   }
