@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { compareCommits } from './ab.ts';
+import { benchAccounts } from './accounts.ts';
 import { benchApi } from './api.ts';
 import { benchController } from './controller.ts';
 import { benchDuplicate } from './duplicate.ts';
@@ -16,6 +17,7 @@ import { benchWarm } from './warm.ts';
 import { benchWeb } from './web.ts';
 
 const trials: Record<string, (say: (text: string) => void) => Promise<Row[]>> = {
+  accounts: benchAccounts,
   api: benchApi,
   controller: benchController,
   duplicate: benchDuplicate,

@@ -14,6 +14,7 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Requests per second: `connections` clients, each with one pending request, for `seconds`. */
@@ -54,11 +55,12 @@ export async function latencies(
 }
 
 /** @throws Error when the response is not a success */
-export async function request(client: Client, { method, path, body }: Call): Promise<unknown> {
+export async function request(client: Client, { method, path, body, headers = {} }: Call): Promise<unknown> {
   const { statusCode, body: answer } = await client.request({
     method,
     path,
-    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const bytes = await answer.arrayBuffer();
   if (statusCode >= 300) throw new Error(`${method} ${path}: ${statusCode} ${Buffer.from(bytes).toString().slice(0, 300)}`);

@@ -19,11 +19,16 @@ const root = resolve(import.meta.dirname, '..');
 
 const ownProgram = process.env.PATCHBAY_PROGRAM ?? join(root, 'src/main.ts');
 
-/** `configuration`: of the server's file. `main`: `src/main.ts` of a checkout. */
-export async function startPatchbay(configuration = '', main = ownProgram): Promise<Running> {
+/** `configuration`: of the server's file. `main`: `src/main.ts` of a checkout. `fill` puts data into the folder before the start. */
+export async function startPatchbay(
+  configuration = '',
+  main = ownProgram,
+  fill?: (folder: string) => Promise<void>,
+): Promise<Running> {
   const folder = await mkdtemp(join(tmpdir(), 'pb-bench-'));
   const config = join(folder, 'server.conf');
   await writeFile(config, configuration);
+  await fill?.(folder);
   return start([main, '--port', '0', '--data-dir', folder, '--config', config, '--stop-nodes', '--log-level', 'error'], folder);
 }
 

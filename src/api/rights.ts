@@ -43,6 +43,8 @@ export interface Caller {
   isValid(): boolean;
   /** Registers a listener for changes of accounts and rights, where there are any. Returns its removal. */
   onChange?(listener: () => void): () => void;
+  /** Returns what `filter` finds in a frozen list: the same frozen list again while list and rights are the same. */
+  keepList?<T>(privilege: Privilege, list: readonly T[], filter: () => T[]): readonly T[];
   /** Adds a project to the resource pools of the one that it is a copy of, where there are accounts. Returns its removal. */
   joinPools?(source: string, copy: string): Promise<() => Promise<void>>;
 }
@@ -88,7 +90,8 @@ export function visible<T>(
   pathOf: (one: T) => string,
 ) {
   if (caller === undefined || caller.isSuperAdmin) return list;
-  return list.filter((one) => caller.may(privilege, pathOf(one)));
+  const filter = () => list.filter((one) => caller.may(privilege, pathOf(one)));
+  return caller.keepList && Object.isFrozen(list) ? caller.keepList(privilege, list, filter) : filter();
 }
 
 /** Whether the account is a super admin, or has every privilege on `/`: one who may grant himself everything. */

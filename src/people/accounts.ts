@@ -14,6 +14,7 @@ import { Passwords, type ScryptCost } from './passwords.ts';
 import { joinPools } from './pool-copies.ts';
 import { now, type TokenRecord, type UserRecord } from './records.ts';
 import type { PeopleStore } from './store.ts';
+import { VisibleLists } from './visible-lists.ts';
 
 /** The administrator of the configuration. */
 export interface Configured {
@@ -55,6 +56,7 @@ export class Accounts implements Authenticator {
   /** Fingerprint of the password of the configuration. */
   readonly #fingerprint: string;
   readonly #delays = new LoginDelays();
+  readonly #lists = new VisibleLists();
   /** Key of this run, under which verified passwords are remembered. */
   readonly #runKey = randomBytes(32);
   /** Id and version of the user by the HMAC of name and password. */
@@ -247,6 +249,10 @@ export class Accounts implements Authenticator {
         isInScope(token, privilege, path) &&
         decide(this.store.index, { userId, isSuperAdmin: isSuperAdmin() }, privilege, path).allowed,
       onChange: (listener) => this.store.onChange(listener),
+      keepList: (privilege, list, filter) => {
+        const key = [userId, token?.token_id, isSuperAdmin(), privilege].join();
+        return this.#lists.of(key, { list, rights: this.store.index }, filter);
+      },
       joinPools: (source, copy) => joinPools(this.store, source, copy),
       isValid: () => {
         const user = this.findUser(userId);

@@ -82,7 +82,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ['routes'],
     ['explain.ts', 'import', 'managers.ts', 'repair.ts', 'set-up.ts'],
     ['accounts.ts'],
-    ['access-tokens.ts', 'login-delays.ts', 'passwords.ts', 'pool-copies.ts'],
+    ['access-tokens.ts', 'login-delays.ts', 'passwords.ts', 'pool-copies.ts', 'visible-lists.ts'],
     ['store.ts'],
     ['bcrypt-thread.ts', 'bcrypt.ts', 'built-in.ts', 'decide.ts'],
     ['records.ts'],

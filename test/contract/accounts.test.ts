@@ -225,3 +225,20 @@ test('the list of tokens says when each was used last', async () => {
   await server.restart();
   assert.equal(await lastUse(), noted);
 });
+
+test('a list follows changes of rights, projects and names at once', async () => {
+  const listed = async () => (await user.get<{ name: string }[]>('/v3/projects')).map(({ name }) => name).sort();
+  const before = await listed();
+  assert.deepEqual(await listed(), before);
+  const late = await createProject(admin, { name: 'late' });
+  assert.deepEqual(await listed(), before);
+  const roles = await admin.get<{ name: string; role_id: string }[]>('/v3/access/roles');
+  const role_id = roles.find(({ name }) => name === 'User')?.role_id;
+  const entry = { ace_type: 'user', user_id: userId, path: `/projects/${late.id}`, role_id };
+  const { ace_id } = await admin.post<{ ace_id: string }>('/v3/access/acl', entry);
+  assert.deepEqual(await listed(), [...before, 'late'].sort());
+  await admin.put(`/v3/projects/${late.id}`, { name: 'later' });
+  assert.deepEqual(await listed(), [...before, 'later'].sort());
+  expectStatus(await admin.send(`DELETE /v3/access/acl/${ace_id}`), 204);
+  assert.deepEqual(await listed(), before);
+});
