@@ -74,3 +74,15 @@ test('a symbol of a user is deleted, one that is built in or missing is not', as
   assert.ok(!listed.some(({ symbol_id }) => symbol_id === 'mine.svg'));
   expectStatus(await client.send(`DELETE ${symbol}`), 403);
 });
+
+test('a cloud names a host whose console is SSH', async () => {
+  const project = await createProject(client);
+  const remote_console_type = 'ssh';
+  const node = await createNode(client, project, 'cloud', {
+    properties: { remote_console_host: '192.0.2.7', remote_console_type },
+  });
+  const { properties } = await client.get<{ properties: object }>(`/v3/projects/${project.id}/nodes/${node.node_id}`);
+  assert.equal((properties as typeof node.properties).remote_console_type, 'ssh');
+  const template = { name: 'by ssh', template_type: 'cloud', remote_console_type };
+  assert.equal((await client.post<Record<string, unknown>>('/v3/templates', template)).remote_console_type, 'ssh');
+});

@@ -28,7 +28,9 @@ export function fromGns3(raw: Record<string, unknown>, schema: TSchema): Record<
   return readLax(schema, changed, []).value as Record<string, unknown>;
 }
 
-function nodeFrom({ aux, aux_type, ...node }: Record<string, unknown>): Record<string, unknown> {
+function nodeFrom({ aux, aux_type, ...given }: Record<string, unknown>): Record<string, unknown> {
+  // GNS3 3.1 serves consoles by SSH, too; here they are served by telnet.
+  const node = given.console_type === 'ssh' ? { ...given, console_type: 'telnet' } : given;
   const { node_type } = node;
   const type = nodeTypes.find((one) => one === node_type);
   if (type === undefined) return node;

@@ -84,7 +84,7 @@ describe('project files', () => {
   });
 
   it('reads those of GNS3 3, without keys that are not known, and writes them', async () => {
-    const router = { ...node, node_type: 'docker', aux: 5003, aux_type: 'telnet', tags: ['a'], console_type: 'telnet' };
+    const router = { ...node, node_type: 'docker', aux: 5003, aux_type: 'telnet', tags: ['a'], console_type: 'ssh' };
     const properties = { image: 'frr', adapters: 2, compute_id: 'local', of_gns3_4: true };
     const links = [{ link_id: projectId, link_style: { bezier_curviness: 3 }, nodes: [], wireshark: false }];
     const topology = { ...empty, nodes: [{ ...router, label: { text: 'R', style: null }, properties }], links };
@@ -93,6 +93,7 @@ describe('project files', () => {
     assert.equal(upgradedFrom, 10);
     const [made] = found.nodes;
     assert.deepEqual(made?.properties, { image: 'frr', adapters: 2, aux: 5003 });
+    assert.equal(made?.console_type, 'telnet');
     assert.ok(!JSON.stringify(found).includes('tags') && found.project.zoom === 100);
     const text = String(Buffer.concat(await topologyText(found, { revision: 10, version: '3.0.6' })));
     const written = JSON.parse(text) as { revision: number; version: string; topology: { nodes: Record<string, unknown>[] } };

@@ -30,7 +30,7 @@ const template: TemplateFacts = {
     remote_console_host: filled(Name(), '127.0.0.1'),
     remote_console_http_path: filled(Name(), '/'),
     remote_console_port: filled(TcpPort, 23),
-    remote_console_type: word(['telnet', 'vnc', 'spice', 'http', 'https', 'none'], 'none'),
+    remote_console_type: word(['telnet', 'ssh', 'vnc', 'spice', 'http', 'https', 'none'], 'none'),
   },
   builtIn: { template_id: '39e257dc-8412-3174-b6b3-0ee3ed6a43e9', name: 'Cloud' },
 };

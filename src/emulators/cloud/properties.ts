@@ -21,7 +21,7 @@ export const cloudFields = {
   ports_mapping: Type.Optional(Type.Array(CloudPort, { maxItems: maxPorts })),
   remote_console_host: Type.Optional(Text()),
   remote_console_port: Type.Optional(nullable(TcpPort)),
-  remote_console_type: Type.Optional(oneOf(['telnet', 'vnc', 'spice', 'http', 'https', 'none'])),
+  remote_console_type: Type.Optional(oneOf(['telnet', 'ssh', 'vnc', 'spice', 'http', 'https', 'none'])),
   remote_console_http_path: Type.Optional(Text()),
 };
 const Fields = Type.Object(cloudFields);
