@@ -1,4 +1,4 @@
-/** What accounts cost: a decision, the list of projects, and requests with a login beside requests to a server without accounts. */
+/** Measures accounts: a decision, the list of projects, and requests with a login beside requests to a server without accounts. */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'undici';
 import { hashOfToken, tokenPrefix } from '../src/people/accounts.ts';

@@ -12,7 +12,7 @@ const mostItems = 20_000;
 const ownItems = 20;
 
 export class VisibleLists {
-  /** By account and privilege, the list that was made first at the front. */
+  /** Lists by account and privilege, the one that was made first at the front. */
   readonly #kept = new Map<string, KeptList>();
   #items = 0;
 
