@@ -4,6 +4,7 @@ import type { Node } from '../../src/schema/node.ts';
 import { overlaps } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { symbolBox } from '../ui/device-symbol.tsx';
+import { shortName } from './name-size.ts';
 
 /** Screen pixels. */
 const fontPx = 11;
@@ -57,11 +58,12 @@ function spaced(nodes: readonly Node[], scale: number, isFlat: boolean): PlacedN
     if (names.length === mostNames) break;
     const top = node.y + symbolBox(node, isFlat).y;
     const x = node.x + node.width / 2;
-    const [width, height] = [(node.name.length * charPx + 8) / scale, lineHeightPx / scale];
+    const name = shortName(node.name);
+    const [width, height] = [(name.length * charPx + 8) / scale, lineHeightPx / scale];
     const box = { x: x - width / 2, y: top - height, width, height };
     if (placed.some((other) => overlaps(other, box))) continue;
     placed.push(box);
-    names.push({ id: node.node_id, name: node.name, x, y: top - 3 / scale });
+    names.push({ id: node.node_id, name, x, y: top - 3 / scale });
   }
   return names;
 }

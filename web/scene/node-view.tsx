@@ -9,6 +9,7 @@ import { SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx'
 import { isDetailed, labelledBoxes } from './detail.ts';
 import { labelLook } from './label.ts';
 import { standardTop } from './labels.ts';
+import { shortName } from './name-size.ts';
 
 export function NodeView({ id }: { readonly id: string }) {
   const { server, viewport } = useApp();
@@ -104,7 +105,7 @@ function NodeLabel({ node, top, selected }: NodeLabelProps) {
       style={style}
       {...turn}
     >
-      {(label.text || name).replace(/<br\s*\/?>/g, ' ')}
+      {shortName((label.text || name).replace(/<br\s*\/?>/g, ' '))}
     </text>
   );
 }
