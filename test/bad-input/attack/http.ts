@@ -82,8 +82,8 @@ export function httpAttack(ground: AttackGround, target: AttackTarget): HttpAtta
   const { chance } = ground.world;
   const pick = <T>(list: readonly T[]): T => chance.pick(list) as T;
   const sockets = chance.next() < 0.4;
-  const operation = pick(ground.operations.filter(({ path }) => path.endsWith('/ws') || !sockets));
-  const isSocketRoute = operation.path.endsWith('/ws');
+  const operation = pick(ground.operations.filter(({ path }) => isOfSocket(path) || !sockets));
+  const isSocketRoute = isOfSocket(operation.path);
   const method = chance.next() < 0.8 ? operation.method : pick(['GET', 'POST', 'PUT', 'DELETE']);
   const path = pathOf(ground, operation);
   const host = pick([
@@ -156,6 +156,9 @@ function authorizations(right: string): string[] {
     'Basic',
   ];
 }
+
+/** Whether a route is that of a WebSocket. */
+const isOfSocket = (path: string): boolean => /\/(ws|vnc)$/.test(path);
 
 function expectedOf(
   { method, path, headers, ticket }: Omit<HttpAttack, 'expected'>,
