@@ -34,7 +34,7 @@ function entryOf(record: LogRecord): HistoryEntry {
 type NamedValues = Readonly<Record<string, unknown>>;
 const hasNames = (value: unknown): value is NamedValues => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** NamedValues that links have only while they are set. */
+/** Fields that links have only while they are set. */
 const optional = ['schedule', 'mirror'];
 /** Depth of field names: `properties.environment`, `label.style`. */
 const deepest = 2;
