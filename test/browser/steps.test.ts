@@ -184,22 +184,21 @@ describe('a step that is reverted', () => {
     await waitFor(async () => (await client.get<Node>(`${project.path}/nodes/${node_id}`)).name === name, { what: 'the old name' });
   });
 
-  it('the activity log goes back to a state in one step, after a question', async () => {
+  it('the activity log goes back to a state in one step', async () => {
     const { node_id } = nodes[1] ?? assert.fail('no node');
     const before = await placesOf();
     for (const x of [900, 910, 920, 930]) await client.put(`${project.path}/nodes/${node_id}`, { x });
     const last = await placesOf();
     await page.getByRole('button', { name: 'Activity', exact: true }).click();
     const log = page.getByRole('dialog', { name: 'Activity' });
-    await log.getByText('Changed S1').nth(3).waitFor();
+    await log.getByText('Moved S1').nth(3).waitFor();
     // The newest state has none: the fourth is that of the state before the moves.
     await log
       .getByRole('button', { name: /^Undo to here:/ })
       .nth(3)
       .click();
-    await page.getByRole('dialog', { name: 'Undo 4 changes?' }).getByRole('button', { name: 'Undo' }).click();
     await waitFor(async () => JSON.stringify([...(await placesOf())]) === JSON.stringify([...before]), { what: 'the old places' });
-    await log.getByText('Reverted: Changed S1').nth(3).waitFor();
+    await log.getByText('Reverted: Moved S1').nth(3).waitFor();
     await toCanvas(page);
     for (let count = 0; count < 4; count++) await client.post(`${project.path}/redo`, {}, 200);
     assert.deepEqual(await placesOf(), last);

@@ -217,14 +217,14 @@ test('a newer file is refused with a clear error and stays unchanged', async () 
   const newer = join(server.dataDir, 'projects', 'newer', 'x.gns3');
   await mkdir(dirname(newer));
   const { files, ids } = oldProject(9);
-  const text = (files['old lab.gns3'] ?? '').replace('"revision":9', '"revision":10').replace(ids.project, randomUUID());
+  const text = (files['old lab.gns3'] ?? '').replace('"revision":9', '"revision":11').replace(ids.project, randomUUID());
   await writeFile(newer, text);
-  expectFault(await client.send('POST /v2/projects/load', { body: { path: newer } }), 409, /newer program \(revision 10/);
+  expectFault(await client.send('POST /v2/projects/load', { body: { path: newer } }), 409, /newer program \(revision 11/);
   await server.restart();
   assert.equal(await readFile(newer, 'utf8'), text);
   const listed = (await client.get<Project[]>('/v2/projects')).find(({ filename }) => filename === 'x.gns3');
   assert.equal(listed?.status, 'closed');
-  expectFault(await client.send(`POST /v2/projects/${listed.project_id}/open`), 409, /newer program \(revision 10/);
+  expectFault(await client.send(`POST /v2/projects/${listed.project_id}/open`), 409, /newer program \(revision 11/);
 });
 
 test('a project outside of the projects folder is forgotten by its deletion, and its folder stays and can be loaded again', async () => {

@@ -168,7 +168,8 @@ test('a slice whose server hangs loses its machines before it is declared lost, 
       states.filter(({ lost, running }) => lost && running > 0),
       [],
     );
-    assert.match(String((await client.get(`/v2/computes/${slice.id}`)).last_error), /is lost/);
+    const saysSo = async () => /is lost/.test(String((await client.get(`/v2/computes/${slice.id}`)).last_error));
+    await waitFor(saysSo, { what: 'the reason, at the compute' });
   } finally {
     process.kill(slice.server.pid, 'SIGCONT');
   }

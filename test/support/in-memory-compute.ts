@@ -17,6 +17,8 @@ export class InMemoryCompute {
   readonly events = new EventStream<ComputeEvent>();
   readonly projects = new Set<string>();
   readonly nodes = new Map<string, Fields>();
+  /** Nodes whose files are among those of deleted nodes. */
+  readonly kept = new Set<string>();
   /** `node/adapter/port` to NIO. */
   readonly nios = new Map<string, Fields>();
   /** Keys of the requests that came, in order, without `/v2/compute`. */
@@ -77,10 +79,16 @@ export class InMemoryCompute {
         this.nodes.set(String(path.node_id), { ...this.#get(path), ...body });
         return this.#get(path);
       }),
-      this.#route(`DELETE ${node}`, (path) => {
+      this.#route(`DELETE ${node}`, (path, body) => {
         this.#get(path);
+        if (body.keep_files) this.kept.add(String(path.node_id));
+        else this.kept.delete(String(path.node_id));
         this.nodes.delete(String(path.node_id));
         this.events.emit({ action: 'node.deleted', event: { node_id: path.node_id, project_id: path.project_id } });
+      }),
+      this.#route(`POST ${node}/restore_files`, (path) => {
+        this.#get(path);
+        this.kept.delete(String(path.node_id));
       }),
       this.#route(`POST ${node}/start`, (path) => {
         const started = setStatus(path, 'started');

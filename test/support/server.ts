@@ -56,6 +56,8 @@ const root = resolve(import.meta.dirname, '../..');
 export const serverProgram = process.env.PATCHBAY_TEST_PROGRAM ?? join(root, 'src/main.ts');
 /** Limit for a start that hangs: on a machine with ten busy processes for each core a start takes its time. */
 const startLimitMs = 90_000;
+/** Looks at all processes until none of a server is left. */
+const mostLooks = 50;
 
 export async function startServer(options: ServerOptions = {}): Promise<RunningServer> {
   const dataDir = options.dataDir ?? (await realpath(await mkdtemp(join(tmpdir(), 'pb-'))));
@@ -249,8 +251,13 @@ class TestServer implements RunningServer {
     process.exit(1);
   };
 
+  /** A process may begin while they are listed; those that were killed may be listed once more. */
   #endAllNow(): void {
-    killProcesses(processesOf(this.dataDir, this.runtimeDirectory));
+    for (let looks = 0; looks < mostLooks; looks += 1) {
+      const found = processesOf(this.dataDir, this.runtimeDirectory);
+      if (found.length === 0) return;
+      killProcesses(found);
+    }
   }
 
   #configText(): string {

@@ -113,7 +113,7 @@ function prepareLink(project: LiveProject, link: BulkLink & { nodes: LinkEnd[] }
   const [one, other] = link.nodes as [LinkEnd, LinkEnd];
   const nodeOf = ({ node_id }: LinkEnd) => fresh.get(node_id) ?? project.nodes.get(node_id);
   const checked = { ...link, filters: checkFilters(link.filters ?? {}) };
-  return project.linkOperations.prepare(checked, [nodeOf(one), nodeOf(other)], link.link_id);
+  return project.linkOperations.prepare(checked, [nodeOf(one), nodeOf(other)], { linkId: link.link_id });
 }
 
 /** @throws `invalid_request` */

@@ -334,7 +334,9 @@ export class LiveProject {
 
   /** Listeners are sent all nodes, links and drawings. */
   async #restore(state: ProjectState, { opening }: Pick<LiveProjectOptions, 'opening'>): Promise<void> {
-    const nodes = await mapInTurns(state.nodes.values(), (entry) => this.nodes.add(entry, state.wanted.get(entry.node_id)));
+    const nodes = await mapInTurns(state.nodes.values(), (entry) =>
+      this.nodes.add(entry, { wanted: state.wanted.get(entry.node_id), isHalfDeleted: state.deleting.has(entry.node_id) }),
+    );
     await opening(this);
     await forEachBounded(nodes, makingConcurrency, (node) => this.nodes.open(node));
     const links = await mapInTurns(state.links.values(), (entry) => this.#addLink(entry) && entry);

@@ -31,7 +31,7 @@ export async function rewireLink(project: LiveProject, linkId: string, given: re
     await project.linkOperations.delete(linkId);
     await project.linkOperations.create({ ...after, nodes }, linkId);
   };
-  const revert = (change: ProjectChange) => invertChange(project, change);
+  const revert = (change: ProjectChange) => invertChange(project, change, { isKept: true });
   await project.captures.keepDuring([linkId], () => project.changes.together(move, revert));
   return project.links.get(linkId);
 }

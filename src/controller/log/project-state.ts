@@ -65,6 +65,7 @@ export function stateOf(topology: Topology, upgradedFrom?: number): ProjectState
     pastComputes: new Set([...topology.computes, ...topology.nodes].map(({ compute_id }) => compute_id)),
     udpPorts: new Map(),
     wanted: new Map(),
+    deleting: new Set(),
     incarnation: 0,
     seq: 0,
     ...(upgradedFrom !== undefined && { upgradedFrom }),

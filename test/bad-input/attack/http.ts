@@ -176,7 +176,8 @@ function expectedOf(
   if (authorization !== undefined) {
     const isRight = given.Authorization?.replace(/^basic /i, 'Basic ') === authorization;
     const hasTicket = given.Authorization === undefined && asksForSocket && (ticket === 'any' || ticket === 'for this path');
-    if (!isRight && !hasTicket) return asksForSocket && path.startsWith('/v3/') ? 'token needed' : 'unauthorized';
+    // No route has an empty part.
+    if (!isRight && !hasTicket) return asksForSocket && /^\/v3\/(?!.*\/\/)/.test(path) ? 'token needed' : 'unauthorized';
   }
   return asksForSocket && given.Connection === 'Upgrade' ? 'socket' : 'admitted';
 }

@@ -6,7 +6,7 @@ import { makeChance } from '../../../../test/durability/random.ts';
 import { type AskProject, UndoWalk } from '../../../../test/support/undo-walk.ts';
 import { waitFor } from '../../../../test/support/wait-for.ts';
 import { end, refusal, withController } from '../../../../test/support/with-controller.ts';
-import { isFault } from '../../../api/faults.ts';
+import { fault, isFault } from '../../../api/faults.ts';
 import { asRequester } from '../../../api/requester.ts';
 import { Journal } from '../../../lib/journal.ts';
 import type { History, Undone } from '../../../schema/history.ts';
@@ -137,9 +137,11 @@ describe('undo and redo', () => {
     }
     assert.deepEqual(await content(), before);
     assert.equal(bench.compute.nodes.size, 1);
+    assert.deepEqual([...bench.compute.kept], [nodes[0].node_id]);
     assert.deepEqual(bench.actions(), []);
     await undo();
     assert.deepEqual(bench.actions(), ['node.created', 'link.created']);
+    assert.equal(bench.compute.kept.size, 0);
   });
 
   it('of settings of the project, open or closed', async () => {
@@ -511,6 +513,73 @@ describe('a deletion of many', () => {
     const deletion = change('POST /bulk/delete', { nodes: [third.node_id], links: [link.link_id] });
     await assert.rejects(deletion, /it is away/).finally(() => away.mock.restore());
     assert.deepEqual([await content(), bench.compute.calls.slice(asked)], [before, []]);
+  });
+
+  it('loses nothing when a compute ends in the middle of it, and makes all of it there again later', async () => {
+    const [one, other, third] = [await addNode('A'), await addNode('B'), await addNode('C')];
+    await change('POST /links', { nodes: [end(one), end(other)], filters: { latency: [5] } });
+    const before = await content();
+    const { transport } = bench.controller.computes.local;
+    const { send } = transport;
+    let deleted = 0;
+    const sent = mock.method(transport, 'send', async (...words: Parameters<typeof send>) => {
+      if (deleted === 1) throw fault('compute_unreachable', { name: 'local', request: words[0], reason: 'it ended' });
+      const answer = await send.apply(transport, words);
+      if (/^DELETE .*\/nodes\/[^/]+$/.test(words[0])) deleted += 1;
+      return answer;
+    });
+    const deletion = change('POST /bulk/delete', { nodes: [one.node_id, other.node_id, third.node_id] });
+    await assert.rejects(deletion, refusal('compute_unreachable'));
+    assert.equal(deleted, 1);
+    assert.deepEqual(await content(), before);
+    sent.mock.restore();
+    const isAllThere = () => bench.compute.nodes.size === 3 && bench.compute.nios.size === 2;
+    await waitFor(isAllThere, { what: 'the nodes and their links on the compute' });
+    assert.deepEqual(await content(), before);
+    await bench.restart();
+    assert.deepEqual(await content(), before);
+  });
+});
+
+describe('a deletion that does not end', () => {
+  it('leaves the files of a node when it cannot be recorded', async () => {
+    const one = await addNode('A');
+    const before = await content();
+    const { append } = Journal.prototype;
+    const refusing = mock.method(Journal.prototype, 'append', function (this: Journal<unknown>, record: { action?: string }) {
+      return record.action === 'node.deleted' ? Promise.reject(new Error('ENOSPC')) : append.call(this, record);
+    });
+    await assert.rejects(change(`DELETE /nodes/${one.node_id}`), refusal('storage_failed'));
+    refusing.mock.restore();
+    assert.deepEqual([await content(), bench.compute.kept.size], [before, 0]);
+  });
+
+  it('gives the files back that its compute had moved when the server was killed, of one node or of many', async () => {
+    const nodes = [await addNode('A'), await addNode('B'), await addNode('C')] as const;
+    const before = await content();
+    const folder = bench.project.path;
+    for (const deleted of [nodes.slice(0, 1), nodes.slice(1)]) {
+      const { transport } = bench.controller.computes.local;
+      const { send } = transport;
+      let copied = false;
+      const sent = mock.method(transport, 'send', async (...words: Parameters<typeof send>) => {
+        const answer = await send.apply(transport, words);
+        if (/^DELETE .*\/nodes\/[^/]+$/.test(words[0]) && !copied) {
+          copied = true;
+          await cp(folder, `${folder}-then`, { recursive: true });
+        }
+        return answer;
+      });
+      const [one] = deleted;
+      if (deleted.length === 1) await change(`DELETE /nodes/${one?.node_id}`);
+      else await change('POST /bulk/delete', { nodes: deleted.map(({ node_id }) => node_id) });
+      sent.mock.restore();
+      await bench.restart(async () => {
+        await rm(folder, { recursive: true });
+        await rename(`${folder}-then`, folder);
+      });
+      assert.deepEqual([await content(), bench.compute.kept.size], [before, 0]);
+    }
   });
 });
 

@@ -141,7 +141,7 @@ export class ProjectUndo {
 
   /** Reverts the steps in this order; all changes become durable at once. */
   #revertWhole(steps: readonly Step[]): Promise<Undone> {
-    const revert = (change: ProjectChange) => invertChange(this.#project, change);
+    const revert = (change: ProjectChange) => invertChange(this.#project, change, { isKept: true });
     const { captures, changes } = this.#project;
     const rewired = new Set(steps.flatMap(rewiredIn));
     const invertAll = async () => {

@@ -69,8 +69,11 @@ export class ProjectChanges {
     }
     for (const commit of commits) {
       const { change } = commit;
-      // This change only probes whether anything can be written.
-      if (change.action === 'node.deleting') continue;
+      if (change.action === 'node.deleting') {
+        // The record precedes the move of the node's files by its compute. A revert deletes nodes on a full disk, too.
+        await this.#log.appendAll([{ change, apply: () => undefined }]).catch(() => undefined);
+        continue;
+      }
       const event = this.#effect(commit);
       waiting.push({ change, apply: (seq) => this.#announce(change, event, seq), requester: findRequester() });
     }

@@ -37,6 +37,9 @@ import type { LinkWiring } from './link-wiring.ts';
 /** A client's request with filters that `checkFilters` accepted. */
 type CheckedLink = LinkInput & LinkExtras & { readonly filters: Filters };
 
+/** State of a link on its computes: without ports it has yet to be connected. */
+type Wired = Pick<OpenLink, 'udpPorts' | 'problem' | 'mayPass'>;
+
 export class LinkOperations {
   readonly #context: ProjectContext;
   readonly #parts: LinkParts;
@@ -52,21 +55,31 @@ export class LinkOperations {
     this.#nodes = nodes;
   }
 
-  /** An id in the body is not looked at. @throws `link_id_taken` and the refusals of ports */
-  async create(body: LinkInput & LinkExtras, linkId?: string): Promise<LinkObject> {
+  /**
+   * An id in the body is not looked at. `isKept`: the link is part of the project also when its computes cannot connect it now.
+   * @throws `link_id_taken` and the refusals of ports
+   */
+  async create(body: LinkInput & LinkExtras, linkId?: string, { isKept = false } = {}): Promise<LinkObject> {
     const ends = twoEnds(body.nodes);
     const checked = { ...body, filters: checkFilters(body.filters ?? {}) };
     const [one, other] = [this.#nodes.get(ends[0].node_id), this.#nodes.get(ends[1].node_id)];
     if (one === other) throw fault('link_itself', { name: one.entry.name });
     return this.#nodes.locks.runAll([one.id, other.id], async () => {
-      const prepared = await this.prepare(checked, [this.#nodes.get(one.id), this.#nodes.get(other.id)], linkId);
+      const prepared = await this.prepare(checked, [this.#nodes.get(one.id), this.#nodes.get(other.id)], { linkId, isKept });
       await commitPrepared(this.#context, [prepared]);
       return prepared.result();
     });
   }
 
   /** Makes a link on its computes; the locks of its nodes are held. */
-  async prepare(body: CheckedLink, nodes: Two<OpenNode>, link_id: string = crypto.randomUUID()): Promise<Prepared<LinkObject>> {
+  async prepare(
+    body: CheckedLink,
+    nodes: Two<OpenNode>,
+    {
+      linkId: link_id = crypto.randomUUID(),
+      isKept = false,
+    }: { readonly linkId?: string | undefined; readonly isKept?: boolean } = {},
+  ): Promise<Prepared<LinkObject>> {
     const ends = twoEnds(body.nodes);
     if (this.#links.find(link_id)) throw fault('link_id_taken', { link_id });
     const [port] = portsToJoin(ends, nodes);
@@ -77,14 +90,16 @@ export class LinkOperations {
     if (mirror) requireMirror(entry, nodes, { mirror, node: this.#nodes.get(mirror.node_id) });
     this.#links.ports.occupy(entry, (nodeId) => nodes.find((node) => node.id === nodeId)?.entry.name ?? nodeId);
     // A node that its compute does not have is connected when it is made there.
-    const udpPorts = nodes.every(({ isPresent }) => isPresent) ? await this.#wire(entry, nodes) : undefined;
-    const parts = { entry, nodes, ...(udpPorts && { udpPorts }) };
+    const isMade = nodes.every(({ isPresent }) => isPresent);
+    const { udpPorts, ...later } = isMade ? await (isKept ? this.#wireOrWait(entry, nodes) : this.#wire(entry, nodes)) : {};
+    const parts = { entry, nodes, ...(udpPorts && { udpPorts }), ...later };
     const link: OpenLink = {
       ...parts,
       object: linkObject(parts, port.link_type, this.#context.projectId),
     };
     const apply = () => {
       this.#links.put(link);
+      if (link.mayPass) this.#parts.recovery.doubts.emit();
       return link.object;
     };
     const revert = async () => {
@@ -97,15 +112,26 @@ export class LinkOperations {
   }
 
   /** Joins the ports of a new link and mirrors it; the ports are free again when that fails. */
-  async #wire(entry: LinkEntry, nodes: Two<OpenNode>): Promise<UdpPorts> {
+  async #wire(entry: LinkEntry, nodes: Two<OpenNode>): Promise<Wired> {
     let udpPorts: UdpPorts | undefined;
     try {
       udpPorts = await this.#wiring.connect(entry, nodes);
       await this.#wiring.mirror(entry, nodes, udpPorts);
-      return udpPorts;
+      return { udpPorts };
     } catch (error) {
       await this.#parts.recovery.remove(entry, nodes, udpPorts);
       throw error;
+    }
+  }
+
+  /** Joins the ports of a link, now or later. */
+  async #wireOrWait(entry: LinkEntry, nodes: Two<OpenNode>): Promise<Wired> {
+    try {
+      const udpPorts = await this.#wiring.connect(entry, nodes);
+      await this.#wiring.mirror(entry, nodes, udpPorts);
+      return { udpPorts };
+    } catch (error) {
+      return { problem: (error as Error).message, mayPass: true };
     }
   }
 

@@ -19,6 +19,8 @@ export interface Lenience {
   readonly mayLack?: boolean;
   /** A node whose compute makes it without its image is refused as well. */
   readonly isStrict?: boolean;
+  /** A node that its compute cannot make now becomes part of the project all the same, and is made there later. */
+  readonly isKept?: boolean;
 }
 
 /** Returns the choices by `strict` of a request; by default a node is made where GNS3 makes one, or its compute does. */

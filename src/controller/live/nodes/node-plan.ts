@@ -2,7 +2,7 @@
 import { cp, readFile } from 'node:fs/promises';
 import { basename, join, normalize } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { fault } from '../../../api/faults.ts';
+import { fault, isFault } from '../../../api/faults.ts';
 import type { RawAnswer } from '../../../api/transport.ts';
 import { checkValue } from '../../../api/validate.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
@@ -20,6 +20,8 @@ export interface NodePlan {
   readonly node: OpenNode;
   /** Makes it on its compute. */
   readonly create: () => Promise<ComputeNodeObject>;
+  /** The node had files before: its compute keeps them when what is planned is reverted. */
+  readonly keepFiles?: boolean;
 }
 
 /**
@@ -161,11 +163,17 @@ export function planReturn({ projectId }: ProjectContext, compute: RegisteredCom
   const node = new OpenNode(projectId, compute, entry);
   const create = async () => {
     const made = await node.createOnCompute();
-    // The compute may have kept none.
-    await node.transport.send(`POST ${node.route}/restore_files`, node.request).catch(unlessMissing);
+    await restoreKept(node);
     return made;
   };
-  return { node, create };
+  return { node, create, keepFiles: true };
+}
+
+/** Has the compute put back the files of a node that it kept at its deletion; it may have kept none, and a node that runs has its own. */
+export async function restoreKept(node: OpenNode): Promise<void> {
+  await node.transport.send(`POST ${node.route}/restore_files`, node.request).catch((error: unknown) => {
+    if (!isFault(error, 'node_running')) unlessMissing(error);
+  });
 }
 
 /** Properties that no two nodes share: the compute gives the copy its own. */

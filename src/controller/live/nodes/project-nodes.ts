@@ -10,7 +10,6 @@ import type { BulkNode, NodePlacement } from '../../../schema/bulk.ts';
 import type { NodeCreate, NodeDuplicate, NodeUpdate } from '../../../schema/node.ts';
 import type { RunFacts } from '../../../schema/node-runs.ts';
 import type { RegisteredCompute } from '../../computes/compute.ts';
-import type { ProjectChange } from '../../log/records.ts';
 import { canonical } from '../../model/canonical.ts';
 import {
   type ComputeNodeObject,
@@ -18,7 +17,6 @@ import {
   changedProperties,
   createBody,
   kindOf,
-  lackIn,
   type NodeLive,
   type NodeObject,
   updateBody,
@@ -26,19 +24,16 @@ import {
 import { symbolOf } from '../../model/symbol.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import { notWanted, type WantedRun } from '../../model/wanted.ts';
-import { commitPrepared, type Prepared } from '../host/prepared.ts';
+import { commitPrepared } from '../host/prepared.ts';
 import type { Commit, ProjectContext } from '../host/project-context.ts';
 import { warnOfConsole } from './console-warning.ts';
-import { isLack, type Lenience, lacking, unlessLacking, withImages } from './missing-images.ts';
-import { checkAbsent, checkDuplicable, type Fill, makeNode, type NodePlan, planCopy, planNode, planReturn } from './node-plan.ts';
+import { type Lenience, unlessLacking, withImages } from './missing-images.ts';
+import { checkAbsent, checkDuplicable, type Fill, makeNode, planCopy, planNode, planReturn, restoreKept } from './node-plan.ts';
 import { NodeSet } from './node-set.ts';
-import { mayBeDone, mayPass } from './node-verbs.ts';
+import { mayPass } from './node-verbs.ts';
 import { checkPortsStay, OpenNode } from './open-node.ts';
+import { type PlannedNode, type PreparedNode, prepareNode, take } from './prepare-node.ts';
 import { sendNodeFiles } from './send-node-files.ts';
-
-interface PreparedNode extends Prepared<NodeObject> {
-  readonly node: OpenNode;
-}
 
 /** Operations on links that the nodes of a project need. */
 interface LinksOfNodes {
@@ -48,6 +43,12 @@ interface LinksOfNodes {
   readonly deleteOn: (nodeId: string) => Promise<void>;
   /** The node exists on its compute now: its links that do not are connected. */
   readonly connectOn: (nodeId: string) => Promise<void>;
+}
+
+/** Facts of a stored node beside its entry. */
+interface StoredBeside {
+  readonly wanted?: WantedRun | undefined;
+  readonly isHalfDeleted?: boolean;
 }
 
 function placeOn({ id }: RegisteredCompute): Pick<NodeEntry, 'compute_id' | 'console'> {
@@ -61,6 +62,8 @@ export class ProjectNodes extends NodeSet {
   /** Nodes of which clients are shown something else now. */
   readonly changes = new EventStream<OpenNode>();
   readonly #links: LinksOfNodes;
+  /** Ids of nodes whose deletion began and did not end: their computes may keep their files as those of deleted nodes. */
+  readonly #halfDeleted = new Set<string>();
 
   constructor(context: ProjectContext, links: LinksOfNodes) {
     super();
@@ -141,13 +144,18 @@ export class ProjectNodes extends NodeSet {
     });
   }
 
-  /** A deleted node comes back as it was. @throws `node_id_taken`, `undo_conflict`, `compute_not_found` */
-  restore(entry: NodeEntry): Promise<void> {
+  /**
+   * A deleted node comes back as it was. `isKept`: also when its compute cannot make it now. @throws `node_id_taken`, `undo_conflict`,
+   * `compute_not_found`
+   */
+  restore(entry: NodeEntry, { isKept = false }: Lenience = {}): Promise<void> {
     return this.locks.run(entry.node_id, async () => {
       if (this.find(entry.node_id)) throw fault('node_id_taken', { node_id: entry.node_id });
       const compute = this.#context.computes.get(entry.compute_id);
       this.reserve(entry.name);
-      const { console } = await this.#makeNamed(compute, entry.name, () => planReturn(this.#context, compute, entry));
+      const plan = () => planReturn(this.#context, compute, entry);
+      const { console } = await this.#makeNamed(compute, entry.name, plan, { isKept });
+      if (!this.get(entry.node_id).isPresent) this.#halfDeleted.add(entry.node_id);
       warnOfConsole(this.#context, { ...entry, console }, entry.console);
     });
   }
@@ -159,10 +167,12 @@ export class ProjectNodes extends NodeSet {
       // A compute that is away would refuse the node when its links are gone.
       await node.compute?.transport.connect();
       await this.#links.deleteOn(nodeId);
+      this.#halfDeleted.add(nodeId);
       if (node.compute) await node.deleteOnCompute({ keepFiles: true });
       try {
         await this.#context.commit({ action: 'node.deleted', event: node.entry, was: node.entry, undoable: true }, () => {
           this.remove(node);
+          this.#halfDeleted.delete(nodeId);
           return node.object;
         });
       } catch (error) {
@@ -182,10 +192,11 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are sent the reason. */
-  add(entry: NodeEntry, wanted: WantedRun = notWanted): OpenNode {
+  add(entry: NodeEntry, { wanted = notWanted, isHalfDeleted = false }: StoredBeside = {}): OpenNode {
     const node = new OpenNode(this.#context.projectId, this.computeOf(entry), entry);
     node.wanted = wanted;
     node.isPresent = false;
+    if (isHalfDeleted) this.#halfDeleted.add(node.id);
     this.names.reserve(entry.name);
     this.put(node);
     return node;
@@ -241,7 +252,7 @@ export class ProjectNodes extends NodeSet {
   /** The node as it is to be on another compute, made there; it still runs on its own. @throws why it cannot be made there */
   async makeElsewhere(node: OpenNode, compute: RegisteredCompute): Promise<OpenNode> {
     const arriving = new OpenNode(node.projectId, compute, canonical<NodeEntry>({ ...node.entry, ...placeOn(compute) }));
-    this.#take(arriving, await makeNode(this.#context, arriving, () => arriving.createOnCompute()));
+    take(arriving, await makeNode(this.#context, arriving, () => arriving.createOnCompute()));
     return arriving;
   }
 
@@ -275,50 +286,15 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Makes a node on its compute; its name is reserved already. What fails on the way is reverted. */
-  async #makeNamed(
-    compute: RegisteredCompute,
-    name: string,
-    plan: () => NodePlan | Promise<NodePlan>,
-    lenience?: Lenience,
-  ): Promise<NodeObject> {
+  async #makeNamed(compute: RegisteredCompute, name: string, plan: PlannedNode['plan'], lenience?: Lenience): Promise<NodeObject> {
     const prepared = await this.#prepare(compute, name, plan, lenience);
     await commitPrepared(this.#context, [prepared]);
     return prepared.result();
   }
 
-  async #prepare(
-    compute: RegisteredCompute,
-    name: string,
-    plan: () => NodePlan | Promise<NodePlan>,
-    { mayLack = false, isStrict = false }: Lenience = {},
-  ): Promise<PreparedNode> {
-    let node: OpenNode | undefined;
-    const revert = async (error?: unknown) => {
-      this.names.release(name);
-      if (node?.isPresent || (mayBeDone(error) && compute.transport.state.connected))
-        await node?.deleteOnCompute().catch(() => undefined);
-    };
-    try {
-      const { node: made, create } = await plan();
-      node = made;
-      made.isPresent = false;
-      const answer = await makeNode(this.#context, made, create).catch((error: unknown) => {
-        if (!mayLack || !isLack(error)) throw error;
-        lacking(made, error);
-      });
-      if (answer) this.#take(made, answer);
-      const lack = lackIn(made.live.command_line);
-      if (isStrict && lack !== undefined) throw fault('node_failed', { name, reason: lack });
-      const apply = () => {
-        this.put(made);
-        return made.object;
-      };
-      const change: ProjectChange = { action: 'node.created', event: made.entry, was: null, undoable: true };
-      return { node: made, commit: { change, apply }, revert, result: () => made.object };
-    } catch (error) {
-      await revert(error);
-      throw error;
-    }
+  #prepare(compute: RegisteredCompute, name: string, plan: PlannedNode['plan'], lenience?: Lenience): Promise<PreparedNode> {
+    const home = { names: this.names, put: (node: OpenNode) => this.put(node) };
+    return prepareNode(this.#context, home, { compute, name, plan, ...(lenience && { lenience }) });
   }
 
   /** Does something to a node while nothing else does. @throws `node_not_found` */
@@ -333,7 +309,10 @@ export class ProjectNodes extends NodeSet {
     const create = async () => {
       await this.#context.nodeInputs.restoreFiles(this.#context, node);
       await sendNodeFiles(this.#context.folder, node);
-      return node.createOnCompute();
+      const made = await node.createOnCompute();
+      if (this.#halfDeleted.has(node.id)) await restoreKept(node);
+      this.#halfDeleted.delete(node.id);
+      return made;
     };
     await this.refresh(node, () => makeNode(this.#context, node, create), action);
     warnOfConsole(this.#context, node.entry, console);
@@ -369,12 +348,6 @@ export class ProjectNodes extends NodeSet {
     this.changed();
     this.#context.notify(action, node.object);
     this.changes.emit(node);
-  }
-
-  #take(node: OpenNode, answer: ComputeNodeObject): void {
-    const { entry, live } = node.merged(answer);
-    node.setEntry(entry);
-    node.setLive(live);
   }
 
   async #updateOnCompute(node: OpenNode, wanted: NodeEntry, sent: Record<string, unknown>): Promise<NodeEntry> {

@@ -19,8 +19,16 @@ export interface StoredState {
   readonly pastComputes: Set<string>;
   readonly udpPorts: Map<string, UdpPorts>;
   readonly wanted: Map<string, WantedRun>;
+  /** Nodes whose deletion began and did not end. */
+  readonly deleting: Set<string>;
   /** Number of the change with which the project was last rewound; 0: never. */
   incarnation: number;
+}
+
+/** Choices of a revert. */
+export interface HowInverted {
+  /** A deleted node or link is part of the project again also when its compute cannot make it now. */
+  readonly isKept?: boolean;
 }
 
 /** The open project in which changes are reverted. */
@@ -34,7 +42,7 @@ export interface RevertTarget {
     /** Undefined when its compute is not registered. */
     computeOf(entry: NodeEntry): object | undefined;
     delete(nodeId: string): Promise<void>;
-    restore(entry: NodeEntry): Promise<void>;
+    restore(entry: NodeEntry, how?: HowInverted): Promise<void>;
     reapply(nodeId: string, fields: Partial<NodeEntry>): Promise<void>;
   };
   readonly links: {
@@ -43,7 +51,7 @@ export interface RevertTarget {
   };
   readonly linkOperations: {
     delete(linkId: string): Promise<void>;
-    create(body: LinkInput & LinkExtras, linkId: string): Promise<unknown>;
+    create(body: LinkInput & LinkExtras, linkId: string, how?: HowInverted): Promise<unknown>;
     update(linkId: string, body: LinkInput & LinkExtras): Promise<unknown>;
   };
   readonly drawings: {
@@ -80,7 +88,7 @@ export interface ActionRules<A extends Action> {
   /** Why it cannot be reverted as things are now, for people; undefined when it can. */
   readonly conflict: (outlook: Outlook, change: Changed<A>) => string | undefined;
   /** Follows it by its opposite. */
-  readonly invert: (project: RevertTarget, change: Changed<A>) => Promise<unknown>;
+  readonly invert: (project: RevertTarget, change: Changed<A>, how?: HowInverted) => Promise<unknown>;
   /** The event for a listener that missed it; undefined when listeners are not sent any. */
   readonly notice: (source: NoticeView, change: Changed<A>) => object | undefined | Promise<object>;
 }

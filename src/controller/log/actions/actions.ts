@@ -1,6 +1,6 @@
 /** The rules of every action side by side: how it is checked, applied, reverted and announced. A missing one does not compile. */
 import type { Action, Changed, MarkerAction } from '../records.ts';
-import type { ActionRules, NoticeView, Outlook, RevertTarget, StoredState } from './action-rules.ts';
+import type { ActionRules, HowInverted, NoticeView, Outlook, RevertTarget, StoredState } from './action-rules.ts';
 import { drawingRules } from './drawing-rules.ts';
 import { linkRules } from './link-rules.ts';
 import { markerRules } from './marker-rules.ts';
@@ -31,8 +31,8 @@ export function conflictOf<A extends Action>(outlook: Outlook, change: Changed<A
   return actionRules[change.action].conflict(outlook, change);
 }
 
-export async function invertChange<A extends Action>(project: RevertTarget, change: Changed<A>): Promise<void> {
-  await actionRules[change.action].invert(project, change);
+export async function invertChange<A extends Action>(project: RevertTarget, change: Changed<A>, how?: HowInverted): Promise<void> {
+  await actionRules[change.action].invert(project, change, how);
 }
 
 export async function noticeOf<A extends Action>(source: NoticeView, change: Changed<A>): Promise<object | undefined> {

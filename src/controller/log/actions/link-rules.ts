@@ -80,7 +80,7 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
       for (const end of event.nodes) expect(portOf(end), true);
       return undefined;
     },
-    invert: ({ linkOperations }, { was }) => linkOperations.create(inputOf(was), was.link_id),
+    invert: ({ linkOperations }, { was }, how) => linkOperations.create(inputOf(was), was.link_id, how),
     notice: (_source, { event }) => event,
   },
 };

@@ -41,7 +41,9 @@ export const markerRules: { [A in MarkerAction]: ActionRules<A> } = {
   'node.deleting': {
     ...inert,
     schema: { event: Type.Object({ node_id: Uuid }, strict), was },
-    apply: () => undefined,
+    apply: ({ deleting }, { event: { node_id } }) => {
+      deleting.add(node_id);
+    },
   },
   'step.empty': {
     ...inert,

@@ -16,7 +16,10 @@ const missing = ({ name }: NodeEntry) => `node ${name} does not exist any more`;
 export const nodeRules: { [A in NodeRecordAction]: ActionRules<A> } = {
   'node.created': {
     schema: { event: StoredNode, was: Type.Null() },
-    apply: put,
+    apply: (state, change) => {
+      put(state, change);
+      state.deleting.delete(change.event.node_id);
+    },
     conflict: ({ project, expect }, { event }) => {
       const node = project.nodes.find(event.node_id);
       if (!node) return missing(event);
@@ -42,7 +45,8 @@ export const nodeRules: { [A in NodeRecordAction]: ActionRules<A> } = {
   },
   'node.deleted': {
     schema: { event: StoredNode, was: StoredNode },
-    apply: ({ nodes, wanted }, { event }) => {
+    apply: ({ nodes, wanted, deleting }, { event }) => {
+      deleting.delete(event.node_id);
       nodes.delete(event.node_id);
       wanted.delete(event.node_id);
     },
@@ -52,7 +56,7 @@ export const nodeRules: { [A in NodeRecordAction]: ActionRules<A> } = {
       if (!nodes.computeOf(event)) return `the compute ${event.compute_id} of node ${event.name} is not registered`;
       return nodes.isNamed(event.name) ? `another node has the name ${event.name} now` : undefined;
     },
-    invert: ({ nodes }, { was }) => nodes.restore(was),
+    invert: ({ nodes }, { was }, how) => nodes.restore(was, how),
     notice,
   },
 };

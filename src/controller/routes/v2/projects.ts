@@ -245,7 +245,7 @@ async function deleteAll(project: LiveProject, body: BulkDelete): Promise<void> 
     await each(new Set(nodes), (id) => project.nodes.delete(id));
     await each(new Set(drawings), (id) => project.drawings.delete(id));
   };
-  await project.changes.together(all, (change) => invertChange(project, change));
+  await project.changes.together(all, (change) => invertChange(project, change, { isKept: true }));
 }
 
 /** @throws the first error, once nothing is under way */
