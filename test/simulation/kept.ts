@@ -292,6 +292,20 @@ export const kept: readonly Kept[] = [
     },
   },
   {
+    says: 'a node that another program is starting is not moved as one that is stopped',
+    schedule: {
+      ...{ seed: 407170, nodes: 4, remotes: 2, slices: 0 },
+      steps: [
+        { wait: 1, what: 'migrate', of: 0, lasts: 1 },
+        { wait: 1, what: 'migrate', of: 2, lasts: 1 },
+        { wait: 4, what: 'slow_boot', of: 3, lasts: 1349 },
+        { wait: 8, what: 'other_start', of: 7, lasts: 126_480 },
+        { wait: 24, what: 'migrate', of: 7, lasts: 1501 },
+        { wait: 1, what: 'start', of: 3, lasts: 1 },
+      ],
+    },
+  },
+  {
     says: 'a node that runs on a slice that has just returned is not moved as one that is stopped',
     schedule: {
       ...{ seed: 21787, nodes: 1, remotes: 0, slices: 1 },

@@ -83,9 +83,10 @@ export class NodeMoves {
       if (node.entry.compute_id !== from.id) throw new Error('it was moved meanwhile');
       await clearPlace(live, node, to);
       if (takeFiles) {
-        // A report that another program has started it may be on its way. So may be the first answer of a compute that was away.
+        // A report that another program has started it may be on its way, and so may be the first answer of a compute that was away. A
+        // change of nothing waits until a start that is under way there is over; GNS3's computes make a container anew for it.
         await live.nodes
-          .refresh(node, () => node.read())
+          .refresh(node, () => (from.isStock ? node.read() : node.update({})))
           .catch((error: unknown) => (node.isPresent ? Promise.reject(error) : unlessMissing(error)));
         if (isRunning(node)) throw new Error('it runs: it could not be stopped, or was started again');
         // Files on the compute in this process are in this folder already.
