@@ -125,7 +125,9 @@ describe('a gesture on several items', () => {
     });
     await page.keyboard.press('Control+A');
     const presses = 10;
-    for (let press = 0; press < presses; press += 1) await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await waitFor(() => requests.length === 1, { what: 'the request of the first press' });
+    for (let press = 1; press < presses; press += 1) await page.keyboard.press('ArrowRight');
     release();
     await waitFor(async () => (await placeOf(23)).x === from.x + presses * 10, { what: 'all movements' });
     await allAnswered();
