@@ -44,7 +44,7 @@ export async function prepareNode(context: ProjectContext, home: NodeHome, wante
     const { node, create } = planned;
     node.isPresent = false;
     const answer = await makeNode(context, node, create).catch((error: unknown) => {
-      if (isKept) return undefined;
+      if (isKept) return void Object.assign(node, { problem: (error as Error).message, isUnmade: true });
       if (!mayLack || !isLack(error)) throw error;
       return lacking(node, error);
     });
