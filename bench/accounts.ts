@@ -30,7 +30,10 @@ export async function benchAccounts(say: (text: string) => void): Promise<Row[]>
     index = store.index;
     await store.close();
   });
-  const open = await startPatchbay();
+  const open = await startPatchbay().catch(async (error: unknown) => {
+    await closed.stop();
+    throw error;
+  });
   try {
     if (!index) throw new Error('the store was not filled');
     return [await measureDecision(index, say), ...(await measureRequests(closed, open, say))];

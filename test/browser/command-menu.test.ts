@@ -179,6 +179,13 @@ describe('commands with arguments', () => {
     await field.press('Escape');
   });
 
+  it('copy a node or the frames of its link, by whether there is a number', async () => {
+    await page.keyboard.press('Control+K');
+    await waitFor(async () => (await find('duplicate PC1'))[0] === 'Duplicate PC1', { what: 'the copy' });
+    assert.equal((await find('duplicate 5 PC1'))[0], 'Duplication 5 % on PC1 – PC2');
+    await field.press('Escape');
+  });
+
   it('start several nodes, ping between them and capture', async () => {
     await say('boot PC1, PC2', 'Start PC1, PC2');
     // A PC that has begun to run has no address until its start-up script is done.

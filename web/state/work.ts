@@ -6,7 +6,6 @@ export class Work {
   readonly busy = signal<ReadonlyMap<string, string>>(new Map());
   /** Id to the message of the last failure; kept until an operation succeeds or the user dismisses it. */
   readonly failures = signal<ReadonlyMap<string, string>>(new Map());
-
   /** Codes of these failures in docs/errors.md, where they have one. */
   readonly codes = new Map<string, string>();
 
@@ -33,10 +32,12 @@ export class Work {
   }
 
   dismiss(id: string): void {
+    this.codes.delete(id);
     if (this.failures.peek().has(id)) this.failures.value = without(this.failures.peek(), id);
   }
 
   dismissAll(): void {
+    this.codes.clear();
     this.failures.value = new Map();
   }
 }

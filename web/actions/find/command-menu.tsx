@@ -103,10 +103,10 @@ function usePhrases(app: App, actions: readonly Action[]): ReadonlySignal<Phrase
   useEffect(() => {
     const project = app.project.peek();
     if (project?.phase.peek() !== 'opened') return;
-    void app.toasts.attempt(async () => {
-      const { Phrases } = await import('./phrases.ts');
+    const loaded = ({ Phrases }: typeof import('./phrases.ts')) => {
       phrases.value = new Phrases(app, project, actions);
-    });
+    };
+    import('./phrases.ts').then(loaded, () => undefined);
   }, []);
   return phrases;
 }

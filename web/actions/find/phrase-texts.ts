@@ -4,7 +4,6 @@ const capital = (label: string) => label.charAt(0).toUpperCase() + label.slice(1
 const rateOf = (kilobits: number) => (kilobits >= 1000 ? `${kilobits / 1000} Mbit/s` : `${kilobits} kbit/s`);
 
 export const phraseTexts = {
-  hint: 'Command',
   impair: {
     delay: (ms: number, jitter = 0) => (ms === 0 ? 'No delay' : `Delay ${ms} ms${jitter ? ` ± ${jitter} ms` : ''} each way`),
     loss: (percent: number) => orNone('loss', percent, ' %'),

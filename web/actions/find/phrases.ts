@@ -26,20 +26,19 @@ import { pingPhrases } from './ping-phrase.ts';
 
 const mostItems = 12;
 const clearWords: readonly string[] = ['clear', 'unimpair'];
+const snapshotVerbs: readonly string[] = ['freeze', 'snapshot', 'rewind', 'restore', 'fork'];
 
 export class Phrases {
   readonly #app: App;
   readonly #project: ProjectState;
   readonly #actions: readonly Action[];
   readonly #snapshots = signal<readonly Snapshot[]>([]);
+  #hasAsked = false;
 
   constructor(app: App, project: ProjectState, actions: readonly Action[]) {
     this.#app = app;
     this.#project = project;
     this.#actions = actions.filter(({ offered }) => offered?.(contextOf(app)) !== false);
-    void app.toasts.attempt(async () => {
-      this.#snapshots.value = await app.api.get<Snapshot[]>(`${project.path}/snapshots`);
-    });
   }
 
   /** The commands that a text may mean, the likeliest first; none when its first word is no verb, or names nothing. */
@@ -109,6 +108,8 @@ export class Phrases {
     const impairment = isClear ? { label: phraseTexts.clear, rest: words.join(' '), filters: {} } : impairmentOf(verb, words);
     if (!impairment) return [];
     const { filters, label, rest } = impairment;
+    // `duplicate 5 PC1` impairs its link, `duplicate PC1` copies it.
+    if (!filters && this.#actions.some((action) => isMeant(action, verb))) return [];
     const all = this.#linksOf(rest).filter((link) => !isClear || Object.keys(link.filters).length > 0);
     const { selection } = this.#project;
     const links =
@@ -136,7 +137,8 @@ export class Phrases {
 
   #snapshotPhrases(verb: string, rest: string): Target[] {
     const [app, { path }] = [this.#app, this.#project];
-    const snapshots = this.#snapshots.value;
+    if (!snapshotVerbs.includes(verb)) return [];
+    const snapshots = this.#readSnapshots();
     const entry = (id: string, label: string, task: () => Promise<unknown>): Target => ({
       ...{ id, label, hint: texts.groups.project, icon: 'settings', run: () => app.toasts.attempt(task) },
     });
@@ -156,7 +158,6 @@ export class Phrases {
             if (made) app.router.go(projectPath(made.project_id));
           }),
         );
-    if (verb !== 'rewind' && verb !== 'restore') return [];
     return meant.map((snapshot) =>
       entry(`${verb} ${snapshot.snapshot_id}`, phraseTexts[snapshot.memory ? 'rewind' : 'restore'](snapshot.name), async () => {
         if (!(await askRestore(app, snapshot))) return;
@@ -164,6 +165,21 @@ export class Phrases {
         app.toasts.show('done', restoredText(snapshot));
       }),
     );
+  }
+
+  /** The snapshots that are known; they are read when a command first needs them, by an account that may see them. */
+  #readSnapshots(): readonly Snapshot[] {
+    const { api, server } = this.#app;
+    const { id, path } = this.#project;
+    if (!this.#hasAsked && server.rights.may('Snapshot.Audit', `/projects/${id}`)) {
+      this.#hasAsked = true;
+      const read = (snapshots: readonly Snapshot[]) => {
+        this.#snapshots.value = snapshots;
+      };
+      // A list that cannot be read leaves the commands without snapshots.
+      api.get<Snapshot[]>(`${path}/snapshots`).then(read, () => undefined);
+    }
+    return this.#snapshots.value;
   }
 
   #linksOf(text: string): readonly Link[] {

@@ -54,7 +54,7 @@ describe('a decoded frame', () => {
       '2001:db8::1 > ff02::1:ff00:2 ICMPv6 Neighbour solicitation for 2001:db8::2',
       '192.168.122.1 > 192.168.122.100 DHCP DHCP Offer 192.168.122.100, transaction 0xb5e4e44b',
       '192.168.122.100 > 10.255.255.53 DNS Question 0x008d A gateway.test',
-      '10.255.255.53 > 192.168.122.100 DNS Answer 0x008d A gateway.test: no such name',
+      '10.255.255.53 > 192.168.122.100 DNS Answer 0x008d A gateway.test: NXDomain',
     ])
       assert.ok(lines.includes(expected), expected);
   });

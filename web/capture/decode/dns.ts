@@ -19,8 +19,15 @@ const types: Readonly<Record<number, string>> = {
   255: 'ANY',
 };
 const withName: readonly number[] = [2, 5, 12];
-/** Results of an answer by its response code (RCODE). Source: RFC 1035 §4.1.1 */
-const results = ['no error', 'format error', 'server failure', 'no such name', 'not implemented', 'refused'] as const;
+/** Names of response codes. Source: IANA, "DNS RCODEs". */
+const responseCodes: Readonly<Record<number, string>> = {
+  0: 'NoError',
+  1: 'FormErr',
+  2: 'ServFail',
+  3: 'NXDomain',
+  4: 'NotImp',
+  5: 'Refused',
+};
 /** More pointers than any name has labels: a loop. */
 const mostPointers = 64;
 /** The header of a message may announce 65,535 records of each type. */
@@ -32,12 +39,12 @@ export const decodeDns: Decoder = (view, at, out) => {
   const [id, flags] = [view.u16(at), view.u16(at + 2)];
   const isAnswer = (flags & 0x8000) !== 0;
   const responseCode = flags & 0x0f;
-  const result = results[responseCode] ?? `code ${responseCode}`;
+  const result = responseCodes[responseCode] ?? `code ${responseCode}`;
   const fields: (readonly [string, string])[] = [
     ['Identifier', `0x${hex(id)}`],
     ['Message', isAnswer ? 'answer' : 'question'],
   ];
-  if (isAnswer) fields.push(['Result', result]);
+  if (isAnswer) fields.push(['Response code', result]);
   // Added before its records are read, so that a truncated message shows its header.
   const layer = { name: 'DNS', at, length: view.end - at, fields };
   out.add(layer, { info: `${isAnswer ? 'Answer' : 'Question'} 0x${hex(id)}` });

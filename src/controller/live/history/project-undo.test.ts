@@ -515,6 +515,39 @@ describe('a deletion of many', () => {
     assert.deepEqual([await content(), bench.compute.calls.slice(asked)], [before, []]);
   });
 
+  it('loses nothing when a compute has no room in the middle of it, and makes all of it there again later', async () => {
+    const nodes = [await addNode('A'), await addNode('B')];
+    const before = await content();
+    const { transport } = bench.controller.computes.local;
+    const { send, call } = transport;
+    let isFull = false;
+    const checked = (key: string) => {
+      if (isFull && !key.startsWith('GET ')) throw fault('storage_failed', { reason: 'ENOSPC' });
+      if (key.startsWith('DELETE ')) isFull = true;
+    };
+    const mocks = [
+      mock.method(transport, 'send', async (...words: Parameters<typeof send>) => {
+        checked(words[0]);
+        return send.apply(transport, words);
+      }),
+      mock.method(transport, 'call', async (...words: Parameters<typeof call>) => {
+        checked(words[0]);
+        return call.apply(transport, words);
+      }),
+    ];
+    await assert.rejects(change('POST /bulk/delete', { nodes: nodes.map(({ node_id }) => node_id) }), refusal('storage_failed'));
+    assert.deepEqual(await content(), before);
+    const kept = [...(bench.controller.projects.get(bench.project.project_id).liveNow?.nodes.all() ?? [])];
+    assert.deepEqual(
+      kept.map(({ isPresent, isUnmade }) => isPresent || isUnmade),
+      [true, true],
+    );
+    for (const each of mocks) each.mock.restore();
+    const isMade = () => bench.compute.nodes.size === 2 && bench.compute.kept.size === 0;
+    await waitFor(isMade, { what: 'the nodes on the compute, with their files' });
+    assert.deepEqual(await content(), before);
+  });
+
   it('loses nothing when a compute ends in the middle of it, and makes all of it there again later', async () => {
     const [one, other, third] = [await addNode('A'), await addNode('B'), await addNode('C')];
     await change('POST /links', { nodes: [end(one), end(other)], filters: { latency: [5] } });
@@ -533,7 +566,8 @@ describe('a deletion of many', () => {
     assert.equal(deleted, 1);
     assert.deepEqual(await content(), before);
     sent.mock.restore();
-    const isAllThere = () => bench.compute.nodes.size === 3 && bench.compute.nios.size === 2;
+    const { nodes, nios, kept } = bench.compute;
+    const isAllThere = () => nodes.size === 3 && nios.size === 2 && kept.size === 0;
     await waitFor(isAllThere, { what: 'the nodes and their links on the compute' });
     assert.deepEqual(await content(), before);
     await bench.restart();

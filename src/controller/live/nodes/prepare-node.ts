@@ -43,8 +43,8 @@ export async function prepareNode(context: ProjectContext, home: NodeHome, wante
     planned = await plan();
     const { node, create } = planned;
     node.isPresent = false;
-    const answer = await makeNode(context, node, create).catch((error: unknown) => {
-      if (isKept) return void Object.assign(node, { problem: (error as Error).message, isUnmade: true });
+    const answer = await makeNode(context, node, create).catch((error: Error) => {
+      if (isKept) return unmade(node, error);
       if (!mayLack || !isLack(error)) throw error;
       return lacking(node, error);
     });
@@ -61,6 +61,13 @@ export async function prepareNode(context: ProjectContext, home: NodeHome, wante
     await revert(error);
     throw error;
   }
+}
+
+/** Marks a node that its compute cannot make now, or not with all of its files, which is tried again. */
+function unmade(node: OpenNode, { message }: Error): void {
+  node.isPresent = false;
+  node.problem = message;
+  node.isUnmade = true;
 }
 
 /** Takes what its compute answers as the state of a node that is made there. */

@@ -155,7 +155,11 @@ export class ProjectNodes extends NodeSet {
       this.reserve(entry.name);
       const plan = () => planReturn(this.#context, compute, entry);
       const { console } = await this.#makeNamed(compute, entry.name, plan, { isKept });
-      if (!this.get(entry.node_id).isPresent) this.#halfDeleted.add(entry.node_id);
+      const node = this.get(entry.node_id);
+      if (!node.isPresent) {
+        this.#halfDeleted.add(node.id);
+        this.changes.emit(node);
+      }
       warnOfConsole(this.#context, { ...entry, console }, entry.console);
     });
   }

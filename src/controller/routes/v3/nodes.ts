@@ -116,8 +116,14 @@ function ofItsType(made: Route, typeOf: TypeOf): Route {
   return { ...made, handle: (call) => Promise.resolve(made.handle(call)).catch((cause) => refuse(call, cause)) };
 }
 
-/** Made at the time, in microseconds, as GNS3 writes it. */
-const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, -1)}000`;
+/** Farthest time from 1970 that a `Date` has: a file may have any. Milliseconds. */
+const farthestMs = 8.64e15;
+
+/** Formats a time as GNS3 does, in microseconds. */
+function timeOf(ms: number): string {
+  const shown = Math.max(-farthestMs, Math.min(farthestMs, ms));
+  return `${new Date(shown).toISOString().slice(0, -1)}000`;
+}
 
 function fileListRoute({ projects }: Controller): Route {
   return route(
