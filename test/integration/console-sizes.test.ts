@@ -20,6 +20,9 @@ const engine = noContainers === undefined ? await DockerEngine.start() : undefin
 after(() => engine?.stop());
 const { server, client } = await withServer({ config: { Docker: { socket_path: engine?.socket ?? '/nowhere/docker.sock' } } });
 
+/** Number of the next question. All viewers see the answers to each of them, so each ends by a word of its own. */
+let question = 0;
+
 /** A viewer as the page is one: the WebSocket of a console, on which the size of its window is sent. */
 class Viewer {
   readonly #socket: WebSocketClient;
@@ -51,8 +54,10 @@ class Viewer {
 
   /** Returns rows and columns, as the shell's terminal has them. */
   async size(): Promise<string | undefined> {
-    const shown = await this.types('stty size; echo en""d\r', /\bend\r/);
-    return /^(\d+ \d+)\r?$/m.exec(shown)?.[1];
+    question += 1;
+    const shown = await this.types(`stty size; echo en""d${question}\r`, new RegExp(`\\bend${question}\r`));
+    const sizes = [...shown.slice(0, shown.indexOf(`end${question}\r`)).matchAll(/^(\d+ \d+)\r*$/gm)];
+    return sizes.at(-1)?.[1];
   }
 
   async until(size: string): Promise<void> {
