@@ -22,7 +22,7 @@ const say = (line: string) => process.stdout.write(`  ${line}\n`);
 
 /** Three routers in virtual machines: OSPF comes up, a link fails, and traffic is measured until they have converged. */
 export async function routers(session: Session): Promise<Outcome> {
-  const vars = { traffic_for: '7s', lost: '0.2%..95%', gap: '40ms..12s' };
+  const vars = { traffic_for: '5s', lost: '0.2%..95%', gap: '40ms..12s' };
   const lab = withMachines(await readLab('ospf-failover.yaml', vars), session.router);
   const report = await runLab(session, lab);
   const failover = report.steps.flatMap(({ steps }) => steps).find(({ verb }) => verb === 'traffic');

@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 import { addresses } from './topology.ts';
 
 /** The file has no blocks, so it takes no memory of the guest. */
-const fileMiB = 128;
+const fileMiB = 64;
 const rounds = 3;
 const limitMs = 120_000;
 const serve = `mkdir -p /www && truncate -s ${fileMiB}M /www/file && httpd -h /www`;

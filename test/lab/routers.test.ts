@@ -71,6 +71,8 @@ async function runWith(file: string, mistakes: readonly Mistake[]): Promise<void
     { ...lab, test: { ...lab.test, fidelity: patientFidelity } },
     { seed: 7, base: labs, signal: AbortSignal.timeout(500_000), cleanup: client },
   );
+  const unready = report.ready.filter(({ isReady }) => !isReady);
+  assert.deepEqual([report.failure, unready], [undefined, []], 'the checks begin');
   const wrong = report.steps.filter(({ name, outcome }) => outcome !== 'passed' && !name.startsWith('mistake'));
   assert.deepEqual(wrong, [], JSON.stringify([report.ready, wrong]));
   assert.deepEqual(report.certificate?.reasons, []);
