@@ -208,8 +208,13 @@ export class Store {
     return this.#delete([`project ${projectId}`]);
   }
 
-  setNode(record: NodeRecord): Promise<void> {
-    return this.#set(`node ${record.node_id}`, record);
+  setNode(record: NodeRecord, how?: { readonly isUrgent: boolean }): Promise<void> {
+    return this.#set(`node ${record.node_id}`, record, how);
+  }
+
+  /** Has records that are not urgent written now. */
+  hurry(): void {
+    this.#map.hurry();
   }
 
   /** The node and all that hangs on it. */
@@ -248,8 +253,8 @@ export class Store {
     return this.#map.close();
   }
 
-  async #set(key: string, value: unknown): Promise<void> {
-    await this.#map.set(key, value).catch(refused);
+  async #set(key: string, value: unknown, how?: { readonly isUrgent: boolean }): Promise<void> {
+    await this.#map.set(key, value, how).catch(refused);
   }
 
   async #delete(keys: string[]): Promise<void> {

@@ -196,9 +196,9 @@ export class NodeState {
     });
   }
 
-  /** Writes the record of a node that was just made. */
-  storeNew(): Promise<void> {
-    this.#stored = this.context.store.setNode(this.record);
+  /** Writes the record of a node that was just made; where that is not urgent, with others, or when it is started. */
+  storeNew(how?: { readonly isUrgent: boolean }): Promise<void> {
+    this.#stored = this.context.store.setNode(this.record, how);
     // `requireStored` tries again.
     this.#stored.catch(() => undefined);
     return this.#stored;
@@ -206,6 +206,7 @@ export class NodeState {
 
   /** Resolves when the node is durable. @throws storage_failed */
   requireStored(): Promise<void> {
+    this.context.store.hurry();
     return this.#stored.catch(() => this.storeNew());
   }
 

@@ -21,6 +21,7 @@ async function startedNode(lease: Partial<Context['lease']>) {
     },
     store: {
       setNode: done,
+      hurry: () => undefined,
       setRun: async (_id: string, { interrupted }: RunRecord) => void records.push({ interrupted: interrupted === true }),
       endRun: async (_id: string, { ending }: EndRecord) => void records.push(ending),
     },

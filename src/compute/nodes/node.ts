@@ -78,7 +78,7 @@ export class ComputeNode {
   }
 
   /** Makes it durable; a start waits for it, and tries again when that failed. @throws storage_failed */
-  storeNew = (): Promise<void> => this.#state.storeNew();
+  storeNew = (how: { readonly isUrgent: boolean }): Promise<void> => this.#state.storeNew(how);
 
   openPorts = (emulator: Emulator): Promise<Error[]> => this.#nios.openAll(emulator);
 

@@ -233,7 +233,7 @@ export class ComputeProjects {
     const record: NodeRecord = Object.freeze({ ...identity, console, console_type, properties: Object.freeze(properties) });
     const node = new ComputeNode(this.#context, project, driver, { record, commandLine: '' });
     try {
-      const stored = node.storeNew();
+      const stored = node.storeNew({ isUrgent: !isInProcess });
       if (!isInProcess) await stored;
       await driver.populate?.(node.directory, own(input), input.name);
       await node.begin();
