@@ -60,6 +60,7 @@ const routes: Route[] = [
   ),
   route(`GET ${project}/vpcs/nodes/{node_id}`, { right: 'open', summary: '' }, ({ path }) => ({ ...node, ...path })),
   route(`DELETE ${project}/vpcs/nodes/{node_id}`, { right: 'open', summary: '' }, () => undefined),
+  route(`GET ${project}/node_files/{node_type}/{node_id}`, { right: 'open', summary: '' }, reply('GET /node_files', [])),
   route(`POST ${project}/qemu/nodes`, { right: 'open', summary: '', status: 201 }, ({ path, body }) => {
     requireImage();
     return { ...node, ...path, ...(body as object), ...(replies.get('POST /nodes') as object) };
@@ -159,6 +160,22 @@ describe('a compute that replies in another form', () => {
     const status = async () => (await client.get<{ status: string }>(`${path}/nodes/${made.node_id}`)).status;
     await waitFor(async () => (await status()) === 'started', { what: 'the status of the last event' });
     assert.equal((await compute()).cpu_usage_percent, null);
+  });
+
+  it('lists files with any time', async () => {
+    const { path } = await createProject(client);
+    const body = { name: 'PC', node_type: 'vpcs', compute_id: 'odd' };
+    const { node_id } = await client.post<{ node_id: string }>(`${path}/nodes`, body);
+    const files = `${path.replace('/v2/', '/v3/')}/nodes/${node_id}/files`;
+    const shown = async (created_at: number, modified_at: number) => {
+      replies.set('GET /node_files', [{ path: 'a.txt', size: 1, created_at, modified_at }]);
+      const listed = await client.get<{ created_at: string; modified_at: string }[]>(files);
+      return listed.map((file) => [file.created_at, file.modified_at]);
+    };
+    assert.deepEqual(await shown(0.5, 1e12), [['1970-01-01T00:00:00.000000', '2001-09-09T01:46:40.000000']]);
+    // The first and the last time that there are.
+    assert.deepEqual(await shown(-1e300, 1e300), [['-271821-04-20T00:00:00.000000', '+275760-09-13T00:00:00.000000']]);
+    replies.clear();
   });
 
   it('is sent the images that a node names, and no others, whatever it answers', async () => {
