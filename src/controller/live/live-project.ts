@@ -366,6 +366,7 @@ export class LiveProject {
     const wanted: Record<string, WantedRun> = {};
     for (const { id, wanted: each } of this.nodes.all()) if (each.generation > 0 || each.move) wanted[id] = each;
     const udpPorts = this.#forgetPorts ? {} : this.links.udpPorts();
-    return { topology: this.topology(), udpPorts, wanted, incarnation: this.#incarnation };
+    const deleting = this.nodes.deleting;
+    return { topology: this.topology(), udpPorts, wanted, deleting, incarnation: this.#incarnation };
   }
 }

@@ -51,6 +51,7 @@ async function open(file: string, changed = {}): Promise<Opened> {
     topology: topologyOf(state),
     udpPorts: Object.fromEntries(state.udpPorts),
     wanted: {},
+    deleting: [],
     incarnation: 0,
   }));
   const put = (entry: NodeEntry) => {
@@ -80,7 +81,7 @@ describe('project log', () => {
     await writeProject(file, topology);
     const { start, state } = await ProjectLog.open(file, options, { topology, settle: async () => undefined });
     assert.deepEqual(topologyOf(state), topologyOf(await readProject(file)));
-    const log = start(() => ({ topology: topologyOf(state), udpPorts: {}, wanted: {}, incarnation: 0 }));
+    const log = start(() => ({ topology: topologyOf(state), udpPorts: {}, wanted: {}, deleting: [], incarnation: 0 }));
     const entry = node('PC1');
     await log.append({ action: 'node.created', event: entry, was: null }, () => state.nodes.set(entry.node_id, entry));
     // The process ends here: the log is not closed.

@@ -33,6 +33,8 @@ export interface Captured {
   readonly topology: Topology;
   readonly udpPorts: Readonly<Record<string, UdpPorts>>;
   readonly wanted: Readonly<Record<string, WantedRun>>;
+  /** Nodes whose deletion has begun and is not recorded. */
+  readonly deleting: readonly string[];
   readonly incarnation: number;
 }
 /** A change, with the work that follows when it is on disk. */
@@ -319,13 +321,14 @@ export class ProjectLog {
     while (this.#paused || this.#effects) await (this.#paused ?? this.#effects);
     if (this.#isNew) return this.#journal.settle();
     const seq = this.#applied;
-    const { topology, udpPorts, wanted, incarnation } = this.#capture();
+    const { topology, udpPorts, wanted, deleting, incarnation } = this.#capture();
     await writeFileAtomic(this.#file, await topologyText(topology, this.#options.version));
     // Undo does not revert wanted states, and listeners are not notified of them.
     const remembered = this.#kept.filter(({ seq: each, action }) => each <= seq && action !== 'node.wanted');
     await this.#history.keep(remembered);
     this.#remembered = remembered.at(-1)?.seq ?? this.#remembered;
-    const ofThisVersion = { wanted, history: this.#remembered, ...(incarnation > 0 && { incarnation }) };
+    const rare = { ...(deleting.length > 0 && { deleting }), ...(incarnation > 0 && { incarnation }) };
+    const ofThisVersion = { wanted, history: this.#remembered, ...rare };
     const header = headerOf(seq, { udp_ports: udpPorts, ...(!this.#isEarlier && ofThisVersion) });
     await this.#journal.restart(() => [header, ...this.#kept.filter((record) => record.seq > seq)]);
     this.#kept = this.#kept.filter((record) => record.seq > seq);

@@ -21,6 +21,8 @@ export interface SnapshotHeader {
   readonly udp_ports?: Readonly<Record<string, UdpPorts>>;
   /** Wanted state of each node by its id. Earlier versions did not write it, and cannot read a log that has it. */
   readonly wanted?: Readonly<Record<string, WantedRun>>;
+  /** Nodes whose deletion has begun and is not recorded. Earlier versions cannot read a log that has them. */
+  readonly deleting?: readonly string[];
   /** Number of the last change before, of those that the history keeps. */
   readonly history?: number;
   /** Number of the change with which the project was last rewound: what computes have of it from before is of a past that was given up. */

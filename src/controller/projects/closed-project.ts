@@ -24,6 +24,7 @@ export async function updateClosed(
     udpPorts: {},
     incarnation: state.incarnation,
     wanted: Object.fromEntries(state.wanted),
+    deleting: [...state.deleting],
   }));
   try {
     const was = state.project;

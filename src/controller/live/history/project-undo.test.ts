@@ -592,7 +592,13 @@ describe('a deletion that does not end', () => {
     const nodes = [await addNode('A'), await addNode('B'), await addNode('C')] as const;
     const before = await content();
     const folder = bench.project.path;
-    for (const deleted of [nodes.slice(0, 1), nodes.slice(1)]) {
+    const live = () => bench.controller.projects.get(bench.project.project_id).liveNow;
+    for (const { deleted, isSaved = false } of [
+      { deleted: nodes.slice(0, 1) },
+      // The log begins anew meanwhile.
+      { deleted: nodes.slice(0, 1), isSaved: true },
+      { deleted: nodes.slice(1) },
+    ]) {
       const { transport } = bench.controller.computes.local;
       const { send } = transport;
       let copied = false;
@@ -600,6 +606,7 @@ describe('a deletion that does not end', () => {
         const answer = await send.apply(transport, words);
         if (/^DELETE .*\/nodes\/[^/]+$/.test(words[0]) && !copied) {
           copied = true;
+          if (isSaved) await live()?.writeSnapshot();
           await cp(folder, `${folder}-then`, { recursive: true });
         }
         return answer;

@@ -86,6 +86,11 @@ export class ProjectNodes extends NodeSet {
     });
   }
 
+  /** Nodes whose deletion has begun and is not recorded. */
+  get deleting(): string[] {
+    return [...this.#halfDeleted].filter((id) => this.find(id));
+  }
+
   /** Makes a new node on its compute; its lock is held. `fill` as for `create`. @throws `node_id_taken` and why it cannot be made */
   async prepare(
     { ref: _ref, warm_template: _warm, ...body }: BulkNode & { node_id: string },
@@ -167,11 +172,12 @@ export class ProjectNodes extends NodeSet {
   delete(nodeId: string): Promise<void> {
     return this.withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
+      // Before the record: a log that begins anew at any moment has it, too.
+      this.#halfDeleted.add(nodeId);
       await this.#context.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
       // A compute that is away would refuse the node when its links are gone.
       await node.compute?.transport.connect();
       await this.#links.deleteOn(nodeId);
-      this.#halfDeleted.add(nodeId);
       if (node.compute) await node.deleteOnCompute({ keepFiles: true });
       try {
         await this.#context.commit({ action: 'node.deleted', event: node.entry, was: node.entry, undoable: true }, () => {
@@ -188,11 +194,6 @@ export class ProjectNodes extends NodeSet {
 
   async resetConsole(nodeId: string): Promise<void> {
     await this.withNode(nodeId, (node) => node.transport.send(`POST ${node.route}/console/reset`, node.request));
-  }
-
-  /** @throws `compute_route_missing` for kinds that have no disks */
-  async resizeDisk(nodeId: string, body: unknown): Promise<void> {
-    await this.withNode(nodeId, (node) => node.transport.send(`POST ${node.route}/resize_disk`, { ...node.request, body }));
   }
 
   /** Takes a node up that stands in the project file. It stays when it cannot be made on its compute; listeners are sent the reason. */

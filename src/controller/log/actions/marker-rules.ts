@@ -18,6 +18,7 @@ export const markerRules: { [A in MarkerAction]: ActionRules<A> } = {
         {
           udp_ports: Type.Optional(Type.Record(Type.String(), UdpPortPair)),
           wanted: Type.Optional(Type.Record(Type.String(), WantedRun)),
+          deleting: Type.Optional(Type.Array(Uuid)),
           incarnation: Type.Optional(Type.Integer({ minimum: 0 })),
           history: Type.Optional(Type.Integer({ minimum: 0 })),
         },
@@ -28,6 +29,7 @@ export const markerRules: { [A in MarkerAction]: ActionRules<A> } = {
     apply: (state, { event }) => {
       for (const [linkId, ports] of Object.entries(event.udp_ports ?? {})) state.udpPorts.set(linkId, ports);
       for (const [nodeId, wanted] of Object.entries(event.wanted ?? {})) state.wanted.set(nodeId, wanted);
+      for (const nodeId of event.deleting ?? []) state.deleting.add(nodeId);
       state.incarnation = event.incarnation ?? state.incarnation;
     },
   },

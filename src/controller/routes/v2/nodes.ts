@@ -11,6 +11,7 @@ import { withConvertedDisks } from '../../computes/convert-disks.ts';
 import type { Controller } from '../../controller.ts';
 import { lenienceOf } from '../../live/nodes/missing-images.ts';
 import type { NodeVerb } from '../../live/nodes/node-verbs.ts';
+import type { OpenNode } from '../../live/nodes/open-node.ts';
 import { convertedNode } from '../../model/converted-machine.ts';
 import { checkRequested } from '../../model/requested-properties.ts';
 import { actOnAll, actOnOne, resetAllConsoles } from '../../projects/node-batch.ts';
@@ -168,7 +169,10 @@ function otherRoutes({ projects }: Controller): Route[] {
     route(
       'POST /v2/projects/{project_id}/nodes/{node_id}/resize_disk',
       { right: 'Node.Allocate', summary: 'Make a disk of a stopped node larger', empty: true, status: 201 },
-      ({ path, body }) => project(path).change((live) => live.nodes.resizeDisk(path.node_id, body)),
+      async ({ path, body }) => {
+        const resize = (node: OpenNode) => node.transport.send(`POST ${node.route}/resize_disk`, { ...node.request, body });
+        await project(path).change((live) => live.nodes.withNode(path.node_id, resize));
+      },
     ),
   ];
 }
