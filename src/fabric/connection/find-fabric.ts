@@ -26,10 +26,12 @@ export interface FoundFabric {
 }
 
 /**
- * Time limit from the fabric's start, or the connection to a running one, to its first answer. A start takes 0.1 s, on an overloaded
- * machine many seconds. A process that ends is noticed at once.
+ * Time limit from the fabric's start until it listens. A start takes 0.1 s, and more than 30 on a machine with a load of 30: to end
+ * it then would only begin anew. A process that ends is noticed at once.
  */
-const startLimitMs = 30_000;
+const startLimitMs = 120_000;
+/** Time limit of a process that listens, until its first answer. */
+const greetLimitMs = 30_000;
 const quitLimitMs = 3000;
 const pollMs = 5;
 
@@ -112,7 +114,7 @@ function spawnFabric(place: FabricPlace): Promise<Child> {
 
 async function greet(connection: Connection): Promise<Reply<{ op: 'hello' }>> {
   try {
-    return await connection.request({ op: 'hello' }, startLimitMs);
+    return await connection.request({ op: 'hello' }, greetLimitMs);
   } catch (cause) {
     connection.close();
     throw fault('fabric_unavailable', { reason: 'a process listens at its socket and does not answer' }, { cause });
