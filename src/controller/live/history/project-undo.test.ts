@@ -456,8 +456,8 @@ describe('a bulk of moves', () => {
 });
 
 describe('an undo, while another request is written', () => {
-  /** Has the log write nothing until the function that it returns is called. */
-  function holdLog(): () => void {
+  /** Has the log write nothing until `release` is called; `count` returns how many writes were asked for. */
+  function holdLog() {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { append } = Journal.prototype;
     const held = mock.method(
@@ -468,19 +468,22 @@ describe('an undo, while another request is written', () => {
         return append.apply(this, given);
       },
     );
-    return () => {
+    const release = () => {
       held.mock.restore();
       resolve();
     };
+    return { release, count: () => held.mock.callCount() };
   }
 
   /** Undoes the last step while a request is written; then everything. */
   async function undoBeside(request: () => Promise<unknown>): Promise<void> {
-    const release = holdLog();
+    const { release, count } = holdLog();
     const changed = request();
-    const refused = assert.rejects(undo(), refusal('undo_conflict'));
-    // Time for both to reach the log, or to be refused.
-    await new Promise((done) => setTimeout(done, 50));
+    let isRefused = false;
+    const refused = assert.rejects(undo(), refusal('undo_conflict')).finally(() => {
+      isRefused = true;
+    });
+    await waitFor(() => count() >= (isRefused ? 1 : 2), { what: 'the request at the log, and the undo there or refused' });
     release();
     await changed;
     await refused;
