@@ -74,7 +74,7 @@ export async function serve(invocation: Invocation): Promise<undefined> {
     log,
     collectors: [() => controller.metrics(), () => compute.metrics()],
     serverHeader: `Patchbay/${version} GNS3/${apiVersion}`,
-    pageFolder,
+    pages: { folder: pageFolder, webUi: settings.Server.web_ui || undefined },
     allowedOrigins: listOf(settings.Server.allowed_origins),
     allowedHosts: [settings.Server.host, ...listOf(settings.Server.allowed_hosts)],
     limits: limitsOf(settings),

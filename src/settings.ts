@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { parse } from 'ini';
 import { isLoopback } from './schema/console-access.ts';
 import { parseImageHosts } from './schema/image-hosts.ts';
@@ -141,6 +141,8 @@ function checkRanges({ Server: server, Cluster: cluster }: SettingsSections): vo
   if (server.ssl && (server.certfile === '' || server.certkey === ''))
     throw new SettingsError('[Server] ssl is on, so certfile and certkey must be given');
   checkCredentials(server);
+  if (server.web_ui !== '' && !isAbsolute(server.web_ui))
+    throw new SettingsError(`[Server] web_ui is an absolute path, not "${server.web_ui}"`);
   checkImageHosts(server.image_hosts);
   if (cluster.lease_seconds < 5 || cluster.lease_seconds > 3600)
     throw new SettingsError(`[Cluster] lease_seconds is 5 to 3600 seconds, not ${cluster.lease_seconds}`);

@@ -64,8 +64,8 @@ export function addPage(app: FastifyInstance, folder: string): void {
       return reply;
     });
   }
-  // Addresses of GNS3's pages, which users have bookmarked.
-  for (const url of ['/controller', '/static/web-ui/*']) app.get(url, async (_request, reply) => reply.redirect('/'));
+  // An address of GNS3's pages, which users have bookmarked.
+  app.get('/controller', async (_request, reply) => reply.redirect('/'));
   // The assets are public: the same on every server, and the login page needs some of them.
   app.get('/assets/:name', { config: { isPublic: true } }, async (request, reply) => {
     const { name } = request.params as { name: string };

@@ -265,7 +265,7 @@ describe('HTTP server', () => {
     const refused = await ask('DELETE', `/v2/things/${longer}`);
     assert.deepEqual([refused.status, refused.route], [414, '/v2/things/{thing_id}']);
     const log = pino({ level: 'silent' });
-    const withPage = await createHttpServer({ routes, log, serverHeader: 'x', allowedOrigins: [], pageFolder: '/nowhere' });
+    const withPage = await createHttpServer({ routes, log, serverHeader: 'x', allowedOrigins: [], pages: { folder: '/nowhere' } });
     t.after(() => withPage.close());
     const statuses = ['projects', 'assets'].map(async (folder) => (await withPage.inject(`/${folder}/${longer}`)).statusCode);
     assert.deepEqual(await Promise.all(statuses), [200, 404]);

@@ -36,6 +36,7 @@ import { addPage } from './page.ts';
 import { longestPathPart, replyErrors } from './reply-errors.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { limitUpload, type UploadLimits } from './upload-body.ts';
+import { addWebUi } from './web-ui.ts';
 
 /**
  * A client that does not answer a WebSocket's close frame is cut off after 5 s, because queued data takes memory. `closeTimeout` is
@@ -61,10 +62,17 @@ interface HttpOptions {
   tls?: { key: Buffer; cert: Buffer };
   /** Versions for `/openapi.json`, which is served only when they are given. */
   versions?: ApiVersions;
-  /** Folder of the built page; absent: no page is served. */
-  pageFolder?: string;
+  /** Absent: no page is served. */
+  pages?: Pages;
   /** Metrics beside those of the requests and the process. */
   collectors?: readonly CollectMetrics[];
+}
+
+interface Pages {
+  /** Folder of the built page. */
+  readonly folder: string;
+  /** Folder of a build of GNS3's web UI; undefined: its address leads to the page. */
+  readonly webUi?: string | undefined;
 }
 
 export interface HttpLimits {
@@ -122,10 +130,13 @@ export async function createHttpServer(options: HttpOptions): Promise<FastifyIns
   addCors(app, options.allowedOrigins);
   app.setErrorHandler(replyErrors(texts));
   if (credentials)
-    await addCredentials(app, { credentials, isKnownHost, pageFolder: options.pageFolder, limitMs: limits.requestMs });
+    await addCredentials(app, { credentials, isKnownHost, pageFolder: options.pages?.folder, limitMs: limits.requestMs });
   else addOpenAccess(app, options.authenticator);
   app.setNotFoundHandler(replyNotFound(table));
-  if (options.pageFolder !== undefined) addPage(app, options.pageFolder);
+  if (options.pages) {
+    addPage(app, options.pages.folder);
+    addWebUi(app, options.pages.webUi);
+  }
   await app.register(websocket, { options: webSockets, errorHandler: endSocket });
   endSilentSockets(app, pingMs);
   await mountRoutes(app, texts, limits);

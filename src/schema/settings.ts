@@ -51,6 +51,10 @@ const table = {
       '',
       'Comma-separated names by which clients may address this server without `auth`, and pages of containers always, beside IP addresses, `host` and the machine’s own name',
     ),
+    web_ui: ours(
+      '',
+      'Absolute path of a folder with a build of GNS3’s web UI (`index.html` and its files), which is served at `/static/web-ui/` to everybody who reaches the server: its login is a part of it. Empty: that address leads to the page',
+    ),
     image_hosts: ours(
       'appliances',
       'Comma-separated hosts from which images may be downloaded to this server: `[http://|https://]NAME[:PORT]`, `*.NAME` for all below it, https by default; `appliances`: those of the built-in appliances; a host of a private network also needs its address in the list',

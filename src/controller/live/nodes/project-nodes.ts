@@ -172,7 +172,7 @@ export class ProjectNodes extends NodeSet {
   delete(nodeId: string): Promise<void> {
     return this.withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
-      // Before the record: a log that begins anew at any moment has it, too.
+      // Marks it before the record is written: a log that begins anew at any moment has it, too.
       this.#halfDeleted.add(nodeId);
       await this.#context.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
       // A compute that is away would refuse the node when its links are gone.
