@@ -200,8 +200,8 @@ export class Store {
     return { projects, nodes: [...nodes.values()], copies };
   }
 
-  setProject(record: ProjectRecord): Promise<void> {
-    return this.#set(`project ${record.project_id}`, record);
+  setProject(record: ProjectRecord, how?: { readonly isUrgent: boolean }): Promise<void> {
+    return this.#set(`project ${record.project_id}`, record, how);
   }
 
   deleteProject(projectId: string): Promise<void> {

@@ -204,10 +204,10 @@ export class NodeState {
     return this.#stored;
   }
 
-  /** Resolves when the node is durable. @throws storage_failed */
-  requireStored(): Promise<void> {
-    this.context.store.hurry();
-    return this.#stored.catch(() => this.storeNew());
+  /** Resolves when the node and its project are durable. @throws storage_failed */
+  async requireStored(): Promise<void> {
+    await this.project.requireStored();
+    await this.#stored.catch(() => this.storeNew());
   }
 
   /** Makes a record the node's, durably. The console port that is not used, the old or the new one, goes back. */

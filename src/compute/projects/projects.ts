@@ -96,14 +96,17 @@ export class ComputeProjects {
     return found.node;
   }
 
-  /** A project that is known is returned as it is. One of an earlier incarnation, which was rewound, is removed first with its nodes. */
-  async create(input: ProjectInput): Promise<ComputeProject> {
+  /**
+   * A project that is known is returned as it is. One of an earlier incarnation, which was rewound, is removed first with its nodes.
+   * `isInProcess`: as for `createNode`.
+   */
+  async create(input: ProjectInput, { isInProcess } = { isInProcess: false }): Promise<ComputeProject> {
     const known = input.project_id ? this.#projects.get(idOf(input.project_id, 'project_id')) : undefined;
     if (known && (known.record.incarnation ?? 0) < (input.incarnation ?? 0)) await this.delete(known.id);
-    return this.#create(input);
+    return this.#create(input, isInProcess);
   }
 
-  #create(input: ProjectInput): Promise<ComputeProject> {
+  #create(input: ProjectInput, isInProcess: boolean): Promise<ComputeProject> {
     const projectId = input.project_id ?? randomUUID();
     const key = idOf(projectId, 'project_id');
     return this.#locks.run(key, async () => {
@@ -114,10 +117,11 @@ export class ComputeProjects {
       const { name, variables = null, replicate_link_state = false, number_from, incarnation } = input;
       const numbers = { ...(number_from && { number_from }), ...(incarnation && { incarnation }) };
       const record = { project_id: projectId, name, path, variables, owned, replicate_link_state, ...numbers };
-      await this.#context.store.setProject(record);
       const project = new ComputeProject(this.#context, record);
+      const stored = project.storeNew({ isUrgent: !isInProcess });
+      if (!isInProcess) await stored;
       this.#projects.set(key, project);
-      await this.#warnOfFullDisk(project);
+      void this.#warnOfFullDisk(project);
       return project;
     });
   }
