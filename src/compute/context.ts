@@ -63,6 +63,4 @@ export interface ProjectView {
   readonly reservedPorts: Pick<ReservedPorts, 'add' | 'take'>;
   readonly keptFolders: KeptFolders;
   readonly savedStates: SavedStates;
-  /** Resolves when the project is durable. @throws storage_failed */
-  requireStored(): Promise<void>;
 }

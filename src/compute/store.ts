@@ -158,6 +158,8 @@ export interface LoadedNode extends KnownNode {
 
 export class Store {
   readonly #map: DurableMap<unknown>;
+  /** Records that are not urgent, by key, until they are on disk. */
+  readonly #unsettled = new Map<string, { readonly value: unknown; readonly written: Promise<void> }>();
 
   private constructor(map: DurableMap<unknown>) {
     this.#map = map;
@@ -208,13 +210,20 @@ export class Store {
     return this.#delete([`project ${projectId}`]);
   }
 
+  /** A record that is not urgent is written with others, or by `settle`. */
   setNode(record: NodeRecord, how?: { readonly isUrgent: boolean }): Promise<void> {
     return this.#set(`node ${record.node_id}`, record, how);
   }
 
-  /** Has records that are not urgent written now. */
-  hurry(): void {
+  /** Resolves when a node and its project are on disk; what the disk has refused is written again. @throws storage_failed */
+  async settle({ node_id, project_id }: Pick<NodeRecord, 'node_id' | 'project_id'>): Promise<void> {
     this.#map.hurry();
+    for (const key of [`project ${project_id}`, `node ${node_id}`]) {
+      const record = this.#unsettled.get(key);
+      if (!record) continue;
+      await record.written.catch(() => this.#map.set(key, record.value).catch(refused));
+      if (this.#unsettled.get(key) === record) this.#unsettled.delete(key);
+    }
   }
 
   /** The node and all that hangs on it. */
@@ -253,11 +262,19 @@ export class Store {
     return this.#map.close();
   }
 
-  async #set(key: string, value: unknown, how?: { readonly isUrgent: boolean }): Promise<void> {
-    await this.#map.set(key, value, how).catch(refused);
+  #set(key: string, value: unknown, how = { isUrgent: true }): Promise<void> {
+    this.#unsettled.delete(key);
+    const written = this.#map.set(key, value, how).catch(refused);
+    if (how.isUrgent) return written;
+    const record = { value, written };
+    this.#unsettled.set(key, record);
+    const onDisk = () => void (this.#unsettled.get(key) === record && this.#unsettled.delete(key));
+    written.then(onDisk, () => undefined);
+    return written;
   }
 
   async #delete(keys: string[]): Promise<void> {
+    for (const key of keys) this.#unsettled.delete(key);
     await Promise.all(keys.map((key) => this.#map.delete(key))).catch(refused);
   }
 }

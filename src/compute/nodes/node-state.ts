@@ -31,7 +31,6 @@ export class NodeState {
   generation: number | undefined;
   /** Ending of the last run. */
   #ending: RunEnding | undefined;
-  #stored = Promise.resolve();
   readonly #runtimeDirectory: string;
 
   constructor(context: Context, project: ProjectView, driver: Driver, { record, commandLine, generation, ending }: KnownNode) {
@@ -194,20 +193,6 @@ export class NodeState {
     await this.driver.renamed?.(this.directory, from, this.name).catch((error: Error) => {
       this.emit('log.warning', { message: `The files of ${this.name} could not be changed to its new name: ${error.message}` });
     });
-  }
-
-  /** Writes the record of a node that was just made; where that is not urgent, with others, or when it is started. */
-  storeNew(how?: { readonly isUrgent: boolean }): Promise<void> {
-    this.#stored = this.context.store.setNode(this.record, how);
-    // `requireStored` tries again.
-    this.#stored.catch(() => undefined);
-    return this.#stored;
-  }
-
-  /** Resolves when the node and its project are durable. @throws storage_failed */
-  async requireStored(): Promise<void> {
-    await this.project.requireStored();
-    await this.#stored.catch(() => this.storeNew());
   }
 
   /** Makes a record the node's, durably. The console port that is not used, the old or the new one, goes back. */

@@ -21,6 +21,7 @@ async function startedNode(lease: Partial<Context['lease']>) {
     },
     store: {
       setNode: done,
+      settle: done,
       setRun: async (_id: string, { interrupted }: RunRecord) => void records.push({ interrupted: interrupted === true }),
       endRun: async (_id: string, { ending }: EndRecord) => void records.push(ending),
     },
@@ -52,12 +53,7 @@ async function startedNode(lease: Partial<Context['lease']>) {
   } as unknown as Driver;
   const record = { project_id: '', node_id: '', name: 'PC', console: null, console_type: 'none', properties: {} };
   const known = { record, commandLine: '' } as unknown as KnownNode;
-  const node = new ComputeNode(
-    context,
-    { path: tmpdir(), record: {}, requireStored: done } as unknown as ProjectView,
-    driver,
-    known,
-  );
+  const node = new ComputeNode(context, { path: tmpdir(), record: {} } as unknown as ProjectView, driver, known);
   await node.start();
   shown.length = 0;
   records.length = 0;

@@ -77,9 +77,6 @@ export class ComputeNode {
     return this.#state.present();
   }
 
-  /** Makes it durable; a start waits for it, and tries again when that failed. @throws storage_failed */
-  storeNew = (how: { readonly isUrgent: boolean }): Promise<void> => this.#state.storeNew(how);
-
   openPorts = (emulator: Emulator): Promise<Error[]> => this.#nios.openAll(emulator);
 
   /** Keeps what the emulator is found again by. */
@@ -293,7 +290,7 @@ export class ComputeNode {
 
   async #start(begin: (view: NodeView) => Promise<Emulator> = (view) => this.driver.start(view)): Promise<void> {
     await this.#requireLease();
-    await this.#state.requireStored();
+    await this.context.store.settle(this.#state.record);
     const run = await NodeRun.start(this, begin);
     this.#take(run);
     this.#stale = false;

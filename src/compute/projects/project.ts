@@ -26,7 +26,6 @@ export class ComputeProject implements ProjectView {
   /** Gate of the project: a change of the project, its nodes or its folder passes it, closing the project holds it. */
   readonly #gate = new Gate();
   #record: ProjectRecord;
-  #stored = Promise.resolve();
   #closed = false;
 
   constructor(context: Context, record: ProjectRecord) {
@@ -47,20 +46,6 @@ export class ComputeProject implements ProjectView {
   /** The settings of the project, as they are stored. */
   get record(): ProjectRecord {
     return this.#record;
-  }
-
-  /** Writes the record of a project that was just made; where that is not urgent, with others, or when a node is started. */
-  storeNew(how?: { readonly isUrgent: boolean }): Promise<void> {
-    this.#stored = this.context.store.setProject(this.#record, how);
-    // `requireStored` tries again.
-    this.#stored.catch(() => undefined);
-    return this.#stored;
-  }
-
-  /** Resolves when the project is durable. @throws storage_failed */
-  requireStored(): Promise<void> {
-    this.context.store.hurry();
-    return this.#stored.catch(() => this.storeNew());
   }
 
   /** The project object of the API. */

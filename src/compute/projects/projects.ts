@@ -118,7 +118,7 @@ export class ComputeProjects {
       const numbers = { ...(number_from && { number_from }), ...(incarnation && { incarnation }) };
       const record = { project_id: projectId, name, path, variables, owned, replicate_link_state, ...numbers };
       const project = new ComputeProject(this.#context, record);
-      const stored = project.storeNew({ isUrgent: !isInProcess });
+      const stored = this.#context.store.setProject(record, { isUrgent: !isInProcess });
       if (!isInProcess) await stored;
       this.#projects.set(key, project);
       void this.#warnOfFullDisk(project);
@@ -237,7 +237,7 @@ export class ComputeProjects {
     const record: NodeRecord = Object.freeze({ ...identity, console, console_type, properties: Object.freeze(properties) });
     const node = new ComputeNode(this.#context, project, driver, { record, commandLine: '' });
     try {
-      const stored = node.storeNew({ isUrgent: !isInProcess });
+      const stored = store.setNode(record, { isUrgent: !isInProcess });
       if (!isInProcess) await stored;
       await driver.populate?.(node.directory, own(input), input.name);
       await node.begin();
