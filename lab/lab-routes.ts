@@ -1,9 +1,10 @@
 /** Routes that plan and apply lab files, in threads that call the server's own routes. */
 import { PassThrough } from 'node:stream';
-import { isFault } from '../src/api/faults.ts';
+import { fault, isFault } from '../src/api/faults.ts';
 import { type Route, route, Stream } from '../src/api/route.ts';
 import { LabApply, LabPlanReply, LabRequest } from '../src/schema/lab.ts';
 import type { NodeType } from '../src/schema/node.ts';
+import type { Project } from '../src/schema/project.ts';
 import { Type } from '../src/schema/type.ts';
 import { LabFile } from './file/lab-schema.ts';
 import { type LabCatalog, readCatalog, readSchemas } from './state/lab-state.ts';
@@ -43,6 +44,7 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
         return new Stream('application/json', Buffer.concat(pieces));
       },
     ),
+    exportRoute(api, threads),
     route(
       'POST /v2/labs/apply',
       {
@@ -69,6 +71,21 @@ export function labRoutes(api: RoutesApi, onError: (error: unknown) => void): Ro
       },
     ),
   ];
+}
+
+function exportRoute(api: RoutesApi, threads: LabThreads): Route {
+  return route(
+    'GET /v2/projects/{project_id}/lab.yaml',
+    { right: 'Project.Audit', summary: 'Read a project as a lab file', replyType: 'application/yaml', own: true },
+    async (call) => {
+      const { name, status } = await api.json<Project>('GET', `/v2/projects/${call.path.project_id}`);
+      if (status !== 'opened') throw fault('project_closed', { name: name ?? '' });
+      const pieces: Uint8Array[] = [];
+      const job = jobOf('export', { lab: '', project: call.path.project_id });
+      for await (const piece of threads.run(job, call)) pieces.push(piece);
+      return new Stream('application/yaml', Buffer.concat(pieces));
+    },
+  );
 }
 
 /** Sends the pieces after the plan; a failure is the last line. */

@@ -6,6 +6,8 @@ export interface Place {
   readonly line: number;
   /** Column, from 1. */
   readonly column: number;
+  /** Last line of the value; undefined for a place inside of a value. */
+  readonly end?: number;
 }
 
 export class LabError extends Error {

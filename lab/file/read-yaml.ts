@@ -195,7 +195,7 @@ class Converter {
   #list(items: readonly (Node | null)[], depth: number): Tree[] {
     const list: Tree[] = [];
     for (const item of items) {
-      this.#places.set(list, list.length, this.#place(item?.range?.[0] ?? 0));
+      this.#places.set(list, list.length, this.#placeOf(item, item));
       list.push(this.convert(item, depth + 1));
     }
     return list;
@@ -215,7 +215,7 @@ class Converter {
       if (name === '<<') this.#merge(this.convert(value, depth + 1), key, entries, places);
       else {
         entries.set(name, this.convert(value, depth + 1));
-        places.set(name, this.#place(key.range?.[0] ?? 0));
+        places.set(name, this.#placeOf(key, value));
       }
     }
     const map = Object.fromEntries(entries);
@@ -237,6 +237,15 @@ class Converter {
         places.set(name, this.#places.of(source, name) ?? this.#place(key.range?.[0] ?? 0));
       }
     }
+  }
+
+  /** Returns the place of an item that begins at one node and ends with another. */
+  #placeOf(first: Node | null, last: Node | null): Place {
+    const start = first?.range?.[0] ?? 0;
+    const place = this.#place(start);
+    // The end of a block is the beginning of the next line.
+    const end = Math.max(start, (last?.range?.[1] ?? 0) - 1);
+    return { ...place, end: this.#place(end).line };
   }
 
   #error(message: string, node: Node): LabError {

@@ -111,6 +111,8 @@ export interface PlanLine {
   readonly what: 'project' | 'node' | 'link' | 'drawing';
   readonly action: PlanAction;
   readonly name: string;
+  /** Id of the object in the project; absent for a new one. */
+  readonly id?: string;
   readonly changes: readonly Change[];
   /** Whether a running node is restarted. */
   readonly restart: boolean;
@@ -138,18 +140,23 @@ export function linesOf({ project, nodes, links, drawings, missing = [] }: LabPl
       : [];
   return [
     ...own,
-    ...nodes.map(({ action, name, changes, restart, warm }) => ({
+    ...nodes.map(({ action, name, id, changes, restart, warm }) => ({
       what: 'node' as const,
       action,
       name,
+      ...(id !== undefined && { id }),
       changes,
       restart,
       ...(warm && { warm }),
       ...(lacking.has(name) && { lacks: lacking.get(name)?.map(({ image }) => image) ?? [] }),
     })),
-    ...links.map(({ action, name, changes }) => ({ what: 'link' as const, action, name, changes, restart: false })),
-    ...drawings.map(({ action, name, changes }) => ({ what: 'drawing' as const, action, name, changes, restart: false })),
+    ...links.map((step) => simpleLine('link', step)),
+    ...drawings.map((step) => simpleLine('drawing', step)),
   ];
+}
+
+function simpleLine(what: PlanLine['what'], { action, name, id, changes }: LinkStep | DrawingStep): PlanLine {
+  return { what, action, name, ...(id !== undefined && { id }), changes, restart: false };
 }
 
 /** A line of the plan as drift: how the project differs from the file. */

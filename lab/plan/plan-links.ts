@@ -13,9 +13,15 @@ import type { LabProjectState } from '../state/lab-state.ts';
 import { type AssignedLink, assignPorts, bothEnds, type PortsOfNode } from './assign-ports.ts';
 import type { Change, LinkStep, NodeStep, PlannedEnd, PortRef } from './lab-plan.ts';
 
-/** Plans the links, deletions first. `steps`: of the nodes. @throws LabError */
-export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: readonly NodeStep[]): LinkStep[] {
-  const byId = new Map((state?.nodes ?? []).map((node) => [node.node_id, node]));
+/** Links of the file with their ports and the links of the project that they are. */
+interface MatchedLinks {
+  readonly assigned: readonly AssignedLink[];
+  /** Links of the project that are not deleted with a node. */
+  readonly present: readonly Link[];
+}
+
+/** Matches the links of the file with those of the project. `steps`: of the nodes. @throws LabError */
+export function matchLinks(lab: Lab, state: LabProjectState | undefined, steps: readonly NodeStep[]): MatchedLinks {
   const gone = new Set(steps.flatMap(({ action, id }) => (id && (action === 'delete' || action === 'replace') ? [id] : [])));
   const rewired = new Set(steps.flatMap(({ id, rewired: is }) => (id && is ? [id] : [])));
   const touches = (link: Link, ids: ReadonlySet<string>) => link.nodes.some(({ node_id }) => ids.has(node_id));
@@ -26,6 +32,13 @@ export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: r
     { links: present.filter((link) => !touches(link, rewired)), mirrors: state?.mirrors ?? new Map() },
     nodesByName(state, steps, gone),
   );
+  return { assigned, present };
+}
+
+/** Plans the links, deletions first. `steps`: of the nodes. @throws LabError */
+export function planLinks(lab: Lab, state: LabProjectState | undefined, steps: readonly NodeStep[]): LinkStep[] {
+  const byId = new Map((state?.nodes ?? []).map((node) => [node.node_id, node]));
+  const { assigned, present } = matchLinks(lab, state, steps);
   const kept = new Set(assigned.map(({ present: link }) => link?.link_id));
   const deleted = present.filter(({ link_id }) => !kept.has(link_id)).map((link) => deletion(link, byId));
   const seen = new Map<object, string>();

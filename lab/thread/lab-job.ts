@@ -3,7 +3,8 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Method } from '../../src/api/route.ts';
 
 export interface LabJob {
-  readonly want: 'plan' | 'apply';
+  /** `export`: writes the project as a lab file; the others read `text`. */
+  readonly want: 'plan' | 'apply' | 'export';
   readonly text: string;
   /** Name for messages. */
   readonly file: string;

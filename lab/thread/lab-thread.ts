@@ -3,18 +3,21 @@
  * the server's API like every client.
  */
 import { getPriority, setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { serialize } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import { JsonText } from '../../src/lib/json-text.ts';
 import { applyPlan } from '../apply.ts';
+import { exportFrom } from '../export.ts';
 import type { Lab } from '../file/lab.ts';
 import { LabError } from '../file/lab-error.ts';
 import { filesOf } from '../file/lab-files.ts';
 import { loadLab } from '../file/load-lab.ts';
 import { layOut } from '../layout.ts';
 import { planWithState } from '../open-lab.ts';
+import { itemLines } from '../plan/item-lines.ts';
 import { type LabPlan, linesOf, type PlanAction } from '../plan/lab-plan.ts';
-import type { LabProjectState } from '../state/lab-state.ts';
+import { getProject, type LabProjectState } from '../state/lab-state.ts';
 import type { LabMessage, LabWork } from './lab-job.ts';
 import { FailedRequest, ThreadApi } from './thread-api.ts';
 
@@ -34,7 +37,7 @@ const post = (message: LabMessage): void => parentPort?.postMessage(message);
 // A server may run with a higher value, which users may not lower.
 if (process.platform === 'linux') setPriority(Math.max(niceness, getPriority()));
 try {
-  await (job.want === 'plan' ? plan() : apply());
+  await { plan, apply, export: exportProject }[job.want]();
   post({ what: 'end' });
 } catch (error) {
   if (error instanceof LabError) post({ what: 'failed', by: { words: error.message } });
@@ -55,8 +58,13 @@ async function plan(): Promise<void> {
     missing: planned.plan.missing,
     unseen: planned.plan.unseen ?? [],
     picture: pictureOf(lab, planned.plan, planned.state),
+    lines: itemLines(lab, { file: basename(job.file), state: planned.state, steps: planned.plan.nodes }),
   };
   send(new JsonText().encode(reply));
+}
+
+async function exportProject(): Promise<void> {
+  send(Buffer.from(await exportFrom(api, await getProject(api, job.project ?? ''))));
 }
 
 async function apply(): Promise<void> {

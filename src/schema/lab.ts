@@ -35,6 +35,7 @@ export const LabPlanReply = Type.Object(
           what: oneOf(['project', 'node', 'link', 'drawing']),
           action,
           name: Type.String(),
+          id: Type.Optional(Type.String({ description: 'Id of the object in the project' })),
           lacks: Type.Optional(Type.Array(Type.String({ description: 'Image that the compute of the node lacks' }))),
           restart: Type.Boolean({ description: 'A running node that is stopped and started' }),
           warm: Type.Optional(
@@ -90,6 +91,19 @@ export const LabPlanReply = Type.Object(
         links: Type.Array(Type.Object({ ends: Type.Array(Type.String()), action: nullable(action) }, named('LabPictureLink'))),
       },
       named('LabPicture'),
+    ),
+    lines: Type.Array(
+      Type.Object(
+        {
+          what: oneOf(['node', 'link']),
+          name: Type.String(),
+          id: nullable(Type.String({ description: 'null: it is created' })),
+          line: Type.Integer({ description: 'First line, from 1' }),
+          end: Type.Integer({ description: 'Last line' }),
+        },
+        named('LabItemLines'),
+      ),
+      { description: 'Lines of the file that describe each node and link. Those of a range share theirs' },
     ),
   },
   named('LabPlan'),

@@ -97,6 +97,17 @@ export const viewActions: readonly Action[] = [
     },
   },
   {
+    id: 'lab-text',
+    label: texts.actions.labText,
+    group: 'view',
+    icon: 'text',
+    keys: ['Y'],
+    places: ['canvas'],
+    enabled: inProject,
+    on: ({ app }) => app.tools.labTextOpen.value,
+    run: ({ app }) => app.tools.toggleLabText(),
+  },
+  {
     id: 'inspector',
     label: texts.actions.inspector,
     group: 'view',

@@ -7,11 +7,17 @@ import { sizeText } from '../ui/progress.tsx';
 const margin = 80;
 const radius = 22;
 
-export function LabPlanView({ plan: { steps, missing, unseen, picture } }: { readonly plan: LabPlanReply }) {
+interface LabPlanProps {
+  readonly plan: LabPlanReply;
+  /** Where the canvas shows it: no picture. */
+  readonly isOnCanvas?: boolean;
+}
+
+export function LabPlanView({ plan: { steps, missing, unseen, picture }, isOnCanvas }: LabPlanProps) {
   const lost = steps.filter(({ action, what }) => what === 'node' && (action === 'delete' || action === 'replace'));
   return (
     <div class="lab-plan">
-      <LabPicture picture={picture} />
+      {!isOnCanvas && <LabPicture picture={picture} />}
       {steps.length === 0 && <p>{texts.lab.nothing}</p>}
       <ul class="lab-steps">
         {steps.map(({ what, action, name, changes, restart, warm }) => (

@@ -21,6 +21,7 @@ import { Palette } from './palette.tsx';
 import { projectCommands } from './project-commands.ts';
 import { TopBar } from './top-bar.tsx';
 
+const loadLabText = async () => (await import('./lab-text/lab-text-pane.tsx')).LabTextPane;
 const loadStorms = async () => (await import('./storm-notice.tsx')).StormNotice;
 
 export function ProjectPage() {
@@ -62,6 +63,11 @@ export function ProjectPage() {
           </div>
           <ConsoleArea />
         </div>
+        {tools.labTextOpen.value && (
+          <aside class="lab-text" aria-label={texts.actions.labText}>
+            <Lazy load={loadLabText} props={{}} />
+          </aside>
+        )}
         {tools.inspectorOpen.value && <Inspector />}
       </main>
       <ContextMenu />

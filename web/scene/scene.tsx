@@ -58,6 +58,7 @@ export function Scene() {
   useSignalEffect(() => {
     svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');
   });
+  const Ghosts = app.tools.ghosts.value;
   return (
     <div
       class={`scene tool-${app.tools.tool.value.name}${project.project.value?.show_interface_labels ? '' : ' without-port-names'}`}
@@ -66,6 +67,7 @@ export function Scene() {
         <Grid />
         <g ref={content}>
           <Layers project={project} />
+          {Ghosts && <Ghosts />}
           <FarNames />
           <SelectionsOfOthers />
           <Overlay />

@@ -1,5 +1,6 @@
 /** The tool of the pointer, and the open panels. */
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
+import type { FunctionComponent } from 'preact';
 import type { LinkEnd } from '../../src/schema/link.ts';
 
 export type DrawingShape = 'text' | 'rectangle' | 'ellipse' | 'line';
@@ -25,11 +26,16 @@ interface RefusedText {
 }
 
 const select: Tool = { name: 'select' };
+const labTextKey = 'patchbay.lab-text';
 
 export class Tools {
   readonly tool = signal<Tool>(select);
   readonly paletteOpen = signal(matchMedia('(min-width: 900px)').matches);
   readonly inspectorOpen = signal(matchMedia('(min-width: 900px)').matches);
+  /** The lab is shown as text beside the canvas. Kept in this tab, with what is typed. */
+  readonly labTextOpen = signal(sessionStorage.getItem(labTextKey) === 'open');
+  /** Draws changes that are planned over the canvas. */
+  readonly ghosts = signal<FunctionComponent | undefined>(undefined);
   /** The drawing whose text is being edited on the canvas. */
   readonly editing = signal<string | undefined>(undefined);
   /** The node whose name is being edited on the canvas. */
@@ -40,6 +46,27 @@ export class Tools {
   readonly pressing = signal(false);
   /** Menu at a point of the window. */
   readonly menu = signal<{ readonly x: number; readonly y: number } | undefined>(undefined);
+
+  /** The lab as text closed the details, which return after it. */
+  #tookInspector = false;
+
+  constructor() {
+    effect(() => sessionStorage.setItem(labTextKey, this.labTextOpen.value ? 'open' : 'closed'));
+  }
+
+  /** Opens or closes the lab as text. In windows that are not wide, it takes the place of the details. */
+  toggleLabText(): void {
+    const isOpen = !this.labTextOpen.peek();
+    this.labTextOpen.value = isOpen;
+    if (isOpen && !matchMedia('(min-width: 1500px)').matches) {
+      this.#tookInspector = this.inspectorOpen.peek();
+      this.inspectorOpen.value = false;
+      if (!matchMedia('(min-width: 900px)').matches) this.paletteOpen.value = false;
+    } else if (!isOpen && this.#tookInspector) {
+      this.#tookInspector = false;
+      this.inspectorOpen.value = true;
+    }
+  }
 
   /** Returns to the pointer tool. */
   reset(): void {

@@ -43,6 +43,7 @@ export const actions = {
   minimap: 'Minimap, in projects of 20 nodes or more',
   palette: 'Add nodes',
   inspector: 'Details',
+  labText: 'The lab as text (YAML)',
   snapshots: 'Snapshots',
   freeze: 'Freeze the lab',
   projectSettings: 'Project settings',

@@ -33,6 +33,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   'draw-rectangle': 'box area shape',
   'draw-ellipse': 'circle shape',
   palette: 'templates devices router switch host',
+  'lab-text': 'yaml code editor source containerlab',
   fit: 'zoom centre whole',
   theme: 'dark mode colours appearance',
   keys: 'shortcuts hotkeys keyboard manual documentation',

@@ -1,5 +1,5 @@
 /** Copies the text of a field. The clipboard of a page is for secure connections only; this way works on all. */
-export function copyText(field: HTMLInputElement | null): boolean {
+export function copyText(field: HTMLInputElement | HTMLTextAreaElement | null): boolean {
   field?.select();
   return document.execCommand('copy');
 }

@@ -1,7 +1,7 @@
 /** Moves the focus when the focused element disappears. */
 
 /** The regions of the page, in the order of the keys that cycle through them. */
-const regions = ['.canvas', '.inspector', '.consoles .pane.current', '.palette', '.top-bar'] as const;
+const regions = ['.canvas', '.lab-text', '.inspector', '.consoles .pane.current', '.palette', '.top-bar'] as const;
 const focusable = 'a[href], button:not(:disabled), input:not(:disabled), select, textarea, summary, [tabindex="0"]';
 
 /** Inputs and lists get the focus before the tabs above them. */
@@ -32,7 +32,7 @@ export function focusNextRegion(): void {
     const region = shown[(at + step) % shown.length];
     const target = region?.matches('.canvas')
       ? region
-      : (region?.querySelector<HTMLElement>(inConsole) ?? region?.querySelector<HTMLElement>(focusable));
+      : (region?.querySelector<HTMLElement>(`${inConsole}, .cm-content`) ?? region?.querySelector<HTMLElement>(focusable));
     if (!target) continue;
     target.focus();
     return;
