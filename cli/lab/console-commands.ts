@@ -3,14 +3,14 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { stripVTControlCharacters } from 'node:util';
 import { type ConsolePlatform, Platforms } from '../../lab/checks/console/platforms.ts';
 import { LabError } from '../../lab/file/lab-error.ts';
 import { windowSizeMessage } from '../../src/lib/telnet.ts';
 import { type CliCommand, CliUsageError, projectOption, serverOptions, textOption } from '../command.ts';
-import { type ConsoleSocket, openConsole } from './console-socket.ts';
+import { openConsole } from './console-socket.ts';
 import { getLink, getNode, linkName, readParts } from './find-parts.ts';
 import { projectOf } from './lab-source.ts';
+import { PromptDialogue } from './prompt-dialogue.ts';
 
 const options = { ...projectOption, ...serverOptions };
 /** Ctrl-] ends the console, as in telnet. */
@@ -106,85 +106,6 @@ async function exitCodeOf(answer: string, dialogue: PromptDialogue, platform: Co
   if (platform?.shell === undefined || !shellPrompt.test(dialogue.prompt)) return undefined;
   const [, code] = /^pb-exit-(\d{1,3})$/m.exec(await dialogue.ask('echo pb-exit-$?')) ?? [];
   return code === undefined ? undefined : Number(code);
-}
-
-/** Output that ends with a prompt and has not grown for this long is complete. Milliseconds. */
-const quietMs = 400;
-
-class PromptDialogue {
-  readonly #socket: ConsoleSocket;
-  readonly #reader: ConsoleReader;
-  #prompt: string | undefined;
-
-  /** The prompt; empty until it was seen. */
-  get prompt(): string {
-    return this.#prompt ?? '';
-  }
-
-  constructor(socket: ConsoleSocket, signal: AbortSignal) {
-    this.#socket = socket;
-    this.#reader = new ConsoleReader(socket, signal);
-  }
-
-  /** Types a line at the prompt, and returns the output up to the next prompt. @throws LabError at the time limit */
-  async ask(command: string): Promise<string> {
-    this.#prompt ??= await this.#findPrompt();
-    this.#reader.forget();
-    this.#socket.send(`${command}\r`);
-    const text = await this.#reader.untilQuiet((output) => /[\r\n]/.test(output) && lastLine(output) === this.#prompt);
-    const lines = stripVTControlCharacters(text).split(/\r?\n/);
-    return lines.slice(1, -1).join('\n').replaceAll('\r', '').trimEnd();
-  }
-
-  async #findPrompt(): Promise<string> {
-    this.#socket.send('\r');
-    return lastLine(await this.#reader.untilQuiet((text) => lastLine(text) !== ''));
-  }
-}
-
-function lastLine(text: string): string {
-  // Shells request the cursor position after their prompt.
-  return stripVTControlCharacters(text.split(/[\r\n]/).at(-1) ?? '').trimEnd();
-}
-
-class ConsoleReader {
-  readonly #signal: AbortSignal;
-  readonly #decoder = new TextDecoder();
-  #text = '';
-  #changed: () => void = () => undefined;
-
-  constructor(socket: ConsoleSocket, signal: AbortSignal) {
-    this.#signal = signal;
-    socket.onData((data) => {
-      this.#text += this.#decoder.decode(data, { stream: true });
-      this.#changed();
-    });
-  }
-
-  forget(): void {
-    this.#text = '';
-  }
-
-  /** Returns the output once `isDone` holds and no more arrives. @throws LabError at the time limit */
-  untilQuiet(isDone: (text: string) => boolean): Promise<string> {
-    return new Promise((resolve, reject) => {
-      let timer: NodeJS.Timeout | undefined;
-      const check = (): void => {
-        clearTimeout(timer);
-        if (isDone(this.#text)) timer = setTimeout(() => resolve(this.#text), quietMs);
-      };
-      this.#changed = check;
-      const stop = (): void => {
-        clearTimeout(timer);
-        const shown = this.#text.trim().slice(-500);
-        reject(new LabError(`the console did not return to its prompt in time${shown ? `. It shows:\n${shown}` : ''}`));
-      };
-      this.#signal.addEventListener('abort', stop, { once: true });
-      check();
-      // An aborted signal emits no further event.
-      if (this.#signal.aborted) stop();
-    });
-  }
 }
 
 const captureCommand: CliCommand = {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { findProgram } from '../../src/emulators/host/find-program.ts';
 import { runTool } from '../../src/process/tool.ts';
 import { DockerEngine, noEngine, withLibraries } from '../support/docker-engine.ts';
@@ -45,7 +46,8 @@ async function run(node: NodeBody, line: string): Promise<void> {
     const [seen] = await console.expect(/done|unable to start container process/);
     console.close();
     if (seen === 'done') return;
-    assert.ok(tries < 5, seen);
+    assert.ok(tries < 8, seen);
+    await pause(250 * tries);
   }
 }
 
