@@ -45,6 +45,16 @@ async function edit(change: (text: string) => string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
+/** Pastes a text over all of the editor's, as the keyboard does: typed text without measure would hold the browser itself. */
+async function paste(text: string): Promise<void> {
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  const event = `new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })`;
+  await page.evaluate(
+    `{ const data = new DataTransfer(); data.setData('text/plain', ${JSON.stringify(text)}); document.activeElement.dispatchEvent(${event}); }`,
+  );
+}
+
 const ghost = (name: string) => page.locator(`[data-ghost="${name}"]`);
 
 describe('the text of the lab', () => {
@@ -155,10 +165,46 @@ describe('the text of the lab', () => {
     await follows.waitFor();
   });
 
+  it('completes keys and values from the schema', async () => {
+    const options = page.getByRole('listbox').getByRole('option');
+    await editor.getByText('x: 180').click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('lo');
+    await options.filter({ hasText: /^locked/ }).click();
+    await editor.getByText('locked:').waitFor();
+    await page.keyboard.type('tr');
+    await options.filter({ hasText: /^true/ }).click();
+    await ghost('update node PC2').waitFor();
+    assert.match(await shownText(), /^ {4}locked: true$/m);
+    await button('Discard edits').click();
+    await follows.waitFor();
+  });
+
   it('downloads the text', async () => {
     const [download] = await Promise.all([page.waitForEvent('download'), button('Download the text').click()]);
     assert.equal(download.suggestedFilename(), 'Text.yaml');
     assert.equal(await readFile(await download.path(), 'utf8'), await labText());
+  });
+
+  it('answers texts without measure by an error, and takes the next one', async () => {
+    const bomb = [
+      'a: &a [x, x, x, x, x, x, x, x, x, x]',
+      ...[...'bcdefg'].map((name, at) => `${name}: &${name} [${`*${'abcdef'[at]}, `.repeat(10)}]`),
+    ];
+    const texts = [
+      ['['.repeat(20_000), /nested too deep/],
+      [bomb.join('\n'), /more than 200000 values|more than 1000 aliases/],
+      [`# ${'x'.repeat(100)}\n`.repeat(11_000), /limit of \d+ bytes|more than 1048576 characters/],
+      ['nodes: [', /lab|Correct the YAML/],
+    ] as const;
+    for (const [text, says] of texts) {
+      await paste(text);
+      await pane.getByRole('alert').getByText(says).waitFor();
+    }
+    await button('Discard edits').click();
+    await follows.waitFor();
+    await showsText(labText, 'the text of the lab');
   });
 
   it('reports no problem of the page', () => assert.deepEqual(problems, []));

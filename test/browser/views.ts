@@ -84,6 +84,23 @@ const choose = async (page: Page, menu: string, entry: string) => {
 
 const ofCanvas: readonly View[] = [
   { name: 'canvas', show: (page) => canvas(page).node('PC3').waitFor() },
+  {
+    name: 'lab-text',
+    show: async (page) => {
+      await page.locator('svg.canvas').focus();
+      await press(page, 'y');
+      await page.getByText('As the lab is now.').waitFor();
+      await page.getByRole('textbox', { name: /^The lab as YAML/ }).click();
+      await press(page, 'Control+a');
+      await page.keyboard.insertText('nodes:\n  PC1: {kind: vpcs, x: -90} # moved\n  PC4: {kind: vpcs, label: {y: -9}}\n');
+      await page.locator('[data-ghost="create node PC4"]').waitFor();
+    },
+    part: '.lab-text',
+    leave: async (page) => {
+      await button(page, 'Discard edits');
+      await button(page, 'Close the text');
+    },
+  },
   { name: 'node', show: (page) => select(page, 'PC1'), part: '.inspector' },
   { name: 'switch', show: (page) => select(page, 'Core'), part: '.inspector' },
   { name: 'several', show: (page) => press(page, 'Control+a').then(() => heading(page, '6 nodes')) },
