@@ -11,6 +11,7 @@ import type { Kind } from '../../src/emulators/kind.ts';
 import { PortPool } from '../../src/lib/port-pool.ts';
 import { listMarked } from '../../src/process/orphans.ts';
 import { defaultSettings, type Settings } from '../../src/schema/settings.ts';
+import { waitFor } from './wait-for.ts';
 
 export interface BenchOptions {
   readonly kind: Kind;
@@ -118,9 +119,11 @@ export class Bench<Options extends BenchOptions = BenchOptions> {
     return { emulator: await startWith(this.driver, view), view };
   }
 
-  /** Fails when a process, a port or a socket is left. */
+  /** Fails when a process, a port or a socket is left. A process that was killed may take a while to end on a busy machine. */
   async assertNothingRuns(host: Host = this.host): Promise<void> {
-    assert.deepEqual(await listMarked(this.host.settings.runtimeDirectory), [], 'processes');
+    const left = () => listMarked(this.host.settings.runtimeDirectory);
+    await waitFor(async () => (await left()).length === 0, { what: 'the end of all processes' }).catch(() => undefined);
+    assert.deepEqual(await left(), [], 'processes');
     assert.deepEqual([host.tcpPorts.taken(), host.udpPorts.taken()], [[], []], 'ports');
     const names = await readdir(this.runtimeDirectory).catch(() => []);
     for (const name of names) {
