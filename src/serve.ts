@@ -1,7 +1,7 @@
 /** Builds the server of its parts and runs it until a signal. */
 import { chmod, readFile, realpath, stat } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
@@ -109,8 +109,6 @@ function warmUp(routes: readonly Route[]): void {
     // Node loads what they use when it is first called.
     crypto.randomUUID();
     isDeepStrictEqual({}, {});
-    const listener = createServer().unref();
-    listener.listen({ port: 0, host: '127.0.0.1', exclusive: true }, () => listener.close()).on('error', () => undefined);
     void prepareValidators(first);
   }, warmUpAfterMs).unref();
 }

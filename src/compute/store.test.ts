@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
-import { DurableMap } from '../lib/durable-map.ts';
 import { type CaptureRecord, type NioRecord, type NodeRecord, type ProjectRecord, type RunRecord, Store } from './store.ts';
 
 const projectId = '11111111-1111-4111-8111-111111111111';
@@ -48,27 +47,6 @@ it('gives back what was stored', async () => {
   await again.endCopy('/p/.copy');
   assert.deepEqual(again.load(), { projects: [project], nodes: [], copies: [] });
   await again.close();
-});
-
-it('writes what is not urgent with others, or when it is needed, and once more what the disk refused', async (context) => {
-  const path = join(folder, 'later.journal');
-  const store = await Store.open(path, assert.fail);
-  const known = async () => {
-    const { projects, nodes } = (await Store.open(path, assert.fail)).load();
-    return [projects.length, nodes.length];
-  };
-  await store.setProject(project, { isUrgent: false });
-  const refused = context.mock.method(DurableMap.prototype, 'set', () => Promise.reject(new Error('no space left')));
-  await assert.rejects(store.setNode(node, { isUrgent: false }), { message: /no space left/ });
-  await assert.rejects(store.settle(node), { message: /no space left/ });
-  assert.deepEqual(await known(), [1, 0]);
-  refused.mock.restore();
-  await store.settle(node);
-  assert.deepEqual(await known(), [1, 1]);
-  const later = store.setNode({ ...node, name: 'PC2' }, { isUrgent: false });
-  await store.settle(node);
-  await later;
-  await store.close();
 });
 
 it('leaves out what hangs on something that is gone', async () => {

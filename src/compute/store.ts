@@ -158,8 +158,6 @@ export interface LoadedNode extends KnownNode {
 
 export class Store {
   readonly #map: DurableMap<unknown>;
-  /** Records that are not urgent, by key, until they are on disk. */
-  readonly #unsettled = new Map<string, { readonly value: unknown; readonly written: Promise<void> }>();
 
   private constructor(map: DurableMap<unknown>) {
     this.#map = map;
@@ -202,28 +200,16 @@ export class Store {
     return { projects, nodes: [...nodes.values()], copies };
   }
 
-  setProject(record: ProjectRecord, how?: { readonly isUrgent: boolean }): Promise<void> {
-    return this.#set(`project ${record.project_id}`, record, how);
+  setProject(record: ProjectRecord): Promise<void> {
+    return this.#set(`project ${record.project_id}`, record);
   }
 
   deleteProject(projectId: string): Promise<void> {
     return this.#delete([`project ${projectId}`]);
   }
 
-  /** A record that is not urgent is written with others, or by `settle`. */
-  setNode(record: NodeRecord, how?: { readonly isUrgent: boolean }): Promise<void> {
-    return this.#set(`node ${record.node_id}`, record, how);
-  }
-
-  /** Resolves when a node and its project are on disk; what the disk has refused is written again. @throws storage_failed */
-  async settle({ node_id, project_id }: Pick<NodeRecord, 'node_id' | 'project_id'>): Promise<void> {
-    this.#map.hurry();
-    for (const key of [`project ${project_id}`, `node ${node_id}`]) {
-      const record = this.#unsettled.get(key);
-      if (!record) continue;
-      await record.written.catch(() => this.#map.set(key, record.value).catch(refused));
-      if (this.#unsettled.get(key) === record) this.#unsettled.delete(key);
-    }
+  setNode(record: NodeRecord): Promise<void> {
+    return this.#set(`node ${record.node_id}`, record);
   }
 
   /** The node and all that hangs on it. */
@@ -262,19 +248,11 @@ export class Store {
     return this.#map.close();
   }
 
-  #set(key: string, value: unknown, how = { isUrgent: true }): Promise<void> {
-    this.#unsettled.delete(key);
-    const written = this.#map.set(key, value, how).catch(refused);
-    if (how.isUrgent) return written;
-    const record = { value, written };
-    this.#unsettled.set(key, record);
-    const onDisk = () => void (this.#unsettled.get(key) === record && this.#unsettled.delete(key));
-    written.then(onDisk, () => undefined);
-    return written;
+  async #set(key: string, value: unknown): Promise<void> {
+    await this.#map.set(key, value).catch(refused);
   }
 
   async #delete(keys: string[]): Promise<void> {
-    for (const key of keys) this.#unsettled.delete(key);
     await Promise.all(keys.map((key) => this.#map.delete(key))).catch(refused);
   }
 }

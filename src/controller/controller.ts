@@ -44,7 +44,7 @@ import { type Duplicated, duplicateProject } from './projects/duplicate.ts';
 import { keepProjects } from './projects/keep-projects.ts';
 import { controllerMetrics } from './projects/metrics.ts';
 import type { KnownProject } from './projects/project.ts';
-import { KnownProjects, openProjectsOn } from './projects/projects.ts';
+import { KnownProjects } from './projects/projects.ts';
 import { Registry } from './projects/registry.ts';
 import { Restores } from './projects/snapshot-restores.ts';
 import { StagingFolders } from './projects/staging-folders.ts';
@@ -337,7 +337,7 @@ export class Controller {
 
   /** A compute is no longer used: its projects are closed first. */
   async forgetCompute(computeId: string): Promise<void> {
-    for (const project of await openProjectsOn(computeId, this.projects)) await project.close();
+    for (const project of await this.projects.openOn(computeId)) await project.close();
     await this.cluster.forget(computeId, () => this.computes.delete(computeId));
   }
 

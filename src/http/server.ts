@@ -336,16 +336,16 @@ function sendPing(socket: WebSocket, pings: Pings): void {
   });
 }
 
-/** Header names with other capitals than the first letter of each word, and those of most answers. */
-const written = new Map(
-  [
-    ...['ETag', 'WWW-Authenticate', 'Sec-WebSocket-Accept', 'Sec-WebSocket-Protocol', 'X-Content-Type-Options'],
-    ...['Server', 'X-Route', 'Content-Type', 'Content-Length', 'Vary'],
-  ].map((name) => [name.toLowerCase(), name]),
+/** Header names with other capitals than the first letter of each word. */
+const special = new Map(
+  ['ETag', 'WWW-Authenticate', 'Sec-WebSocket-Accept', 'Sec-WebSocket-Protocol', 'X-Content-Type-Options'].map((name) => [
+    name.toLowerCase(),
+    name,
+  ]),
 );
 
 export function capitalized(name: string): string {
-  return written.get(name) ?? name.replace(/(?<![a-zA-Z0-9])[a-z]/g, (letter) => letter.toUpperCase());
+  return special.get(name) ?? name.replace(/(?<![a-zA-Z0-9])[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 /**
@@ -368,7 +368,5 @@ function isHeaders(part: unknown): part is OutgoingHttpHeaders {
 }
 
 function renameKeys(headers: OutgoingHttpHeaders): Record<string, OutgoingHttpHeader | undefined> {
-  const renamed: Record<string, OutgoingHttpHeader | undefined> = {};
-  for (const name of Object.keys(headers)) renamed[capitalized(name)] = headers[name];
-  return renamed;
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [capitalized(name), value]));
 }

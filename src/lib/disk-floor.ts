@@ -30,10 +30,9 @@ export class DiskFloor {
   /** Checks the free space. `wantedBytes`: size of the data to be written, where known. @throws DiskFloorError */
   async check(wantedBytes = 0): Promise<void> {
     if (this.#floorBytes === 0) return;
-    // A writer creates a missing folder again.
-    const facts = await Promise.all(this.#folders.map((folder) => statfs(folder).catch(() => undefined)));
-    for (const [index, folder] of this.#folders.entries()) {
-      const found = facts[index];
+    for (const folder of this.#folders) {
+      // A writer creates a missing folder again.
+      const found = await statfs(folder).catch(() => undefined);
       if (!found) continue;
       const freeBytes = found.bavail * found.bsize;
       if (freeBytes - wantedBytes < this.#floorBytes) throw new DiskFloorError(folder, freeBytes, this.#floorBytes);

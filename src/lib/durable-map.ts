@@ -73,16 +73,9 @@ export class DurableMap<V> {
     return this.#values.entries();
   }
 
-  /**
-   * Sets a value; resolves when it is on disk. The value must not be changed afterwards. A change that is not urgent waits a moment for
-   * others, or until `hurry`.
-   */
-  set(key: string, value: V, { isUrgent = true } = {}): Promise<void> {
-    return this.#change({ k: key, v: value }, { value }, isUrgent);
-  }
-
-  hurry(): void {
-    this.#journal.hurry();
+  /** Sets a value; resolves when it is on disk. The value must not be changed afterwards. */
+  set(key: string, value: V): Promise<void> {
+    return this.#change({ k: key, v: value }, { value });
   }
 
   /**
@@ -98,14 +91,14 @@ export class DurableMap<V> {
     return this.#journal.close();
   }
 
-  async #change(change: MapChange<V>, version: StoredValue<V>, isUrgent = true): Promise<void> {
+  async #change(change: MapChange<V>, version: StoredValue<V>): Promise<void> {
     const key = change.k;
     const unsettled = this.#unsettled.get(key) ?? { onDisk: { value: this.#values.get(key) }, changes: [] };
     this.#unsettled.set(key, unsettled);
     unsettled.changes.push(version);
     this.#show(key, version);
     try {
-      await this.#journal.append(change, { isUrgent });
+      await this.#journal.append(change);
       unsettled.onDisk = version;
     } finally {
       unsettled.changes.splice(unsettled.changes.indexOf(version), 1);

@@ -20,8 +20,6 @@ export function leadsBelow(folder: string, link: string, target: string): boolea
 /** Whether `path`, which need not exist, is strictly below `folder` after symbolic links are followed. */
 export async function isReallyBelow(folder: string, path: string): Promise<boolean> {
   if (!isBelow(folder, path)) return false;
-  const isOwn = dirname(path) === folder && !(await lstat(path).catch(() => undefined))?.isSymbolicLink();
-  if (isOwn) return true;
   const [realFolder, realPath] = await Promise.all([realExisting(folder), realExisting(path)]);
   return isBelow(realFolder, realPath);
 }

@@ -34,26 +34,6 @@ describe('journal', () => {
     await again.close();
   });
 
-  it('writes records that are not urgent after a moment, when they are hurried, with the next urgent one, and at the end', async () => {
-    const file = path();
-    const { journal } = await Journal.open<Entry>(file);
-    const later = (n: number) => journal.append({ n }, { isUrgent: false });
-    await later(1);
-    const second = later(2);
-    journal.hurry();
-    await second;
-    const third = later(3);
-    await journal.append({ n: 4 });
-    await third;
-    const last = later(5);
-    await journal.close();
-    await last;
-    assert.deepEqual(
-      (await Journal.read<Entry>(file)).map(({ n }) => n),
-      [1, 2, 3, 4, 5],
-    );
-  });
-
   it('cuts a torn last record off and continues', async () => {
     const file = path();
     const { journal } = await Journal.open<Entry>(file);

@@ -17,9 +17,6 @@ import { isDamage, keepCopy, setAside, type Warn } from './set-aside.ts';
 
 const appendSynced = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_DSYNC;
 
-/** Time for which a record that is not urgent waits for others. Ms. */
-const gatherMs = 50;
-
 export class JournalDamaged extends Error {
   override readonly name = 'JournalDamaged';
 }
@@ -46,7 +43,6 @@ export class Journal<R> {
   /** Whether refused records may lie in the file after its first `#size` bytes. */
   #hasRefused = false;
   #waiting: PendingRecord[] = [];
-  #timer: NodeJS.Timeout | undefined;
   readonly #tasks: (() => Promise<void>)[] = [];
   #working: Promise<void> | undefined;
   #closed = false;
@@ -125,22 +121,14 @@ export class Journal<R> {
 
   /**
    * Appends a record, which must not change afterwards. Resolves when it is on disk; rejects when it could not be written, and then
-   * it is not in the file. A record that is not urgent waits a moment for others.
+   * it is not in the file.
    */
-  append(record: R, { isUrgent = true } = {}): Promise<void> {
+  append(record: R): Promise<void> {
     if (this.#closed) return Promise.reject(new Error(`The journal ${this.path} is closed`));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ record, resolve, reject });
-    if (isUrgent) this.hurry();
-    else this.#timer ??= setTimeout(() => this.hurry(), gatherMs).unref();
+    this.#working ??= this.#work();
     return promise;
-  }
-
-  /** Writes records that wait for others now. */
-  hurry(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#waiting.length > 0) this.#working ??= this.#work();
   }
 
   /**
@@ -160,7 +148,6 @@ export class Journal<R> {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.hurry();
     await this.#working;
     await this.#file?.close();
   }

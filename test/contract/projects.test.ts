@@ -5,7 +5,6 @@ import { stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
-import { waitFor } from '../support/wait-for.ts';
 import { createNode, createProject, end, freshName, withServer } from '../support/with-server.ts';
 import { assertShape, projectShape } from './shapes.ts';
 
@@ -65,8 +64,7 @@ describe('POST and GET of projects', () => {
       variables: null,
       zoom: 100,
     });
-    // The file is written when the request is answered.
-    await waitFor(async () => (await stat(`${path}/alone.gns3`)).size > 0, { what: 'the project file' });
+    assert.ok((await stat(`${path}/alone.gns3`)).isFile());
     assert.deepEqual(await bench.client.get(`/v2/projects/${project_id}`), project);
     assert.deepEqual(
       (await list()).find((entry) => entry.project_id === project_id),

@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -67,22 +66,6 @@ describe('what was made at a compute and not recorded', { timeout: 120_000 }, as
     const isOpen = async () =>
       (await client.get<{ project_id: string }[]>('/v2/compute/projects')).some(({ project_id }) => project_id === lab.id);
     await waitFor(async () => !(await isOpen()), { what: 'its end' });
-  });
-
-  it('is made there again of a project whose log has it, with the project: the compute records them a moment later', async () => {
-    const late = await createProject(client, { auto_close: false });
-    const node = await createNode(client, late);
-    await server.kill9();
-    const journal = join(server.dataDir, 'state/compute.journal');
-    const lines = (await readFile(journal, 'utf8')).split(/(?<=\n)/);
-    await writeFile(journal, lines.filter((line) => !line.includes(late.id)).join(''));
-    await server.restart();
-    const started = await client.post<NodeBody & { status: string }>(`${late.path}/nodes/${node.node_id}/start`, {}, 200);
-    assert.deepEqual([started.status, started.console], ['started', node.console]);
-    await server.kill9();
-    await server.restart();
-    const isStarted = async () => (await client.get<{ status: string }>(`${late.path}/nodes/${node.node_id}`)).status === 'started';
-    await waitFor(isStarted, { what: 'the node' });
   });
 });
 

@@ -31,6 +31,7 @@ export class NodeState {
   generation: number | undefined;
   /** Ending of the last run. */
   #ending: RunEnding | undefined;
+  #stored = Promise.resolve();
   readonly #runtimeDirectory: string;
 
   constructor(context: Context, project: ProjectView, driver: Driver, { record, commandLine, generation, ending }: KnownNode) {
@@ -193,6 +194,19 @@ export class NodeState {
     await this.driver.renamed?.(this.directory, from, this.name).catch((error: Error) => {
       this.emit('log.warning', { message: `The files of ${this.name} could not be changed to its new name: ${error.message}` });
     });
+  }
+
+  /** Writes the record of a node that was just made. */
+  storeNew(): Promise<void> {
+    this.#stored = this.context.store.setNode(this.record);
+    // `requireStored` tries again.
+    this.#stored.catch(() => undefined);
+    return this.#stored;
+  }
+
+  /** Resolves when the node is durable. @throws storage_failed */
+  requireStored(): Promise<void> {
+    return this.#stored.catch(() => this.storeNew());
   }
 
   /** Makes a record the node's, durably. The console port that is not used, the old or the new one, goes back. */

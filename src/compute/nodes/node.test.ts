@@ -21,7 +21,6 @@ async function startedNode(lease: Partial<Context['lease']>) {
     },
     store: {
       setNode: done,
-      settle: done,
       setRun: async (_id: string, { interrupted }: RunRecord) => void records.push({ interrupted: interrupted === true }),
       endRun: async (_id: string, { ending }: EndRecord) => void records.push(ending),
     },

@@ -77,6 +77,9 @@ export class ComputeNode {
     return this.#state.present();
   }
 
+  /** Makes it durable; a start waits for it, and tries again when that failed. @throws storage_failed */
+  storeNew = (): Promise<void> => this.#state.storeNew();
+
   openPorts = (emulator: Emulator): Promise<Error[]> => this.#nios.openAll(emulator);
 
   /** Keeps what the emulator is found again by. */
@@ -290,7 +293,7 @@ export class ComputeNode {
 
   async #start(begin: (view: NodeView) => Promise<Emulator> = (view) => this.driver.start(view)): Promise<void> {
     await this.#requireLease();
-    await this.context.store.settle(this.#state.record);
+    await this.#state.requireStored();
     const run = await NodeRun.start(this, begin);
     this.#take(run);
     this.#stale = false;

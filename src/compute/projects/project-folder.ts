@@ -36,8 +36,9 @@ const ownNames: readonly string[] = ['tmp', deletedNodesFolder, keptPresentsFold
 /** Makes the folder. Resolves to whether it is the project's own to remove. */
 export async function makeFolder(path: string): Promise<boolean> {
   try {
-    const names = await readdir(path).catch(() => makeFolders(path).then(() => readdir(path)));
-    if (names.includes('tmp')) await removeTree(join(path, 'tmp'));
+    await makeFolders(path);
+    const names = await readdir(path);
+    await removeTree(join(path, 'tmp'));
     return (
       names.every((name) => ownNames.includes(name)) || names.some((name) => name === 'project-files' || name.endsWith('.gns3'))
     );

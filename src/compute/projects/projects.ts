@@ -96,17 +96,14 @@ export class ComputeProjects {
     return found.node;
   }
 
-  /**
-   * A project that is known is returned as it is. One of an earlier incarnation, which was rewound, is removed first with its nodes.
-   * `isInProcess`: as for `createNode`.
-   */
-  async create(input: ProjectInput, { isInProcess } = { isInProcess: false }): Promise<ComputeProject> {
+  /** A project that is known is returned as it is. One of an earlier incarnation, which was rewound, is removed first with its nodes. */
+  async create(input: ProjectInput): Promise<ComputeProject> {
     const known = input.project_id ? this.#projects.get(idOf(input.project_id, 'project_id')) : undefined;
     if (known && (known.record.incarnation ?? 0) < (input.incarnation ?? 0)) await this.delete(known.id);
-    return this.#create(input, isInProcess);
+    return this.#create(input);
   }
 
-  #create(input: ProjectInput, isInProcess: boolean): Promise<ComputeProject> {
+  #create(input: ProjectInput): Promise<ComputeProject> {
     const projectId = input.project_id ?? randomUUID();
     const key = idOf(projectId, 'project_id');
     return this.#locks.run(key, async () => {
@@ -117,11 +114,10 @@ export class ComputeProjects {
       const { name, variables = null, replicate_link_state = false, number_from, incarnation } = input;
       const numbers = { ...(number_from && { number_from }), ...(incarnation && { incarnation }) };
       const record = { project_id: projectId, name, path, variables, owned, replicate_link_state, ...numbers };
+      await this.#context.store.setProject(record);
       const project = new ComputeProject(this.#context, record);
-      const stored = this.#context.store.setProject(record, { isUrgent: !isInProcess });
-      if (!isInProcess) await stored;
       this.#projects.set(key, project);
-      void this.#warnOfFullDisk(project);
+      await this.#warnOfFullDisk(project);
       return project;
     });
   }
@@ -237,7 +233,7 @@ export class ComputeProjects {
     const record: NodeRecord = Object.freeze({ ...identity, console, console_type, properties: Object.freeze(properties) });
     const node = new ComputeNode(this.#context, project, driver, { record, commandLine: '' });
     try {
-      const stored = store.setNode(record, { isUrgent: !isInProcess });
+      const stored = node.storeNew();
       if (!isInProcess) await stored;
       await driver.populate?.(node.directory, own(input), input.name);
       await node.begin();

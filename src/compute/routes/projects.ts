@@ -39,7 +39,7 @@ export function projectRoutes({ projects }: ComputeRouteContext) {
     computeRoute(
       'POST /v2/compute/projects',
       { summary: 'Open a project on this compute', reply: ComputeProject, body: Create, status: 201 },
-      async ({ body, isInProcess = false }) => (await projects.create(body, { isInProcess })).present(),
+      async ({ body }) => (await projects.create(body)).present(),
     ),
     computeRoute('GET /v2/compute/projects/{project_id}', { summary: 'Get a project', reply: ComputeProject }, ({ path }) =>
       projects.get(path.project_id).present(),

@@ -253,7 +253,6 @@ export class LiveProject {
   /** @throws `project_closed`, and what the compute answers */
   announceTo(compute: RegisteredCompute): Promise<void> {
     this.#pastComputes.add(compute.id);
-    this.#log.prepare();
     return this.#announcements.announceTo(compute);
   }
 

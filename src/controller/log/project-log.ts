@@ -194,11 +194,6 @@ export class ProjectLog {
     return true;
   }
 
-  /** The first change is about to come: what it needs on disk is brought there meanwhile. */
-  prepare(): void {
-    if (this.#isNew) this.#journal.settle().catch(() => undefined);
-  }
-
   get seq(): number {
     return this.#applied;
   }

@@ -1,13 +1,13 @@
 /**
  * Writes a new project to the disk.
  *
- * Theory of operation. One sync makes a project durable: that of its record in the list of projects, which holds all of it. Its folder is
- * made at the same time, so that a disk that refuses it is an error of the request; the file is written when the request is answered. A
- * file in a folder that the client names is written before the record, and gets its name after it: it would have the folder refused to
- * the next request. The file and the names are synced before the project's log takes its first record (`settle`); then the record may
- * drop its copy. A start that finds a record with a copy, and no log, writes what is missing.
+ * Theory of operation. One sync makes a project durable: that of its record in the list of projects, which holds all of it. Its file is
+ * written at the same time, under a name at which no project is looked for, and then gets its own, so that a disk that refuses it is an
+ * error of the request. A file in a folder that the client names is written before the record, and gets its name after it: it would
+ * have the folder refused to the next request. The file and the names are synced before the project's log takes its first
+ * record (`settle`); then the record may drop its copy. A start that finds a record with a copy, and no log, writes what is missing.
  */
-import { lstat, mkdir, readdir, rename, rmdir, statfs, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { syncFile, syncFolder, writeFileAtomic } from '../../lib/atomic-file.ts';
@@ -27,66 +27,55 @@ import type { Registry, RegistryEntry } from './registry.ts';
 export interface NewPlace {
   readonly folder: string;
   readonly filename: string;
-  /** The folder is made for the project alone. Otherwise the client names it, and it may exist. */
-  readonly isOwn: boolean;
+  /** Where a folder of the project's own is made, which gets the name `folder`. Without it the file is put into `folder`, which may exist. */
+  readonly stagingPath?: string;
 }
 
 export class NewProjectFiles {
   readonly place: NewPlace;
-  readonly #text: () => Promise<readonly Buffer[]>;
+  /** File or folder that is renamed when the project has a record. */
+  readonly #staged: { readonly from: string; readonly to: string };
   /** Made so far, to be removed when the creation fails. */
   #made: readonly string[] = [];
   /** Folders above its own that had to be made, the innermost first. */
   #parents: readonly string[] = [];
-  #begun: Promise<void> = Promise.resolve();
+  #written: Promise<void> = Promise.resolve();
 
-  private constructor(place: NewPlace, text: () => Promise<readonly Buffer[]>) {
+  private constructor(place: NewPlace) {
     this.place = place;
-    this.#text = text;
+    const { folder, filename, stagingPath } = place;
+    const file = join(folder, filename);
+    this.#staged = stagingPath === undefined ? { from: `${file}.tmp`, to: file } : { from: stagingPath, to: folder };
   }
 
   /**
-   * Begins to make a folder of the project's own: `reveal` waits for it, and throws the same then. Writes the file into another one.
+   * Writes the file, or begins to in a folder of the project's own: `reveal` waits for it and throws the same then.
    * @throws `path_forbidden`, `project_path_taken`, `storage_failed`; nothing is left then
    */
-  static async begin(place: NewPlace, entry: ProjectEntry, version: string): Promise<NewProjectFiles> {
-    const files = new NewProjectFiles(place, () => topologyText(newTopology(entry), version));
-    files.#begun = files.#begin();
-    if (place.isOwn) files.#begun.catch(() => undefined);
-    else await files.#begun;
+  static async write(place: NewPlace, entry: ProjectEntry, version: string): Promise<NewProjectFiles> {
+    const files = new NewProjectFiles(place);
+    files.#written = files.#write(() => topologyText(newTopology(entry), version));
+    if (files.isInOwnFolder) files.#written.catch(() => undefined);
+    else await files.#written;
     return files;
   }
 
-  /** Resolves when the folder is where projects are looked for; one that the client names has the file then. */
-  async reveal(): Promise<void> {
-    await this.#begun;
-    if (this.place.isOwn) return;
-    await rename(this.#staged, this.#file);
-    this.#made = this.#made.map((path) => (path === this.#staged ? this.#file : path));
+  get isInOwnFolder(): boolean {
+    return this.place.stagingPath !== undefined;
   }
 
-  /** Writes the file into a folder of the project's own, when the turn of the loop is over. */
-  async complete(): Promise<void> {
-    if (!this.place.isOwn) return;
-    await new Promise(setImmediate);
-    await writeFile(this.#file, await this.#text(), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-      // Another program has written one meanwhile.
-      if (error.code !== 'EEXIST') throw error;
-    });
+  /** Gives the file its own name, under which it is found where projects are looked for. */
+  async reveal(): Promise<void> {
+    await this.#written;
+    const { from, to } = this.#staged;
+    await rename(from, to);
+    this.#made = this.#made.map((path) => (path === from ? to : path));
   }
 
   /** Leaves folders that others use by now. */
   async remove(): Promise<void> {
-    await this.#begun.catch(() => undefined);
+    await this.#written.catch(() => undefined);
     await this.#removeMade();
-  }
-
-  get #file(): string {
-    return join(this.place.folder, this.place.filename);
-  }
-
-  get #staged(): string {
-    return `${this.#file}.tmp`;
   }
 
   async #removeMade(): Promise<void> {
@@ -94,15 +83,10 @@ export class NewProjectFiles {
     for (const parent of this.#parents) await rmdir(parent).catch(() => undefined);
   }
 
-  async #begin(): Promise<void> {
-    const { isOwn, folder } = this.place;
+  async #write(text: () => Promise<readonly Buffer[]>): Promise<void> {
+    const { stagingPath, folder } = this.place;
     try {
-      if (!isOwn) return await this.#writeInto(folder);
-      const made = mkdir(folder).then(() => {
-        this.#made = [folder];
-      });
-      const failed = (await Promise.allSettled([made, requireRoom(dirname(folder))])).find(({ status }) => status === 'rejected');
-      if (failed) throw (failed as PromiseRejectedResult).reason;
+      await (stagingPath === undefined ? this.#writeInto(text) : this.#writeStaged(stagingPath, text));
     } catch (error) {
       await this.#removeMade();
       const { code } = error as NodeJS.ErrnoException;
@@ -111,15 +95,23 @@ export class NewProjectFiles {
     }
   }
 
-  async #writeInto(folder: string): Promise<void> {
+  async #writeStaged(stagingPath: string, text: () => Promise<readonly Buffer[]>): Promise<void> {
+    const [, content] = await Promise.all([makeAnew(stagingPath), text()]);
+    this.#made = [stagingPath];
+    await writeFile(join(stagingPath, this.place.filename), content, { flag: 'wx' });
+  }
+
+  async #writeInto(text: () => Promise<readonly Buffer[]>): Promise<void> {
+    const { folder } = this.place;
+    const { from, to: file } = this.#staged;
     const outermost = await makeFolders(folder);
     if (outermost !== undefined) this.#made = [folder];
     if (outermost !== undefined) this.#parents = foldersUpTo(outermost, folder);
     if ((await readdir(folder)).some((name) => name.endsWith('.gns3'))) throw fault('project_path_taken', { path: folder });
-    await ProjectLog.clear(this.#file);
-    if (outermost === undefined) this.#made = [this.#staged, logPath(this.#file)];
-    await removeTree(this.#staged);
-    await writeFile(this.#staged, await this.#text(), { flag: 'wx' });
+    await ProjectLog.clear(file);
+    if (outermost === undefined) this.#made = [from, logPath(file)];
+    await removeTree(from);
+    await writeFile(from, await text(), { flag: 'wx' });
     const [parent, ...above] = this.#parents;
     if (parent !== undefined) await syncAll([...above, dirname(above.at(-1) ?? parent)]);
   }
@@ -131,19 +123,19 @@ export function newTopology(project: ProjectEntry): Topology {
 
 /**
  * Makes the files of a new project durable, before anything in it is changed. The copy in its record is dropped meanwhile. A project file
- * that could not be written, or that another program removed, is written again.
+ * that another program removed is written again.
  */
 export async function settle(
   registry: Registry,
   { id, path, filename }: ProjectPlace & { readonly id: string },
-  { version, isComplete = true }: { readonly version: string; readonly isComplete?: boolean },
+  version: string,
 ): Promise<void> {
   const file = join(path, filename);
   const entry = registry.get(id)?.unsettled;
-  const write = async () => entry && writeFileAtomic(file, await topologyText(newTopology(entry), version));
-  const sync = () =>
-    syncFile(file).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' && entry ? write() : Promise.reject(error)));
-  const settled = isComplete ? sync() : write();
+  const settled = syncFile(file).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || !entry) throw error;
+    await writeFileAtomic(file, await topologyText(newTopology(entry), version));
+  });
   await Promise.all([settled, syncAll([path, dirname(path)])]);
   // A copy that is left beside a log does nothing.
   registry.settle(id).catch(() => undefined);
@@ -160,7 +152,7 @@ export async function recoverNew(registry: Registry, { version, log }: { version
     try {
       const aside = await writeMissing(place, place.unsettled, version);
       if (aside !== undefined) log.warn({ file }, `${file} was incomplete and was written again. What was there is now ${aside}`);
-      await settle(registry, { id, ...place }, { version });
+      await settle(registry, { id, ...place }, version);
     } catch (error) {
       log.error({ err: error }, `the project ${file} could not be written: ${(error as Error).message}`);
     }
@@ -198,10 +190,15 @@ function foldersUpTo(outermost: string, folder: string): string[] {
   return [above, ...foldersUpTo(outermost, above)];
 }
 
-/** Refuses a full disk: the file is written when the request is answered. */
-async function requireRoom(folder: string): Promise<void> {
-  const { bfree } = await statfs(folder);
-  if (bfree === 0) throw Object.assign(new Error('no space is left on the disk'), { code: 'ENOSPC' });
+/** Makes an empty folder; removes any rest of a failed creation first. */
+async function makeAnew(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await removeTree(folder);
+    await mkdir(folder);
+  }
 }
 
 const impossiblePath = new Set(['ENAMETOOLONG', 'ENOTDIR', 'ELOOP', 'EINVAL', 'EEXIST']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { ProjectNames } from './project-names.ts';
+import { ProjectNames } from './projects.ts';
 
 it('a name is free when no project has it: after renames, and for projects that share one', () => {
   const names = new ProjectNames<{ name: string }>();

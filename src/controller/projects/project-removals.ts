@@ -2,10 +2,9 @@
  * Removes a deleted project from the disk.
  *
  * Theory of operation. One synced record in the list of projects makes a deletion durable. Then the folder is renamed, in one step, to a
- * name at which no project is looked for, and the request is answered. Its files are removed afterwards, together with those of other
- * projects that are deleted at that time; the records are dropped when they are gone, the projects folder is synced, and the local compute
- * has closed the projects (a full disk can keep it from that). A start that finds such a record renames a folder that still has its old
- * name, removes it, and has the compute close the project.
+ * name at which no project is looked for, and the request is answered. Its files are removed afterwards; the record is dropped when they
+ * are gone, the projects folder is synced, and the local compute has closed the project (a full disk can keep it from that). A start that
+ * finds such a record renames a folder that still has its old name, removes it, and has the compute close the project.
  */
 import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
@@ -16,9 +15,6 @@ import type { Log } from '../../lib/log.ts';
 import { removeTree } from '../../lib/remove-tree.ts';
 import type { ProjectPlace } from './project-environment.ts';
 import { type Registry, stagingPrefix } from './registry.ts';
-
-/** Time for which removals are gathered: one sync of the projects folder and one write of records do for all of them. Ms. */
-const gatherMs = 100;
 
 interface RemovalsOptions {
   readonly registry: Registry;
@@ -34,9 +30,6 @@ export class ProjectRemovals {
   readonly #options: RemovalsOptions;
   readonly #limit = new Limit(concurrency);
   readonly #running = new Set<Promise<void>>();
-  /** Folders that are removed next, with the ids of their projects. */
-  #gathered: { readonly id: string; readonly gone: string }[] = [];
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: RemovalsOptions) {
     this.#options = options;
@@ -91,7 +84,6 @@ export class ProjectRemovals {
 
   /** Waits until the files of all deleted projects are removed. */
   async close(): Promise<void> {
-    this.#removeGathered();
     await Promise.all(this.#running);
   }
 
@@ -109,22 +101,15 @@ export class ProjectRemovals {
   }
 
   #removeLater(id: string, gone: string): void {
-    this.#gathered.push({ id, gone });
-    this.#timer ??= setTimeout(() => this.#removeGathered(), gatherMs).unref();
-  }
-
-  #removeGathered(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#gathered.length === 0) return;
-    const removals = this.#gathered.splice(0).map((one) => ({ ...one, removed: this.#limit.run(() => removeTree(one.gone)) }));
-    // The old names must not come back with the next power failure.
-    const synced = Promise.allSettled(removals.map(({ removed }) => removed)).then(() => syncFolder(this.#options.projectsPath));
-    for (const { id, gone, removed } of removals)
-      this.#follow(
-        removed.then(() => synced).then(() => this.#drop(id, gone)),
-        gone,
-      );
+    const removed = this.#limit.run(async () => {
+      await removeTree(gone);
+      // The old name must not come back with the next power failure.
+      await syncFolder(this.#options.projectsPath);
+    });
+    this.#follow(
+      removed.then(() => this.#drop(id, gone)),
+      gone,
+    );
   }
 
   #follow(removed: Promise<void>, gone: string): void {

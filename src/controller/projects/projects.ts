@@ -16,9 +16,9 @@ import { forgetElsewhere } from './forget-on-computes.ts';
 import { type NewPlace, NewProjectFiles, newTopology, recoverNew, settle } from './new-project.ts';
 import { KnownProject } from './project.ts';
 import type { ProjectEnvironment, ProjectPlace } from './project-environment.ts';
-import { ProjectNames } from './project-names.ts';
 import { loadablePath, projectFileName, projectFolder } from './project-path.ts';
 import { ProjectRemovals } from './project-removals.ts';
+import { stagingPrefix } from './registry.ts';
 
 interface ProjectsOptions extends Omit<ProjectEnvironment, 'onChange' | 'openings'> {
   readonly projectsPath: string;
@@ -36,8 +36,6 @@ export class KnownProjects {
   readonly #pending = new Set<string>();
   readonly #making = new KeyedMutex();
   readonly #removals: ProjectRemovals;
-  /** Files of new projects that are being written. */
-  readonly #incomplete = new Set<Promise<unknown>>();
   /** Ids of new projects that have a record and are not in `#projects` yet. */
   readonly #recorded = new Set<string>();
   /** Ids of projects whose files could not be read when they were looked for: listed with what is known of them. */
@@ -70,7 +68,6 @@ export class KnownProjects {
 
   /** Reads the projects folder again: new projects are registered, those whose folder has gone are removed, `auto_open` is applied. */
   async reload(): Promise<void> {
-    await this.written();
     const { found, damaged } = await this.#options.registry.discover({ isStart: false });
     const wasDamaged = new Set(this.#damaged);
     for (const id of wasDamaged) if (!this.#projects.get(id)?.isOpen && !damaged.has(id)) this.#drop(id);
@@ -144,13 +141,16 @@ export class KnownProjects {
     return project;
   }
 
-  /** Waits for the files of projects that were made just now. */
-  async written(): Promise<void> {
-    await Promise.all(this.#incomplete);
-  }
-
   all(): Iterable<KnownProject> {
     return this.#projects.values();
+  }
+
+  /** Returns the open projects that have nodes on a remote compute. */
+  async openOn(computeId: string): Promise<KnownProject[]> {
+    const all = [...this.#projects.values()];
+    const live = await Promise.all(all.map((project) => project.findLive()));
+    const isUsed = (compute: RegisteredCompute) => compute.id === computeId && !compute.isLocal;
+    return all.filter((_project, index) => live[index]?.usedComputes().some(isUsed));
   }
 
   /** Objects are assembled at first use, in turns: those of 10,000 projects take 60 ms. */
@@ -255,7 +255,7 @@ export class KnownProjects {
     return this.withName(body.name, async () => {
       const { path: _path, ...fields } = body;
       const entry: ProjectEntry = canonical({ ...projectDefaults, ...fields, project_id: projectId });
-      const files = await NewProjectFiles.begin(await this.#placeOf(body, projectId), entry, this.#options.version);
+      const files = await NewProjectFiles.write(await this.#placeOf(body, projectId), entry, this.#options.version);
       try {
         return await this.#openNew(entry, files);
       } catch (error) {
@@ -281,7 +281,7 @@ export class KnownProjects {
     this.#recorded.add(project_id);
     try {
       const recorded = registry.set(project_id, { path, filename, opened: true, unsettled: entry });
-      const revealed = files.place.isOwn ? files.reveal() : recorded.then(() => files.reveal());
+      const revealed = files.isInOwnFolder ? files.reveal() : recorded.then(() => files.reveal());
       // Traces are removed when both are over, also where one fails.
       const failed = (await Promise.allSettled([recorded, revealed])).find(({ status }) => status === 'rejected');
       if (failed) throw (failed as PromiseRejectedResult).reason;
@@ -289,35 +289,13 @@ export class KnownProjects {
       this.#recorded.delete(project_id);
     }
     const project = this.add(entry, { path, filename });
-    const completed = this.#complete(project, files);
-    const settled = async () => settle(registry, project, { version, isComplete: await completed });
-    await project.open({ created: { topology: newTopology(entry), settle: settled } });
+    await project.open({ created: { topology: newTopology(entry), settle: () => settle(registry, project, version) } });
     this.#environment.announce('project.created', project);
     return project;
   }
 
-  /** Has the file of a new project written, which neither a deletion nor a search finds half done. Resolves with whether it is. */
-  async #complete(project: KnownProject, files: NewProjectFiles): Promise<boolean> {
-    const completed = project
-      .whileThere(() => files.complete())
-      .then(
-        () => true,
-        (error: Error) => {
-          this.#options.log.warn(
-            { err: error },
-            `${project.file} could not be written, and is with the first change: ${error.message}`,
-          );
-          return false;
-        },
-      )
-      .finally(() => this.#incomplete.delete(completed));
-    this.#incomplete.add(completed);
-    return completed;
-  }
-
   /** Opens a project by its file. For local servers. */
   async loadFile(path: string): Promise<KnownProject> {
-    await this.written();
     const file = await loadablePath(path, this.#options.local);
     const { project: entry } = await readProject(file);
     const known = this.#projects.get(entry.project_id);
@@ -372,11 +350,12 @@ export class KnownProjects {
     if (body.path) {
       const folder = await projectFolder(body.path, projectsPath, local);
       if (!body.project_id && (await isThere(folder))) throw fault('project_path_taken', { path: folder });
-      return { folder, filename, isOwn: false };
+      return { folder, filename };
     }
     const folder = join(projectsPath, projectId);
     // No folder has the name of an id that was made just now.
-    return { folder, filename, isOwn: !(body.project_id && (await isThere(folder))) };
+    if (body.project_id && (await isThere(folder))) return { folder, filename };
+    return { folder, filename, stagingPath: join(projectsPath, `${stagingPrefix}${projectId}`) };
   }
 }
 
@@ -387,10 +366,33 @@ function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** Returns the open projects that have nodes on a remote compute. */
-export async function openProjectsOn(computeId: string, projects: KnownProjects): Promise<KnownProject[]> {
-  const all = [...projects.all()];
-  const live = await Promise.all(all.map((project) => project.findLive()));
-  const isUsed = (compute: RegisteredCompute) => compute.id === computeId && !compute.isLocal;
-  return all.filter((_project, index) => live[index]?.usedComputes().some(isUsed));
+interface Named {
+  readonly name: string;
+}
+
+/** Names of the known projects: of 10,000 projects none is looked at to tell whether a name is free. Projects found on a disk may share one. */
+export class ProjectNames<T extends Named> {
+  readonly #names = new Map<T, string>();
+  readonly #uses = new Map<string, number>();
+
+  has(name: string): boolean {
+    return this.#uses.has(name);
+  }
+
+  /** Notes the name that a project has now. */
+  note(project: T): void {
+    if (this.#names.get(project) === project.name) return;
+    this.forget(project);
+    this.#names.set(project, project.name);
+    this.#uses.set(project.name, (this.#uses.get(project.name) ?? 0) + 1);
+  }
+
+  forget(project: T): void {
+    const name = this.#names.get(project);
+    if (name === undefined) return;
+    this.#names.delete(project);
+    const others = (this.#uses.get(name) ?? 0) - 1;
+    if (others > 0) this.#uses.set(name, others);
+    else this.#uses.delete(name);
+  }
 }

@@ -163,7 +163,7 @@ export class Reconciler {
     const release = () => transport.send('POST /v2/compute/projects/{project_id}/links/release', { path }).catch(() => undefined);
     if (due.every(({ wanted }) => wanted.by === 'auto_start')) {
       // A server that died when the nodes ran, and before it released the links, has left what was in flight in them.
-      if (decisions.length > 0) await release();
+      await release();
       return this.#follow(project, live);
     }
     // A compute without a fabric cannot hold links; its nodes start all the same.

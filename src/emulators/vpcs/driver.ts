@@ -1,11 +1,11 @@
 /** The verbs of PCs. A PC is a small host inside the fabric: a start makes it there, and a server that starts again finds it there. */
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { fault } from '../../api/faults.ts';
 import type { PcSpec } from '../../fabric/protocol.ts';
 import { savedMemoryName } from '../../schema/folders.ts';
 import type { Driver, Emulator, NodeView } from '../driver.ts';
 import type { Host } from '../host/host.ts';
-import { vpcsKind } from './kind.ts';
+import { macNoteName, vpcsKind } from './kind.ts';
 import { MacIds, macOf } from './mac-id.ts';
 import { endingOf, type PcRecord, pcEmulator, type RunningPc } from './pc-emulator.ts';
 import { probeRoute } from './probe-route.ts';
@@ -38,20 +38,16 @@ async function startPc(host: Host, node: NodeView, { macIds, saved }: { macIds: 
   const { nodeId, directory, name, numbers, warn } = node;
   const listing = namesIn(directory);
   const numbering = async () => {
-    const isNew = (await listing) === undefined;
+    const isNew = !(await listing).has(macNoteName);
     return macIds.of(directory, { from: numbers.from, last: numbers.lastCommandLine, isNew });
   };
-  const scriptOf = (names: ReadonlySet<string> | undefined) =>
-    names?.has(scriptName)
-      ? readScript(directory).catch((error: Error) => {
-          warn(`${name}: ${scriptName} is not run: ${error.message}`);
-          return undefined;
-        })
-      : undefined;
   const [{ id: macId, noted }, script, file] = await Promise.all([
     numbering(),
-    listing.then(scriptOf),
-    listing.then((names) => (names?.has(savedMemoryName) ? findState(directory, name) : undefined)),
+    readScript(directory).catch((error: Error) => {
+      warn(`${name}: ${scriptName} is not run: ${error.message}`);
+      return undefined;
+    }),
+    listing.then((names) => (names.has(savedMemoryName) ? findState(directory, name) : undefined)),
   ]);
   const state = saved === undefined ? file : checkedState(saved, name);
   const more = { ...(script && { script }), ...(state && { state }) };
@@ -64,12 +60,11 @@ async function startPc(host: Host, node: NodeView, { macIds, saved }: { macIds: 
   return pcEmulator(host, node, running, { isRestored: Boolean(file) });
 }
 
-/** Returns the names in the folder of a PC; undefined when there is none. @throws storage_failed */
-async function namesIn(directory: string): Promise<ReadonlySet<string> | undefined> {
+/** Returns the names in the folder of a PC, which is made unless it exists. @throws storage_failed */
+async function namesIn(directory: string): Promise<ReadonlySet<string>> {
   try {
-    return new Set(await readdir(directory));
+    return new Set(await readdir(directory).catch(() => mkdir(directory, { recursive: true }).then(() => readdir(directory))));
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw fault('storage_failed', { reason: (cause as Error).message }, { cause });
   }
 }

@@ -3,7 +3,7 @@
  * first start and noted in the node's folder, so that it comes back after a restart of the server, travels with the project, and
  * is free again when the folder has gone. A note copied from another node is only a wish.
  */
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fault } from '../../api/faults.ts';
 import { forEachBounded } from '../../lib/bounded.ts';
@@ -34,7 +34,6 @@ interface Wish {
   readonly from: number;
   /** Number that the note in the node's folder has, or that its last run had. */
   readonly noted: number | undefined;
-  readonly isNew: boolean;
   readonly given: (id: Promise<MacId>) => void;
 }
 
@@ -43,7 +42,7 @@ export interface NumberOptions {
   readonly from?: number | undefined;
   /** Command line of the node's last run, whose number it gets where its note was lost. */
   readonly last?: string;
-  /** The folder does not exist: it is made with its note. */
+  /** The folder has no note. */
   readonly isNew?: boolean;
 }
 
@@ -76,7 +75,7 @@ export class MacIds {
     if (note?.node_id === basename(directory)) return { id: note.mac_id, noted: Promise.resolve() };
     const ofLast = macIdIn(last);
     const noted = note?.mac_id ?? (ofLast !== undefined && ofLast <= lastMacId ? ofLast : undefined);
-    return new Promise((given) => this.#add({ directory, from, noted, isNew, given }));
+    return new Promise((given) => this.#add({ directory, from, noted, given }));
   }
 
   #add(wish: Wish): void {
@@ -92,7 +91,7 @@ export class MacIds {
 
   /**
    * Serves requests one after the other, as two nodes must not choose the same id. Waiting requests share one scan of the notes of all
-   * nodes; the next scan begins when these are written.
+   * nodes.
    */
   async #serve(folder: string): Promise<void> {
     for (let wishes = this.#takeWishes(folder); wishes.length > 0; wishes = this.#takeWishes(folder)) {
@@ -105,32 +104,32 @@ export class MacIds {
         const id = choose(wish, taken);
         taken.ids.add(id);
         taken.byName.set(name, id);
-        const noted = writeNote(wish, id);
+        const noted = writeNote(wish.directory, id);
         // The start awaits this write and reports its failure.
         noted.catch(() => undefined);
         return { id, noted };
       });
       for (const [index, { given }] of wishes.entries()) given(notes[index] as Promise<MacId>);
-      await Promise.allSettled(notes.map(async (note) => (await note).noted));
+      await Promise.allSettled(notes);
     }
   }
 
   /** Numbers that nodes of the folder have. Only notes of folders that have come since the last call are read. */
   async #takenIn(folder: string): Promise<TakenIds> {
-    const facts = await stat(folder, { bigint: true }).catch(unlessMissing);
-    const { ino: inode, mtimeNs } = facts ?? { ino: -1n, mtimeNs: -1n };
+    const { ino: inode, mtimeNs } = await stat(folder, { bigint: true });
     const known = this.#taken.get(folder);
     const taken = known?.inode === inode ? known : nothingTaken(inode);
     if (taken.mtimeNs === mtimeNs) return taken;
-    const names = await readdir(folder);
-    const added = names.filter((name) => !taken.byName.has(name));
-    if (names.length - added.length < taken.byName.size) forgetAllBut(new Set(names), taken);
+    const names = new Set(await readdir(folder));
+    for (const name of taken.byName.keys()) if (!names.has(name)) taken.byName.delete(name);
+    const added = [...names].filter((name) => !taken.byName.has(name));
     await forEachBounded(added, readAtOnce, async (name) => {
       const note = await readNote(join(folder, name));
-      const id = note?.node_id === name ? note.mac_id : undefined;
-      taken.byName.set(name, id);
-      if (id !== undefined) taken.ids.add(id);
+      taken.byName.set(name, note?.node_id === name ? note.mac_id : undefined);
     });
+    taken.ids.clear();
+    taken.searched = nothingSearched;
+    for (const id of taken.byName.values()) if (id !== undefined) taken.ids.add(id);
     taken.mtimeNs = mtimeNs;
     this.#taken.set(folder, taken);
     return taken;
@@ -150,18 +149,6 @@ function nothingTaken(inode: bigint): TakenIds {
   return { inode, mtimeNs: -1n, byName: new Map(), ids: new Set(), searched: nothingSearched };
 }
 
-/** Frees the numbers of nodes whose folders have gone. */
-function forgetAllBut(names: ReadonlySet<string>, taken: TakenIds): void {
-  for (const name of taken.byName.keys()) if (!names.has(name)) taken.byName.delete(name);
-  taken.ids.clear();
-  taken.searched = nothingSearched;
-  for (const id of taken.byName.values()) if (id !== undefined) taken.ids.add(id);
-}
-
-function unlessMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
-}
-
 function choose({ noted, from }: Wish, taken: TakenIds): number {
   if (noted !== undefined && !taken.ids.has(noted)) return noted;
   const { searched } = taken;
@@ -175,8 +162,7 @@ function choose({ noted, from }: Wish, taken: TakenIds): number {
  * Writes the note without a sync, which a start would wait for: the record of the run, which is synced, has the number as well. A note that
  * was cut off is none. What is at its path is replaced, never written through.
  */
-async function writeNote({ directory, isNew }: Wish, mac_id: number): Promise<void> {
-  if (isNew) await mkdir(directory, { recursive: true });
+async function writeNote(directory: string, mac_id: number): Promise<void> {
   const path = join(directory, macNoteName);
   const text = `${JSON.stringify({ node_id: basename(directory), mac_id } satisfies Note)}\n`;
   await writeFile(path, text, { flag: 'wx' }).catch(async (error: NodeJS.ErrnoException) => {

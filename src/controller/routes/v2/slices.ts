@@ -13,7 +13,6 @@ import {
 import { Type } from '../../../schema/type.ts';
 import type { Controller } from '../../controller.ts';
 import { PlacementReply, PlacementRequest, ProjectPlacement } from '../../placement/placement-request.ts';
-import { openProjectsOn } from '../../projects/projects.ts';
 
 const namedProjects = 5;
 const force = { force: Type.Optional(Type.Boolean({ description: 'Close the projects that have nodes there' })) };
@@ -87,7 +86,7 @@ function deletion(controller: Controller): Route {
     },
     async ({ path, query }) => {
       const { name } = list.get(path.compute_id);
-      if (query.force !== 'true') refuseUsed(name, await openProjectsOn(path.compute_id, controller.projects));
+      if (query.force !== 'true') refuseUsed(name, await controller.projects.openOn(path.compute_id));
       await controller.forgetCompute(path.compute_id);
     },
   );
