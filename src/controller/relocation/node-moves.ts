@@ -44,13 +44,15 @@ export class NodeMoves {
     const from = node.requireCompute();
     const begun = performance.now();
     if (from === to) throw fault('move_refused', { name: node.entry.name, reason: `it is on ${to.record.name} already` });
-    await this.move(live, node, { from, to, takeFiles: true }).catch((error: Error) => {
-      // The node was started while this move waited for it, or its files cannot be kept here.
-      throw isFault(error) ? error : fault('move_refused', { name: node.entry.name, reason: error.message }, { cause: error });
+    await live.captures.keepOnMove(node.id, async () => {
+      await this.move(live, node, { from, to, takeFiles: true }).catch((error: Error) => {
+        // The node was started while this move waited for it, or its files cannot be kept here.
+        throw isFault(error) ? error : fault('move_refused', { name: node.entry.name, reason: error.message }, { cause: error });
+      });
+      await live.nodes.open(node, 'node.updated');
+      if (node.problem !== undefined) live.notify('log.error', { message: `Node ${node.entry.name} was moved: ${node.problem}` });
+      await deleteStray(live, node.entry, { compute: from, keep_files: true }).catch(() => this.#onLeft(from));
     });
-    await live.nodes.open(node, 'node.updated');
-    if (node.problem !== undefined) live.notify('log.error', { message: `Node ${node.entry.name} was moved: ${node.problem}` });
-    await deleteStray(live, node.entry, { compute: from, keep_files: true }).catch(() => this.#onLeft(from));
     return { node: node.object, live: false, paused_ms: 0, total_ms: Math.round(performance.now() - begun), links: [] };
   }
 

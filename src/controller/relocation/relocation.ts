@@ -134,13 +134,19 @@ export class Relocation {
     // The room is checked before anything is stopped.
     if (!to) throw noRoomFor(node.entry);
     if (leaving === 'lost') {
-      await this.#moves.move(live, node, { from, to, takeFiles: false });
-      live.forgetOn(from);
-      await live.nodes.open(node, 'node.updated');
+      await live.captures.keepOnMove(node.id, async () => {
+        await this.#moves.move(live, node, { from, to, takeFiles: false });
+        live.forgetOn(from);
+        await live.nodes.open(node, 'node.updated');
+      });
       this.#report(live, node, `of ${from.record.name} were moved to other computes`);
       return;
     }
     if (isRunning(node) && (await this.#moves.movedLive(live, node, to))) return;
+    await live.captures.keepOnMove(node.id, () => this.#moveHalted(live, node, { from, to }));
+  }
+
+  async #moveHalted(live: LiveProject, node: OpenNode, { from, to }: Record<'from' | 'to', RegisteredCompute>): Promise<void> {
     node.isLeaving = true;
     try {
       await live.runs.halt(node.id, from);

@@ -133,6 +133,30 @@ export class ProjectCaptures {
     }
   }
 
+  /**
+   * `fn` moves a node to another compute, for which the ports of its links are made anew: their captures continue in files of the same
+   * names, at an end that runs then. They are stored as waiting first, as in `keepDuring`. @throws `storage_failed`, and what `fn` throws
+   */
+  async keepOnMove<T>(nodeId: string, fn: () => Promise<T>): Promise<T> {
+    const made = this.#links.idsOn(nodeId).flatMap((linkId) => {
+      const running = (this.#lists.get(linkId) ?? []).filter((one) => 'end' in one);
+      return running.map((capture) => [linkId, capture] as const);
+    });
+    for (const [linkId, capture] of made) await this.#remember(linkId, withoutEnd(capture, 'waiting'));
+    let isMoved = false;
+    try {
+      const moved = await fn();
+      isMoved = true;
+      return moved;
+    } finally {
+      for (const [linkId, capture] of made) {
+        const now = isMoved ? withoutEnd(capture, 'waiting') : capture;
+        await this.#later(linkId, capture, () => this.#enter(linkId, now)).catch(() => undefined);
+        if (isMoved) await this.#resume(linkId, now);
+      }
+    }
+  }
+
   /** A link that was made anew has forgotten them. */
   async #continue(linkId: string, captures: readonly StoredCapture[]): Promise<void> {
     const link = this.#links.find(linkId);
@@ -246,20 +270,21 @@ export class ProjectCaptures {
     const started = isStarted(node);
     for (const linkId of this.#links.idsOn(node.id)) {
       for (const capture of this.#lists.get(linkId) ?? []) {
-        if (started && capture.state === 'waiting') this.#resume(linkId, capture);
+        if (started && capture.state === 'waiting') void this.#resume(linkId, capture);
         const isHere = capture.state === 'capturing' && this.#links.open(linkId).nodes[capture.end].id === node.id;
         if (!started && isHere) this.#endWithNode(linkId, capture);
       }
     }
   }
 
-  #resume(linkId: string, capture: StoredCapture): void {
+  /** Starts a waiting capture when a node of its link runs. Never rejects. */
+  #resume(linkId: string, capture: StoredCapture): Promise<void> {
     const resume = async (link: OpenLink) => {
       if (this.#isClosing || !link.nodes.some(isStarted)) return;
       if (isExpired(capture)) await this.#stop(link, capture);
       else await this.#start(link, capture.capture_id, resumeRequest(capture));
     };
-    this.#later(linkId, capture, resume).catch(async (error: Error) => {
+    return this.#later(linkId, capture, resume).catch(async (error: Error) => {
       this.#warn(`The capture ${capture.capture_file_name} could not be resumed: ${error.message}`);
       if (!this.#isClosing) await this.#settle(linkId, capture, 'ended');
     });
