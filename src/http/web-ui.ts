@@ -48,7 +48,7 @@ export function addWebUi(app: FastifyInstance, folder: string | undefined): void
   app.get(base, { config }, async (_request, reply) => reply.redirect(`${base}/bundled`));
   app.get(`${base}/*`, { config }, async (request, reply) => {
     const { '*': path = '' } = request.params as { '*'?: string };
-    // Addresses of the build's own views are no files, and `bundled` is the server that sent it.
+    // Addresses of the build's own views are no files, and neither is `bundled`, by which the build names this server.
     if ((await sendFile(reply, folder, path)) || (await sendFile(reply, folder, index))) return reply;
     return reply.code(404).type('text/plain; charset=utf-8').send(noIndex);
   });

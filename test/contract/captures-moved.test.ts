@@ -1,5 +1,7 @@
 /** Captures of a link whose node is moved to another compute: its ports are made anew there. */
 import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { startServer } from '../support/server.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -44,5 +46,22 @@ test('captures of a link continue when a node of it is moved, there and back, an
       assert.deepEqual(new Set(reports.map((one) => one.capture_id)).size, 2, 'the compute writes both');
     }
   }
+  await client.delete(project.path);
+});
+
+test('a capture is shown as its compute has it when a node of its link cannot be made where it was moved to', async () => {
+  const project = await createProject(client, { auto_close: false });
+  const hubs = [await createNode(client, project, 'ethernet_hub'), await createNode(client, project, 'ethernet_hub')] as const;
+  const body = { nodes: hubs.map((hub) => end(hub, 0, 1)) };
+  const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, body);
+  const link = `${project.path}/links/${link_id}`;
+  await client.post(`${link}/start_capture`, { capture_file_name: 'kept.pcap' });
+  // The other compute cannot have the project's folder.
+  const obstacle = join(other.dataDir, 'projects', project.id);
+  await writeFile(obstacle, '');
+  await client.post(`${project.path}/nodes/${hubs[1].node_id}/migrate`, { compute_id }, 200);
+  const shown = await client.get<CaptureBody>(link);
+  assert.deepEqual([shown.capturing, await client.get(`${project.computePath}/captures`)], [false, []]);
+  await rm(obstacle);
   await client.delete(project.path);
 });

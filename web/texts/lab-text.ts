@@ -8,7 +8,6 @@ export const labText = {
   kept: 'The lab is as the text says. The text stays as you wrote it: a lab keeps no comments, checks, defaults and variables.',
   checking: 'Comparing with the lab…',
   behind: 'The lab was changed since. Your text is kept; the plan shows what it would revert.',
-  noSteps: 'Nothing to do: the lab is as the text says.',
   line: (line: number) => `Line ${line}`,
   apply: 'Apply',
   applied: 'The lab is as the text says. Undo returns to the lab before.',
