@@ -1,7 +1,7 @@
 /** Writes a stream to a file that appears only when the stream is complete: an upload that breaks off changes nothing. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { removeEarlier, syncFolder } from './atomic-file.ts';
@@ -48,7 +48,8 @@ const temporaryName = /^\.[0-9a-f]{12}\.tmp$/;
  * rejects.
  */
 export async function removeTemporary(folder: string): Promise<void> {
-  for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
-    if (temporaryName.test(basename(name))) await removeEarlier(join(folder, name));
+  // Entries behind symbolic links are not listed when their types are asked for.
+  for (const { parentPath, name } of await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])) {
+    if (temporaryName.test(name)) await removeEarlier(join(parentPath, name));
   }
 }

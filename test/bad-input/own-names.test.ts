@@ -17,7 +17,12 @@ describe('a file of a project', () => {
     await symlink('.', join(folder, 'here'));
     // The server writes its history and a new version of the file of the project in the background.
     const isOwnWriting = (path: string) => /(^|\/)mine\.gns3\.(history|tmp)$/.test(path);
-    const listing = async () => (await readdir(folder, { recursive: true })).filter((path) => !isOwnWriting(path)).sort();
+    // Entries behind the link are not listed again: `readdir` follows none when it is asked for their types.
+    const listing = async () =>
+      (await readdir(folder, { recursive: true, withFileTypes: true }))
+        .map((entry) => join(entry.parentPath, entry.name))
+        .filter((path) => !isOwnWriting(path))
+        .sort();
     const before = await listing();
     const names = [
       'snapshots',

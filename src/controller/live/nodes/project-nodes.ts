@@ -150,8 +150,8 @@ export class ProjectNodes extends NodeSet {
   }
 
   /**
-   * A deleted node comes back as it was. `isKept`: also when its compute cannot make it now. @throws `node_id_taken`, `undo_conflict`,
-   * `compute_not_found`
+   * A deleted node comes back as it was, be it without its image. `isKept`: also when its compute cannot make it now.
+   * @throws `node_id_taken`, `undo_conflict`, `compute_not_found`
    */
   restore(entry: NodeEntry, { isKept = false }: Lenience = {}): Promise<void> {
     return this.locks.run(entry.node_id, async () => {
@@ -159,22 +159,20 @@ export class ProjectNodes extends NodeSet {
       const compute = this.#context.computes.get(entry.compute_id);
       this.reserve(entry.name);
       const plan = () => planReturn(this.#context, compute, entry);
-      const { console } = await this.#makeNamed(compute, entry.name, plan, { isKept });
-      const node = this.get(entry.node_id);
-      if (!node.isPresent) {
-        this.#halfDeleted.add(node.id);
-        this.changes.emit(node);
-      }
-      warnOfConsole(this.#context, { ...entry, console }, entry.console);
+      const prepared = await this.#prepare(compute, entry.name, plan, { isKept, mayLack: true });
+      const { node } = prepared;
+      // The files are with those of deleted nodes until its compute can make it.
+      if (!node.isPresent) await this.#markDeleting(node.id).catch((error) => prepared.revert().then(() => Promise.reject(error)));
+      await commitPrepared(this.#context, [prepared]);
+      if (!node.isPresent) this.changes.emit(node);
+      warnOfConsole(this.#context, { ...entry, console: prepared.result().console }, entry.console);
     });
   }
 
   delete(nodeId: string): Promise<void> {
     return this.withNode(nodeId, async (node) => {
       if (node.entry.locked) throw fault('node_locked', { name: node.entry.name });
-      // Marks it before the record is written: a log that begins anew at any moment has it, too.
-      this.#halfDeleted.add(nodeId);
-      await this.#context.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
+      await this.#markDeleting(nodeId);
       // A compute that is away would refuse the node when its links are gone.
       await node.compute?.transport.connect();
       await this.#links.deleteOn(nodeId);
@@ -291,6 +289,12 @@ export class ProjectNodes extends NodeSet {
   }
 
   /** Makes a node on its compute; its name is reserved already. What fails on the way is reverted. */
+  /** Marks a node before the record is written: a log that begins anew at any moment has it, too. */
+  async #markDeleting(nodeId: string): Promise<void> {
+    this.#halfDeleted.add(nodeId);
+    await this.#context.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
+  }
+
   async #makeNamed(compute: RegisteredCompute, name: string, plan: PlannedNode['plan'], lenience?: Lenience): Promise<NodeObject> {
     const prepared = await this.#prepare(compute, name, plan, lenience);
     await commitPrepared(this.#context, [prepared]);

@@ -80,7 +80,9 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
       for (const end of event.nodes) expect(portOf(end), true);
       return undefined;
     },
-    invert: ({ linkOperations }, { was }, how) => linkOperations.create(inputOf(was), was.link_id, how),
+    // A link that was not connected, as a compute refused it, is restored as it was.
+    invert: ({ linkOperations }, { was, udp_ports }, how) =>
+      linkOperations.create(inputOf(was), was.link_id, { isKept: how?.isKept || udp_ports === undefined }),
     notice: (_source, { event }) => event,
   },
 };

@@ -16,10 +16,7 @@ const missing = ({ name }: NodeEntry) => `node ${name} does not exist any more`;
 export const nodeRules: { [A in NodeRecordAction]: ActionRules<A> } = {
   'node.created': {
     schema: { event: StoredNode, was: Type.Null() },
-    apply: (state, change) => {
-      put(state, change);
-      state.deleting.delete(change.event.node_id);
-    },
+    apply: put,
     conflict: ({ project, expect }, { event }) => {
       const node = project.nodes.find(event.node_id);
       if (!node) return missing(event);
