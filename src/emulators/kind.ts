@@ -93,7 +93,7 @@ interface LabFacts {
   readonly portList?: 'plain' | 'vlan';
   /** Properties that are decided when the node is made. */
   readonly fixed?: readonly string[];
-  /** Properties that the server chooses or computes for each node. */
+  /** Properties that an export leaves out: the server chooses or computes them, or a file has their content. */
   readonly generated?: readonly string[];
 }
 

@@ -48,6 +48,7 @@ describe('every sample', async () => {
       const sample = await readFile(join(root, file), 'utf8');
       const first = await apply({ lab: sample });
       const text = await readText(first);
+      assert.doesNotMatch(text, /Not exported of/);
       // The plans of both texts are empty: of the sample for its project, and of the text that was read.
       assert.deepEqual((await plan(sample, first)).steps, []);
       const { steps, lines } = await plan(text, first);

@@ -74,7 +74,7 @@ export const vpcsKind: Kind = {
   ),
   update: Type.Object({ ...changeable, name: Type.Optional(nullable(Name())) }, strict),
   folder: 'vpcs',
-  lab: { startupFile: 'startup.vpc' },
+  lab: { startupFile: 'startup.vpc', generated: ['startup_script'] },
   carriedFile: { name: macNoteName, from: macNoteOf },
   can: {
     suspend: false,
