@@ -15,7 +15,12 @@ interface NodeObject {
   readonly node_id: string;
   readonly name: string;
   readonly node_type: string;
+  readonly locked: boolean;
   readonly ports: readonly Port[];
+}
+interface DrawingObject {
+  readonly drawing_id: string;
+  readonly locked: boolean;
 }
 interface LinkObject {
   readonly link_id: string;
@@ -91,6 +96,14 @@ export class UndoWalk {
     await this.expectSame(`redo to ${this.#done}`);
   }
 
+  /** Undoes so many steps in one request. */
+  async undoMany(count: number): Promise<void> {
+    const { undoable } = (await this.#ask('GET /history?limit=1000')) as History;
+    await this.#ask('POST /undo', { until: undoable[count] ?? 0 });
+    this.#done -= count;
+    await this.expectSame(`undo until ${this.#done}`);
+  }
+
   /** The topology is that after the last step that is not undone. */
   async expectSame(what: string): Promise<void> {
     assert.deepEqual(await topologyOf(this.#ask), this.#states[this.#done], `${what}, seed ${this.#chance.seed}`);
@@ -107,6 +120,8 @@ export class UndoWalk {
         this.#change,
         this.#move,
         this.#filter,
+        this.#mirror,
+        this.#lock,
         this.#rewire,
         this.#deleteNode,
         this.#deleteLink,
@@ -159,8 +174,9 @@ export class UndoWalk {
 
   async #freePorts(): Promise<FreePort[]> {
     const links = (await this.#ask('GET /links')) as LinkObject[];
+    const mirrors = (await this.#ask('GET /mirrors')) as LinkObject['nodes'];
     const taken = new Set(
-      links.flatMap(({ nodes }) => nodes).map((end) => `${end.node_id}/${end.adapter_number}/${end.port_number}`),
+      [...links.flatMap(({ nodes }) => nodes), ...mirrors].map((end) => `${end.node_id}/${end.adapter_number}/${end.port_number}`),
     );
     return (await this.#nodes()).flatMap(({ node_id, node_type, ports }) =>
       ports
@@ -181,7 +197,7 @@ export class UndoWalk {
   }
 
   async #move(): Promise<void> {
-    const drawings = (await this.#ask('GET /drawings')) as { drawing_id: string }[];
+    const drawings = await this.#drawings();
     const to = () => ({ x: this.#chance.between(-900, 900), y: this.#chance.between(-900, 900) });
     const nodes = (await this.#nodes()).map(({ node_id }) => ({ node_id, ...to() }));
     await this.#ask('PUT /bulk', { nodes, drawings: drawings.map(({ drawing_id }) => ({ drawing_id, ...to() })) });
@@ -192,8 +208,30 @@ export class UndoWalk {
     if (link) await this.#ask(`PUT /links/${link.link_id}`, { suspend: this.#chance.next() < 0.5 });
   }
 
+  /** Sends the frames of a link to a port as well, or to none any more. */
+  async #mirror(): Promise<void> {
+    const link = this.#chance.pick((await this.#ask('GET /links')) as LinkObject[]);
+    if (!link) return;
+    const others = (await this.#freePorts()).filter(({ end }) => link.nodes.every(({ node_id }) => node_id !== end.node_id));
+    const to = this.#chance.next() < 0.3 ? undefined : this.#chance.pick(others);
+    // Some kinds of ends mirror nothing, and there may be no mirror to remove: then nothing changed.
+    const request = to ? this.#ask(`PUT /links/${link.link_id}/mirror`, to.end) : this.#ask(`DELETE /links/${link.link_id}/mirror`);
+    await request.catch(() => undefined);
+  }
+
+  /** Locks a node or a drawing, or unlocks it: locked ones cannot be deleted. */
+  async #lock(): Promise<void> {
+    const [node, drawing] = [this.#chance.pick(await this.#nodes()), this.#chance.pick(await this.#drawings())];
+    if (node) await this.#ask(`PUT /nodes/${node.node_id}`, { locked: !node.locked });
+    else if (drawing) await this.#ask(`PUT /drawings/${drawing.drawing_id}`, { locked: !drawing.locked });
+  }
+
+  async #drawings(): Promise<DrawingObject[]> {
+    return (await this.#ask('GET /drawings')) as DrawingObject[];
+  }
+
   async #deleteNode(): Promise<void> {
-    const node = this.#chance.pick(await this.#nodes());
+    const node = this.#chance.pick((await this.#nodes()).filter(({ locked }) => !locked));
     if (node) await this.#ask(`DELETE /nodes/${node.node_id}`);
   }
 
@@ -203,14 +241,16 @@ export class UndoWalk {
   }
 
   async #deleteDrawing(): Promise<void> {
-    const drawing = this.#chance.pick((await this.#ask('GET /drawings')) as { drawing_id: string }[]);
+    const drawing = this.#chance.pick((await this.#drawings()).filter(({ locked }) => !locked));
     if (drawing) await this.#ask(`DELETE /drawings/${drawing.drawing_id}`);
   }
 
   /** About a third of everything. */
   async #deleteAll(): Promise<void> {
     const some = async <K extends string>(list: string, id: K) =>
-      ((await this.#ask(`GET /${list}`)) as Record<K, string>[]).map((each) => each[id]).filter(() => this.#chance.next() < 0.3);
+      ((await this.#ask(`GET /${list}`)) as (Record<K, string> & { readonly locked?: boolean })[])
+        .filter(({ locked }) => locked !== true && this.#chance.next() < 0.3)
+        .map((each) => each[id]);
     const [nodes, links] = [await some('nodes', 'node_id'), await some('links', 'link_id')];
     await this.#ask('POST /bulk/delete', { nodes, links, drawings: await some('drawings', 'drawing_id') });
   }
@@ -222,7 +262,7 @@ export class UndoWalk {
   }
 }
 
-/** Walks for this number of steps, with undo and redo between; then undoes all, and redoes all. */
+/** Walks for this number of steps, with undo and redo between; then undoes all, one by one and many at once, and redoes all. */
 export async function walk(steps: UndoWalk, chance: Chance, count: number): Promise<void> {
   await steps.begin();
   for (let n = 0; n < count; n++) {
@@ -235,6 +275,11 @@ export async function walk(steps: UndoWalk, chance: Chance, count: number): Prom
   const all = steps.undoable;
   for (let round = 0; round < 2; round++) {
     while (steps.undoable > 0) await steps.undo();
+    for (let n = 0; n < all; n++) await steps.redo();
+  }
+  // All of them in one request, and in a few.
+  for (const most of [all, Math.ceil(all / 3)]) {
+    while (steps.undoable > 0) await steps.undoMany(Math.min(most, steps.undoable));
     for (let n = 0; n < all; n++) await steps.redo();
   }
 }

@@ -67,12 +67,18 @@ export interface RevertTarget {
 /** The project as it will be when the later changes of the step have been reverted. */
 export interface Outlook {
   readonly project: RevertTarget;
-  /** Whether a thing will exist; undefined when the step says nothing about it so far. */
+  /**
+   * Whether a thing will exist, or what another key stands for will be so; undefined when the step says nothing about it so far. Every
+   * rule asks this before it looks at the project as it is.
+   */
   willExist(id: string): boolean | undefined;
   expect(id: string, exists: boolean): void;
   /** Returns true from the second call for an object on: of several changes of an object, only the last must be as it was left. */
   isSeen(id: string): boolean;
 }
+
+/** The key under which an `Outlook` records whether a node or drawing will be locked. */
+export const lockOf = (id: string) => `${id}/locked`;
 
 /** Converts stored entries to objects of the API. */
 export interface NoticeView {

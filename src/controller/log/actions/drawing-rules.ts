@@ -3,7 +3,7 @@ import { Type } from '../../../schema/type.ts';
 import { StoredDrawing } from '../../model/stored.ts';
 import { toDrawingEntry } from '../../model/topology.ts';
 import type { Payloads } from '../records.ts';
-import { type ActionRules, differing, isAsLeft, type NoticeView, type StoredState } from './action-rules.ts';
+import { type ActionRules, differing, isAsLeft, lockOf, type NoticeView, type Outlook, type StoredState } from './action-rules.ts';
 
 type DrawingAction = 'drawing.created' | 'drawing.updated' | 'drawing.deleted';
 interface DrawingChange {
@@ -26,16 +26,20 @@ async function withPicture<T extends { readonly svg?: string }>(
   return drawing.svg === undefined ? drawing : { ...drawing, svg: await pictures.picture(drawing.svg) };
 }
 
+const exists = ({ project, willExist }: Outlook, { drawing_id }: { readonly drawing_id: string }) =>
+  willExist(drawing_id) ?? project.drawings.findEntry(drawing_id) !== undefined;
 const missing = 'the drawing does not exist any more';
 
 export const drawingRules: { [A in DrawingAction]: ActionRules<A> } = {
   'drawing.created': {
     schema: { event: StoredDrawing, was: Type.Null() },
     apply: put,
-    conflict: ({ project }, { event }) => {
-      const drawing = project.drawings.findEntry(event.drawing_id);
-      if (!drawing) return missing;
-      return drawing.locked ? 'the drawing is locked: unlock it first' : undefined;
+    conflict: (outlook, { event }) => {
+      const { project, expect, willExist } = outlook;
+      if (!exists(outlook, event)) return missing;
+      const isLocked = willExist(lockOf(event.drawing_id)) ?? project.drawings.findEntry(event.drawing_id)?.locked === true;
+      expect(event.drawing_id, false);
+      return isLocked ? 'the drawing is locked: unlock it first' : undefined;
     },
     invert: ({ drawings }, { event }) => drawings.delete(event.drawing_id),
     notice,
@@ -43,13 +47,14 @@ export const drawingRules: { [A in DrawingAction]: ActionRules<A> } = {
   'drawing.updated': {
     schema: { event: StoredDrawing, was: StoredDrawing },
     apply: put,
-    conflict: ({ project, isSeen }, { event, was }) => {
+    conflict: (outlook, { event, was }) => {
+      const { project, expect, isSeen } = outlook;
+      if (!exists(outlook, event)) return missing;
       const drawing = project.drawings.findEntry(event.drawing_id);
-      if (!drawing) return missing;
-      const left = toDrawingEntry({ ...drawing, ...event });
-      return isSeen(event.drawing_id) || isAsLeft(drawing, left, differing(was, event))
-        ? undefined
-        : 'the drawing was changed since';
+      const wanted = differing(was, event);
+      const isAlike = isSeen(event.drawing_id) || !drawing || isAsLeft(drawing, toDrawingEntry({ ...drawing, ...event }), wanted);
+      if ('locked' in wanted) expect(lockOf(event.drawing_id), wanted.locked === true);
+      return isAlike ? undefined : 'the drawing was changed since';
     },
     invert: async ({ drawings }, { event, was }) =>
       drawings.update(event.drawing_id, await withPicture(drawings, differing(was, event))),
@@ -60,7 +65,12 @@ export const drawingRules: { [A in DrawingAction]: ActionRules<A> } = {
     apply: ({ drawings }, { event }) => {
       drawings.delete(event.drawing_id);
     },
-    conflict: ({ project }, { event }) => (project.drawings.findEntry(event.drawing_id) ? 'the drawing exists again' : undefined),
+    conflict: (outlook, { event }) => {
+      if (exists(outlook, event)) return 'the drawing exists again';
+      outlook.expect(event.drawing_id, true);
+      outlook.expect(lockOf(event.drawing_id), false);
+      return undefined;
+    },
     invert: async ({ drawings }, { was }) => drawings.create(await withPicture(drawings, was)),
     notice,
   },
