@@ -50,7 +50,9 @@ export const KindFacts = Type.Object(
         port_list: Type.Optional(oneOf(['plain', 'vlan'], { description: 'Lab files can give `ports` of it' })),
         required: Type.Optional(Type.Array(Type.String(), { description: 'Properties without which no node is made' })),
         fixed: Type.Array(Type.String(), { description: 'Properties that are decided when the node is made' }),
-        generated: Type.Array(Type.String(), { description: 'Properties that an export leaves out: the server chooses them, or a file has their content' }),
+        generated: Type.Array(Type.String(), {
+          description: 'Properties that an export leaves out: the server chooses them, or a file has their content',
+        }),
       },
       named('KindInLabFiles'),
     ),
