@@ -191,6 +191,20 @@ test('without room for the present nothing is restored, unless it is given up', 
   await client.delete(project.path);
 });
 
+test('a rewind to an empty project is undone with the memory of what ran, also by a server that was started since', async () => {
+  const project = await createProject(client, { auto_close: false });
+  const empty = await take(project, { name: 'empty' });
+  const pc = await createNode(client, project, 'vpcs');
+  await client.post(`${project.path}/nodes/${pc.node_id}/start`, {}, 200);
+  await restore(project, empty);
+  assert.deepEqual(await client.get(`${project.path}/nodes`), []);
+  // A compute does not know a project without nodes.
+  await server.restart();
+  await undo(project);
+  assert.equal((await client.get<NodeBody>(`${project.path}/nodes/${pc.node_id}`)).status, 'started');
+  await client.post(`${project.path}/close`, {}, 204);
+});
+
 test('a rewind among several steps is undone by itself', async () => {
   const { project, onePath } = await withLab();
   const kept = await take(project, { name: 'kept' });

@@ -10,9 +10,13 @@ export interface StagedMemory {
   readonly isLastUse?: boolean;
 }
 
-/** @throws memory_refused, disk_floor; the destinations may hold a part of it then */
+/**
+ * The project is open. Its compute may not know it: it has had no node since.
+ * @throws project_closed, memory_refused, disk_floor; the destinations may hold a part of it then
+ */
 export async function stageMemory(source: KnownProject, { local }: Computes, staged: StagedMemory): Promise<void> {
   const { path, destinations, isLastUse = false } = staged;
+  await (await source.live()).announceTo(local);
   await local.transport.send('POST /v2/compute/projects/{project_id}/memory', {
     path: { project_id: source.id },
     body: { source_path: path, destinations: [...destinations], ...(isLastUse && { last_use: true }) },
