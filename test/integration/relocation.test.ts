@@ -18,6 +18,8 @@ const { server: controller, client } = await withServer({ config: { Cluster: { l
 let slices: [TestSlice, TestSlice];
 let project: ProjectHandle;
 let nodes: [NodeBody, NodeBody];
+/** Path of the link between the two. */
+let link: string;
 
 before(async () => {
   slices = await Promise.all([startSlice(client, controller.url), startSlice(client, controller.url)]);
@@ -27,11 +29,21 @@ before(async () => {
     await createNode(client, project, 'vpcs', { compute_id: slices[0].id, ...pc(1) }),
     await createNode(client, project, 'vpcs', { compute_id: slices[1].id, ...pc(2) }),
   ];
-  await client.post(`${project.path}/links`, { nodes: nodes.map((node) => end(node)) });
+  const { link_id } = await client.post<{ link_id: string }>(`${project.path}/links`, { nodes: nodes.map((node) => end(node)) });
+  link = `${project.path}/links/${link_id}`;
   await client.post(`${project.path}/nodes/start`, {}, 204);
 });
 after(() => Promise.all(slices?.map(({ server }) => server.stop()) ?? []));
 
+/** The captures of the link are written on a compute, or are again in a moment. */
+const untilCaptured = (of: string) =>
+  waitFor(
+    async () => {
+      const others = await client.get<{ capturing: boolean }[]>(`${link}/captures`);
+      return others.length === 1 && [await client.get<{ capturing: boolean }>(link), ...others].every(({ capturing }) => capturing);
+    },
+    { what: `both captures after ${of}`, everyMs: 200 },
+  );
 const placement = () => client.get<ProjectPlacement>(`${project.path}/placement`);
 const placementOf = async ({ node_id }: NodeBody) => (await placement()).nodes.find((node) => node.node_id === node_id);
 const read = (node: NodeBody) =>
@@ -61,8 +73,12 @@ async function untilReached(): Promise<void> {
   }
 }
 
-test('nodes of a slice that is drained move with their configuration, and are reached again', async () => {
+test('nodes of a slice that is drained move with their configuration, are reached again, and captures of their links continue', async () => {
   await untilReached();
+  await client.post(`${link}/start_capture`, { capture_file_name: 'drained.pcap' });
+  await client.post(`${link}/captures`, { capture_file_name: 'other.pcap' });
+  const { capture_compute_id } = await client.get<{ capture_compute_id: string }>(link);
+  assert.equal(capture_compute_id, slices[0].id);
   const [drained] = slices;
   await client.post(`/v2/slices/${drained.id}/drain`, {}, 202);
   await untilOn(nodes[0], (id) => id !== drained.id);
@@ -71,6 +87,7 @@ test('nodes of a slice that is drained move with their configuration, and are re
     everyMs: 100,
   });
   await untilReached();
+  await untilCaptured('a drain');
   assert.deepEqual(await pcsOfFabric(drained.server), []);
   // Nothing is placed there while it is drained.
   const placed = await createNode(client, project, 'vpcs', { compute_id: 'auto' });
@@ -190,11 +207,14 @@ test('nodes of a slice that is lost are started again on another compute, and ar
       everyMs: 200,
     });
     await untilReached();
+    await untilCaptured('the loss of a slice');
   } finally {
     process.kill(lost.server.pid, 'SIGCONT');
   }
   await untilSlice(client, lost.id, 'joined');
   await untilOn(nodes[1], (id) => id !== lost.id);
+  await untilCaptured('the return of the slice');
+  await client.post(`${link}/stop_capture`);
 });
 
 test('why a node of a lost slice cannot be moved is said once, and it moves when it can', async () => {

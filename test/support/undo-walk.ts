@@ -277,7 +277,7 @@ export async function walk(steps: UndoWalk, chance: Chance, count: number): Prom
     while (steps.undoable > 0) await steps.undo();
     for (let n = 0; n < all; n++) await steps.redo();
   }
-  // All of them in one request, and in a few.
+  // Undone are all of them in one request, and in a few.
   for (const most of [all, Math.ceil(all / 3)]) {
     while (steps.undoable > 0) await steps.undoMany(Math.min(most, steps.undoable));
     for (let n = 0; n < all; n++) await steps.redo();

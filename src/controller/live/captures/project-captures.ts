@@ -250,7 +250,7 @@ export class ProjectCaptures {
     });
     this.#show(linkId, capture);
     // The node may have been stopped meanwhile, when there was no capture yet that ended with it.
-    if (!isStarted(node)) this.#endWithNode(linkId, capture);
+    if (!isStarted(node)) this.#endWithNode(node, linkId, capture);
     return capture;
   }
 
@@ -272,7 +272,7 @@ export class ProjectCaptures {
       for (const capture of this.#lists.get(linkId) ?? []) {
         if (started && capture.state === 'waiting') void this.#resume(linkId, capture);
         const isHere = capture.state === 'capturing' && this.#links.open(linkId).nodes[capture.end].id === node.id;
-        if (!started && isHere) this.#endWithNode(linkId, capture);
+        if (!started && isHere) this.#endWithNode(node, linkId, capture);
       }
     }
   }
@@ -290,8 +290,9 @@ export class ProjectCaptures {
     });
   }
 
-  #endWithNode(linkId: string, capture: StoredCapture): void {
-    if (this.#isClosing) void this.#settle(linkId, capture, 'waiting');
+  /** Ends it, unless the node runs again by itself, as its slice was lost or is drained: then it waits for that. */
+  #endWithNode({ isLeaving, compute }: OpenNode, linkId: string, capture: StoredCapture): void {
+    if (this.#isClosing || isLeaving || compute?.isFenced) void this.#settle(linkId, capture, 'waiting');
     else {
       this.#later(linkId, capture, (link) => this.#stop(link, capture)).catch((error: Error) =>
         this.#warn(`The capture ${capture.capture_file_name} could not be stopped: ${error.message}`),
