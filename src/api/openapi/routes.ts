@@ -23,7 +23,8 @@ export function withDocument(described: readonly Route[], versions: ApiVersions)
     ...described,
     route('GET /openapi.json', { right: 'login', summary: 'All routes as an OpenAPI 3.1 document', own: true }, document),
     route('GET /api', { right: 'login', summary: 'The description as a web page', replyType: 'text/html', own: true }, page),
-    route('GET /docs', { right: 'login', summary: 'The same, at the address of GNS3 3', replyType: 'text/html' }, page),
+    route('GET /docs', { right: 'login', summary: 'The same, at an address of GNS3 3', replyType: 'text/html' }, page),
+    route('GET /redoc', { right: 'login', summary: 'The same, at another address of GNS3 3', replyType: 'text/html' }, page),
   ];
   return all;
 }
