@@ -2,7 +2,8 @@
 import type { Link, LinkInput } from '../../src/schema/link.ts';
 import { ActionButton } from '../actions/action-button.tsx';
 import { getAction } from '../actions/actions.ts';
-import { linkStates, portName } from '../scene/link-view.tsx';
+import { linkStates } from '../scene/link-badge.tsx';
+import { portName } from '../scene/port-name.ts';
 import { beginMove } from '../scene/wiring.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';

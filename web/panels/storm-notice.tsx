@@ -1,6 +1,7 @@
 /** A notice while a loop floods the lab, with the links to suspend. Loaded with the first storm. */
 import type { LinkStorm } from '../../src/schema/link-stats.ts';
-import { endNames, portName } from '../scene/link-view.tsx';
+import { endNames } from '../scene/link-view.tsx';
+import { portName } from '../scene/port-name.ts';
 import { useApp, useProject } from '../state/app.ts';
 import type { ProjectState } from '../state/project.ts';
 import { storm as words } from '../texts/links.ts';

@@ -34,7 +34,8 @@ function movable(project: ProjectState, { id, part }: LabelRef): Movable | undef
   const origin = part === 'name' ? { x: 0, y: 0 } : node;
   const [x, y] = [Number(text.getAttribute('x')), Number(text.getAttribute('y'))];
   const from = relabelled(project, { id, part }, {})?.from ?? {};
-  const left = text.getAttribute('text-anchor') === 'middle' ? x - width / 2 : x;
+  const before = { middle: 0.5, end: 1 }[text.getAttribute('text-anchor') ?? ''] ?? 0;
+  const left = x - width * before;
   return {
     place: { x: left - origin.x, y: y - labelLook(label?.style).sizePx - origin.y },
     from,

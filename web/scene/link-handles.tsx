@@ -10,7 +10,7 @@ const reachPx = 13;
 
 export function LinkHandles() {
   const { viewport, tools } = useApp();
-  const { selection, nodes, bulges, groups } = useProject();
+  const { selection, nodes, drawn, groups } = useProject();
   const isFlat = useFlatSymbols();
   const [link, ...others] = selection.links.value;
   const isAlone = link && others.length === 0 && selection.ids.value.size === 1;
@@ -19,7 +19,7 @@ export function LinkHandles() {
   if (!isAlone || !one || !other || tools.tool.value.name !== 'select') return null;
   if (groups.hidden.value.has(one.node_id) || groups.hidden.value.has(other.node_id)) return null;
   const end = (node: typeof one) => ({ id: node.node_id, node, symbol: symbolBox(node, isFlat) });
-  const { ends } = linkPath([end(one), end(other)], bulges.value.get(link.link_id));
+  const { ends } = linkPath([end(one), end(other)], drawn.bulges.value.get(link.link_id));
   const { scale } = viewport.drawn.value;
   return (
     <g class="handles link-handles" data-id={link.link_id}>

@@ -1,11 +1,14 @@
-/** The path of a link between its two nodes, and the positions of its labels and badge. */
+/** The path of a link between its two nodes, and the positions of its ends and middle. */
 import type { Node } from '../../src/schema/node.ts';
+import { aside, type Curve, curveBetween, pathOf, pointOn } from '../geometry/curve.ts';
 import type { Box, Point } from '../geometry/geometry.ts';
-import { centreOf, nodeBox, reach } from '../geometry/geometry.ts';
+import { centreOf, nodeBox } from '../geometry/geometry.ts';
+import { dotAwayPx, endPoint } from '../geometry/label-spots.ts';
 import type { CollapsedGroup } from '../state/groups.ts';
 
 export interface LinkPath {
   readonly d: string;
+  readonly curve: Curve;
   readonly middle: Point;
   /** Unit normal of the line: points to the right, seen from the first node to the second. */
   readonly aside: Point;
@@ -21,35 +24,23 @@ export interface LinkEnd {
   readonly symbol: Pick<Box, 'width' | 'height'>;
 }
 
-const labelDistancePx = 16;
-
 /** `group`: the collapsed one that hides the node. */
 export function linkEnd(node: Node, symbol: LinkEnd['symbol'], group: CollapsedGroup | undefined): LinkEnd {
   return group ? { id: group.id, node: { ...node, ...group.box }, symbol: group.box } : { id: node.node_id, node, symbol };
 }
 
-/** `bulgePx`: of `linkBulges`. */
+/** `bulgePx`: of the bends of the project. */
 export function linkPath(nodes: readonly [LinkEnd, LinkEnd], bulgePx = 0): LinkPath {
-  const [{ node: one }, { node: other }] = nodes;
-  const from = centreOf(nodeBox(one));
-  const to = centreOf(nodeBox(other));
-  const [dx, dy] = [to.x - from.x, to.y - from.y];
-  const length = Math.hypot(dx, dy) || 1;
+  const [one, other] = nodes;
+  const [from, to] = [centreOf(nodeBox(one.node)), centreOf(nodeBox(other.node))];
   // Links of a bundle may list their ends in either order; the direction of the curve must not depend on it.
-  const bulge = nodes[0].id < nodes[1].id ? bulgePx : -bulgePx;
-  const normal = { x: (-dy / length) * bulge, y: (dx / length) * bulge };
-  const control = { x: (from.x + to.x) / 2 + normal.x * 2, y: (from.y + to.y) / 2 + normal.y * 2 };
-  const near = ({ symbol }: LinkEnd, start: Point, target: Point): Point => {
-    const [ux, uy] = [target.x - start.x, target.y - start.y];
-    const distance = Math.hypot(ux, uy) || 1;
-    const away = Math.min(reach(symbol, ux, uy) + labelDistancePx, distance * 0.45);
-    return { x: start.x + (ux / distance) * away, y: start.y + (uy / distance) * away };
-  };
-  const aim = bulge === 0 ? { one: to, other: from } : { one: control, other: control };
+  const curve = curveBetween(from, to, one.id < other.id ? bulgePx : -bulgePx);
+  const symbols = [one.symbol, other.symbol] as const;
   return {
-    d: bulge === 0 ? `M${from.x} ${from.y}L${to.x} ${to.y}` : `M${from.x} ${from.y}Q${control.x} ${control.y} ${to.x} ${to.y}`,
-    middle: { x: (from.x + to.x) / 2 + normal.x, y: (from.y + to.y) / 2 + normal.y },
-    aside: { x: -dy / length, y: dx / length },
-    ends: [near(nodes[0], from, aim.one), near(nodes[1], to, aim.other)],
+    d: pathOf(curve),
+    curve,
+    middle: pointOn(curve, 0.5),
+    aside: aside(from, to),
+    ends: [endPoint(curve, 0, symbols, dotAwayPx), endPoint(curve, 1, symbols, dotAwayPx)],
   };
 }

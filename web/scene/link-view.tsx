@@ -1,8 +1,9 @@
-/** A link on the canvas: its line, the names of its two ports, and a badge with its state. */
+/** A link on the canvas: its line, the names of its two ports, and a pill with its state. */
 import { computed, useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
+import { type PortSpot, portPlace, type TextPlace, valuePlace } from '../geometry/label-spots.ts';
 import { useApp, useProject } from '../state/app.ts';
 import type { CollapsedGroup } from '../state/groups.ts';
 import type { ProjectState } from '../state/project.ts';
@@ -10,31 +11,36 @@ import { texts } from '../texts.ts';
 import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { isDetailed, labelledBoxes } from './detail.ts';
 import { labelLook } from './label.ts';
+import { badgeOf, LinkBadge, linkStates, marksOf } from './link-badge.tsx';
 import { LinkFlow, LinkTitle } from './link-flow.tsx';
-import { linkEnd, linkPath } from './link-path.ts';
+import { type LinkEnd, type LinkPath, linkEnd, linkPath } from './link-path.ts';
+import { endText, endTextSize, isEndPlaced, portName } from './port-name.ts';
 
 export function LinkView({ id }: { readonly id: string }) {
-  const { links, nodes, bulges, selection, work, traffic } = useProject();
+  const { links, nodes, drawn, selection, work, traffic } = useProject();
   const selected = useComputed(() => selection.ids.value.has(id));
   const label = useComputed(() => selection.labelOf(id)).value;
-  const failure = useComputed(() => work.failures.value.get(id));
+  const failure = useComputed(() => work.failures.value.get(id)).value;
   const isKernel = useComputed(() => traffic.isKernelPath(id)).value;
   const isFlat = useFlatSymbols();
   const link = links.signalOf(id)?.value;
   const [a, b] = link?.nodes ?? [];
   const one = a && nodes.find(a.node_id);
   const other = b && nodes.find(b.node_id);
-  const bulge = useComputed(() => bulges.value.get(id)).value;
+  const bulge = useComputed(() => drawn.bulges.value.get(id)).value;
+  const spots = useComputed(() => drawn.placement.value.links.get(id)).value;
   const inGroup = useGroupOf(a?.node_id);
   const otherInGroup = useGroupOf(b?.node_id);
   const inDetail = useDetail(id);
   if (!link || !one || !other || (inGroup && inGroup.id === otherInGroup?.id)) return null;
   const ends = [linkEnd(one, symbolBox(one, isFlat), inGroup), linkEnd(other, symbolBox(other, isFlat), otherInGroup)] as const;
   const path = linkPath(ends, bulge);
-  const states = linkStates(link);
+  const hasValues = inDetail && (!spots?.value?.isShort || selected.value);
+  const badge = hasValues ? badgeOf(link, path.curve) : marksOf(link);
+  const end = { link, path, symbols: [ends[0].symbol, ends[1].symbol] as const };
   return (
     <g
-      class={`link ${states.join(' ')}${isKernel ? ' kernel' : ''}${selected.value ? ' selected' : ''}`}
+      class={`link ${linkStates(link).join(' ')}${isKernel ? ' kernel' : ''}${selected.value ? ' selected' : ''}`}
       data-id={id}
       data-kind="link"
     >
@@ -46,17 +52,13 @@ export function LinkView({ id }: { readonly id: string }) {
       <path class="hit" d={path.d} />
       <path class="line" d={path.d} style={lineStyle(link)} />
       <LinkFlow id={id} path={path} />
-      {inDetail && <EndView node={one} link={link} end={0} at={path.ends[0]} selected={label === 0} />}
-      {inDetail && <EndView node={other} link={link} end={1} at={path.ends[1]} selected={label === 1} />}
-      {(states.length > 0 || failure.value) && (
-        <g class={failure.value ? 'badge failed' : 'badge'} transform={`translate(${path.middle.x} ${path.middle.y})`}>
-          {failure.value && <title>{failure.value}</title>}
-          <rect x={-4 - 7 * Math.max(1, states.length)} y={-10} width={8 + 14 * Math.max(1, states.length)} height={20} rx={10} />
-          {states.map((state, place) => (
-            <path key={state} d={badgeMarks[state]} transform={`translate(${(place - (states.length - 1) / 2) * 14} 0)`} />
-          ))}
-        </g>
-      )}
+      {inDetail && <EndView {...end} node={one} end={0} spot={spots?.ports[0]} selected={label === 0} />}
+      {inDetail && <EndView {...end} node={other} end={1} spot={spots?.ports[1]} selected={label === 1} />}
+      <LinkBadge
+        badge={badge}
+        at={spots?.value ? valuePlace(path.curve, spots.value, badge.width) : path.middle}
+        failure={failure}
+      />
     </g>
   );
 }
@@ -80,23 +82,6 @@ function useGroupOf(nodeId = ''): CollapsedGroup | undefined {
   return useMemo(() => computed(() => groups.hidden.value.get(nodeId)), [groups, nodeId]).value;
 }
 
-export type LinkState = 'suspended' | 'impaired' | 'capturing';
-
-export function linkStates(link: Link): LinkState[] {
-  const states: [LinkState, boolean][] = [
-    ['suspended', link.suspend],
-    ['impaired', Object.keys(link.filters).length > 0],
-    ['capturing', link.capturing],
-  ];
-  return states.flatMap(([state, holds]) => (holds ? [state] : []));
-}
-
-const badgeMarks: Readonly<Record<LinkState, string>> = {
-  suspended: 'M-2.5 -4V4M2.5 -4V4',
-  impaired: 'M-5 0L-2.5 -4L0 3L2.5 -3L5 0',
-  capturing: 'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0M3 3L5.5 5.5',
-};
-
 export function linkTitle(link: Link, [one, other]: readonly [Node, Node]): string {
   const [a, b] = [portName(one, link, 0), portName(other, link, 1)];
   const states = linkStates(link).map((state) => texts.linkState[state]);
@@ -109,42 +94,39 @@ export function endNames(project: ProjectState, link: Link): [string, string] {
   return [name(0), name(1)];
 }
 
-/** The name of the port at one end. */
-export function portName(node: Node, link: Link, end: 0 | 1, form: 'name' | 'short_name' = 'name'): string {
-  const { adapter_number, port_number } = link.nodes[end] ?? { adapter_number: 0, port_number: 0 };
-  const port = node.ports.find((one) => one.adapter_number === adapter_number && one.port_number === port_number);
-  return port?.[form] ?? `${adapter_number}/${port_number}`;
-}
-
 interface EndProps {
   readonly node: Node;
   readonly link: Link;
   readonly end: 0 | 1;
-  readonly at: { readonly x: number; readonly y: number };
+  readonly path: LinkPath;
+  readonly symbols: readonly [LinkEnd['symbol'], LinkEnd['symbol']];
+  readonly spot: PortSpot | undefined;
   /** The label of this end is selected. */
   readonly selected: boolean;
 }
 
-/** A moved label has a position relative to its node; a default label lies where the line leaves the node. */
-function EndView({ node, link, end, at, selected }: EndProps) {
-  const label = link.nodes[end]?.label;
-  const { style, sizePx } = labelLook(label?.style);
-  const isPlaced = typeof label?.x === 'number' && label.y !== undefined;
-  const isOwn = label?.text !== undefined && label.text !== '' && !/^\d+\/\d+$/.test(label.text);
-  const text = isOwn ? label.text : portName(node, link, end, 'short_name');
-  const place = isPlaced ? { x: node.x + (label.x ?? 0), y: node.y + (label.y ?? 0) + sizePx } : { x: at.x, y: at.y + 4 };
+/** A label that a user moved has a position relative to its node; another lies where the line leaves the node. */
+function EndView({ node, link, end, path, symbols, spot, selected }: EndProps) {
+  const at = path.ends[end];
+  const { style, sizePx } = labelLook(link.nodes[end]?.label?.style);
+  const { x = 0, y = 0 } = link.nodes[end]?.label ?? {};
+  const place: TextPlace = isEndPlaced(link, end)
+    ? { x: node.x + (x ?? 0), y: node.y + y + sizePx, anchor: 'start' }
+    : spot
+      ? portPlace({ curve: path.curve, symbols }, end, spot, endTextSize(node, link, end))
+      : { x: at.x, y: at.y - 5, anchor: 'middle' };
   return (
-    <g class="end">
+    <g class={spot?.isHidden ? 'end crowded' : 'end'}>
       <circle class={`dot ${node.status}`} cx={at.x} cy={at.y} r={3.5} />
       <text
         class={selected ? 'label picked' : 'label'}
         data-label={end}
         x={place.x}
-        y={isPlaced ? place.y : place.y - 9}
-        text-anchor={isPlaced ? 'start' : 'middle'}
+        y={place.y}
+        text-anchor={place.anchor}
         style={style}
       >
-        {text}
+        {endText(node, link, end)}
       </text>
     </g>
   );

@@ -3,13 +3,13 @@ import { useComputed } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
 import { problemIn } from '../../src/schema/problem-marks.ts';
 import type { Box } from '../geometry/geometry.ts';
+import { nameAbove, namePlace } from '../geometry/label-spots.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { isDetailed, labelledBoxes } from './detail.ts';
 import { labelLook } from './label.ts';
-import { standardTop } from './labels.ts';
-import { shortName } from './name-size.ts';
+import { givenNamePlace, nameText } from './node-name.ts';
 
 export function NodeView({ id }: { readonly id: string }) {
   const { server, viewport } = useApp();
@@ -49,7 +49,7 @@ export function NodeView({ id }: { readonly id: string }) {
           transform={`translate(${box.x + box.width - 6} ${box.y + box.height - 8})`}
         />
       )}
-      {inDetail && <NodeLabel node={node} top={box.y} selected={labelSelected.value} />}
+      {inDetail && <NodeLabel node={node} symbol={box} selected={labelSelected.value} />}
     </g>
   );
 }
@@ -76,36 +76,22 @@ function Status({ node, box, failure, isBusy, inDetail }: StatusProps) {
   );
 }
 
-/** Default positions of labels. */
-const aboveSymbolPx = -25;
-
 interface NodeLabelProps {
   readonly node: Node;
-  /** Top of the symbol, relative to the node. */
-  readonly top: number;
+  /** Box of the symbol, relative to the node. */
+  readonly symbol: Box;
   readonly selected: boolean;
 }
 
-function NodeLabel({ node, top, selected }: NodeLabelProps) {
-  const { label, width, name } = node;
-  const { style, sizePx } = labelLook(label.style);
-  const isCentred = label.x === null || label.x === undefined;
-  const x = isCentred ? width / 2 : (label.x ?? 0);
-  // A label in its default place stands above the drawn symbol, whose size may differ from that of the node.
-  const isDefault = isCentred && (label.y ?? standardTop(node)) === standardTop(node);
-  const y = isDefault ? top + aboveSymbolPx : (label.y ?? aboveSymbolPx);
-  const turn = label.rotation ? { transform: `rotate(${label.rotation} ${x} ${y})` } : {};
+function NodeLabel({ node, symbol, selected }: NodeLabelProps) {
+  const { drawn } = useProject();
+  const spot = useComputed(() => drawn.placement.value.names.get(node.node_id)).value;
+  const { x, y, anchor } = givenNamePlace(node) ?? namePlace(symbol, spot ?? nameAbove(symbol));
+  const { style, sizePx } = labelLook(node.label.style);
+  const turn = node.label.rotation ? { transform: `rotate(${node.label.rotation} ${x} ${y - sizePx})` } : {};
   return (
-    <text
-      class={selected ? 'label picked' : 'label'}
-      data-label="name"
-      x={x}
-      y={y + sizePx}
-      text-anchor={isCentred ? 'middle' : 'start'}
-      style={style}
-      {...turn}
-    >
-      {shortName((label.text || name).replace(/<br\s*\/?>/g, ' '))}
+    <text class={selected ? 'label picked' : 'label'} data-label="name" x={x} y={y} text-anchor={anchor} style={style} {...turn}>
+      {nameText(node)}
     </text>
   );
 }

@@ -89,11 +89,11 @@ function boxOf(node: Node, isFlat: boolean): Box {
 const crossOf = ({ x, y, width, height }: Box) => `M${x} ${y}L${x + width} ${y + height}M${x + width} ${y}L${x} ${y + height}`;
 
 /** The path of a link of the project; empty for a new one, which the picture draws. */
-function pathOf({ nodes, links, bulges, groups }: ProjectState, id: string): string {
+function pathOf({ nodes, links, drawn, groups }: ProjectState, id: string): string {
   const [one, other] = (links.find(id)?.nodes ?? []).map(({ node_id }) => nodes.find(node_id));
   if (!one || !other) return '';
   const endOf = (node: typeof one) => linkEnd(node, nodeBox(node), groups.hidden.value.get(node.node_id));
-  return linkPath([endOf(one), endOf(other)], bulges.value.get(id)).d;
+  return linkPath([endOf(one), endOf(other)], drawn.bulges.value.get(id)).d;
 }
 
 interface NewLinkProps {

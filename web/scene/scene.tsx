@@ -20,6 +20,7 @@ import { Overlay } from './overlay.tsx';
 import { RenameEditor } from './rename-editor.tsx';
 import { SelectionsOfOthers } from './selections-of-others.tsx';
 import { TextEditor } from './text-editor.tsx';
+import { usePlacement } from './use-placement.ts';
 import { WireHandle } from './wire-handle.tsx';
 
 /** Each frame renders every moving dot; above this number of busy links the dots stand still. */
@@ -33,6 +34,7 @@ export function Scene() {
   useFirstFit(project);
   useProjectInSight(project);
   useSelectionInSight(project);
+  usePlacement(project);
   useEffect(() => {
     if (!svg.current) return undefined;
     const gestures = new Gestures(app, project, svg.current);

@@ -45,7 +45,7 @@ interface OutlineProps {
 }
 
 function Outline({ id, ...of }: OutlineProps) {
-  const { nodes, links, bulges, drawings, pictures, groups } = useProject();
+  const { nodes, links, drawn, drawings, pictures, groups } = useProject();
   const isFlat = useFlatSymbols();
   const hiddenIn = groups.hidden.value.get(id);
   if (hiddenIn) return <Frames box={hiddenIn.box} {...of} />;
@@ -56,7 +56,7 @@ function Outline({ id, ...of }: OutlineProps) {
     const [group, otherGroup] = [one, other].map(({ node_id }) => groups.hidden.value.get(node_id));
     if (group && group.id === otherGroup?.id) return null;
     const ends = [linkEnd(one, nodeBox(one), group), linkEnd(other, nodeBox(other), otherGroup)] as const;
-    const { d } = linkPath(ends, bulges.value.get(id));
+    const { d } = linkPath(ends, drawn.bulges.value.get(id));
     const [session] = of.sessions;
     return session ? <path d={d} style={{ '--session': colourOf(session) }} /> : null;
   }

@@ -9,9 +9,9 @@ import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { Pictures } from '../geometry/picture.ts';
 import { Batches } from './batches.ts';
 import { Drafts } from './drafts.ts';
+import { DrawnPlaces } from './drawn-places.ts';
 import { Groups } from './groups.ts';
 import { Keyed } from './keyed.ts';
-import { linkBulges } from './link-bulges.ts';
 import { Live, type Notice } from './live.ts';
 import { Moves } from './moves.ts';
 import { Overrides } from './overrides.ts';
@@ -71,9 +71,9 @@ export class ProjectState {
       }
     return map;
   });
-  /** Bends of links by their ids, in pixels. */
-  readonly bulges: ReadonlySignal<ReadonlyMap<string, number>> = computed(() =>
-    linkBulges(this.links.all.value, this.groups.hidden.value),
+  readonly drawn = new DrawnPlaces(
+    () => this.links.all.value,
+    () => this.groups.hidden.value,
   );
   /** Notes (`notes`), and texts of configuration files by node and path, that are not saved. */
   readonly drafts: Drafts;

@@ -1,0 +1,61 @@
+/** Finds what lies near a box without a look at everything: items are filed by the cells of a grid that they touch. */
+import { crosses } from './curve.ts';
+import { type Box, boxBetween, type Point } from './geometry.ts';
+
+const cellPx = 80;
+/** Cells on a side of the plane; a scene is smaller. */
+const span = 2 ** 20;
+
+export class NearGrid<T extends object> {
+  readonly #cells = new Map<number, T[]>();
+
+  addBox(item: T, box: Box): void {
+    eachCell(box, (key) => this.#add(key, item));
+  }
+
+  addLine(item: T, from: Point, to: Point): void {
+    const count = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / cellPx));
+    const at = (part: number) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
+    for (let place = 0; place < count; place += 1) {
+      const [one, other] = [at(place / count), at((place + 1) / count)];
+      eachCell(boxBetween(one, other), (key) => {
+        if (crosses(cellOf(key), one, other)) this.#add(key, item);
+      });
+    }
+  }
+
+  /** Removes a box that was added. */
+  removeBox(item: T, box: Box): void {
+    eachCell(box, (key) => {
+      const cell = this.#cells.get(key);
+      const place = cell?.indexOf(item) ?? -1;
+      if (place >= 0) cell?.splice(place, 1);
+    });
+  }
+
+  /** Visits items in the cells that a box touches; one in several cells is visited more than once. */
+  visit(box: Box, visit: (item: T) => void): void {
+    eachCell(box, (key) => {
+      for (const item of this.#cells.get(key) ?? []) visit(item);
+    });
+  }
+
+  #add(key: number, item: T): void {
+    const cell = this.#cells.get(key);
+    if (!cell) this.#cells.set(key, [item]);
+    else if (cell.at(-1) !== item) cell.push(item);
+  }
+}
+
+function cellOf(key: number): Box {
+  const column = Math.floor(key / span) - span / 2;
+  const row = (key % span) - span / 2;
+  return { x: column * cellPx, y: row * cellPx, width: cellPx, height: cellPx };
+}
+
+function eachCell({ x, y, width, height }: Box, visit: (key: number) => void): void {
+  const [left, top] = [Math.floor(x / cellPx), Math.floor(y / cellPx)];
+  const [right, bottom] = [Math.floor((x + width) / cellPx), Math.floor((y + height) / cellPx)];
+  for (let column = left; column <= right; column += 1)
+    for (let row = top; row <= bottom; row += 1) visit((column + span / 2) * span + row + span / 2);
+}

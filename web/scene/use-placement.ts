@@ -1,0 +1,53 @@
+/** Keeps the places of labels up to date: they stay while something is dragged, and are chosen anew when it is let go. */
+import { useSignalEffect } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { type Placement, placeLabels } from '../geometry/label-places.ts';
+import { nearScale } from '../geometry/viewport.ts';
+import { useApp } from '../state/app.ts';
+import type { ProjectState } from '../state/project.ts';
+import { labelScene } from './label-scene.ts';
+import { nameSizePx } from './name-size.ts';
+
+export function usePlacement(project: ProjectState): void {
+  const { viewport, tools, symbolSet } = useApp();
+  const last = useRef('');
+  useSignalEffect(() => {
+    // Spots are relative to what they name: a drag moves labels without a new choice.
+    if (tools.pressing.value) return;
+    const { nodes, links, drawings, groups, pictures, drawn } = project;
+    const scene = labelScene({
+      nodes: nodes.all.value,
+      links: links.all.value,
+      drawings: drawings.all.value.map(({ drawing_id: id, x, y, rotation, svg }) => ({
+        id,
+        x,
+        y,
+        rotation,
+        picture: pictures.of(svg),
+      })),
+      bulges: drawn.bulges.value,
+      hidden: groups.hidden.value,
+      isFlat: symbolSet.value === 'flat',
+      namePx: viewport.complete.value ? nameSizePx(1) : nameSizePx(Math.max(nearScale, viewport.drawn.value.scale)),
+      hasPortNames: project.project.value?.show_interface_labels ?? false,
+    });
+    const now = JSON.stringify(scene);
+    if (now === last.current) return;
+    last.current = now;
+    drawn.placement.value = withKept(placeLabels(scene), drawn.placement.peek());
+  });
+}
+
+/** Spots that did not change stay the same objects, so that only moved labels are rendered. */
+function withKept(now: Placement, before: Placement): Placement {
+  return { names: keptIn(now.names, before.names), links: keptIn(now.links, before.links) };
+}
+
+function keptIn<T extends object>(now: ReadonlyMap<string, T>, before: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+  return new Map(
+    [...now].map(([id, spot]) => {
+      const old = before.get(id);
+      return [id, old && JSON.stringify(old) === JSON.stringify(spot) ? old : spot];
+    }),
+  );
+}

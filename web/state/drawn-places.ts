@@ -1,0 +1,17 @@
+/** Bends of links and places of labels, which the canvas chooses itself: for all views that draw links or names. */
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Link } from '../../src/schema/link.ts';
+import type { Placement } from '../geometry/label-places.ts';
+import type { CollapsedGroup } from './groups.ts';
+import { linkBulges } from './link-bulges.ts';
+
+export class DrawnPlaces {
+  /** Spots of labels. Replaced, never changed; spots that stay are the same objects. */
+  readonly placement = signal<Placement>({ names: new Map(), links: new Map() });
+  /** Bends of links by their ids, in pixels. */
+  readonly bulges: ReadonlySignal<ReadonlyMap<string, number>>;
+
+  constructor(links: () => readonly Link[], hidden: () => ReadonlyMap<string, CollapsedGroup>) {
+    this.bulges = computed(() => linkBulges(links(), hidden()));
+  }
+}
