@@ -122,6 +122,7 @@ export class UndoWalk {
         this.#filter,
         this.#mirror,
         this.#lock,
+        this.#set,
         this.#rewire,
         this.#deleteNode,
         this.#deleteLink,
@@ -224,6 +225,10 @@ export class UndoWalk {
     const [node, drawing] = [this.#chance.pick(await this.#nodes()), this.#chance.pick(await this.#drawings())];
     if (node) await this.#ask(`PUT /nodes/${node.node_id}`, { locked: !node.locked });
     else if (drawing) await this.#ask(`PUT /drawings/${drawing.drawing_id}`, { locked: !drawing.locked });
+  }
+
+  async #set(): Promise<void> {
+    await this.#ask('PUT ', { variables: [{ name: 'walked', value: String(this.#chance.between(1, 1e6)) }] });
   }
 
   async #drawings(): Promise<DrawingObject[]> {

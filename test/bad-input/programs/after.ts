@@ -82,6 +82,13 @@ async function walkHistory(client: RawClient, path: string, isFresh: boolean): P
   if (isAtEnd && last !== now) throw new Violation(`undo and redo of everything differ: ${differenceOf(now, last)}`);
   const again = await go('undo');
   if (again !== first) throw new Violation(`undo of everything differs the second time: ${differenceOf(first, again)}`);
+  // A rewind is undone by itself.
+  const { entries } = (await ask('GET /history?limit=1000')) as History;
+  if (entries.some(({ action }) => action === 'project.rewound')) return;
+  await go('redo');
+  if (((await ask('GET /history')) as History).undo !== null) await ask('POST /undo', { until: 0 });
+  const atOnce = await state();
+  if (atOnce !== first) throw new Violation(`undo of everything at once differs: ${differenceOf(first, atOnce)}`);
 }
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { makeChance } from '../../durability/random.ts';
 /** Requests of a client and how often each is drawn, relative to the others. */
 export const verbs = {
   ...{ make_project: 3, set_project: 2, close: 1, open: 3, delete_project: 2, duplicate: 2, import: 3, fork: 3 },
-  ...{ add_node: 12, move: 5, rename: 3, copy_node: 2, delete_node: 5, migrate: 4, bulk: 4, delete_many: 3 },
+  ...{ add_node: 12, move: 5, rename: 3, copy_node: 2, delete_node: 5, migrate: 4, bulk: 4, delete_many: 3, lock: 2, apply: 2 },
   ...{ start: 10, stop: 6, reload: 2, suspend: 2, start_all: 4, stop_all: 3 },
   ...{ link: 12, unlink: 5, impair: 8, schedule: 3, rewire: 3, mirror: 3, capture: 6, stop_capture: 4 },
   ...{ draw: 3, redraw: 2, erase: 2, snapshot: 4, freeze: 4, rewind: 5, fork_snapshot: 3, delete_snapshot: 2 },

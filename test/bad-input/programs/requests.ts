@@ -192,6 +192,20 @@ export const requests: Readonly<Record<Verb, Builder>> = {
       };
     },
   ),
+  lock: node(({ node_id }, situation) => ({
+    line: `PUT ${at(situation)}/nodes/${node_id}`,
+    body: { locked: situation.chance.next() < 0.6 },
+    change: {},
+  })),
+  apply: (situation) => {
+    const { project } = situation.sight;
+    const kinds = situation.sight.nodes
+      .filter(({ node_type }) => node_type === 'vpcs')
+      .map(({ name }) => `  ${name}: { kind: vpcs }\n`);
+    const kept = kinds.filter(() => situation.chance.next() < 0.7).join('');
+    const lab = `name: ${project.name}\nnodes:\n${kept}  ${nameOf(situation, 'A')}: { kind: vpcs }\n`;
+    return { line: 'POST /v2/labs/apply', body: { lab, project: project.project_id }, project: project.project_id };
+  },
   start: run('start', 'started'),
   stop: run('stop', 'stopped'),
   reload: node(({ node_id }, situation) => ({ line: `POST ${at(situation)}/nodes/${node_id}/reload`, body: {} }), isRunnable),

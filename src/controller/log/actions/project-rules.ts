@@ -15,8 +15,8 @@ export const projectRules: { [A in ProjectAction]: ActionRules<A> } = {
     apply: (state, { event }) => {
       state.project = toProjectEntry(state.project, event);
     },
-    conflict: ({ project }, { event, was }) =>
-      isAsLeft(project.entry, event, withoutView(differing(was, event)))
+    conflict: ({ project, isSeen }, { event, was }) =>
+      isSeen(event.project_id) || isAsLeft(project.entry, event, withoutView(differing(was, event)))
         ? undefined
         : 'the settings of the project were changed since',
     invert: (project, { event, was }) => project.update(withoutView(differing(was, event))),
