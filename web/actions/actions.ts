@@ -10,6 +10,7 @@ import { labelActions } from './labels.ts';
 import { linkActions } from './link.tsx';
 import { moveNode } from './move.ts';
 import { nudgeActions } from './nudge.ts';
+import { overlayActions } from './overlays.ts';
 import { pageActions } from './page.tsx';
 import { powerActions } from './power.ts';
 import { projectActions } from './project.tsx';
@@ -43,6 +44,7 @@ export const actions: readonly Action[] = [
   ...nudgeActions,
   ...labelActions,
   ...viewActions,
+  ...overlayActions,
   ...projectActions,
   ...pageActions(() => actions),
 ];

@@ -7,6 +7,7 @@ import { textBox } from '../geometry/label-spots.ts';
 import type { Picture } from '../geometry/picture.ts';
 import { textWidth } from '../geometry/text-width.ts';
 import type { CollapsedGroup } from '../state/groups.ts';
+import type { OverlayMarks } from '../state/overlay.ts';
 import { symbolBox } from '../ui/device-symbol.tsx';
 import { labelLook } from './label.ts';
 import { badgeOf } from './link-badge.tsx';
@@ -19,6 +20,8 @@ export interface DrawnProject {
   readonly links: readonly Link[];
   readonly drawings: readonly DrawnPicture[];
   readonly bulges: ReadonlyMap<string, number>;
+  /** Marks of an overlay in the place of the states of links. */
+  readonly marks: OverlayMarks | undefined;
   /** Collapsed groups by the ids of what they hide. */
   readonly hidden: ReadonlyMap<string, CollapsedGroup>;
   readonly isFlat: boolean;
@@ -60,7 +63,7 @@ function boxOf(node: Node, isFlat: boolean): Box {
 }
 
 function linksOf(project: DrawnProject): LabelledLink[] {
-  const { links, bulges, hidden, isFlat, hasPortNames } = project;
+  const { links, bulges, marks, hidden, isFlat, hasPortNames } = project;
   const nodes = new Map(project.nodes.map((node) => [node.node_id, node]));
   return links.flatMap((link): LabelledLink[] => {
     const [one, other] = link.nodes.map(({ node_id }) => nodes.get(node_id));
@@ -77,7 +80,7 @@ function linksOf(project: DrawnProject): LabelledLink[] {
         curve,
         symbols: [a.symbol, b.symbol],
         ports: [sizeOf(one, 0), sizeOf(other, 1)],
-        valueWidth: badgeOf(link, curve).width,
+        valueWidth: badgeOf(link, curve, marks?.get(link.link_id)).width,
       },
     ];
   });

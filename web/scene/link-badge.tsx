@@ -4,6 +4,7 @@ import type { Curve } from '../geometry/curve.ts';
 import type { Point } from '../geometry/geometry.ts';
 import { valueHeightPx } from '../geometry/label-spots.ts';
 import { textWidth } from '../geometry/text-width.ts';
+import type { OverlayMark } from '../state/overlay.ts';
 import type { WayArrows } from '../texts/impaired.ts';
 import { impairedText } from '../texts/impaired.ts';
 
@@ -33,8 +34,10 @@ export interface Badge {
   readonly width: number;
 }
 
-export function badgeOf(link: Link, { from, to }: Curve): Badge {
-  const text = impairedText(link.filters, arrowsOf(from, to));
+/** `mark`: of an overlay, in the place of the states. */
+export function badgeOf(link: Link, { from, to }: Curve, mark?: OverlayMark): Badge {
+  if (mark) return { ...badgeWith([], mark.text), ...(mark.room && mark.text !== '' && { width: roomFor(mark.room) }) };
+  const text = impairedText(link.filters, arrowsBetween(from, to));
   return badgeWith(
     linkStates(link).filter((state) => text === '' || state !== 'impaired'),
     text,
@@ -42,14 +45,18 @@ export function badgeOf(link: Link, { from, to }: Curve): Badge {
 }
 
 /** Marks without the values, which are unreadable at small scales. */
-export const marksOf = (link: Link): Badge => badgeWith(linkStates(link), '');
+export const marksOf = (link: Link, mark?: OverlayMark): Badge => badgeWith(mark ? [] : linkStates(link), '');
 
 function badgeWith(marks: readonly LinkState[], text: string): Badge {
-  const content = marks.length * markPx + (text === '' ? 0 : textWidth(text, fontPx) + 8);
-  return { marks, text, width: content === 0 ? 0 : content + 2 * marginPx };
+  const content = marks.length * markPx + (text === '' ? 0 : roomFor(textWidth(text, fontPx)));
+  return { marks, text, width: content === 0 ? 0 : content + (text === '' ? 2 * marginPx : 0) };
 }
 
-function arrowsOf(from: Point, to: Point): WayArrows {
+/** Width of the pill around a text. */
+const roomFor = (width: number) => width + 8 + 2 * marginPx;
+
+/** Signs of the two directions of a line on the canvas. */
+export function arrowsBetween(from: Point, to: Point): WayArrows {
   const [dx, dy] = [to.x - from.x, to.y - from.y];
   const [there, back] = Math.abs(dx) >= Math.abs(dy) ? (['→', '←'] as const) : (['↓', '↑'] as const);
   return (Math.abs(dx) >= Math.abs(dy) ? dx : dy) >= 0 ? { ab: there, ba: back } : { ab: back, ba: there };

@@ -29,6 +29,7 @@ export function LinkView({ id }: { readonly id: string }) {
   const other = b && nodes.find(b.node_id);
   const bulge = useComputed(() => drawn.bulges.value.get(id)).value;
   const spots = useComputed(() => drawn.placement.value.links.get(id)).value;
+  const mark = useComputed(() => drawn.overlay.value?.links.value.get(id)).value;
   const inGroup = useGroupOf(a?.node_id);
   const otherInGroup = useGroupOf(b?.node_id);
   const inDetail = useDetail(id);
@@ -36,11 +37,11 @@ export function LinkView({ id }: { readonly id: string }) {
   const ends = [linkEnd(one, symbolBox(one, isFlat), inGroup), linkEnd(other, symbolBox(other, isFlat), otherInGroup)] as const;
   const path = linkPath(ends, bulge);
   const hasValues = inDetail && (!spots?.value?.isShort || selected.value);
-  const badge = hasValues ? badgeOf(link, path.curve) : marksOf(link);
+  const badge = hasValues ? badgeOf(link, path.curve, mark) : marksOf(link, mark);
   const end = { link, path, symbols: [ends[0].symbol, ends[1].symbol] as const };
   return (
     <g
-      class={`link ${linkStates(link).join(' ')}${isKernel ? ' kernel' : ''}${selected.value ? ' selected' : ''}`}
+      class={`link ${mark ? `look-${mark.look}` : linkStates(link).join(' ')}${isKernel ? ' kernel' : ''}${selected.value ? ' selected' : ''}`}
       data-id={id}
       data-kind="link"
     >
@@ -50,7 +51,7 @@ export function LinkView({ id }: { readonly id: string }) {
         names={[one.name, other.name]}
       />
       <path class="hit" d={path.d} />
-      <path class="line" d={path.d} style={lineStyle(link)} />
+      <path class="line" d={path.d} style={mark ? {} : lineStyle(link)} />
       <LinkFlow id={id} path={path} />
       {inDetail && <EndView {...end} node={one} end={0} spot={spots?.ports[0]} selected={label === 0} />}
       {inDetail && <EndView {...end} node={other} end={1} spot={spots?.ports[1]} selected={label === 1} />}

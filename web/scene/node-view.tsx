@@ -4,7 +4,9 @@ import type { Node } from '../../src/schema/node.ts';
 import { problemIn } from '../../src/schema/problem-marks.ts';
 import type { Box } from '../geometry/geometry.ts';
 import { nameAbove, namePlace } from '../geometry/label-spots.ts';
+import { textWidth } from '../geometry/text-width.ts';
 import { useApp, useProject } from '../state/app.ts';
+import type { OverlayMark } from '../state/overlay.ts';
 import { texts } from '../texts.ts';
 import { SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { isDetailed, labelledBoxes } from './detail.ts';
@@ -13,7 +15,7 @@ import { givenNamePlace, nameText } from './node-name.ts';
 
 export function NodeView({ id }: { readonly id: string }) {
   const { server, viewport } = useApp();
-  const { nodes, selection, work, groups } = useProject();
+  const { nodes, selection, work, groups, drawn } = useProject();
   const isHidden = useComputed(() => groups.hidden.value.has(id)).value;
   const selected = useComputed(() => selection.ids.value.has(id));
   const labelSelected = useComputed(() => selection.labelOf(id) !== undefined);
@@ -23,6 +25,7 @@ export function NodeView({ id }: { readonly id: string }) {
     const node = nodes.signalOf(id)?.value;
     return isDetailed(viewport, () => (node ? labelledBoxes(node, node.label) : []));
   }).value;
+  const mark = useComputed(() => drawn.overlay.value?.nodes.value.get(id)).value;
   const isFlat = useFlatSymbols();
   const node = nodes.signalOf(id)?.value;
   if (!node || isHidden) return null;
@@ -49,7 +52,24 @@ export function NodeView({ id }: { readonly id: string }) {
           transform={`translate(${box.x + box.width - 6} ${box.y + box.height - 8})`}
         />
       )}
+      {inDetail && mark && <NodeTag mark={mark} symbol={box} />}
       {inDetail && <NodeLabel node={node} symbol={box} selected={labelSelected.value} />}
+    </g>
+  );
+}
+
+const tagPx = { height: 14, font: 9.5 } as const;
+
+/** A mark of an overlay, on the lower edge of the symbol. */
+function NodeTag({ mark: { text, look }, symbol }: { readonly mark: OverlayMark; readonly symbol: Box }) {
+  const width = textWidth(text, tagPx.font) + 12;
+  const [x, y] = [symbol.x + symbol.width / 2, symbol.y + symbol.height - 7];
+  return (
+    <g class={`tag look-${look}`}>
+      <rect x={x - width / 2} y={y - tagPx.height / 2} width={width} height={tagPx.height} rx={tagPx.height / 2} />
+      <text x={x} y={y + tagPx.font * 0.36} text-anchor="middle">
+        {text}
+      </text>
     </g>
   );
 }

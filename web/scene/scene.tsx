@@ -61,9 +61,10 @@ export function Scene() {
     svg.current?.classList.toggle('far', app.viewport.detail.value === 'far');
   });
   const Ghosts = app.tools.ghosts.value;
+  const overlay = project.drawn.overlay.value;
   return (
     <div
-      class={`scene tool-${app.tools.tool.value.name}${project.project.value?.show_interface_labels ? '' : ' without-port-names'}`}
+      class={`scene tool-${app.tools.tool.value.name}${project.project.value?.show_interface_labels ? '' : ' without-port-names'}${overlay ? ` overlaid overlay-${overlay.name}` : ''}`}
     >
       <svg ref={svg} class="canvas" role="application" aria-label={texts.canvas}>
         <Grid />
@@ -78,6 +79,7 @@ export function Scene() {
           <WireHandle />
         </g>
       </svg>
+      {overlay && <overlay.Legend />}
       <TextEditor />
       <RenameEditor />
     </div>

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { type Placement, placeLabels } from '../geometry/label-places.ts';
 import { nearScale } from '../geometry/viewport.ts';
 import { useApp } from '../state/app.ts';
+import { keptMarks } from '../state/overlay.ts';
 import type { ProjectState } from '../state/project.ts';
 import { labelScene } from './label-scene.ts';
 import { nameSizePx } from './name-size.ts';
@@ -26,6 +27,7 @@ export function usePlacement(project: ProjectState): void {
         picture: pictures.of(svg),
       })),
       bulges: drawn.bulges.value,
+      marks: drawn.overlay.value?.links.value,
       hidden: groups.hidden.value,
       isFlat: symbolSet.value === 'flat',
       namePx: viewport.complete.value ? nameSizePx(1) : nameSizePx(Math.max(nearScale, viewport.drawn.value.scale)),
@@ -40,14 +42,5 @@ export function usePlacement(project: ProjectState): void {
 
 /** Spots that did not change stay the same objects, so that only moved labels are rendered. */
 function withKept(now: Placement, before: Placement): Placement {
-  return { names: keptIn(now.names, before.names), links: keptIn(now.links, before.links) };
-}
-
-function keptIn<T extends object>(now: ReadonlyMap<string, T>, before: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
-  return new Map(
-    [...now].map(([id, spot]) => {
-      const old = before.get(id);
-      return [id, old && JSON.stringify(old) === JSON.stringify(spot) ? old : spot];
-    }),
-  );
+  return { names: keptMarks(now.names, before.names), links: keptMarks(now.links, before.links) };
 }

@@ -4,14 +4,23 @@ import type { Link } from '../../src/schema/link.ts';
 import type { Placement } from '../geometry/label-places.ts';
 import type { CollapsedGroup } from './groups.ts';
 import { linkBulges } from './link-bulges.ts';
+import type { CanvasOverlay } from './overlay.ts';
 
 export class DrawnPlaces {
   /** Spots of labels. Replaced, never changed; spots that stay are the same objects. */
   readonly placement = signal<Placement>({ names: new Map(), links: new Map() });
+  /** Marks of one property, for views that draw links or nodes. */
+  readonly overlay = signal<CanvasOverlay | undefined>(undefined);
   /** Bends of links by their ids, in pixels. */
   readonly bulges: ReadonlySignal<ReadonlyMap<string, number>>;
 
   constructor(links: () => readonly Link[], hidden: () => ReadonlyMap<string, CollapsedGroup>) {
     this.bulges = computed(() => linkBulges(links(), hidden()));
+  }
+
+  /** Shows an overlay in place of the one before; undefined: none. */
+  show(overlay: CanvasOverlay | undefined): void {
+    this.overlay.peek()?.stop();
+    this.overlay.value = overlay;
   }
 }

@@ -117,6 +117,7 @@ export class ProjectState {
   }
 
   close(): void {
+    this.drawn.show(undefined);
     this.presence.close();
     this.live.close();
   }

@@ -43,6 +43,13 @@ export const actions = {
   minimap: 'Minimap, in projects of 20 nodes or more',
   palette: 'Add nodes',
   inspector: 'Details',
+  overlay: {
+    impairment: 'Overlay: impairments',
+    rate: 'Overlay: rates',
+    loss: 'Overlay: lost frames',
+    segments: 'Overlay: subnets and VLANs',
+    state: 'Overlay: state of nodes and links',
+  },
   labText: 'The lab as text (YAML)',
   snapshots: 'Snapshots',
   freeze: 'Freeze the lab',
