@@ -1,20 +1,31 @@
-/** Finds what lies near a box without a look at everything: items are filed by the cells of a grid that they touch. */
+/**
+ * Finds what lies near a box without a look at everything: items are filed by the cells of a grid that they touch. Those that touch very
+ * many, as a lab may have nodes anywhere, are near everything.
+ */
 import { crosses } from './curve.ts';
 import { type Box, boxBetween, type Point } from './geometry.ts';
 
 const cellPx = 80;
 /** Cells on a side of the plane; a scene is smaller. */
 const span = 2 ** 20;
+/** Most cells of an item. */
+const mostCells = 2_000;
 
 export class NearGrid<T extends object> {
   readonly #cells = new Map<number, T[]>();
+  readonly #everywhere: T[] = [];
 
   addBox(item: T, box: Box): void {
-    eachCell(box, (key) => this.#add(key, item));
+    if (isLarge(box)) this.#everywhere.push(item);
+    else eachCell(box, (key) => this.#add(key, item));
   }
 
   addLine(item: T, from: Point, to: Point): void {
     const count = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / cellPx));
+    if (count > mostCells) {
+      this.#everywhere.push(item);
+      return;
+    }
     const at = (part: number) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
     for (let place = 0; place < count; place += 1) {
       const [one, other] = [at(place / count), at((place + 1) / count)];
@@ -26,18 +37,18 @@ export class NearGrid<T extends object> {
 
   /** Removes a box that was added. */
   removeBox(item: T, box: Box): void {
-    eachCell(box, (key) => {
-      const cell = this.#cells.get(key);
-      const place = cell?.indexOf(item) ?? -1;
-      if (place >= 0) cell?.splice(place, 1);
-    });
+    if (isLarge(box)) remove(this.#everywhere, item);
+    else eachCell(box, (key) => remove(this.#cells.get(key) ?? [], item));
   }
 
   /** Visits items in the cells that a box touches; one in several cells is visited more than once. */
   visit(box: Box, visit: (item: T) => void): void {
-    eachCell(box, (key) => {
-      for (const item of this.#cells.get(key) ?? []) visit(item);
-    });
+    for (const item of this.#everywhere) visit(item);
+    if (isLarge(box)) for (const cell of this.#cells.values()) for (const item of cell) visit(item);
+    else
+      eachCell(box, (key) => {
+        for (const item of this.#cells.get(key) ?? []) visit(item);
+      });
   }
 
   #add(key: number, item: T): void {
@@ -45,6 +56,13 @@ export class NearGrid<T extends object> {
     if (!cell) this.#cells.set(key, [item]);
     else if (cell.at(-1) !== item) cell.push(item);
   }
+}
+
+const isLarge = ({ width, height }: Box) => (width / cellPx + 1) * (height / cellPx + 1) > mostCells;
+
+function remove<T>(items: T[], item: T): void {
+  const place = items.indexOf(item);
+  if (place >= 0) items.splice(place, 1);
 }
 
 function cellOf(key: number): Box {
