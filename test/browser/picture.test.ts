@@ -163,5 +163,43 @@ describe('labels', () => {
     await page.locator('.node text.label[x="70"][y="52"][text-anchor="start"]').waitFor();
   });
 
+  it('and links avoid a node that is put on their line, when it is let go', async () => {
+    const line = page.locator('.link .line').first();
+    const straight = (await line.getAttribute('d')) ?? '';
+    assert.match(straight, /^M[^Q]*L/);
+    const [one, other] = await client.get<{ node_id: string; x: number; y: number }[]>(`${labelled.path}/nodes`);
+    const [x, y] = [((one?.x ?? 0) + (other?.x ?? 0)) / 2, ((one?.y ?? 0) + (other?.y ?? 0)) / 2];
+    const { node_id } = await createNode(client, labelled, 'vpcs', { name: 'Between', x: Math.round(x), y: Math.round(y) });
+    await waitFor(async () => /Q/.test((await line.getAttribute('d')) ?? ''), { what: 'a link around the node' });
+    assert.deepEqual(await overlapsOn(labelled), []);
+    await picture(page, 'labels-around');
+    await client.delete(`${labelled.path}/nodes/${node_id}`);
+    await waitFor(async () => (await line.getAttribute('d')) === straight, { what: 'the straight link' });
+  });
+
+  it('give way to glyphs of few strokes, down to tiles of 12 pixels', async () => {
+    await toCanvas(page);
+    const tile = () => page.locator('.node .ground').first().boundingBox();
+    const seen: string[] = [];
+    for (let press = 0; press < 14; press += 1) {
+      await page.keyboard.press('-');
+      const { width = 0 } = (await tile()) ?? {};
+      const [full, small] = [
+        await page.locator('.canvas .glyph:not(.small)').count(),
+        await page.locator('.canvas .glyph.small').count(),
+      ];
+      const form = full > 0 ? 'full' : small > 0 ? 'small' : 'none';
+      if (seen.at(-1) !== form) seen.push(form);
+      if (form === 'none') assert.ok(width < 12, `${width}`);
+      if (form === 'small') {
+        await picture(page, `glyphs-${Math.round(width)}`);
+        const stroke = 2.8 * 1.5 * (width / 44);
+        assert.ok(stroke >= 1, `strokes of ${stroke} pixels`);
+      }
+    }
+    assert.deepEqual(seen, ['full', 'small', 'none']);
+    await page.keyboard.press('f');
+  });
+
   it('cause no error in the page', () => assert.deepEqual(problems, []));
 });

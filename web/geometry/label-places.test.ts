@@ -1,36 +1,15 @@
 /** Labels are placed without overlaps in all samples and in generated labs; what users placed is avoided. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Lab } from '../../lab/file/lab.ts';
-import { filesOf } from '../../lab/file/lab-files.ts';
-import { loadLab } from '../../lab/file/load-lab.ts';
-import { layOut } from '../../lab/layout.ts';
-import { type LayoutName, layout } from '../scene/layout/layouts.ts';
+import { type Drawn, drawnSamples, generatedLabs, sized, symbolPx } from '../../test/support/drawn-labs.ts';
 import { linkBulges } from '../state/link-bulges.ts';
-import { impairedText } from '../texts/impaired.ts';
 import { crosses, curveBetween, pointsOf } from './curve.ts';
+import { detours } from './detours.ts';
 import { type Box, centreOf, overlaps, type Point } from './geometry.ts';
 import { type LabelledLink, type LabelScene, type Placement, placeLabels } from './label-places.ts';
 import { markWidth, namePlace, portPlace, textBox, valueBox, valuePlace } from './label-spots.ts';
-import { textWidth } from './text-width.ts';
 
-const arrows = { ab: '→', ba: '←' };
-const root = join(import.meta.dirname, '../..');
-const symbolPx = 48;
 const [namePx, portPx] = [12, 10.5];
-
-interface Drawn {
-  /** Places of names that a user chose: the top, relative to the node. */
-  readonly given?: ReadonlyMap<string, number>;
-  readonly texts?: readonly Box[];
-  readonly names: readonly (readonly [name: string, at: Point])[];
-  readonly links: readonly (readonly [one: string, other: string, value?: string])[];
-}
-
-const sized = (text: string, size: number) => ({ width: textWidth(text, size), size });
 
 function sceneOf({ names, links, given = new Map(), texts = [] }: Drawn): LabelScene {
   const symbols = new Map(names.map(([name, { x, y }]) => [name, { x, y, width: symbolPx, height: symbolPx }]));
@@ -38,6 +17,11 @@ function sceneOf({ names, links, given = new Map(), texts = [] }: Drawn): LabelS
     links.map(([one, other], place) => ({ link_id: String(place), nodes: [{ node_id: one }, { node_id: other }] })) as never,
     new Map(),
   );
+  const bundled = links.map(([one, other], place) => {
+    const id = String(place);
+    return { id, nodes: [one, other] as const, bulge: bulges.get(id) ?? 0 };
+  });
+  const bends = detours(symbols, bundled);
   const ports = new Map<string, number>();
   const nextPort = (name: string) => {
     const number = ports.get(name) ?? 0;
@@ -52,14 +36,14 @@ function sceneOf({ names, links, given = new Map(), texts = [] }: Drawn): LabelS
     })),
     links: links.map(([one, other, value = ''], place): LabelledLink => {
       const ends = [symbols.get(one) as Box, symbols.get(other) as Box] as const;
-      const bulge = bulges.get(String(place)) ?? 0;
+      const bulge = (bulges.get(String(place)) ?? 0) + (bends.get(String(place)) ?? 0);
       return {
         id: String(place),
         nodes: [one, other],
         curve: curveBetween(centreOf(ends[0]), centreOf(ends[1]), one < other ? bulge : -bulge),
         symbols: ends,
         ports: [nextPort(one), nextPort(other)],
-        valueWidth: value === '' ? 0 : textWidth(value, portPx) + 16,
+        valueWidth: value === '' ? 0 : sized(value, portPx).width + 16,
       };
     }),
     fixed: [
@@ -130,76 +114,18 @@ function crowdedIn({ links }: Placement): readonly [ports: number, values: numbe
   return [ports.length, spots.filter(({ value }) => value?.isShort).length];
 }
 
-const loaded = (text: string, file = 'lab.yaml') => loadLab({ text, file, files: filesOf({}) });
-
-function drawnLab(lab: Lab): Drawn {
-  const points = layOut(lab, []);
-  const at = ({ name, fields: { x, y } }: Lab['nodes'][number]): Point =>
-    typeof x === 'number' && typeof y === 'number' ? { x, y } : (points.get(name) ?? assert.fail(`${name} has no place`));
-  return {
-    given: new Map(lab.nodes.flatMap(({ name, label }) => (typeof label?.y === 'number' ? [[name, label.y]] : []))),
-    texts: lab.drawings.flatMap(({ svg, x, y }) => {
-      const [, size = '10', text = ''] = /font-size="([\d.]+)"[^>]*>([^<]+)</.exec(svg) ?? [];
-      const px = Number(size) * (4 / 3);
-      return text === '' ? [] : [textBox({ x, y: y + px, anchor: 'start' }, sized(text, px))];
-    }),
-    names: lab.nodes.map((node) => [node.name, at(node)]),
-    links: lab.links.map(({ ends: [one, other], filters }) => [one.node, other.node, impairedText(filters, arrows)]),
-  };
-}
-
-/** A tree: switches with PCs; every fifth link is impaired. */
-function tree(count: number, branches: number): readonly (readonly [string, string, string])[] {
-  return Array.from({ length: count - 1 }, (_, place) => {
-    const parent = Math.floor(place / branches);
-    return [`node-${parent}`, `node-${place + 1}`, place % 5 === 0 ? '100 ms · 1 %' : ''] as const;
-  });
-}
-
-/** A tree with links across: every third node is linked to another one as well. */
-function mesh(count: number): readonly (readonly [string, string, string])[] {
-  const across = Array.from({ length: Math.floor(count / 3) }, (_, place) => {
-    const from = place * 3 + 1;
-    return [`node-${from}`, `node-${(from + 2 + (place % 5)) % count}`, place % 4 === 0 ? '20 ms' : ''] as const;
-  });
-  return [...tree(count, 3), ...across.filter(([one, other]) => one !== other)];
-}
-
-function drawnBy(name: LayoutName, count: number, links: Drawn['links']): Drawn {
-  const ids = Array.from({ length: count }, (_, place) => `node-${place}`);
-  const nodes = ids.map((id, place) => ({ id, width: 60, height: 60, tier: place < count / 10 ? 1 : place < count / 3 ? 2 : 3 }));
-  const places = layout({ name, nodes, links: links.map(([one, other]) => [one, other] as const) });
-  const at = (id: string): Point => {
-    const { x, y } = places.get(id) ?? assert.fail(`${id} has no place`);
-    return { x: Math.round(x - symbolPx / 2), y: Math.round(y - symbolPx / 2) };
-  };
-  return { names: ids.map((id) => [id, at(id)]), links };
-}
-
-const samples = ['labs', 'web/dialogs/samples'].flatMap((folder) =>
-  readdirSync(join(root, folder))
-    .filter((file) => file.endsWith('.yaml'))
-    .map((file) => join(folder, file)),
-);
-const generated: readonly (readonly [string, Drawn])[] = [20, 60, 300].flatMap((count) => [
-  [`a tree of ${count} nodes in layers`, drawnBy('layered', count, tree(count, 4))],
-  [`a mesh of ${count} nodes in layers`, drawnBy('layered', count, mesh(count))],
-  [`a tree of ${count} nodes by forces`, drawnBy('force', count, tree(count, 4))],
-  [`a mesh of ${count} nodes by forces`, drawnBy('force', count, mesh(count))],
-  [`a tree of ${count} nodes by roles`, drawnBy('tree', count, tree(count, 4))],
-  [`a ring of ${count} nodes`, drawnBy('ring', count, tree(count, 1))],
-]);
+const samples = await drawnSamples();
 
 describe('labels', () => {
-  for (const file of samples)
-    it(`touch nothing in ${basename(file)}`, async () => {
-      const scene = sceneOf(drawnLab(await loaded(await readFile(join(root, file), 'utf8'), file)));
+  for (const [file, drawn] of samples)
+    it(`touch nothing in ${file}`, () => {
+      const scene = sceneOf(drawn);
       const placement = placeLabels(scene);
       assert.deepEqual(overlapsIn(scene, placement), []);
       assert.deepEqual(crowdedIn(placement), [0, 0]);
     });
 
-  for (const [what, drawn] of generated)
+  for (const [what, drawn] of generatedLabs)
     it(`touch nothing in ${what}`, (test) => {
       const scene = sceneOf(drawn);
       const began = performance.now();

@@ -84,7 +84,7 @@ export function nameSpots(symbol: Pick<Box, 'width' | 'height'>, { size }: TextS
       { x: left - 28, y: Math.round(y), anchor: 'end' },
     ]),
     ...[...lines(above - Math.round(size * 2.4)), ...lines(below + Math.round(size * 2.4))],
-    ...[52, 76, 100].flatMap((distance) => ringAround(symbol, distance, size)),
+    ...[52, 76, 100, 128].flatMap((distance) => ringAround(symbol, distance, size)),
   ];
 }
 

@@ -21,18 +21,15 @@ export class NearGrid<T extends object> {
   }
 
   addLine(item: T, from: Point, to: Point): void {
-    const count = Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / cellPx));
-    if (count > mostCells) {
+    if (partsOf(from, to) > mostCells) {
       this.#everywhere.push(item);
       return;
     }
-    const at = (part: number) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
-    for (let place = 0; place < count; place += 1) {
-      const [one, other] = [at(place / count), at((place + 1) / count)];
+    eachPart(from, to, (one, other) =>
       eachCell(boxBetween(one, other), (key) => {
         if (crosses(cellOf(key), one, other)) this.#add(key, item);
-      });
-    }
+      }),
+    );
   }
 
   /** Removes a box that was added. */
@@ -51,6 +48,16 @@ export class NearGrid<T extends object> {
       });
   }
 
+  /** Whether an item in the cells along a line is wanted. A line of very many cells is no way to look: it finds nothing. */
+  someOnLine(from: Point, to: Point, isWanted: (item: T) => boolean): boolean {
+    let found = false;
+    if (partsOf(from, to) > mostCells) return false;
+    eachPart(from, to, (one, other) => {
+      if (!found) this.visit(boxBetween(one, other), (item) => (found ||= isWanted(item)));
+    });
+    return found;
+  }
+
   #add(key: number, item: T): void {
     const cell = this.#cells.get(key);
     if (!cell) this.#cells.set(key, [item]);
@@ -63,6 +70,15 @@ const isLarge = ({ width, height }: Box) => (width / cellPx + 1) * (height / cel
 function remove<T>(items: T[], item: T): void {
   const place = items.indexOf(item);
   if (place >= 0) items.splice(place, 1);
+}
+
+/** Number of parts of a line that are no longer than a cell. */
+const partsOf = (from: Point, to: Point) => Math.max(1, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y) / cellPx));
+
+function eachPart(from: Point, to: Point, visit: (one: Point, other: Point) => void): void {
+  const count = partsOf(from, to);
+  const at = (part: number) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part });
+  for (let place = 0; place < count; place += 1) visit(at(place / count), at((place + 1) / count));
 }
 
 function cellOf(key: number): Box {

@@ -1,6 +1,7 @@
 /** The labels of the canvas and all that they must not touch, read from the project. */
 import type { Link } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
+import type { DetourLink } from '../geometry/detours.ts';
 import { type Box, toScene } from '../geometry/geometry.ts';
 import type { LabelledLink, LabelledNode, LabelScene } from '../geometry/label-places.ts';
 import { textBox } from '../geometry/label-spots.ts';
@@ -49,6 +50,28 @@ export function labelScene(project: DrawnProject): LabelScene {
     links: linksOf(project),
     fixed: [...shown.flatMap((node) => givenName(node, project.namePx)), ...givenEnds(project), ...drawnTexts(project)],
   };
+}
+
+/** Nodes that links go around, and the links. */
+export function detourScene(project: Pick<DrawnProject, 'nodes' | 'links' | 'hidden' | 'isFlat'> & Bundles): DetourScene {
+  const { nodes, links, hidden, isFlat, bundles } = project;
+  const shown = nodes.filter(({ node_id }) => !hidden.has(node_id)).map((node) => [node.node_id, boxOf(node, isFlat)] as const);
+  const idOf = (id: string) => hidden.get(id)?.id ?? id;
+  return {
+    nodes: new Map([...shown, ...Array.from(hidden.values(), ({ id, box }) => [id, box] as const)]),
+    links: links.flatMap(({ link_id: id, nodes: [one, other] }): DetourLink[] =>
+      one && other ? [{ id, nodes: [idOf(one.node_id), idOf(other.node_id)], bulge: bundles.get(id) ?? 0 }] : [],
+    ),
+  };
+}
+
+interface Bundles {
+  readonly bundles: ReadonlyMap<string, number>;
+}
+
+interface DetourScene {
+  readonly nodes: ReadonlyMap<string, Box>;
+  readonly links: readonly DetourLink[];
 }
 
 function nodeOf(node: Node, { isFlat, namePx }: DrawnProject): LabelledNode {

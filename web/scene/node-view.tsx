@@ -8,7 +8,7 @@ import { textWidth } from '../geometry/text-width.ts';
 import { useApp, useProject } from '../state/app.ts';
 import type { OverlayMark } from '../state/overlay.ts';
 import { texts } from '../texts.ts';
-import { SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
+import { farGlyph, SceneSymbol, symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
 import { isDetailed, labelledBoxes } from './detail.ts';
 import { labelLook } from './label.ts';
 import { givenNamePlace, nameText } from './node-name.ts';
@@ -24,8 +24,11 @@ export function NodeView({ id }: { readonly id: string }) {
   const inDetail = useComputed(() => {
     const node = nodes.signalOf(id)?.value;
     return isDetailed(viewport, () => (node ? labelledBoxes(node, node.label) : []));
-  }).value;
+  });
   const mark = useComputed(() => drawn.overlay.value?.nodes.value.get(id)).value;
+  const glyph = useComputed(() =>
+    inDetail.value ? 'full' : viewport.detail.value === 'far' ? farGlyph(viewport.drawn.value.scale) : 'none',
+  ).value;
   const isFlat = useFlatSymbols();
   const node = nodes.signalOf(id)?.value;
   if (!node || isHidden) return null;
@@ -43,17 +46,17 @@ export function NodeView({ id }: { readonly id: string }) {
     >
       {selected.value && <rect class="halo" x={box.x - 6} y={box.y - 6} width={box.width + 12} height={box.height + 12} rx={12} />}
       <rect class="plate" x={box.x - 4} y={box.y - 4} width={box.width + 8} height={box.height + 8} rx={8} />
-      <SceneSymbol node={isFlat ? { ...node, symbol: server.symbolOf(node) } : node} hasGlyph={inDetail} />
-      <Status node={node} box={box} failure={problem} isBusy={busy.value !== undefined} inDetail={inDetail} />
-      {locked && inDetail && (
+      <SceneSymbol node={isFlat ? { ...node, symbol: server.symbolOf(node) } : node} glyph={glyph} />
+      <Status node={node} box={box} failure={problem} isBusy={busy.value !== undefined} inDetail={inDetail.value} />
+      {locked && inDetail.value && (
         <path
           class="lock"
           d="M-1 6v-2a3 3 0 0 1 6 0v2h1v6h-8v-6z"
           transform={`translate(${box.x + box.width - 6} ${box.y + box.height - 8})`}
         />
       )}
-      {inDetail && mark && <NodeTag mark={mark} symbol={box} />}
-      {inDetail && <NodeLabel node={node} symbol={box} selected={labelSelected.value} />}
+      {inDetail.value && mark && <NodeTag mark={mark} symbol={box} />}
+      {inDetail.value && <NodeLabel node={node} symbol={box} selected={labelSelected.value} />}
     </g>
   );
 }

@@ -1,17 +1,34 @@
-/** Keeps the places of labels up to date: they stay while something is dragged, and are chosen anew when it is let go. */
+/** Keeps the bends of links and the places of labels up to date: they stay while something is dragged, and are chosen anew when it is let go. */
 import { useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { detours } from '../geometry/detours.ts';
 import { type Placement, placeLabels } from '../geometry/label-places.ts';
 import { nearScale } from '../geometry/viewport.ts';
 import { useApp } from '../state/app.ts';
 import { keptMarks } from '../state/overlay.ts';
 import type { ProjectState } from '../state/project.ts';
-import { labelScene } from './label-scene.ts';
+import { detourScene, labelScene } from './label-scene.ts';
 import { nameSizePx } from './name-size.ts';
 
 export function usePlacement(project: ProjectState): void {
   const { viewport, tools, symbolSet } = useApp();
-  const last = useRef('');
+  const last = useRef({ labels: '', lines: '' });
+  useSignalEffect(() => {
+    if (tools.pressing.value) return;
+    const { nodes, links, groups, drawn } = project;
+    const lines = detourScene({
+      nodes: nodes.all.value,
+      links: links.all.value,
+      hidden: groups.hidden.value,
+      bundles: drawn.bundles.value,
+      isFlat: symbolSet.value === 'flat',
+    });
+    const now = JSON.stringify([...lines.nodes, lines.links]);
+    if (now === last.current.lines) return;
+    last.current.lines = now;
+    const found = detours(lines.nodes, lines.links);
+    if (found.size > 0 || drawn.detours.peek().size > 0) drawn.detours.value = found;
+  });
   useSignalEffect(() => {
     // Spots are relative to what they name: a drag moves labels without a new choice.
     if (tools.pressing.value) return;
@@ -34,8 +51,8 @@ export function usePlacement(project: ProjectState): void {
       hasPortNames: project.project.value?.show_interface_labels ?? false,
     });
     const now = JSON.stringify(scene);
-    if (now === last.current) return;
-    last.current = now;
+    if (now === last.current.labels) return;
+    last.current.labels = now;
     drawn.placement.value = withKept(placeLabels(scene), drawn.placement.peek());
   });
 }

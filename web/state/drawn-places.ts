@@ -11,11 +11,20 @@ export class DrawnPlaces {
   readonly placement = signal<Placement>({ names: new Map(), links: new Map() });
   /** Marks of one property, for views that draw links or nodes. */
   readonly overlay = signal<CanvasOverlay | undefined>(undefined);
-  /** Bends of links by their ids, in pixels. */
+  /** All bends of links by their ids, in pixels, as seen from the end with the smaller id. */
   readonly bulges: ReadonlySignal<ReadonlyMap<string, number>>;
+  /** Bends that keep links apart from others between the same nodes. */
+  readonly bundles: ReadonlySignal<ReadonlyMap<string, number>>;
+  /** Further bends, around foreign nodes. */
+  readonly detours = signal<ReadonlyMap<string, number>>(new Map());
 
   constructor(links: () => readonly Link[], hidden: () => ReadonlyMap<string, CollapsedGroup>) {
-    this.bulges = computed(() => linkBulges(links(), hidden()));
+    this.bundles = computed(() => linkBulges(links(), hidden()));
+    this.bulges = computed(() => {
+      const bulges = new Map(this.bundles.value);
+      for (const [id, bend] of this.detours.value) bulges.set(id, (bulges.get(id) ?? 0) + bend);
+      return bulges;
+    });
   }
 
   /** Shows an overlay in place of the one before; undefined: none. */

@@ -8,6 +8,16 @@ export const symbolAddress = (symbol: string) => `/v2/symbols/${symbol.split('/'
 /** All drawn symbols have this size on the canvas, whatever the size of the picture that they replace. Scene pixels. */
 const tilePx = 48;
 
+/** Glyph of a tile: in all strokes, in a few that are readable at small sizes, or none. */
+export type GlyphForm = 'full' | 'small' | 'none';
+
+/** Sizes of a tile on the screen from which its glyphs are readable. Pixels. */
+const fullGlyphFromPx = 20;
+const smallGlyphFromPx = 12;
+
+/** The glyph that is readable in all of a scene at a scale where names are hidden. */
+export const farGlyph = (scale: number): GlyphForm => (scale * tilePx >= smallGlyphFromPx ? 'small' : 'none');
+
 interface Placed {
   readonly symbol: string;
   readonly width: number;
@@ -33,20 +43,20 @@ export function DeviceSymbol({ symbol, size = 32 }: { readonly symbol: string; r
     );
   return (
     <svg class={`device-symbol tile ${shape.role}`} width={size} height={size} viewBox="0 0 48 48" aria-hidden="true">
-      <Tile shape={shape} x={0} y={0} hasGlyph={true} />
+      <Tile shape={shape} x={0} y={0} glyph={size < fullGlyphFromPx ? 'small' : 'full'} />
     </svg>
   );
 }
 
 /** Symbol on the canvas. */
-export function SceneSymbol({ node, hasGlyph }: { readonly node: Placed; readonly hasGlyph: boolean }) {
+export function SceneSymbol({ node, glyph }: { readonly node: Placed; readonly glyph: GlyphForm }) {
   const isFlat = useFlatSymbols();
   const shape = isFlat ? shapeOf(node.symbol) : undefined;
   if (!shape) return <image class="symbol" href={symbolAddress(node.symbol)} width={node.width} height={node.height} />;
   const { x, y } = symbolBox(node, isFlat);
   return (
     <g class={`symbol tile ${shape.role}`}>
-      <Tile shape={shape} x={x} y={y} hasGlyph={hasGlyph} />
+      <Tile shape={shape} x={x} y={y} glyph={glyph} />
     </g>
   );
 }
@@ -55,15 +65,16 @@ interface TileProps {
   readonly shape: SymbolShape;
   readonly x: number;
   readonly y: number;
-  /** The glyph is drawn; at a small scale it would be too small. */
-  readonly hasGlyph: boolean;
+  readonly glyph: GlyphForm;
 }
 
-function Tile({ shape: { round, glyph }, x, y, hasGlyph }: TileProps) {
+function Tile({ shape, x, y, glyph }: TileProps) {
+  const { round } = shape;
   return (
     <>
       <rect class="ground" x={x + 2} y={y + 2} width={44} height={44} rx={round ? 22 : 11} />
-      {hasGlyph && <path class="glyph" d={glyph} transform={`translate(${x + 12} ${y + 12})`} />}
+      {glyph === 'full' && <path class="glyph" d={shape.glyph} transform={`translate(${x + 12} ${y + 12})`} />}
+      {glyph === 'small' && <path class="glyph small" d={shape.small} transform={`translate(${x + 6} ${y + 6}) scale(1.5)`} />}
     </>
   );
 }
