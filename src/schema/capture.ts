@@ -77,6 +77,7 @@ export const CaptureFile = Type.Object(
     name: Type.String({ description: 'Without a folder' }),
     size: nullable(Type.Integer({ description: 'In bytes; null when only a remote compute has the file' })),
     modified: nullable(Type.String({ description: 'ISO 8601, UTC' })),
+    started: nullable(Type.String({ description: 'Time of its first frame, ISO 8601, UTC; null when it has none' })),
     link_id: nullable(Type.String({ description: 'The link that shows it as its capture' })),
     capturing: Type.Boolean({ description: 'Whether the capture is being written' }),
   },

@@ -1,5 +1,5 @@
 /** A project as a small picture. Not part of GNS3's API. */
-import { named } from './common.ts';
+import { named, Uuid } from './common.ts';
 import { type Static, Type } from './type.ts';
 
 /** Most points and lines; a small picture cannot show more. */
@@ -23,3 +23,21 @@ export const ProjectOutline = Type.Object(
   named('ProjectOutline'),
 );
 export type ProjectOutline = Static<typeof ProjectOutline>;
+
+/** Most nodes and links of a snapshot's outline. */
+export const snapshotOutlineLimit = { nodes: 2_000, links: 4_000 } as const;
+
+export const SnapshotOutline = Type.Object(
+  {
+    nodes: Type.Array(Type.Object({ node_id: Uuid, name: Type.String(), x: Type.Number(), y: Type.Number() }), {
+      maxItems: snapshotOutlineLimit.nodes,
+      description: 'Nodes with the places of their top left corners',
+    }),
+    links: Type.Array(Type.Object({ link_id: Uuid, ends: Type.Array(Uuid, { description: 'Ids of its nodes' }) }), {
+      maxItems: snapshotOutlineLimit.links,
+    }),
+    complete: Type.Boolean({ description: 'False: the snapshot has more nodes or links' }),
+  },
+  named('SnapshotOutline'),
+);
+export type SnapshotOutline = Static<typeof SnapshotOutline>;

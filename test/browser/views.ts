@@ -101,6 +101,17 @@ const ofCanvas: readonly View[] = [
       await button(page, 'Close the text');
     },
   },
+  {
+    name: 'time-line',
+    show: async (page) => {
+      await page.locator('svg.canvas').focus();
+      await press(page, 'h');
+      await page.locator('.mark.snapshot').first().hover();
+      await page.locator('.mark-card').waitFor();
+    },
+    part: '.time-line',
+    leave: (page) => press(page, 'h'),
+  },
   { name: 'node', show: (page) => select(page, 'PC1'), part: '.inspector' },
   { name: 'switch', show: (page) => select(page, 'Core'), part: '.inspector' },
   { name: 'several', show: (page) => press(page, 'Control+a').then(() => heading(page, '6 nodes')) },

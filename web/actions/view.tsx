@@ -108,6 +108,25 @@ export const viewActions: readonly Action[] = [
     run: ({ app }) => app.tools.toggleLabText(),
   },
   {
+    id: 'time-line',
+    label: texts.actions.timeLine,
+    group: 'view',
+    icon: 'clock',
+    keys: ['H'],
+    places: ['canvas'],
+    enabled: inProject,
+    on: ({ app }) => app.tools.timeLineOpen.value,
+    run: ({ app: { tools } }) => {
+      const isOpen = !tools.timeLineOpen.peek();
+      tools.timeLineOpen.value = isOpen;
+      // Panels lie over it in a narrow window.
+      if (isOpen && matchMedia('(max-width: 620px)').matches) {
+        tools.paletteOpen.value = false;
+        tools.inspectorOpen.value = false;
+      }
+    },
+  },
+  {
     id: 'inspector',
     label: texts.actions.inspector,
     group: 'view',

@@ -20,15 +20,28 @@ export interface ActivityStep {
   readonly isRewind: boolean;
   /** Whether undo can revert the step. */
   readonly isUndoable: boolean;
+  /** The step was undone. */
+  readonly isGone: boolean;
   /** Nodes that it made. */
   readonly made: ReadonlySet<string>;
 }
 
+export type LoadedHistory = Pick<History, 'entries' | 'undoable'>;
+
+/**
+ * Adds the newest entries to those that are known. Undefined when all must be read again: there are others between them, or the new
+ * ones change whether older steps can be undone.
+ */
+export function joinHistory(known: LoadedHistory, newest: LoadedHistory): LoadedHistory | undefined {
+  const last = known.entries[0]?.seq ?? 0;
+  const fresh = newest.entries.filter(({ seq }) => seq > last);
+  const isJoined = fresh.length < newest.entries.length || fresh.length === 0;
+  if (!isJoined || fresh.some(({ inverts, action }) => inverts !== null || action === 'project.rewound')) return undefined;
+  return { entries: [...fresh, ...known.entries], undoable: [...new Set([...newest.undoable, ...known.undoable])] };
+}
+
 /** `nameOf`: the name of a link, which the history does not have. */
-export function activitySteps(
-  { entries, undoable }: Pick<History, 'entries' | 'undoable'>,
-  nameOf: (id: string) => string,
-): ActivityStep[] {
+export function activitySteps({ entries, undoable }: LoadedHistory, nameOf: (id: string) => string): ActivityStep[] {
   const groups: HistoryEntry[][] = [];
   for (const entry of entries) {
     const group = groups.at(-1);
@@ -42,6 +55,7 @@ export function activitySteps(
     if (!first) return [];
     const { seq, step, at, by, inverts } = first;
     const own = wordsOf(group, nameOf);
+    const isUndoable = step !== null && known.has(step);
     return [
       {
         ...{ seq, step, at },
@@ -50,7 +64,8 @@ export function activitySteps(
         details: detailsOf(group, nameOf),
         isRevert: inverts !== null,
         isRewind: first.action === 'project.rewound',
-        isUndoable: step !== null && known.has(step),
+        isUndoable,
+        isGone: step !== null && !isUndoable && inverts === null,
         made: new Set(group.flatMap(({ action, id }) => (action === 'node.created' ? [id] : []))),
       },
     ];

@@ -77,7 +77,7 @@ function MissingImages({ missing }: Pick<LabPlanReply, 'missing'>) {
   );
 }
 
-function LabPicture({ picture: { nodes, links } }: { readonly picture: LabPlanReply['picture'] }) {
+export function LabPicture({ picture: { nodes, links } }: { readonly picture: LabPlanReply['picture'] }) {
   if (nodes.length === 0) return null;
   const places = new Map(nodes.map((node) => [node.name, node]));
   const [xs, ys] = [nodes.map(({ x }) => x), nodes.map(({ y }) => y)];

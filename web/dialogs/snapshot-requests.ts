@@ -7,9 +7,22 @@ import { ask } from '../ui/ask.tsx';
 import { snapshotTexts } from './snapshot-texts.ts';
 
 /** `memory`: running machines are kept, too. Resolves to what to say of it. @throws ApiError */
-export async function takeSnapshot({ api }: App, path: string, name: string, memory: boolean): Promise<string> {
-  await api.post(`${path}/snapshots`, { name, ...(memory && { memory }) });
+export async function takeSnapshot(app: App, path: string, name: string, memory: boolean): Promise<string> {
+  await app.api.post(`${path}/snapshots`, { name, ...(memory && { memory }) });
+  noteChange(app, path);
   return memory ? snapshotTexts.frozen(name) : snapshotTexts.taken(name);
+}
+
+/** @throws ApiError */
+export async function deleteSnapshot(app: App, path: string, { snapshot_id }: Snapshot): Promise<void> {
+  await app.api.delete(`${path}/snapshots/${snapshot_id}`);
+  noteChange(app, path);
+}
+
+/** Has the lists of snapshots read again: of these changes the server sends no notification. */
+function noteChange({ project }: App, path: string): void {
+  const open = project.peek();
+  if (open?.path === path) open.snapshotChanges.value += 1;
 }
 
 /** Takes a snapshot without a dialog, and says so; without a name, that of the time. @throws ApiError */

@@ -67,7 +67,7 @@ export function SnapshotRow({ snapshot, bytes, isBusy, actions }: SnapshotRowPro
   );
 }
 
-function MemoryFacts({ memory: { status, bytes, paused_ms, cold } }: { readonly memory: SnapshotMemory }) {
+export function MemoryFacts({ memory: { status, bytes, paused_ms, cold } }: { readonly memory: SnapshotMemory }) {
   const words = status === 'ready' ? snapshotTexts.memoryOf(sizeText(bytes), paused_ms) : snapshotTexts.memoryStatus[status];
   return (
     <>

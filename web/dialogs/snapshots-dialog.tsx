@@ -1,16 +1,15 @@
 /** The snapshots of a project on a timeline: take, freeze, restore or rewind, fork, delete; and the schedule of checkpoints. */
 import { useSignal } from '@preact/signals';
 import type { Project } from '../../src/schema/project.ts';
-import { projectPath } from '../router.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Failure } from '../ui/failure.tsx';
 import { TextField } from '../ui/field.tsx';
 import { CheckpointSettings } from './checkpoint-settings.tsx';
 import { unusedName } from './snapshot-requests.ts';
+import { SnapshotResult } from './snapshot-result.tsx';
 import { SnapshotRow } from './snapshot-row.tsx';
 import { snapshotTexts } from './snapshot-texts.ts';
-import { type Outcome, useSnapshots } from './use-snapshots.ts';
+import { useSnapshots } from './use-snapshots.ts';
 import '../style/timeline.css';
 
 interface SnapshotsDialogProps {
@@ -56,7 +55,7 @@ export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
         change={change}
         take={() => void takeCheckpoint()}
       />
-      <Result outcome={outcome} close={close} />
+      <SnapshotResult outcome={outcome} close={close} />
       {busy && <p class="empty">{busy}</p>}
       {!busy && newestFirst.length === 0 && <p class="empty">{snapshotTexts.noSnapshots}</p>}
       <ol class="plain-list timeline" aria-label={snapshotTexts.timeline} reversed>
@@ -71,24 +70,5 @@ export function SnapshotsDialog({ project, close }: SnapshotsDialogProps) {
         ))}
       </ol>
     </Dialog>
-  );
-}
-
-interface ResultProps {
-  readonly outcome: Outcome;
-  readonly close: () => void;
-}
-
-function Result({ outcome: { failure, success, projects = [] }, close }: ResultProps) {
-  if (!success) return <Failure text={failure} />;
-  return (
-    <p class="row" role="status">
-      <span>{success}</span>
-      {projects.map(({ project_id, name }) => (
-        <a key={project_id} class="button plain" href={projectPath(project_id)} onClick={close}>
-          {snapshotTexts.openFork(name ?? '')}
-        </a>
-      ))}
-    </p>
   );
 }

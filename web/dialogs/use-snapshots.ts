@@ -8,7 +8,7 @@ import { useApp } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { ask } from '../ui/ask.tsx';
 import { useReadings } from '../ui/readings.ts';
-import { askRestore, forkSnapshot, restoredText, restoreSnapshot, takeSnapshot } from './snapshot-requests.ts';
+import { askRestore, deleteSnapshot, forkSnapshot, restoredText, restoreSnapshot, takeSnapshot } from './snapshot-requests.ts';
 import type { SnapshotActions } from './snapshot-row.tsx';
 import { snapshotTexts } from './snapshot-texts.ts';
 
@@ -45,9 +45,9 @@ export function useSnapshots(project: Project, close: () => void) {
     async keep({ snapshot_id }) {
       await run('', () => app.api.put(`${path}/${snapshot_id}`, { checkpoint: false }).then(silently));
     },
-    async remove({ name, snapshot_id }) {
-      if (await ask(app, { ...snapshotTexts.askDeleteSnapshot(name), danger: true }))
-        await run(texts.deleting, () => app.api.delete(`${path}/${snapshot_id}`).then(silently));
+    async remove(snapshot) {
+      if (await ask(app, { ...snapshotTexts.askDeleteSnapshot(snapshot.name), danger: true }))
+        await run(texts.deleting, () => deleteSnapshot(app, projectPath, snapshot).then(silently));
     },
   };
   const take = (name: string, memory: boolean) =>

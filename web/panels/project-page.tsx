@@ -22,6 +22,7 @@ import { projectCommands } from './project-commands.ts';
 import { TopBar } from './top-bar.tsx';
 
 const loadLabText = async () => (await import('./lab-text/lab-text-pane.tsx')).LabTextPane;
+const loadTimeLine = async () => (await import('./time-line/time-line.tsx')).TimeLine;
 const loadStorms = async () => (await import('./storm-notice.tsx')).StormNotice;
 
 export function ProjectPage() {
@@ -61,6 +62,11 @@ export function ProjectPage() {
             {phase === 'loading' && <p class="loading">{texts.openingProject}</p>}
             {phase === 'opened' && project.nodes.ids.value.length === 0 && project.drawings.ids.value.length === 0 && <EmptyHint />}
           </div>
+          {tools.timeLineOpen.value && phase === 'opened' && (
+            <div class="time-line-place">
+              <Lazy load={loadTimeLine} props={{}} />
+            </div>
+          )}
           <ConsoleArea />
         </div>
         {tools.labTextOpen.value && (
@@ -131,6 +137,7 @@ function ZoomBar() {
       <ActionButton action={getAction('zoom-in')} />
       <ActionButton action={getAction('fit')} />
       <ActionButton action={getAction('share-view')} />
+      <ActionButton action={getAction('time-line')} />
     </div>
   );
 }

@@ -54,7 +54,8 @@ export class ConsoleDock {
   readonly current = signal(0);
   /** The tab that the user has just opened, until its content takes the focus. */
   readonly wanted = signal<string | undefined>(undefined);
-  readonly heightPx = signal(280);
+  /** The height leaves the canvas three fifths of a low window, also with the time line, until the user sets another one. */
+  readonly heightPx = signal(Math.min(280, Math.round(innerHeight * 0.29)));
   /** The dock covers the canvas. */
   readonly isMaximised = signal(false);
   readonly isOpen = computed(() => this.panes.value.length > 0);

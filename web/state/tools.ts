@@ -27,6 +27,7 @@ interface RefusedText {
 
 const select: Tool = { name: 'select' };
 const labTextKey = 'patchbay.lab-text';
+const timeLineKey = 'patchbay.time-line';
 
 export class Tools {
   readonly tool = signal<Tool>(select);
@@ -34,7 +35,9 @@ export class Tools {
   readonly inspectorOpen = signal(matchMedia('(min-width: 900px)').matches);
   /** The lab is shown as text beside the canvas. Kept in this tab, with what is typed. */
   readonly labTextOpen = signal(sessionStorage.getItem(labTextKey) === 'open');
-  /** Draws changes that are planned over the canvas. */
+  /** The time line is shown at the foot of the canvas. Kept in the browser. */
+  readonly timeLineOpen = signal(localStorage.getItem(timeLineKey) === 'open');
+  /** Draws changes that are planned, or a snapshot that is looked at, over the canvas. */
   readonly ghosts = signal<FunctionComponent | undefined>(undefined);
   /** The drawing whose text is being edited on the canvas. */
   readonly editing = signal<string | undefined>(undefined);
@@ -52,6 +55,7 @@ export class Tools {
 
   constructor() {
     effect(() => sessionStorage.setItem(labTextKey, this.labTextOpen.value ? 'open' : 'closed'));
+    effect(() => localStorage.setItem(timeLineKey, this.timeLineOpen.value ? 'open' : 'closed'));
   }
 
   /** Opens or closes the lab as text. In windows that are not wide, it takes the place of the details. */

@@ -51,6 +51,7 @@ export const actions = {
     state: 'Overlay: state of nodes and links',
   },
   labText: 'The lab as text (YAML)',
+  timeLine: 'Time line: changes, freezes and captures',
   snapshots: 'Snapshots',
   freeze: 'Freeze the lab',
   projectSettings: 'Project settings',

@@ -34,6 +34,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   'draw-ellipse': 'circle shape',
   palette: 'templates devices router switch host',
   'lab-text': 'yaml code editor source containerlab',
+  'time-line': 'timeline history rewind fork undo steps checkpoints snapshots past scrub',
   fit: 'zoom centre whole',
   'overlay-impairment': 'map colours layer heatmap',
   'overlay-rate': 'traffic throughput load bits weathermap',

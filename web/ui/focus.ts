@@ -1,7 +1,15 @@
 /** Moves the focus when the focused element disappears. */
 
 /** The regions of the page, in the order of the keys that cycle through them. */
-const regions = ['.canvas', '.lab-text', '.inspector', '.consoles .pane.current', '.palette', '.top-bar'] as const;
+const regions = [
+  '.canvas',
+  '.time-line .axis',
+  '.lab-text',
+  '.inspector',
+  '.consoles .pane.current',
+  '.palette',
+  '.top-bar',
+] as const;
 const focusable = 'a[href], button:not(:disabled), input:not(:disabled), select, textarea, summary, [tabindex="0"]';
 
 /** Inputs and lists get the focus before the tabs above them. */

@@ -7,7 +7,9 @@ import { Stream } from '../../api/route.ts';
 import { wrongWithBaseName } from '../../lib/base-name.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { pathInside, readInside } from '../../lib/folder-files.ts';
+import { openRegular } from '../../lib/regular-file.ts';
 import type { CaptureFile } from '../../schema/capture.ts';
+import { fileHeaderBytes, microsecondMagic, nanosecondMagic, recordHeaderBytes } from '../../schema/pcap.ts';
 import type { LiveProject } from '../live/live-project.ts';
 
 const folderPath = 'project-files/captures';
@@ -26,11 +28,33 @@ export async function listCaptureFiles(live: LiveProject): Promise<CaptureFile[]
   const files = new Map<string, CaptureFile>();
   const regular = found.filter((file) => file.isFile() && file.name.endsWith('.pcap'));
   await forEachBounded(regular, concurrency, async ({ name }) => {
-    const { mtime, size } = await stat(join(folder, name));
-    files.set(name, { name, size, modified: mtime.toISOString(), ...(shown.get(name) ?? notShown) });
+    const path = join(folder, name);
+    const [{ mtime, size }, started] = await Promise.all([stat(path), firstFrameAt(path)]);
+    files.set(name, { name, size, modified: mtime.toISOString(), started, ...(shown.get(name) ?? notShown) });
   });
-  for (const [name, link] of shown) if (!files.has(name)) files.set(name, { name, size: null, modified: null, ...link });
+  for (const [name, link] of shown)
+    if (!files.has(name)) files.set(name, { name, size: null, modified: null, started: null, ...link });
   return [...files.values()].sort((one, other) => (other.modified ?? '').localeCompare(one.modified ?? ''));
+}
+
+/** Reads the time of the first frame of a pcap file; null without one, or when it is no such file. */
+async function firstFrameAt(path: string): Promise<string | null> {
+  const { file } = await openRegular(path);
+  try {
+    const head = Buffer.alloc(fileHeaderBytes + recordHeaderBytes);
+    const { bytesRead } = await file.read({ buffer: head, position: 0 });
+    return bytesRead < head.length ? null : (timeIn(head)?.toISOString() ?? null);
+  } finally {
+    await file.close();
+  }
+}
+
+function timeIn(head: Buffer): Date | undefined {
+  const magics: readonly number[] = [microsecondMagic, nanosecondMagic];
+  const isLittle = magics.includes(head.readUInt32LE(0));
+  if (!isLittle && !magics.includes(head.readUInt32BE(0))) return undefined;
+  const seconds = isLittle ? head.readUInt32LE(fileHeaderBytes) : head.readUInt32BE(fileHeaderBytes);
+  return new Date(seconds * 1000);
 }
 
 /** @throws `capture_file_invalid`, `file_not_found`, and why no compute answers with it */

@@ -134,7 +134,7 @@ describe('the path of a frame', () => {
       broken: new Blob(['this is no capture, and long enough to be noticed']),
       own: new Blob([]),
     };
-    const file = (name: string) => ({ name, size: 1, modified: null, link_id: null, capturing: false });
+    const file = (name: string) => ({ name, size: 1, modified: null, link_id: null, capturing: false, started: null });
     const path = await findFrame(at(1_000, frame(segment)), {
       api: { stream: async (name) => contents[name]?.stream() ?? assert.fail(name) },
       pathOf: (name) => name,

@@ -17,6 +17,7 @@ import { completeLab } from './complete-lab.ts';
 import { LabEditor } from './lab-editor.ts';
 import { LabSession } from './lab-session.ts';
 import '../../dialogs/lab.css';
+import '../../style/ghosts.css';
 import './lab-text.css';
 
 export function LabTextPane() {

@@ -1,7 +1,9 @@
 import { type Call, type Route, route } from '../../../api/route.ts';
+import { SnapshotOutline } from '../../../schema/outline.ts';
 import { Project } from '../../../schema/project.ts';
 import { Snapshot, SnapshotCreate, SnapshotFork, SnapshotRestore } from '../../../schema/snapshot.ts';
 import { Type } from '../../../schema/type.ts';
+import { outlineOfSnapshot } from '../../archive/snapshot-outline.ts';
 import type { Controller } from '../../controller.ts';
 import type { KnownProject } from '../../projects/project.ts';
 import { copyRight } from '../common-rights.ts';
@@ -41,6 +43,19 @@ export function snapshotRoutes(controller: Controller): Route[] {
         reply: Project,
       },
       ({ path, body }) => snapshots.restore(projects.get(path.project_id), path.snapshot_id, body),
+    ),
+    route(
+      'GET /v2/projects/{project_id}/snapshots/{snapshot_id}/outline',
+      {
+        right: 'Snapshot.Audit',
+        summary: 'Nodes and links of a snapshot, for a picture of it',
+        reply: SnapshotOutline,
+        own: true,
+      },
+      async ({ path }) => {
+        const project = projects.get(path.project_id);
+        return outlineOfSnapshot(project, await snapshots.find(project, path.snapshot_id));
+      },
     ),
     ...forkRoutes(controller),
   ];
