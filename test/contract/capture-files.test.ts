@@ -1,6 +1,8 @@
 /** Capture files of a project: listed, read and deleted, also after the project was closed, and those of a remote compute. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { CaptureFile } from '../../src/schema/capture.ts';
 import { expectFault } from '../support/raw-http.ts';
@@ -67,6 +69,28 @@ describe('capture files', () => {
     const listed = (await files()).find(({ name }) => name === 'far.pcap');
     assert.deepEqual([listed?.size, listed?.capturing], [null, false]);
     assert.equal((await client.send(`GET ${path('far.pcap')}`)).bytes.length, 24);
+  });
+
+  it('say when their first frame was, whatever else lies in the folder', async () => {
+    const folder = join((await client.get<{ path: string }>(project.path)).path, 'project-files', 'captures');
+    await mkdir(folder, { recursive: true });
+    const head = (magic: string, seconds: number, isBig: boolean) => {
+      const bytes = Buffer.alloc(40);
+      bytes.write(magic, 'hex');
+      if (isBig) bytes.writeUInt32BE(seconds, 24);
+      else bytes.writeUInt32LE(seconds, 24);
+      return bytes;
+    };
+    await writeFile(join(folder, 'little.pcap'), head('d4c3b2a1', 1_700_000_000, false));
+    await writeFile(join(folder, 'big.pcap'), head('a1b23c4d', 2 ** 32 - 1, true));
+    await writeFile(join(folder, 'empty.pcap'), head('d4c3b2a1', 0, false).subarray(0, 24));
+    await writeFile(join(folder, 'other.pcap'), Buffer.alloc(4_000, 7));
+    await symlink('/etc/passwd', join(folder, 'elsewhere.pcap'));
+    const started = new Map((await files()).map((file) => [file.name, file.started]));
+    assert.equal(started.get('little.pcap'), '2023-11-14T22:13:20.000Z');
+    assert.equal(started.get('big.pcap'), '2106-02-07T06:28:15.000Z');
+    assert.deepEqual([started.get('empty.pcap'), started.get('other.pcap')], [null, null]);
+    assert.equal(started.has('elsewhere.pcap'), false);
   });
 
   it('are files of the captures folder only', async () => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import type { SnapshotOutline } from '../../src/schema/outline.ts';
 import type { Project } from '../../src/schema/project.ts';
 import type { Snapshot } from '../../src/schema/snapshot.ts';
 import { expectFault, expectStatus } from '../support/raw-http.ts';
@@ -31,6 +32,34 @@ async function withContent() {
 }
 
 describe('a snapshot', () => {
+  test('has an outline, as a folder and as an archive, and says why when it cannot be read', async () => {
+    const { project, one, two } = await withContent();
+    const paths: string[] = [];
+    for (const archive of [false, true]) {
+      const body = { name: archive ? 'packed' : 'plain', archive };
+      const { snapshot_id, filename } = await client.post<Snapshot>(`${project.path}/snapshots`, body);
+      const path = `${project.path}/snapshots/${snapshot_id}/outline`;
+      const { nodes, links, complete } = await client.get<SnapshotOutline>(path);
+      assert.equal(complete, true);
+      assert.deepEqual(nodes.map(({ node_id, name, x }) => [node_id, name, x]).sort(), [
+        ...[
+          [one.node_id, 'one', 10],
+          [two.node_id, 'two', 0],
+        ].sort(),
+      ]);
+      assert.deepEqual(
+        links.map(({ ends }) => ends.toSorted()),
+        [[one.node_id, two.node_id].sort()],
+      );
+      paths.push(join(await folderOf(project), 'snapshots', filename), path);
+    }
+    const [folder = '', ofFolder, archive = '', ofArchive] = paths;
+    await writeFile(join(folder, 'project.gns3'), '{"name":');
+    await writeFile(archive, 'PK');
+    for (const path of [ofFolder, ofArchive]) expectFault(await client.send(`GET ${path}`), 409, /plain|packed|project\.gns3/);
+    expectFault(await client.send(`GET ${project.path}/snapshots/${randomUUID()}/outline`), 404, /snapshot/i);
+  });
+
   test('is described, listed and counted, also when the project is closed', async () => {
     const { project } = await withContent();
     assert.deepEqual(await client.get(`${project.path}/snapshots`), []);

@@ -1,5 +1,5 @@
 /** The capture files of an open project: those in its folder, and those that remote computes keep. */
-import { readdir, stat, unlink } from 'node:fs/promises';
+import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fault, isFault } from '../../api/faults.ts';
 import { fileAnswer, fileFault } from '../../api/file-answers.ts';
@@ -7,7 +7,7 @@ import { Stream } from '../../api/route.ts';
 import { wrongWithBaseName } from '../../lib/base-name.ts';
 import { concurrency, forEachBounded } from '../../lib/bounded.ts';
 import { pathInside, readInside } from '../../lib/folder-files.ts';
-import { openRegular } from '../../lib/regular-file.ts';
+import { NotAFile, openRegular } from '../../lib/regular-file.ts';
 import type { CaptureFile } from '../../schema/capture.ts';
 import { fileHeaderBytes, microsecondMagic, nanosecondMagic, recordHeaderBytes } from '../../schema/pcap.ts';
 import type { LiveProject } from '../live/live-project.ts';
@@ -28,27 +28,36 @@ export async function listCaptureFiles(live: LiveProject): Promise<CaptureFile[]
   const files = new Map<string, CaptureFile>();
   const regular = found.filter((file) => file.isFile() && file.name.endsWith('.pcap'));
   await forEachBounded(regular, concurrency, async ({ name }) => {
-    const path = join(folder, name);
-    const [{ mtime, size }, started] = await Promise.all([stat(path), firstFrameAt(path)]);
-    files.set(name, { name, size, modified: mtime.toISOString(), started, ...(shown.get(name) ?? notShown) });
+    const facts = await factsOf(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+      throw fileFault(`${folderPath}/${name}`, error);
+    });
+    if (facts) files.set(name, { name, ...facts, ...(shown.get(name) ?? notShown) });
   });
   for (const [name, link] of shown)
     if (!files.has(name)) files.set(name, { name, size: null, modified: null, started: null, ...link });
   return [...files.values()].sort((one, other) => (other.modified ?? '').localeCompare(one.modified ?? ''));
 }
 
-/** Reads the time of the first frame of a pcap file; null without one, or when it is no such file. */
-async function firstFrameAt(path: string): Promise<string | null> {
-  const { file } = await openRegular(path);
+/** Undefined: the file was deleted meanwhile, or is none any more. */
+async function factsOf(path: string): Promise<Pick<CaptureFile, 'size' | 'modified' | 'started'> | undefined> {
+  const opened = await openRegular(path, { noFollow: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error instanceof NotAFile) return undefined;
+    throw error;
+  });
+  if (!opened) return undefined;
+  const { file } = opened;
   try {
+    const { mtime, size } = await file.stat();
     const head = Buffer.alloc(fileHeaderBytes + recordHeaderBytes);
     const { bytesRead } = await file.read({ buffer: head, position: 0 });
-    return bytesRead < head.length ? null : (timeIn(head)?.toISOString() ?? null);
+    const first = bytesRead < head.length ? undefined : timeIn(head);
+    return { size, modified: mtime.toISOString(), started: first?.toISOString() ?? null };
   } finally {
     await file.close();
   }
 }
 
+/** Returns the time of the first frame, to the second; undefined when these are no bytes of a pcap file. */
 function timeIn(head: Buffer): Date | undefined {
   const magics: readonly number[] = [microsecondMagic, nanosecondMagic];
   const isLittle = magics.includes(head.readUInt32LE(0));
