@@ -96,7 +96,7 @@ describe('the demo lab', { skip: noGuest }, () => {
     await page.getByRole('button', { name: 'Actions for Demo lab' }).click();
     await page.getByRole('menuitem', { name: 'Snapshots' }).click();
     await page.getByLabel('Name of the snapshot').fill('warm');
-    await page.getByRole('button', { name: 'Freeze' }).click();
+    await page.getByRole('button', { name: 'Freeze', exact: true }).click();
     await page.getByText(/With running machines \(.* on disk\), which stood still for \d+ ms/).waitFor({ timeout: bootLimitMs });
     await page.getByRole('button', { name: 'Fork' }).click();
     await page.getByRole('link', { name: 'Open Demo lab fork' }).waitFor({ timeout: bootLimitMs });

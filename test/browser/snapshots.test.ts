@@ -22,9 +22,9 @@ const dialog = page.getByRole('dialog', { name: 'Snapshots of “Lab”' });
 describe('the dialog of snapshots', () => {
   it('freezes without a name, under the time, and says so at the end', async () => {
     await show();
-    await dialog.getByRole('button', { name: 'Freeze' }).click();
+    await dialog.getByRole('button', { name: 'Freeze', exact: true }).click();
     await dialog.getByRole('status').filter({ hasText: 'was frozen, and the lab runs on.' }).waitFor();
-    await dialog.getByRole('button', { name: 'Freeze' }).click();
+    await dialog.getByRole('button', { name: 'Freeze', exact: true }).click();
     await waitFor(async () => (await snapshots()).length === 2, { what: 'two snapshots' });
     const names = (await snapshots()).map(({ name }) => name);
     for (const name of names) assert.match(name, /^[A-Z][a-z]{2} \d{1,2}, \d\d\.\d\d/);
