@@ -175,7 +175,10 @@ function expectedOf(
   if (isOpen) return 'open';
   if (authorization !== undefined) {
     const isRight = given.Authorization?.replace(/^basic /i, 'Basic ') === authorization;
-    const hasTicket = given.Authorization === undefined && asksForSocket && (ticket === 'any' || ticket === 'for this path');
+    // A ticket is for a path that is read as it stands.
+    const isPlain = !/\/\.\.?(?:\/|$)/.test(path);
+    const isFor = isPlain && (ticket === 'any' || ticket === 'for this path');
+    const hasTicket = given.Authorization === undefined && asksForSocket && isFor;
     // No route has an empty part.
     if (!isRight && !hasTicket) return asksForSocket && /^\/v3\/(?!.*\/\/)/.test(path) ? 'token needed' : 'unauthorized';
   }

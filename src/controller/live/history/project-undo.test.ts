@@ -316,6 +316,22 @@ describe('undo and redo', () => {
     assert.deepEqual(await content(), changed);
   });
 
+  it('goes back over links that were deleted, made again at the same port, and moved to another', async () => {
+    const [one, other, third] = [await addNode('A'), await addNode('B'), await addNode('C')];
+    const { undo: step } = await history();
+    const before = await content();
+    const join = () => change('POST /links', { nodes: [end(one), end(other)] }) as Promise<Link>;
+    const first = await join();
+    await change(`DELETE /links/${first.link_id}`);
+    const { link_id } = await join();
+    await change(`PUT /links/${link_id}/ends`, { nodes: [end(one), end(third)] });
+    const last = await content();
+    await undo({ until: step });
+    assert.deepEqual(await content(), before);
+    for (let count = 0; count < 4; count++) await redo();
+    assert.deepEqual(await content(), last);
+  });
+
   it('only the step that is expected', async () => {
     await addNode('A');
     const { undo: step } = await history();

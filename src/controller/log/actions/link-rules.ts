@@ -34,11 +34,11 @@ export const linkRules: { [A in LinkAction]: ActionRules<A> } = {
     schema: { event: StoredLink, was: Type.Null() },
     apply: put,
     conflict: (outlook, { event }) => {
-      const { project, expect } = outlook;
+      const { expect } = outlook;
       // An undo of its node that began before the link was there took it along: nothing is left to revert.
       if (!exists(outlook, event)) return event.nodes.every(({ node_id }) => hasNode(outlook, node_id)) ? missing : undefined;
       expect(event.link_id, false);
-      for (const end of project.links.find(event.link_id)?.entry.nodes ?? event.nodes) expect(portOf(end), false);
+      for (const end of event.nodes) expect(portOf(end), false);
       return undefined;
     },
     // The node may have taken it along.
