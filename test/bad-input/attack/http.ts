@@ -175,10 +175,9 @@ function expectedOf(
   if (isOpen) return 'open';
   if (authorization !== undefined) {
     const isRight = given.Authorization?.replace(/^basic /i, 'Basic ') === authorization;
-    // A ticket is for a path that is read as it stands.
-    const isPlain = !/\/\.\.?(?:\/|$)/.test(path);
-    const isFor = isPlain && (ticket === 'any' || ticket === 'for this path');
-    const hasTicket = given.Authorization === undefined && asksForSocket && isFor;
+    const hasTicket = given.Authorization === undefined && asksForSocket && (ticket === 'any' || ticket === 'for this path');
+    // No route has such parts: whether a ticket for the path counts is no matter.
+    if (!isRight && hasTicket && /\/(?:\/|\.\.?(?:\/|$))/.test(path)) return 'refused';
     // No route has an empty part.
     if (!isRight && !hasTicket) return asksForSocket && /^\/v3\/(?!.*\/\/)/.test(path) ? 'token needed' : 'unauthorized';
   }
