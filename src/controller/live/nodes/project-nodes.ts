@@ -184,7 +184,7 @@ export class ProjectNodes extends NodeSet {
           return node.object;
         });
       } catch (error) {
-        await this.place(node).catch(() => undefined);
+        await this.place(node).catch((reason: Error) => this.#noteUnusable(node, reason, 'node.updated'));
         throw error;
       }
     });
@@ -217,11 +217,13 @@ export class ProjectNodes extends NodeSet {
       kindOf(node.entry.node_type);
       await this.place(node, action);
     };
-    const failed = (error: Error) => {
-      this.#context.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
-      this.setProblem(node, { problem: error.message, isUnmade: mayPass(error) }, action);
-    };
-    return this.locks.run(node.id, () => place().catch(failed));
+    return this.locks.run(node.id, () => place().catch((error: Error) => this.#noteUnusable(node, error, action)));
+  }
+
+  /** Notes why a node cannot be used; it is made later when the reason may pass. */
+  #noteUnusable(node: OpenNode, error: Error, action: string): void {
+    this.#context.notify('log.error', { message: `Node ${node.entry.name} is not usable: ${error.message}` });
+    this.setProblem(node, { problem: error.message, isUnmade: mayPass(error) }, action);
   }
 
   /** Nothing of its compute runs any more. */
