@@ -54,15 +54,17 @@ export function useActivity(project: ProjectState, entries: number) {
   };
   const steps = useComputed(() => (loaded.value ? activitySteps(loaded.value, nameOf) : undefined));
   const undoTo = async ({ step }: ActivityStep) => {
-    const later = (steps.peek() ?? []).filter((one) => one.isUndoable && (one.step ?? 0) > (step ?? 0));
-    const last = later[0]?.step ?? undefined;
+    // The order is undo's: steps of two users may have run side by side.
+    const order = loaded.peek()?.undoable ?? [];
+    const laterIds = order.slice(0, Math.max(0, order.indexOf(step ?? 0)));
+    const later = (steps.peek() ?? []).filter((one) => laterIds.includes(one.step ?? 0));
     const running = new Set(later.flatMap(({ made }) => [...made].filter((id) => isRunning(app, project, id)))).size;
-    if (running > 0 && !(await ask(app, activityTexts.ask(later.length, running)))) return;
+    if (running > 0 && !(await ask(app, activityTexts.ask(laterIds.length, running)))) return;
     isBusy.value = true;
     const undo = (body: object) => app.api.post(`${project.path}/undo`, body);
     const undoAll = async () => {
-      if (!later.some(({ isRewind }) => isRewind)) return undo({ until: step, step: last });
-      for (const one of later) await undo({ step: one.step });
+      if (!later.some(({ isRewind }) => isRewind)) return undo({ until: step, step: laterIds[0] });
+      for (const id of laterIds) await undo({ step: id });
     };
     await app.toasts.attempt(() => project.steps.run(undoAll));
     await app.toasts.attempt(read);

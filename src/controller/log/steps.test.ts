@@ -43,6 +43,24 @@ it('has a redo, which a new step came before, as a new step: undo reverts it', (
   assert.deepEqual(ids(more), { undo: [3], redo: [5] });
 });
 
+it('has the step that changed a thing last above one that changed it meanwhile, so that it is reverted first', () => {
+  const link = (link_id: string) => ({ link_id, nodes: [], filters: {}, suspend: false, link_style: {} });
+  const record = (seq: number, step: number, action: 'link.updated' | 'link.deleted', id: string) =>
+    ({ seq, at: '', by: null, step, action, event: link(id), was: link(id) }) as unknown as LogRecord;
+  // A deletion of a node takes its links along, one after the other; another client changes them meanwhile.
+  const records = [
+    record(1, 1, 'link.deleted', 'a'),
+    record(2, 2, 'link.updated', 'b'),
+    record(3, 3, 'link.updated', 'c'),
+    record(4, 1, 'link.deleted', 'b'),
+    record(5, 5, 'link.updated', 'd'),
+  ];
+  assert.deepEqual(ids(records), { undo: [2, 1, 3, 5], redo: [] });
+  assert.deepEqual(ids([...records, record(6, 1, 'link.deleted', 'c')]), { undo: [2, 3, 1, 5], redo: [] });
+  // What has nothing in common stays in the order in which it began.
+  assert.deepEqual(ids([...records, record(6, 1, 'link.deleted', 'e')]), { undo: [2, 1, 3, 5], redo: [] });
+});
+
 describe('the history that is kept', () => {
   it('begins with a whole step', () => {
     const records = recordsOf([

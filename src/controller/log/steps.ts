@@ -1,10 +1,15 @@
 /** Derives from a project's records which of its steps can be undone and redone. */
-import type { LogRecord } from './records.ts';
+import type { Action, LogRecord } from './records.ts';
 
 export interface Step {
   /** Number of its first change. */
   readonly id: number;
   readonly records: readonly LogRecord[];
+}
+
+export interface Subject {
+  readonly sort: 'nodes' | 'links' | 'drawings';
+  readonly id: string;
 }
 
 export interface Steps {
@@ -55,14 +60,48 @@ function reachable(pile: Step[], kept: ReadonlySet<string>): Step[] {
   return pile.slice(pile.findLastIndex((step) => isBarrier(keptBy(step))) + 1);
 }
 
-/** Steps of which everything is remembered, in order. */
+/**
+ * Steps of which everything is remembered, in the order in which they began. Steps of two clients may run side by side: one that changed
+ * a thing after another had changed it is above that one, as the last change is reverted first.
+ */
 function group(records: readonly LogRecord[]): Step[] {
-  const steps = new Map<number, LogRecord[]>();
+  const steps: { readonly id: number; readonly records: LogRecord[] }[] = [];
+  const byId = new Map<number, (typeof steps)[number]>();
   for (const record of records) {
-    if (record.step === record.seq) steps.set(record.step, [record]);
-    else if (record.step !== undefined) steps.get(record.step)?.push(record);
+    if (record.step === undefined) continue;
+    const step = record.step === record.seq ? { id: record.step, records: [] } : byId.get(record.step);
+    if (!step) continue;
+    step.records.push(record);
+    if (record.step === record.seq) {
+      byId.set(step.id, step);
+      steps.push(step);
+    } else if (steps.at(-1) !== step) raise(steps, step, subjectOf(record)?.id);
   }
-  return Array.from(steps, ([id, ofStep]) => ({ id, records: ofStep }));
+  return steps;
+}
+
+/** Puts a step above those that have changed the thing before. */
+function raise(steps: Step[], step: Step, id: string | undefined): void {
+  if (id === undefined) return;
+  const from = steps.lastIndexOf(step);
+  const to = steps.findLastIndex((other, at) => at > from && other.records.some((record) => subjectOf(record)?.id === id));
+  if (to > from) steps.splice(to, 0, ...steps.splice(from, 1));
+}
+
+/** Returns the node, link or drawing that a record changed; undefined for other changes. */
+export function subjectOf({ action, event }: LogRecord): Subject | undefined {
+  const sort = sortOf(action);
+  if (!sort) return undefined;
+  const { node_id, link_id, drawing_id } = event as Readonly<Record<string, string | undefined>>;
+  const id = { nodes: node_id, links: link_id, drawings: drawing_id }[sort];
+  return id === undefined ? undefined : { sort, id };
+}
+
+function sortOf(action: Action): Subject['sort'] | undefined {
+  if (action === 'node.deleting') return undefined;
+  if (action.startsWith('node.')) return 'nodes';
+  if (action.startsWith('link.')) return 'links';
+  return action.startsWith('drawing.') ? 'drawings' : undefined;
 }
 
 /**

@@ -607,6 +607,28 @@ describe('a deletion that does not end', () => {
     assert.deepEqual([await content(), bench.compute.kept.size], [before, 0]);
   });
 
+  it('leaves a node that its compute has no room for, either: it is made again when there is some', async () => {
+    const one = await addNode('A');
+    const before = await content();
+    const { append } = Journal.prototype;
+    const { transport } = bench.controller.computes.local;
+    const { call } = transport;
+    const mocks = [
+      mock.method(Journal.prototype, 'append', function (this: Journal<unknown>, record: { action?: string }) {
+        return record.action === 'node.deleted' ? Promise.reject(new Error('ENOSPC')) : append.call(this, record);
+      }),
+      mock.method(transport, 'call', async (...words: Parameters<typeof call>) => {
+        if (words[0].startsWith('POST ')) throw fault('storage_failed', { reason: 'ENOSPC' });
+        return call.apply(transport, words);
+      }),
+    ];
+    await assert.rejects(change(`DELETE /nodes/${one.node_id}`), refusal('storage_failed'));
+    assert.equal(bench.compute.nodes.size, 0);
+    for (const each of mocks) each.mock.restore();
+    await waitFor(() => bench.compute.nodes.size === 1 && bench.compute.kept.size === 0, { what: 'the node on the compute' });
+    assert.deepEqual(await content(), before);
+  });
+
   it('gives the files back that its compute had moved when the server was killed, of one node or of many', async () => {
     const nodes = [await addNode('A'), await addNode('B'), await addNode('C')] as const;
     const before = await content();

@@ -7,8 +7,8 @@ import type { History, StepPreview, Undone } from '../../../schema/history.ts';
 import type { Outlook, RevertTarget } from '../../log/actions/action-rules.ts';
 import { conflictOf, invertChange, isMarker } from '../../log/actions/actions.ts';
 import { listKept } from '../../log/kept-presents.ts';
-import type { Action, LogRecord, ProjectChange } from '../../log/records.ts';
-import { type Step, type Steps, stepsOf } from '../../log/steps.ts';
+import type { LogRecord, ProjectChange } from '../../log/records.ts';
+import { type Step, type Steps, type Subject, stepsOf, subjectOf } from '../../log/steps.ts';
 import { findKind, type NodeLive } from '../../model/node.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectCaptures } from '../captures/project-captures.ts';
@@ -102,9 +102,9 @@ export class ProjectUndo {
     return this.#mutex.run(async () => {
       const { undo: all } = await this.#stepsOf(await this.#project.records());
       requireNext('undo', all.at(-1), expected);
-      if (until > 0 && !all.some(({ id }) => id === until))
-        throw fault('undo_conflict', { reason: `step ${until} is none that undo could revert` });
-      const steps = all.filter(({ id }) => id > until);
+      const kept = all.findIndex(({ id }) => id === until);
+      if (until > 0 && kept < 0) throw fault('undo_conflict', { reason: `step ${until} is none that undo could revert` });
+      const steps = all.slice(kept + 1);
       if (steps.length === 0) throw fault('nothing_to_undo', { what: 'undo' });
       const reason = findConflict(
         steps.flatMap(({ records }) => records),
@@ -256,10 +256,8 @@ function outlookOn(project: RevertTarget): Outlook {
   };
 }
 
-type Sort = 'nodes' | 'links' | 'drawings';
-
 interface Touched {
-  readonly sort: Sort;
+  readonly sort: Subject['sort'];
   /** Whether the object was created in the step; `isDeleted`: whether it was deleted. */
   readonly isCreated: boolean;
   isDeleted: boolean;
@@ -298,20 +296,4 @@ function thingsOf(records: readonly LogRecord[]): ReadonlyMap<string, Touched> {
     else things.set(subject.id, { sort: subject.sort, isCreated: record.action.endsWith('.created'), isDeleted });
   }
   return things;
-}
-
-/** Returns the node, link or drawing that a record changed; undefined for other changes. */
-function subjectOf({ action, event }: LogRecord): { readonly sort: Sort; readonly id: string } | undefined {
-  const sort = sortOf(action);
-  if (!sort) return undefined;
-  const { node_id, link_id, drawing_id } = event as Readonly<Record<string, string | undefined>>;
-  const id = { nodes: node_id, links: link_id, drawings: drawing_id }[sort];
-  return id === undefined ? undefined : { sort, id };
-}
-
-function sortOf(action: Action): Sort | undefined {
-  if (action === 'node.deleting') return undefined;
-  if (action.startsWith('node.')) return 'nodes';
-  if (action.startsWith('link.')) return 'links';
-  return action.startsWith('drawing.') ? 'drawings' : undefined;
 }

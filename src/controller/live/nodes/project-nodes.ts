@@ -290,13 +290,13 @@ export class ProjectNodes extends NodeSet {
     this.locks.run(node.id, reconcile).catch(() => undefined);
   }
 
-  /** Makes a node on its compute; its name is reserved already. What fails on the way is reverted. */
   /** Marks a node before the record is written: a log that begins anew at any moment has it, too. */
   async #markDeleting(nodeId: string): Promise<void> {
     this.#halfDeleted.add(nodeId);
     await this.#context.commit({ action: 'node.deleting', event: { node_id: nodeId }, was: null }, () => undefined);
   }
 
+  /** Makes a node on its compute; its name is reserved already. What fails on the way is reverted. */
   async #makeNamed(compute: RegisteredCompute, name: string, plan: PlannedNode['plan'], lenience?: Lenience): Promise<NodeObject> {
     const prepared = await this.#prepare(compute, name, plan, lenience);
     await commitPrepared(this.#context, [prepared]);
