@@ -5,7 +5,7 @@ import { detours } from '../geometry/detours.ts';
 import { type Placement, placeLabels } from '../geometry/label-places.ts';
 import { nearScale } from '../geometry/viewport.ts';
 import { useApp } from '../state/app.ts';
-import { keptMarks } from '../state/overlay.ts';
+import { keepEqual } from '../state/overlay.ts';
 import type { ProjectState } from '../state/project.ts';
 import { detourScene, labelScene } from './label-scene.ts';
 import { nameSizePx } from './name-size.ts';
@@ -59,5 +59,5 @@ export function usePlacement(project: ProjectState): void {
 
 /** Spots that did not change stay the same objects, so that only moved labels are rendered. */
 function withKept(now: Placement, before: Placement): Placement {
-  return { names: keptMarks(now.names, before.names), links: keptMarks(now.links, before.links) };
+  return { names: keepEqual(now.names, before.names), links: keepEqual(now.links, before.links) };
 }

@@ -27,12 +27,12 @@ export interface CanvasOverlay {
   stop(): void;
 }
 
-/** The new marks, with the objects of before where they are equal. */
-export function keptMarks<T extends object>(now: ReadonlyMap<string, T>, before: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
+/** Returns the new items, with the objects of before where they are equal: what stays is not rendered again. */
+export function keepEqual<T extends object>(now: ReadonlyMap<string, T>, before: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
   return new Map(
-    Array.from(now, ([id, mark]) => {
+    Array.from(now, ([id, item]) => {
       const old = before.get(id);
-      return [id, old && JSON.stringify(old) === JSON.stringify(mark) ? old : mark];
+      return [id, old && JSON.stringify(old) === JSON.stringify(item) ? old : item];
     }),
   );
 }

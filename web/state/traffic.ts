@@ -23,6 +23,7 @@ export class Traffic {
   /** Storms by link, while there are some. Replaced, never changed. */
   readonly storms = signal<ReadonlyMap<string, LinkStorm>>(new Map());
   readonly #options: TrafficOptions;
+  readonly #listeners = new Set<(stats: LinkStats) => void>();
   readonly #rates = new Map<string, Signal<LinkRate>>();
   /** Links that the kernel carries. Replaced, never changed. */
   readonly #kernelPaths = signal<ReadonlySet<string>>(new Set());
@@ -38,6 +39,12 @@ export class Traffic {
   /** Whether the kernel carries the link, without the fabric; false while it is unknown. */
   isKernelPath(linkId: string): boolean {
     return this.#kernelPaths.value.has(linkId);
+  }
+
+  /** Calls the listener with figures of links that changed. Returns a function that ends it. */
+  listen(listener: (stats: LinkStats) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Polls while the canvas is shown. Returns a function that stops it. */
@@ -69,7 +76,9 @@ export class Traffic {
       address: () => api.socket(`${path}/notifications/ws?link_stats_changed=true`),
       read: async () => undefined,
       onNotice: ({ action, event }) => {
-        if (action === 'link.stats') this.#onStats(event as LinkStats);
+        if (action !== 'link.stats') return;
+        this.#onStats(event as LinkStats);
+        for (const listener of this.#listeners) listener(event as LinkStats);
       },
     });
     const stop = effect(() => {

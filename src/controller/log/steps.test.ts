@@ -57,7 +57,7 @@ it('has the step that changed a thing last above one that changed it meanwhile, 
   ];
   assert.deepEqual(ids(records), { undo: [2, 1, 3, 5], redo: [] });
   assert.deepEqual(ids([...records, record(6, 1, 'link.deleted', 'c')]), { undo: [2, 3, 1, 5], redo: [] });
-  // What has nothing in common stays in the order in which it began.
+  // Steps with nothing in common stay in the order in which they began.
   assert.deepEqual(ids([...records, record(6, 1, 'link.deleted', 'e')]), { undo: [2, 1, 3, 5], redo: [] });
 });
 

@@ -7,7 +7,7 @@ export interface Step {
   readonly records: readonly LogRecord[];
 }
 
-export interface Subject {
+export interface TouchedThing {
   readonly sort: 'nodes' | 'links' | 'drawings';
   readonly id: string;
 }
@@ -89,7 +89,7 @@ function raise(steps: Step[], step: Step, id: string | undefined): void {
 }
 
 /** Returns the node, link or drawing that a record changed; undefined for other changes. */
-export function subjectOf({ action, event }: LogRecord): Subject | undefined {
+export function subjectOf({ action, event }: LogRecord): TouchedThing | undefined {
   const sort = sortOf(action);
   if (!sort) return undefined;
   const { node_id, link_id, drawing_id } = event as Readonly<Record<string, string | undefined>>;
@@ -97,7 +97,7 @@ export function subjectOf({ action, event }: LogRecord): Subject | undefined {
   return id === undefined ? undefined : { sort, id };
 }
 
-function sortOf(action: Action): Subject['sort'] | undefined {
+function sortOf(action: Action): TouchedThing['sort'] | undefined {
   if (action === 'node.deleting') return undefined;
   if (action.startsWith('node.')) return 'nodes';
   if (action.startsWith('link.')) return 'links';

@@ -2,6 +2,7 @@
 import type { Node } from '../../../src/schema/node.ts';
 import type { NodeProbe, NodeProbeAnswer } from '../../../src/schema/pc-probe.ts';
 import type { App } from '../../state/app.ts';
+import { isPc } from '../../state/pcs.ts';
 import type { ProjectState } from '../../state/project.ts';
 import { texts } from '../../texts.ts';
 import type { Target } from './entries.ts';
@@ -24,8 +25,6 @@ export function pingPhrases(app: App, project: ProjectState, [from = '', ...more
     .flatMap((node) => targets.filter((target) => target !== node).map((target) => pingOf(app, project, node, target)))
     .slice(0, mostTargets);
 }
-
-const isPc = ({ node_type }: Node): boolean => node_type === 'vpcs';
 
 function pingOf(app: App, project: ProjectState, from: Node, to: Node | string): Target {
   const name = typeof to === 'string' ? to : to.name;

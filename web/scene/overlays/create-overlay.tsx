@@ -4,15 +4,16 @@ import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { LinkStats } from '../../../src/schema/link-stats.ts';
 import type { NodeProbeAnswer } from '../../../src/schema/pc-probe.ts';
 import type { App } from '../../state/app.ts';
-import { Live } from '../../state/live.ts';
+import { Batches } from '../../state/batches.ts';
 import {
   type CanvasOverlay,
-  keptMarks,
+  keepEqual,
   type OverlayLook,
   type OverlayMarks,
   type OverlayName,
   overlayNames,
 } from '../../state/overlay.ts';
+import { isPc } from '../../state/pcs.ts';
 import type { ProjectState } from '../../state/project.ts';
 import { Button } from '../../ui/button.tsx';
 import { impairmentView, type LossCounts, lossView, type OverlayView, rateView, stateView } from './overlay-list.ts';
@@ -39,7 +40,7 @@ export function createOverlay(
 function kept(marks: () => OverlayMarks): ReadonlySignal<OverlayMarks> {
   let before: OverlayMarks = new Map();
   return computed(() => {
-    before = keptMarks(marks(), before);
+    before = keepEqual(marks(), before);
     return before;
   });
 }
@@ -54,27 +55,29 @@ function viewOf(name: OverlayName, app: App, project: ProjectState): OverlaySour
   if (name === 'impairment') return { view: () => impairmentView(project), stop: idle };
   if (name === 'rate') return { view: () => rateView(project), stop: idle };
   if (name === 'state') return { view: () => stateView(project), stop: idle };
-  return name === 'loss' ? lossSource(app, project) : segmentSource(app, project);
+  return name === 'loss' ? lossSource(project) : segmentSource(app, project);
 }
 
 /** Counts from the moment at which it is shown. */
-function lossSource({ api }: App, project: ProjectState): OverlaySource {
+function lossSource(project: ProjectState): OverlaySource {
   const counts = signal<LossCounts>(new Map());
   const first = new Map<string, { readonly sent: number; readonly lost: number }>();
-  const live = new Live({
-    address: () => api.socket(`${project.path}/notifications/ws?link_stats_changed=true`),
-    read: async () => undefined,
-    onNotice: ({ action, event }) => {
-      if (action !== 'link.stats') return;
-      const stats = event as LinkStats;
+  const found = new Map<string, { readonly sent: number; readonly lost: number }>();
+  const changed = new Batches<LinkStats>({
+    apply: (stats) => {
       const sum = sumOf(stats);
       const from = first.get(stats.link_id);
       // A link that came up again counts from 0.
       if (!from || sum.sent < from.sent) first.set(stats.link_id, sum);
-      else counts.value = new Map(counts.peek()).set(stats.link_id, { sent: sum.sent - from.sent, lost: sum.lost - from.lost });
+      else found.set(stats.link_id, { sent: sum.sent - from.sent, lost: sum.lost - from.lost });
     },
+    together: (apply) => {
+      apply();
+      counts.value = new Map(found);
+    },
+    failed: (error) => console.error(error),
   });
-  return { view: () => lossView(project, counts.value), stop: () => live.close() };
+  return { view: () => lossView(project, counts.value), stop: project.traffic.listen((stats) => changed.push(stats)) };
 }
 
 function sumOf({ directions }: LinkStats) {
@@ -94,7 +97,7 @@ function segmentSource({ api }: App, project: ProjectState): OverlaySource {
   let isStopped = false;
   const running = computed(() =>
     project.nodes.all.value
-      .filter(({ node_type, status }) => node_type === 'vpcs' && status === 'started')
+      .filter((node) => isPc(node) && node.status === 'started')
       .map(({ node_id }) => node_id)
       .slice(0, mostAsked)
       .join(' '),

@@ -8,7 +8,7 @@ import type { Outlook, RevertTarget } from '../../log/actions/action-rules.ts';
 import { conflictOf, invertChange, isMarker } from '../../log/actions/actions.ts';
 import { listKept } from '../../log/kept-presents.ts';
 import type { LogRecord, ProjectChange } from '../../log/records.ts';
-import { type Step, type Steps, type Subject, stepsOf, subjectOf } from '../../log/steps.ts';
+import { type Step, type Steps, stepsOf, subjectOf, type TouchedThing } from '../../log/steps.ts';
 import { findKind, type NodeLive } from '../../model/node.ts';
 import type { NodeEntry } from '../../model/topology.ts';
 import type { ProjectCaptures } from '../captures/project-captures.ts';
@@ -257,7 +257,7 @@ function outlookOn(project: RevertTarget): Outlook {
 }
 
 interface Touched {
-  readonly sort: Subject['sort'];
+  readonly sort: TouchedThing['sort'];
   /** Whether the object was created in the step; `isDeleted`: whether it was deleted. */
   readonly isCreated: boolean;
   isDeleted: boolean;
