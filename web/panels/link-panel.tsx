@@ -11,12 +11,14 @@ import { Button } from '../ui/button.tsx';
 import { SwitchField } from '../ui/field.tsx';
 import { Lazy } from '../ui/lazy.tsx';
 
+const loadFailure = async () => (await import('./link-failure.tsx')).LinkFailure;
 const loadDetails = async () => (await import('../impair/link-details.tsx')).LinkDetails;
 
 export function LinkPanel({ link }: { readonly link: Link }) {
   const app = useApp();
   const { api } = app;
   const project = useProject();
+  const failure = project.work.failures.value.get(link.link_id);
   const change = (update: LinkInput) => api.put(`${project.path}/links/${link.link_id}`, update);
   return (
     <>
@@ -28,6 +30,7 @@ export function LinkPanel({ link }: { readonly link: Link }) {
           </span>
         ))}
       </header>
+      {failure !== undefined && <Lazy load={loadFailure} props={{ link, failure }} />}
       <ul class="plain-list link-ends">
         {link.nodes.map(({ node_id }, end) => {
           const node = project.nodes.find(node_id);

@@ -23,7 +23,7 @@ import { TopBar } from './top-bar.tsx';
 
 const loadLabText = async () => (await import('./lab-text/lab-text-pane.tsx')).LabTextPane;
 const loadTimeLine = async () => (await import('./time-line/time-line.tsx')).TimeLine;
-const loadStorms = async () => (await import('./storm-notice.tsx')).StormNotice;
+const loadNotices = async () => (await import('./notices.tsx')).Notices;
 
 export function ProjectPage() {
   const app = useApp();
@@ -56,7 +56,7 @@ export function ProjectPage() {
           <div class="canvas-area" ref={area}>
             <Scene />
             <ToolHint />
-            {project.traffic.storms.value.size > 0 && <Lazy load={loadStorms} props={{ storms: project.traffic.storms.value }} />}
+            {project.traffic.storms.value.size + project.work.ends.value.size > 0 && <Lazy load={loadNotices} props={{}} />}
             <ZoomBar />
             <Minimap />
             {phase === 'loading' && <p class="loading">{texts.openingProject}</p>}

@@ -1,8 +1,9 @@
 /** The open project: the server's last state, and this page's own operations. */
-import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
+import { batch, computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
 import type { Drawing } from '../../src/schema/drawing.ts';
-import type { Link } from '../../src/schema/link.ts';
+import type { Link, LinkEnd } from '../../src/schema/link.ts';
 import type { Node } from '../../src/schema/node.ts';
+import type { Problem } from '../../src/schema/problem.ts';
 import type { Project } from '../../src/schema/project.ts';
 import { type Api, ApiError } from '../api.ts';
 import { around, type Box, nodeBox } from '../geometry/geometry.ts';
@@ -30,6 +31,15 @@ export interface LocalState {
   readonly nodes?: Link['nodes'];
   readonly svg?: string;
   readonly rotation?: number;
+}
+
+/** Event of `failure.reported`: of a node, or of a link with the ends that were tried. */
+interface ReportedFailure {
+  readonly node_id?: string;
+  readonly link_id?: string;
+  readonly nodes?: readonly LinkEnd[];
+  readonly message: string;
+  readonly code: string;
 }
 
 export type ProjectPhase = 'loading' | 'opened' | 'closed' | 'missing';
@@ -86,6 +96,7 @@ export class ProjectState {
   readonly #overrides = new Overrides<LocalState>();
   /** A new project may be shown before the list contains it. */
   #isListed = false;
+  readonly #stopReading: () => void;
   /** Connections that were attempted. */
   #attempts = 0;
 
@@ -113,10 +124,14 @@ export class ProjectState {
       read: () => this.read(),
       onNotice: (notice) => this.#notices.push(notice),
     });
+    this.#stopReading = effect(() => {
+      if (this.live.connection.value === 'live' && this.phase.peek() === 'opened') untracked(() => void this.#readFailures());
+    });
     this.presence = new Presence({ selected: this.selection.ids, name: ownName, send: (state) => this.live.send(state) });
   }
 
   close(): void {
+    this.#stopReading();
     this.drawn.show(undefined);
     this.presence.close();
     this.live.close();
@@ -180,6 +195,15 @@ export class ProjectState {
   #missing({ message }: ApiError): void {
     this.phase.value = 'missing';
     this.message.value = { level: 'error', message };
+  }
+
+  /** Links that are not usable now: failures are sent once, and perhaps while this page had no connection. */
+  async #readFailures(): Promise<void> {
+    const problems = await this.#api.get<Problem[]>(`${this.path}/problems`).catch(() => undefined);
+    if (!problems) return;
+    const failed = new Map(problems.flatMap(({ kind, id, message }) => (kind === 'link' ? [[id, message] as const] : [])));
+    for (const id of this.work.ends.peek().keys()) if (this.links.peek(id) && !failed.has(id)) this.work.dismiss(id);
+    for (const [id, message] of failed) this.work.report(id, { message, code: '', nodes: this.links.peek(id)?.nodes ?? [] });
   }
 
   /** The list's entry of this project: only the server's feed reports that it was closed, opened or deleted. */
@@ -259,9 +283,10 @@ export class ProjectState {
     else if (action === 'snapshot.updated' || action === 'checkpoints.updated') this.snapshotChanges.value += 1;
     else if (what === 'presence') this.presence.receive(action, event);
     else if (action === 'failure.reported') {
-      const failure = event as { readonly node_id: string; readonly message: string; readonly code: string };
-      this.work.report(failure.node_id, failure);
-    } else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
+      const failure = event as ReportedFailure;
+      this.work.report(failure.node_id ?? failure.link_id ?? '', failure);
+    } else if (action === 'failure.ended') this.work.dismiss((event as { readonly link_id: string }).link_id);
+    else if (what === 'log') this.message.value = { level: happened, message: (event as { message: string }).message };
   }
 
   #onNodeNotice(happened: string, node: Node): void {
@@ -275,7 +300,11 @@ export class ProjectState {
     if (happened === 'deleted') {
       this.#remove(this.links, link.link_id);
       this.traffic.remove(link.link_id);
-    } else this.links.put(this.#overrides.applied(link.link_id, link));
+      this.work.dismiss(link.link_id);
+      return;
+    }
+    if (happened === 'created') this.work.linked(link.link_id, link.nodes);
+    this.links.put(this.#overrides.applied(link.link_id, link));
   }
 
   /** The notification of a moved drawing omits its picture. */

@@ -7,6 +7,7 @@ import type { LinkEntry } from '../model/topology.ts';
 import { isSamePort, type LinkObject, portsToJoin, requireFilter, type Two, twoEnds } from './links/link.ts';
 import { requireMirror } from './links/link-mirrors.ts';
 import { requireSchedules } from './links/link-operations.ts';
+import { reportLink } from './links/link-recovery.ts';
 import type { LiveProject } from './live-project.ts';
 
 /**
@@ -32,7 +33,13 @@ export async function rewireLink(project: LiveProject, linkId: string, given: re
     await project.linkOperations.create({ ...after, nodes }, linkId);
   };
   const revert = (change: ProjectChange) => invertChange(project, change, { isKept: true });
-  await project.captures.keepDuring([linkId], () => project.changes.together(move, revert));
+  await project.captures
+    .keepDuring([linkId], () => project.changes.together(move, revert))
+    .catch((error: unknown) => {
+      // Listeners have seen the link go and come back, which ends a failure that was reported before.
+      reportLink(project, after, error);
+      throw error;
+    });
   return project.links.get(linkId);
 }
 

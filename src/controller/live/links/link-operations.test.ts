@@ -120,6 +120,38 @@ describe('links', () => {
     assert.deepEqual((await bench.inProject<Link>(`GET /links/${link.link_id}`)).filters, { delay: [1] });
   });
 
+  it('that one end refuses are reported to all listeners, with the ends that were tried', async () => {
+    bench.compute.refused.add('/nio');
+    await assert.rejects(bench.addLink(one, other), refusal('node_failed'));
+    const [{ action, event } = {}, ...others] = bench.seen;
+    assert.deepEqual([action, others], ['failure.reported', []]);
+    const { nodes, message, code } = event as { nodes: object[]; message: string; code: string };
+    assert.deepEqual([nodes, code], [[end(one), end(other)], 'node_failed']);
+    assert.match(message, /refused/);
+  });
+
+  it('that could not be made when the project was opened are made by a request, and listeners are notified of the end of the failure', async () => {
+    const { link_id } = await bench.addLink(one, other);
+    await bench.inProject('POST /close');
+    bench.compute.refused.add('/nio');
+    await bench.inProject('POST /open');
+    const reported = bench.seen.filter(({ action }) => action === 'failure.reported');
+    assert.deepEqual(
+      reported.map(({ event }) => (event as { link_id: string }).link_id),
+      [link_id],
+    );
+    await assert.rejects(bench.inProject(`POST /links/${link_id}/reconnect`), refusal('node_failed'));
+    bench.compute.refused.clear();
+    bench.seen = [];
+    assert.equal((await bench.inProject<Link>(`POST /links/${link_id}/reconnect`)).link_id, link_id);
+    assert.deepEqual(bench.seen.find(({ action }) => action === 'failure.ended')?.event, { link_id });
+    assert.equal(bench.compute.nios.size, 2);
+    assert.deepEqual(await bench.inProject('GET /problems'), []);
+    bench.seen = [];
+    await bench.inProject(`POST /links/${link_id}/reconnect`);
+    assert.deepEqual(bench.seen, []);
+  });
+
   it('that were removed at one end, as the other had no space for it, are whole again once there is some', async () => {
     const link = await bench.addLink(one, other, { filters: { delay: [1] } });
     const isWhole = () => [one, other].every(({ node_id }) => bench.compute.nios.has(`${node_id}/0/0`));

@@ -31,6 +31,7 @@ import {
   withLabel,
 } from './link.ts';
 import { changeMirror, requireMirror } from './link-mirrors.ts';
+import { reportLink } from './link-recovery.ts';
 import type { LinkSet } from './link-set.ts';
 import type { LinkWiring } from './link-wiring.ts';
 
@@ -120,6 +121,7 @@ export class LinkOperations {
       return { udpPorts };
     } catch (error) {
       await this.#parts.recovery.remove(entry, nodes, udpPorts);
+      reportLink(this.#context, entry, error);
       throw error;
     }
   }
@@ -131,6 +133,7 @@ export class LinkOperations {
       await this.#wiring.mirror(entry, nodes, udpPorts);
       return { udpPorts };
     } catch (error) {
+      reportLink(this.#context, entry, error);
       return { problem: (error as Error).message, mayPass: true };
     }
   }

@@ -1,6 +1,6 @@
 /** Makes links of a project again on their computes: when it is opened, when a compute is connected again, and after a change that failed. */
 import { isDeepStrictEqual } from 'node:util';
-import { isFault } from '../../../api/faults.ts';
+import { fault, isFault } from '../../../api/faults.ts';
 import { concurrency, forEachBounded } from '../../../lib/bounded.ts';
 import { EventStream } from '../../../lib/event-stream.ts';
 import type { Problem } from '../../../schema/problem.ts';
@@ -10,9 +10,13 @@ import { type LinkEntry, withoutExtras } from '../../model/topology.ts';
 import type { ProjectContext } from '../host/project-context.ts';
 import { isOfCompute, mayPass } from '../nodes/node-verbs.ts';
 import type { OpenNode } from '../nodes/open-node.ts';
-import type { OpenLink, Two } from './link.ts';
+import type { LinkObject, OpenLink, Two } from './link.ts';
 import type { LinkSet } from './link-set.ts';
 import { isOnSlice, type LinkWiring } from './link-wiring.ts';
+
+interface Refused {
+  readonly reason: unknown;
+}
 
 interface LeftLink {
   readonly entry: LinkEntry;
@@ -52,6 +56,19 @@ export class LinkRecovery {
     for (const linkId of this.#links.ports.mirroredTo(nodeId)) await this.#links.ifPresent(linkId, (link) => this.#mirror(link));
   }
 
+  /** Makes a link that has a problem on its computes; one without stays as it is. @throws what its computes answer, `link_failed` */
+  reconnect(linkId: string): Promise<LinkObject> {
+    return this.#links.exclusively(linkId, async (link) => {
+      if (link.problem === undefined) return link.object;
+      const away = link.nodes.find((node) => !isUsable(node));
+      if (away)
+        throw fault('link_failed', { reason: `${away.entry.name} cannot be used: ${away.problem ?? 'it is not made yet'}` });
+      const refused = await this.#connectAndKeep(link);
+      if (refused) throw refused.reason;
+      return this.#links.get(linkId);
+    });
+  }
+
   /** A node is to be made on another compute: its links are connected anew then. */
   async release(nodeId: string): Promise<void> {
     for (const linkId of this.#links.idsOn(nodeId)) {
@@ -74,7 +91,6 @@ export class LinkRecovery {
    */
   async revert(linkId: string, what: 'filters' | 'all'): Promise<void> {
     const link = this.#links.open(linkId);
-    const { problem: _problem, mayPass: _mayPass, ...usable } = link;
     const { entry, nodes, udpPorts } = link;
     // Links of nodes that are not usable are connected when these are.
     if (!udpPorts || !areUsable(link)) return;
@@ -83,7 +99,7 @@ export class LinkRecovery {
       const isChanged = what === 'filters' && (await succeeds(wiring.change(entry, nodes, udpPorts)));
       if (isChanged) return;
       const connected = await wiring.reconnect(link, udpPorts);
-      this.#links.put({ ...usable, udpPorts: connected });
+      this.#connected(link, connected);
       if (!isDeepStrictEqual(connected, udpPorts)) await this.#keepPorts(linkId);
       await wiring.mirror(entry, nodes, connected);
     } catch (error) {
@@ -143,10 +159,16 @@ export class LinkRecovery {
   /** Nothing happens to a link that has been deleted meanwhile. */
   async #reconnectOne(linkId: string): Promise<void> {
     await this.#links.ifPresent(linkId, async (link) => {
-      if (!areUsable(link)) return;
-      await this.#connect(link, link.udpPorts);
-      if (!isDeepStrictEqual(this.#links.open(linkId).udpPorts, link.udpPorts)) await this.#keepPorts(linkId);
+      if (areUsable(link)) await this.#connectAndKeep(link);
     });
+  }
+
+  /** @returns why it could not be connected */
+  async #connectAndKeep(link: OpenLink, options: { readonly mayLeadElsewhere?: boolean } = {}): Promise<Refused | undefined> {
+    const { link_id } = link.entry;
+    const refused = await this.#connect(link, link.udpPorts, options);
+    if (!isDeepStrictEqual(this.#links.open(link_id).udpPorts, link.udpPorts)) await this.#keepPorts(link_id);
+    return refused;
   }
 
   /** A node stays where it is: the other ends of its links may have been joined to where it was to move. Never rejects. */
@@ -154,9 +176,7 @@ export class LinkRecovery {
     for (const linkId of this.#links.idsOn(nodeId)) {
       await this.#links
         .ifPresent(linkId, async (link) => {
-          if (!link.udpPorts || !areUsable(link)) return;
-          await this.#connect(link, link.udpPorts, { mayLeadElsewhere: true });
-          if (!isDeepStrictEqual(this.#links.open(linkId).udpPorts, link.udpPorts)) await this.#keepPorts(linkId);
+          if (link.udpPorts && areUsable(link)) await this.#connectAndKeep(link, { mayLeadElsewhere: true });
         })
         .catch(() => undefined);
     }
@@ -169,27 +189,34 @@ export class LinkRecovery {
     );
   }
 
-  /** @param udpPorts those it may still have */
-  async #connect(link: OpenLink, udpPorts: UdpPorts | undefined, { mayLeadElsewhere = false } = {}): Promise<void> {
-    const { problem, mayPass: _mayPass, ...usable } = link;
-    const { entry, nodes } = link;
-    const [wiring, links] = [this.#wiring, this.#links];
+  /** @param udpPorts those it may still have. @returns why it could not be connected */
+  async #connect(link: OpenLink, udpPorts: UdpPorts | undefined, { mayLeadElsewhere = false } = {}): Promise<Refused | undefined> {
+    const { entry, nodes, problem } = link;
+    const wiring = this.#wiring;
     const isUnsure = mayLeadElsewhere || problem !== undefined;
     try {
       const connected = udpPorts
         ? await wiring.reconnect(link, udpPorts, { mayLeadElsewhere: isUnsure })
         : await wiring.connect(entry, nodes);
-      links.put({ ...usable, udpPorts: connected });
+      this.#connected(link, connected);
       await this.#mirror(this.#links.open(entry.link_id));
+      return undefined;
     } catch (error) {
       this.#failed(link, error);
+      return { reason: error };
     }
+  }
+
+  #connected({ problem, mayPass: _mayPass, ...link }: OpenLink, udpPorts: UdpPorts): void {
+    this.#links.put({ ...link, udpPorts });
+    if (problem !== undefined) this.#context.notify('failure.ended', { link_id: link.entry.link_id });
   }
 
   #failed(link: OpenLink, error: unknown): void {
     const { message } = error as Error;
     this.#links.put({ ...link, problem: message, mayPass: isFault(error, 'ports_exhausted') || mayPass(error) });
     if (message === link.problem) return;
+    reportLink(this.#context, link.entry, error);
     this.#context.notify('log.error', { message: `The link between ${namesOf(link)} is not usable: ${message}` });
   }
 
@@ -222,7 +249,18 @@ function isShortOfSpace(error: unknown): boolean {
 }
 
 function areUsable({ nodes }: OpenLink): boolean {
-  return nodes.every((node) => node.isPresent && node.problem === undefined);
+  return nodes.every(isUsable);
+}
+
+function isUsable(node: OpenNode): boolean {
+  return node.isPresent && node.problem === undefined;
+}
+
+/** Sends all who have the project open why a link could not be made at its computes. The code is that of `docs/errors.md`, or empty. */
+export function reportLink(project: Pick<ProjectContext, 'notify'>, { link_id, nodes }: LinkEntry, error: unknown): void {
+  const ends = nodes.map(({ node_id, adapter_number, port_number }) => ({ node_id, adapter_number, port_number }));
+  const code = isFault(error) ? error.code : '';
+  project.notify('failure.reported', { link_id, nodes: ends, message: (error as Error).message, code });
 }
 
 function namesOf({ nodes }: OpenLink): string {

@@ -106,6 +106,16 @@ function furtherLinkRoutes({ projects, desktops }: Controller): Route[] {
       },
       ({ path, body }) => project(path).changeAlone((live) => rewireLink(live, path.link_id, body.nodes)),
     ),
+    route(
+      'POST /v2/projects/{project_id}/links/{link_id}/reconnect',
+      {
+        right: 'Link.Modify',
+        summary: 'Try again to make a link that could not be made on its computes',
+        reply: Link,
+        own: true,
+      },
+      ({ path, ...call }) => project(path).change(async (live) => shown(call, await live.linkRecovery.reconnect(path.link_id))),
+    ),
     ...firstCaptureRoutes(project, shown),
     ...captureRoutes(project),
     ...statsRoutes(project),
