@@ -6,6 +6,7 @@
 import { accountFaults } from './account-faults.ts';
 import { gns3Faults } from './gns3-faults.ts';
 import { presentFaults } from './present-faults.ts';
+import { traceFaults } from './trace-faults.ts';
 
 interface Row {
   readonly status: number;
@@ -88,15 +89,7 @@ const table = {
   freeze_busy: { status: 409, says: 'The project "{name}" is being frozen already: wait until that is done' },
 
   // Nodes
-  traffic_not_found: { status: 404, says: 'There is no traffic {traffic_id}: it was removed, or the fabric was restarted' },
-  traffic_too_many: {
-    status: 409,
-    says: 'There are {most} flows of traffic on this compute already: wait until one ends, or delete one',
-  },
-  traffic_two_computes: {
-    status: 409,
-    says: 'Traffic from {source} to {sink} cannot be measured: they are on two computes, whose clocks differ',
-  },
+  ...traceFaults,
   node_not_found: { status: 404, says: "Node ID {node_id} doesn't exist" },
   node_type_unavailable: { status: 409, says: 'Nodes of type {node_type} cannot be created on this compute: {reason}' },
   node_locked: { status: 409, says: 'Node {name} cannot be deleted because it is locked: unlock it first' },

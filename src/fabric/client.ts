@@ -24,6 +24,7 @@ import type {
   FabricLinkStats,
   FabricLoad,
   FilterState,
+  FrameTraceSpec,
   LinkFailure,
   LinkSpec,
   PcReport,
@@ -79,6 +80,18 @@ export class FabricClient {
   /** The links we know are all there should be. */
   #complete = false;
   #closed = false;
+  /** `start` answers null where there are `mostTrafficFlows` that have not ended, `read` where there is no such flow. */
+  readonly traffic = {
+    start: (flow: TrafficSpec): Promise<TrafficFigures | null> => this.#ask({ op: 'traffic_start', flow }),
+    read: (id: string): Promise<TrafficFigures | null> => this.#ask({ op: 'traffic_read', traffic: id }),
+    remove: async (id: string): Promise<void> => void (await this.#ask({ op: 'traffic_remove', traffic: id })),
+  };
+  /** `start` answers false where there are too many traces, `read` null and `end` false where there is no such trace. */
+  readonly traces = {
+    start: (trace: FrameTraceSpec) => this.#ask({ op: 'trace_start', trace }),
+    read: (trace: string) => this.#ask({ op: 'trace_read', trace }),
+    end: (trace: string) => this.#ask({ op: 'trace_end', trace }),
+  };
   /** PCs and links are made in any order: a link may name a PC that is made later. */
   readonly #batches = {
     pcs: pcBatch((pcs) => this.#send({ op: 'apply_pcs', pcs })),
@@ -264,20 +277,6 @@ export class FabricClient {
   /** Continues the random sequences of filters of the same types. `states`: of `filterStates`, in the order of `directions`. */
   async continueFilters(directions: DirectionPlace[], states: FilterState[][]): Promise<void> {
     await this.#ask({ op: 'continue_filters', directions, states });
-  }
-
-  /** Null: there are `mostTrafficFlows` that have not ended. */
-  startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null> {
-    return this.#ask({ op: 'traffic_start', flow });
-  }
-
-  /** Null: there is no such flow. */
-  readTraffic(id: string): Promise<TrafficFigures | null> {
-    return this.#ask({ op: 'traffic_read', traffic: id });
-  }
-
-  async removeTraffic(id: string): Promise<void> {
-    await this.#ask({ op: 'traffic_remove', traffic: id });
   }
 
   /** Called with the reason when the fabric was lost; another one is sought at once. Returns how to stop listening. */

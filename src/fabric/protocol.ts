@@ -13,7 +13,10 @@ export { type HostedState, hostedState, type PcProbe, type PcSettings, pcProbe }
 export type * from './requests.ts';
 
 /** Raised when the two sides no longer understand each other; a server that finds an older fabric replaces it. */
-export const protocolVersion = 17;
+export const protocolVersion = 18;
+
+/** Most traces of a fabric at the same time. */
+export const mostTraces = 8;
 
 /** The keys of a link that have BPF programs. */
 export const bpfKeys = ['bpf', 'bpf_ab', 'bpf_ba', 'match', 'match_ab', 'match_ba'] as const satisfies BpfKey[];
@@ -212,6 +215,18 @@ export interface TrafficFigures {
   delayMs?: { p50: number; p99: number; worst: number };
 }
 
+/** A frame of ARP or ICMP at a point of a link. */
+export interface TracedFrame {
+  /** Name of the direction in the trace. */
+  label: string;
+  /** `in`, `out`, or why the link lost it, as `dropped` names it. */
+  point: string;
+  /** Milliseconds since 1970, with fractions; the clock of captures. */
+  atMs: number;
+  /** First 128 bytes of the frame, base64. */
+  bytes: string;
+}
+
 /**
  * A link that is not as it was asked for. When a UDP port could not be bound the link is there without it and the fabric keeps
  * trying; when the specification itself is unusable nothing was changed.
@@ -246,6 +261,9 @@ type Replies = {
   filter_states: FilterState[][];
   traffic_start: TrafficFigures | null;
   traffic_read: TrafficFigures | null;
+  trace_start: boolean;
+  trace_read: TracedFrame[] | null;
+  trace_end: boolean;
   apply_pcs: PcReport[];
   watch_pcs: PcReport[];
   pc_states: unknown[];

@@ -286,6 +286,19 @@ const directionPlace = object({ link: text, direction: oneOf('ab', 'ba') });
 export type DirectionPlace = ValueOf<typeof directionPlace>;
 const directions = list(directionPlace);
 
+/** Longest lease of a trace. */
+const longestTraceMs = 120_000;
+const trace = object({
+  /** Unique in the fabric; chosen by the server. */
+  id,
+  leaseMs: whole(1, longestTraceMs),
+  /** Only frames that contain one of these bytes behind their MAC addresses are noted; without any, all. Hexadecimal. */
+  marks: list(textThat((value) => /^(?:[0-9a-f]{2}){4,16}$/.test(value), 'must be 4 to 16 bytes in hexadecimal')),
+  /** Directions of links, and how the trace names them. One that does not exist now has no frames. */
+  places: list(object({ link: text, direction: oneOf('ab', 'ba'), label: text })),
+});
+export type FrameTraceSpec = ValueOf<typeof trace>;
+
 const filterState = object({
   /** Type of the filter, one of those that act. */
   type: text,
@@ -349,6 +362,10 @@ export const request = variants('op', {
   traffic_start: { flow: traffic },
   traffic_read: { traffic: text },
   traffic_remove: { traffic: text },
+  /** Starts a trace, unless it exists; false: there are too many. */
+  trace_start: { trace },
+  trace_read: { trace: text },
+  trace_end: { trace: text },
   /** These PCs should exist; others stay. */
   apply_pcs: { pcs: list(pc) },
   remove_pcs: { ids },

@@ -117,6 +117,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
       'drawing.ts',
       'filter-table.ts',
       'folders.ts',
+      'frame-trace.ts',
       'history.ts',
       'idle-pc.ts',
       'kept-settings.ts',

@@ -153,6 +153,20 @@ describe('a link between containers', { skip }, () => {
     assert.deepEqual([await a.carrierChanges(), await b.carrierChanges()], carriers);
   });
 
+  it('comes to the fabric for the time of a trace, which notes its pings', async (context) => {
+    const { a, client, stats, carriedBy } = await lab(context);
+    const places = (['ab', 'ba'] as const).map((direction) => ({ link: 'link', direction, label: direction }));
+    await client.traces.start({ id: 'trace', leaseMs: 60_000, marks: [], places });
+    assert.equal((await stats()).carrier, undefined, 'when the request is answered');
+    await ping(a, addressB, 1);
+    const points = ((await client.traces.read('trace')) ?? []).map(({ label, point }) => `${label} ${point}`);
+    assert.deepEqual(points.slice(-4), ['ab in', 'ab out', 'ba in', 'ba out']);
+    await client.traces.end('trace');
+    await carriedBy('kernel');
+    await client.traces.start({ id: 'brief', leaseMs: 1, marks: [], places });
+    await carriedBy('kernel');
+  });
+
   it('shows real frames to a capture, as segments are cut before it', async (context) => {
     const { a, b, folder, change, stats } = await lab(context);
     const file = `${folder}/bulk.pcap`;

@@ -59,7 +59,7 @@ const noPcs: FabricPcs = {
   onPc: () => () => {},
   socketPath: '/nowhere',
 };
-const noTraffic = { startTraffic: refuse, readTraffic: async () => null, removeTraffic: async () => {} };
+const noTraffic = { traffic: { start: refuse, read: async () => null, remove: async () => {} } };
 
 /** A place for one node, with its prerequisites and a check for leftovers. */
 export class Bench<Options extends BenchOptions = BenchOptions> {

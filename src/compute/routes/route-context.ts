@@ -34,7 +34,7 @@ export interface ComputeRouteContext {
   readonly moves: ComputeMoves;
   readonly events: EventStream<ComputeNotice>;
   readonly host: Host;
-  readonly fabric: Pick<FabricClient, 'stats' | 'load'>;
+  readonly fabric: Pick<FabricClient, 'stats' | 'load' | 'traces'>;
   readonly figures: HostFigures;
   readonly version: string;
   readonly findings: () => Promise<readonly Finding[]>;

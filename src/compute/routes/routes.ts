@@ -13,6 +13,7 @@ import { projectCopyRoutes } from './project-copies.ts';
 import { projectRoutes } from './projects.ts';
 import type { ComputeRouteContext } from './route-context.ts';
 import { serverRoutes } from './server.ts';
+import { traceRoutes } from './traces.ts';
 import { warmMachineRoutes } from './warm-machines.ts';
 
 export function computeRoutes(parts: ComputeRouteContext): Route[] {
@@ -35,5 +36,6 @@ export function sharedRoutes(parts: ComputeRouteContext) {
     ...nodeRoutes(parts),
     ...captureRoutes(parts),
     ...linkStatsRoutes(parts),
+    ...traceRoutes(parts),
   ];
 }

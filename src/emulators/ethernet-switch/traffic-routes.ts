@@ -31,7 +31,7 @@ export function trafficRoutes({ switches }: Host, nodes: NodeAccess) {
         });
         const id = `${path.project_id}/${path.node_id}/${randomUUID()}`;
         const flow = { id, source: station(path.node_id, source), sink: station(sink.node_id, sink), gapsUs: gaps_us, sizes };
-        const figures = await switches.startTraffic(flow);
+        const figures = await switches.traffic.start(flow);
         if (!figures) throw fault('traffic_too_many', { most: mostTrafficFlows });
         return present(id, figures);
       },
@@ -41,13 +41,13 @@ export function trafficRoutes({ switches }: Host, nodes: NodeAccess) {
       { summary: 'What became of traffic so far', reply: TrafficFlowFigures, own: true },
       async ({ path }) => {
         const id = `${path.project_id}/${nodes.get(path).nodeId}/${path.traffic_id}`;
-        const figures = await switches.readTraffic(id);
+        const figures = await switches.traffic.read(id);
         if (!figures) throw fault('traffic_not_found', { traffic_id: path.traffic_id });
         return present(id, figures);
       },
     ),
     computeRoute(`DELETE ${node}/{traffic_id}`, { summary: 'End traffic', status: 204, own: true }, ({ path }) =>
-      switches.removeTraffic(`${path.project_id}/${nodes.get(path).nodeId}/${path.traffic_id}`),
+      switches.traffic.remove(`${path.project_id}/${nodes.get(path).nodeId}/${path.traffic_id}`),
     ),
   ];
 }

@@ -21,10 +21,12 @@ export interface FabricSwitches {
   addresses(id: string): Promise<AddressEntry[]>;
   forgetAddresses(id: string): Promise<void>;
   switchStats(ids: string[]): Promise<SwitchStats[]>;
-  startTraffic(flow: TrafficSpec): Promise<TrafficFigures | null>;
-  /** Null: there is no such flow. */
-  readTraffic(id: string): Promise<TrafficFigures | null>;
-  removeTraffic(id: string): Promise<void>;
+  readonly traffic: {
+    start(flow: TrafficSpec): Promise<TrafficFigures | null>;
+    /** Null: there is no such flow. */
+    read(id: string): Promise<TrafficFigures | null>;
+    remove(id: string): Promise<void>;
+  };
 }
 
 /** PCs inside the fabric. Each method may throw `fabric_unavailable`. */

@@ -198,7 +198,7 @@ const stepMs = 5;
  * Reads the time of day with the resolution of the monotonic clock. `Date.now()` has whole milliseconds only; the two clocks are disciplined
  * alike, so they drift apart only when the time is set.
  */
-class WallClock {
+export class WallClock {
   #offsetMs = performance.timeOrigin;
 
   /** Reads the time since 1970, UTC. */

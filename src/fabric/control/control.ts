@@ -176,25 +176,40 @@ export class Control {
       case 'unconnected':
         return this.#fabric.unconnected(asked.ids);
       case 'save_frames':
-        return this.#fabric.saveFrames(asked.path, asked.directions);
+        return this.#fabric.directions.save(asked.path, asked.directions);
       case 'load_frames':
-        return this.#fabric.loadFrames(asked.path, asked.directions);
+        return this.#fabric.directions.load(asked.path, asked.directions);
       case 'filter_states':
-        return this.#fabric.filterStates(asked.directions);
+        return this.#fabric.directions.filterStates(asked.directions);
       case 'continue_filters':
-        this.#fabric.continueFilters(asked.directions, asked.states);
-        return null;
-      case 'traffic_start':
-        return this.#fabric.traffic.start(asked.flow);
-      case 'traffic_read':
-        return this.#fabric.traffic.read(asked.traffic);
-      case 'traffic_remove':
-        this.#fabric.traffic.remove(asked.traffic);
+        this.#fabric.directions.continueFilters(asked.directions, asked.states);
         return null;
       case 'quit':
         return quitting;
       default:
-        return carryOutPcs(this.#fabric.pcs, asked);
+        return this.#measure(asked);
+    }
+  }
+
+  /** Carries out requests about traffic, traces and PCs. */
+  async #measure(asked: MeasureRequest): Promise<unknown> {
+    const { traffic, traces, pcs } = this.#fabric;
+    switch (asked.op) {
+      case 'traffic_start':
+        return traffic.start(asked.flow);
+      case 'traffic_read':
+        return traffic.read(asked.traffic);
+      case 'traffic_remove':
+        traffic.remove(asked.traffic);
+        return null;
+      case 'trace_start':
+        return traces.start(asked.trace);
+      case 'trace_read':
+        return traces.read(asked.trace);
+      case 'trace_end':
+        return traces.end(asked.trace);
+      default:
+        return carryOutPcs(pcs, asked);
     }
   }
 }
@@ -212,6 +227,7 @@ function read(line: string): Asked {
   }
 }
 
+type MeasureRequest = PcRequest | Extract<Request, { op: `traffic_${string}` | `trace_${string}` }>;
 type PcRequest = Extract<Request, { op: `${string}_pcs` | 'pc_states' | 'probe_pc' | 'end_probe' }>;
 
 async function carryOutPcs(pcs: Pcs, asked: PcRequest): Promise<unknown> {

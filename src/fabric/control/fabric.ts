@@ -5,7 +5,7 @@ import { CaptureFileLocks } from '../captures/link-captures.ts';
 import { BlockPool } from '../delays/delay-line.ts';
 import { DelaySchedule } from '../delays/delay-schedule.ts';
 import { KernelPaths } from '../kernel-paths/kernel-paths.ts';
-import { readFrames, writeFrames } from '../links/frames-file.ts';
+import { FrameTraces } from '../links/frame-traces.ts';
 import { type HostCounts, noCounts } from '../links/host-counts.ts';
 import { FabricLink, type LinkTools } from '../links/link.ts';
 import { Pacing } from '../links/pacing.ts';
@@ -16,11 +16,9 @@ import { InterfacePlace, type InterfacePlaces, type PlaceName } from '../ports/i
 import type { Native } from '../ports/native.ts';
 import { InterfaceMemory } from '../ports/port-interface.ts';
 import type {
-  DirectionPlace,
   FabricCapabilities,
   FabricLinkStats,
   FabricLoad,
-  FilterState,
   LinkFailure,
   LinkSpec,
   TrafficFigures,
@@ -31,6 +29,7 @@ import { FlushTurns } from '../switches/flush-turns.ts';
 import { Switches } from '../switches/switches.ts';
 import { TrafficFlow } from '../traffic/traffic-flow.ts';
 import { checkShape } from './check-shape.ts';
+import { LinkDirections } from './link-directions.ts';
 import { Load } from './load.ts';
 
 /** Links that are checked, changed, or reported before frames get their turn. */
@@ -39,8 +38,6 @@ const linksPerTurn = 32;
 /** Longest wait for frames that are being written: the receiver of a frame that has not left by then does not read. */
 const drainMs = 50;
 const pollMs = 1;
-/** Turns of the event loop for frames that were sent before: each reads the sockets until they are empty, and a switch adds a turn. */
-const readTurns = 12;
 
 const places = ['host', 'links'] as const satisfies readonly PlaceName[];
 
@@ -53,6 +50,8 @@ export class Fabric {
   readonly switches = new Switches();
   readonly traffic = new TrafficFlows(this.switches);
   readonly #links = new Map<string, FabricLink>();
+  readonly traces = new FrameTraces((id) => this.#links.get(id));
+  readonly directions = new LinkDirections((id) => this.#links.get(id));
   readonly #places: InterfacePlaces = { host: new InterfacePlace('host'), links: new InterfacePlace('links') };
   readonly #kernelPaths: Readonly<Record<PlaceName, KernelPaths>>;
   readonly #native: Native;
@@ -80,6 +79,7 @@ export class Fabric {
       meters: new RateMeters(performance.now()),
       taps: new InterfaceMemory(native, this.#places),
       kernelPaths: this.#kernelPaths,
+      traces: this.traces,
     };
   }
 
@@ -149,26 +149,6 @@ export class Fabric {
     return ids.filter((id) => this.#links.get(id)?.isConnected === false);
   }
 
-  /** Writes the frames that wait in held links to a file, when all that was sent to the fabric before has been read. */
-  async saveFrames(path: string, places: readonly DirectionPlace[]): Promise<number> {
-    for (let turns = 0; turns < readTurns; turns++) await turn();
-    return writeFrames(path, this.#directions(places));
-  }
-
-  loadFrames(path: string, places: readonly DirectionPlace[]): Promise<number> {
-    return readFrames(path, this.#directions(places));
-  }
-
-  /** Filter states of each direction; none for a link that does not exist. */
-  filterStates(places: readonly DirectionPlace[]): FilterState[][] {
-    return places.map(({ link, direction }) => this.#links.get(link)?.filterStates(direction) ?? []);
-  }
-
-  continueFilters(places: readonly DirectionPlace[], states: readonly (readonly FilterState[])[]): void {
-    for (const [index, { link, direction }] of places.entries())
-      this.#links.get(link)?.continueFilters(direction, states[index] ?? []);
-  }
-
   load(): FabricLoad {
     return this.#load.read(this.#links.size);
   }
@@ -196,16 +176,12 @@ export class Fabric {
     await Promise.all(places.map((place) => this.#kernelPaths[place].close()));
   }
 
-  #directions(places: readonly DirectionPlace[]) {
-    return places.map(({ link, direction }) => this.#links.get(link)?.direction(direction));
-  }
-
   /** Counters in this namespace that these links need. */
   async #hostCounts(place: PlaceName, ids: readonly string[]): Promise<HostCounts> {
     const links = ids.flatMap((id) => this.#links.get(id) ?? []);
     const [kernel, sent] = await Promise.all([
-      links.some((link) => link.hasKernelCounts(place)) ? this.#kernelPaths[place].counters.read() : noCounts.kernel,
-      links.some((link) => link.hasTaps(place)) ? this.#places[place].readSent() : noCounts.sent,
+      links.some((link) => link.countedIn(place).byKernel) ? this.#kernelPaths[place].counters.read() : noCounts.kernel,
+      links.some((link) => link.countedIn(place).atTaps) ? this.#places[place].readSent() : noCounts.sent,
     ]);
     return { kernel, sent };
   }

@@ -35,7 +35,7 @@ interface AsideFrame extends FrameAt {
 export class DelayQueue {
   /** Waiting times of the frames that have left. */
   readonly waited = new DelayHistogram();
-  readonly #onLost: (cause: string) => void;
+  readonly #onLost: (cause: string, frame: FrameAt) => void;
   readonly #line: DelayLine;
   readonly #heap: DelayHeap;
   /** Frames that let others overtake them, in the order in which they came. */
@@ -45,7 +45,7 @@ export class DelayQueue {
   /** Container of the last run that was taken. */
   #from: HeldFrames;
 
-  constructor(pool: BlockPool, onLost: (cause: string) => void) {
+  constructor(pool: BlockPool, onLost: (cause: string, frame: FrameAt) => void) {
     this.#onLost = onLost;
     this.#line = new DelayLine(pool, this.waited);
     this.#heap = new DelayHeap(pool, this.waited);
@@ -89,7 +89,7 @@ export class DelayQueue {
 
   /** Copies a frame that comes now and waits for nothing but the sink: it overtakes those that wait for their time. */
   bypass(frame: FrameAt): void {
-    if (!this.#heap.push(frame, frame.arrivedMs)) this.#onLost('queue_full');
+    if (!this.#heap.push(frame, frame.arrivedMs)) this.#onLost('queue_full', frame);
   }
 
   /**
@@ -125,7 +125,7 @@ export class DelayQueue {
 
   /** Adds a frame that waited elsewhere, and came before all that wait here. */
   restore(frame: FrameAt, dueMs: number): void {
-    if (!this.#heap.push(frame, dueMs - ahead)) this.#onLost('queue_full');
+    if (!this.#heap.push(frame, dueMs - ahead)) this.#onLost('queue_full', frame);
     else if (dueMs > this.#lastDueMs) this.#lastDueMs = dueMs;
   }
 
@@ -146,14 +146,14 @@ export class DelayQueue {
     for (const { filter, type } of waits.holding) {
       dueMs = filter.hold?.(dueMs, frame.end - frame.start - headerBytes) ?? dueMs;
       if (dueMs === lost) {
-        this.#onLost(type);
+        this.#onLost(type, frame);
         return;
       }
     }
     if (!waits.overtakes && dueMs < this.#lastDueMs) dueMs = this.#lastDueMs;
     // A new frame joins the heap while frames wait there: frames in the line leave before all of them.
     const line = waits.overtakes || this.#heap.frames > 0 ? this.#heap : this.#line;
-    if (!line.push(frame, dueMs)) this.#onLost('queue_full');
+    if (!line.push(frame, dueMs)) this.#onLost('queue_full', frame);
     else if (dueMs > this.#lastDueMs) this.#lastDueMs = dueMs;
   }
 }

@@ -17,6 +17,7 @@ import { type FrameAt, frameLength, headerBytes } from '../frames.ts';
 import type { FabricPort } from '../ports/port.ts';
 import type { DirectionStats } from '../protocol.ts';
 import { returnedAt } from '../switches/port-switch.ts';
+import type { FrameTraces } from './frame-traces.ts';
 import { type Counted, RateMeter, type RateMeters } from './rate-meter.ts';
 import { type DirectionFilters, noStages, type Stages, stagesOf } from './stages.ts';
 import { StormMeter } from './storm-meter.ts';
@@ -33,6 +34,7 @@ export interface DirectionTools {
   readonly schedule: DelaySchedule;
   readonly blocks: BlockPool;
   readonly meters: RateMeters;
+  readonly traces: Pick<FrameTraces, 'of'>;
 }
 
 /** First byte of the broadcast address. No other address in use begins with it. */
@@ -95,9 +97,11 @@ export class Direction implements ScheduledQueue, Counted {
     // The first frame of a run is like the others in a storm.
     if (buffer[start + headerBytes] === broadcastByte) this.#broadcasts += frames;
     for (const tap of rules.before) tap.take(buffer, start, end);
+    this.#trace('in', buffer, start, end);
     this.#advance();
     if (rules.suspend) {
       this.#drop('suspend', frames);
+      this.#trace('suspend', buffer, start, end);
       return true;
     }
     const { queues, passing } = this.#stages;
@@ -165,8 +169,10 @@ export class Direction implements ScheduledQueue, Counted {
     // The clock is read for each run: frames that became due while others were written leave with them.
     while (!this.#busy && queue.take(performance.now(), this.#stages)) {
       const { block, start, end, taken } = queue.run;
-      if (this.#rules.suspend) this.#drop('suspend', taken);
-      else this.#send(block, start, end, taken);
+      if (this.#rules.suspend) {
+        this.#drop('suspend', taken);
+        this.#trace('suspend', block, start, end);
+      } else this.#send(block, start, end, taken);
       if (!this.#busy) queue.settle();
     }
     this.#wake();
@@ -217,7 +223,10 @@ export class Direction implements ScheduledQueue, Counted {
   }
 
   get #ownQueue(): DelayQueue {
-    this.#queue ??= new DelayQueue(this.#tools.blocks, (cause) => this.#drop(cause, 1));
+    this.#queue ??= new DelayQueue(this.#tools.blocks, (cause, { buffer, start, end }) => {
+      this.#drop(cause, 1);
+      this.#trace(cause, buffer, start, end);
+    });
     return this.#queue;
   }
 
@@ -288,6 +297,7 @@ export class Direction implements ScheduledQueue, Counted {
     for (const { filter, type } of filters) {
       if (filter.pass?.(buffer, start, end) === false) {
         this.#drop(type, 1);
+        this.#trace(type, buffer, start - headerBytes, end);
         return false;
       }
     }
@@ -298,17 +308,23 @@ export class Direction implements ScheduledQueue, Counted {
     const sink = this.sink;
     if (!sink?.connected) {
       this.#drop('no_peer', frames);
+      this.#trace('no_peer', buffer, start, end);
       return;
     }
     this.#rates.wake();
     this.sent += frames;
     this.sentBytes += end - start - frames * headerBytes;
     for (const tap of this.#rules.after) tap.take(buffer, start, end);
+    this.#trace('out', buffer, start, end);
     this.#busy = !sink.send(buffer, start, end);
     if (sink.oversized === 0) return;
     this.sent -= sink.oversized;
     this.#drop('oversized', sink.oversized);
     sink.oversized = 0;
+  }
+
+  #trace(point: string, buffer: Buffer, start: number, end: number): void {
+    this.#tools.traces.of(this)?.take(point, buffer, start, end);
   }
 
   #drop(cause: string, frames: number): void {

@@ -82,7 +82,7 @@ describe('impairments of a link', () => {
     assert.deepEqual(states, other.filterStates('ab', 70_000));
     const schedule = new DelaySchedule(await loadNative());
     context.after(() => schedule.stop());
-    const tools = { schedule, blocks: new BlockPool(), meters: new RateMeters(0) };
+    const tools = { schedule, blocks: new BlockPool(), meters: new RateMeters(0), traces: { of: () => undefined } };
     const rules = { before: [], after: [], suspend: false, untilMs: Number.POSITIVE_INFINITY, advance: () => undefined };
     const direction = new Direction(rules, tools);
     direction.setFilters({ ...noFilters, chain: other.chains.ab });

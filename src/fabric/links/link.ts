@@ -129,21 +129,17 @@ export class FabricLink {
     if (spec.mirrors?.length) this.#mirrors ??= new LinkMirrors(this.#tools);
     const mirrored = this.#mirrors?.apply(spec.mirrors ?? []);
     this.#showFrames();
-    await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, mirrored, this.#choosePath()]);
+    await Promise.all([this.#ends.a?.port.opened, this.#ends.b?.port.opened, mirrored, this.choosePath()]);
   }
 
   get problem(): string | undefined {
     return this.#ends.a?.port.problem ?? this.#ends.b?.port.problem ?? this.#mirrors?.problem;
   }
 
-  /** The kernel has counted frames of it in this namespace. */
-  hasKernelCounts(place: PlaceName): boolean {
-    return this.#kernel?.hasCounts === true && this.#kernelPlace === place;
-  }
-
-  /** An end is a TAP interface of this namespace. */
-  hasTaps(place: PlaceName): boolean {
-    return [this.#ends.a, this.#ends.b].some((end) => end?.port.tap?.place === place);
+  /** Whether counters of this namespace are its own: the kernel has counted its frames, or an end is a TAP interface. */
+  countedIn(place: PlaceName): { readonly byKernel: boolean; readonly atTaps: boolean } {
+    const byKernel = this.#kernel?.hasCounts === true && this.#kernelPlace === place;
+    return { byKernel, atTaps: [this.#ends.a, this.#ends.b].some((end) => end?.port.tap?.place === place) };
   }
 
   /** Time stands still for it, in both directions. Settles when no frame passes it by. */
@@ -151,14 +147,14 @@ export class FabricLink {
     this.#isHeld = true;
     this.#ab.hold(nowMs);
     this.#ba.hold(nowMs);
-    return this.#choosePath();
+    return this.choosePath();
   }
 
   unhold(nowMs: number): void {
     this.#isHeld = false;
     this.#ab.unhold(nowMs);
     this.#ba.unhold(nowMs);
-    void this.#choosePath();
+    void this.choosePath();
   }
 
   direction(name: LinkDirection): Direction {
@@ -240,10 +236,10 @@ export class FabricLink {
   /**
    * The fabric follows the new rules by now: a frame that comes to it is treated by them. Settles when those that must do so come to it.
    */
-  async #choosePath(): Promise<void> {
+  async choosePath(): Promise<void> {
     clearTimeout(this.#idleWait);
     const wanted = this.#kernelEnds;
-    if (!wanted || this.#isHeld || this.#closed) return this.#kernel?.leave();
+    if (!wanted || this.#isWatched || this.#closed) return this.#kernel?.leave();
     if (!this.#kernel || wanted.place !== this.#kernelPlace) {
       const before = this.#kernel;
       this.#kernel = new KernelPath(this.#tools.kernelPaths[wanted.place], () => this.isConnected);
@@ -255,9 +251,14 @@ export class FabricLink {
     return left;
   }
 
+  /** Each frame must come to the fabric: time stands still for the link, or it is traced. */
+  get #isWatched(): boolean {
+    return this.#isHeld || this.#tools.traces.of(this.#ab) !== undefined;
+  }
+
   /** Frames that wait in the fabric must not be overtaken. */
   #takeWhenIdle(wanted: EligibleEnds): void {
-    const isWanted = () => this.#kernelEnds === wanted && !this.#isHeld && !this.#closed;
+    const isWanted = () => this.#kernelEnds === wanted && !this.#isWatched && !this.#closed;
     if (!isWanted()) return;
     if (this.#ab.isIdle && this.#ba.isIdle) void this.#kernel?.take(wanted.ends, isWanted);
     else this.#idleWait = setTimeout(() => this.#takeWhenIdle(wanted), idlePollMs);

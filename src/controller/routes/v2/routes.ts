@@ -20,6 +20,7 @@ import { snapshotRoutes } from './snapshots.ts';
 import { switchRoutes } from './switches.ts';
 import { symbolRoutes } from './symbols.ts';
 import { templateRoutes } from './templates.ts';
+import { traceRoutes } from './traces.ts';
 import { trafficRoutes } from './traffic.ts';
 
 /** Everything below `/v2` that is not the compute's. */
@@ -36,6 +37,7 @@ export function controllerRoutes(controller: Controller): Route[] {
     ...nodeRoutes(controller),
     ...switchRoutes(controller),
     ...trafficRoutes(controller),
+    ...traceRoutes(controller),
     ...fileRoutes(controller),
     ...linkRoutes(controller),
     ...drawingRoutes(controller),
