@@ -25,7 +25,7 @@ export interface Upload {
 
 export interface Api {
   get<T>(path: string): Promise<T>;
-  post<T = unknown>(path: string, body?: unknown): Promise<T>;
+  post<T = unknown>(path: string, body?: unknown, signal?: AbortSignal): Promise<T>;
   put<T = unknown>(path: string, body: unknown): Promise<T>;
   /** Sends a JSON merge patch: only the members that change. */
   patch<T = unknown>(path: string, changes: unknown): Promise<T>;
@@ -83,8 +83,8 @@ function leaveSession(challenge: string | null): void {
   if (challenge?.startsWith('Cookie')) location.reload();
 }
 
-async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const text = await (await call(method, path, body)).text();
+async function json<T>(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
+  const text = await (await call(method, path, body, signal)).text();
   return (text === '' ? undefined : JSON.parse(text)) as T;
 }
 
@@ -191,7 +191,7 @@ async function download(path: string, onProgress: (bytes: number, part?: number)
 
 export const api: Api = {
   get: (path) => json('GET', path),
-  post: (path, body) => json('POST', path, body),
+  post: (path, body, signal) => json('POST', path, body, signal),
   put: (path, body) => json('PUT', path, body),
   patch: (path, changes) => json('PATCH', path, changes),
   delete: async (path) => {

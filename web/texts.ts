@@ -317,6 +317,7 @@ export const texts = {
     lacks: {
       project: 'Open a project first',
       node: 'Select a node first that can do this',
+      pair: 'Select two nodes first, or type: trace PC1 PC2',
       link: 'Select a link first that can do this',
       now: 'Not possible now',
     },

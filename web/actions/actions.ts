@@ -16,6 +16,7 @@ import { powerActions } from './power.ts';
 import { projectActions } from './project.tsx';
 import { leave, openMenu, selectAll, selectLinks, selectNext, selectPrevious } from './selection.ts';
 import { toolActions } from './tools.ts';
+import { tracePacket } from './trace.ts';
 import { viewActions } from './view.tsx';
 import { keepWarmTemplate } from './warm-template.ts';
 
@@ -25,6 +26,7 @@ export const actions: readonly Action[] = [
   ...powerActions,
   moveNode,
   keepWarmTemplate,
+  tracePacket,
   ...linkActions,
   undo,
   redo,

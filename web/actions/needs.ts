@@ -23,6 +23,7 @@ const needs: Readonly<Record<string, Privilege>> = {
   impair: 'Link.Modify',
   capture: 'Link.Capture',
   'stop-capture': 'Link.Capture',
+  trace: 'Link.Capture',
   'draw-text': 'Drawing.Allocate',
   'draw-rectangle': 'Drawing.Allocate',
   'draw-ellipse': 'Drawing.Allocate',

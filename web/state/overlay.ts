@@ -20,7 +20,8 @@ export interface OverlayMark {
 export type OverlayMarks = ReadonlyMap<string, OverlayMark>;
 
 export interface CanvasOverlay {
-  readonly name: OverlayName;
+  /** The trace of a packet is shown as an overlay, too. */
+  readonly name: OverlayName | 'trace';
   readonly links: ReadonlySignal<OverlayMarks>;
   readonly nodes: ReadonlySignal<OverlayMarks>;
   readonly Legend: FunctionComponent;

@@ -43,6 +43,7 @@ export const actions = {
   minimap: 'Minimap, in projects of 20 nodes or more',
   palette: 'Add nodes',
   inspector: 'Details',
+  trace: 'Trace a packet to the other node',
   overlay: {
     impairment: 'Overlay: impairments',
     rate: 'Overlay: rates',

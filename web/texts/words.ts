@@ -14,6 +14,7 @@ export const otherWords: Readonly<Record<string, string>> = {
   'suspend-link': 'cut down disconnect unplug',
   impair: 'packet latency jitter drop filter corrupt bandwidth rate bpf schedule mirror span tap graph statistics',
   capture: 'wireshark pcap sniff tcpdump packets record',
+  trace: 'path follow hops route way lost',
   'project-captures': 'pcap wireshark packets',
   freeze: 'snapshot checkpoint save memory keep',
   'project-snapshots': 'freeze rewind fork checkpoint restore backup save versions',

@@ -74,9 +74,10 @@ function commandsOf(app: App, actions: readonly Action[]): Target[] {
 }
 
 /** Why a command does not apply. */
-function lackOf({ group, places }: Action, { project }: ActionContext): string {
+function lackOf({ id, group, places }: Action, { project }: ActionContext): string {
   if (project?.phase.peek() !== 'opened') return texts.find.lacks.project;
   if (group === 'links') return texts.find.lacks.link;
+  if (id === 'trace') return texts.find.lacks.pair;
   return places?.includes('node') ? texts.find.lacks.node : texts.find.lacks.now;
 }
 

@@ -22,6 +22,7 @@ export const phraseTexts = {
   restore: (name: string) => `Restore “${name}”`,
   fork: (name: string) => `Fork from “${name}”`,
   ping: (from: string, to: string) => `Ping ${to} from ${from}`,
+  trace: (from: string, to: string) => `Trace a packet from ${from} to ${to}`,
   notRunning: (name: string) => `${name} does not run`,
   onlyPcs: (name: string) => `${name} is no PC (VPCS): ping at its console`,
   noAddress: (name: string) => `${name} has no address: give it one at its console, such as “ip 10.0.0.1/24”`,

@@ -23,7 +23,7 @@ import type { Target } from './entries.ts';
 import { impairmentOf } from './impair-words.ts';
 import { eachNamed, matching } from './matching.ts';
 import { phraseTexts } from './phrase-texts.ts';
-import { pingPhrases } from './ping-phrase.ts';
+import { pingPhrases, tracePhrases } from './ping-phrase.ts';
 
 const mostItems = 12;
 const clearWords: readonly string[] = ['clear', 'unimpair'];
@@ -51,6 +51,7 @@ export class Phrases {
       ...this.#impairments(verb, words),
       ...this.#snapshotPhrases(verb, rest),
       ...(verb === 'ping' ? pingPhrases(this.#app, this.#project, words) : []),
+      ...(verb === 'trace' ? tracePhrases(this.#app, this.#project, words) : []),
       ...(rest === '' ? [] : this.#itemPhrases(verb, rest)),
     ].map((target) => ({ ...target, phrase: text.trim() }));
   }
@@ -204,8 +205,12 @@ export class Phrases {
   }
 }
 
-/** Whether a verb is the first word of the command's name, or another word for it. Commands on all nodes name none. */
+/**
+ * Whether a verb is the first word of the command's name, or another word for it. Commands on all nodes name none; a trace has two nodes,
+ * in order.
+ */
 function isMeant({ id, label, places }: Action, verb: string): boolean {
+  if (id === 'trace') return false;
   if (!places?.some((place) => place === 'node' || place === 'link')) return false;
   return label.toLowerCase().split(' ')[0] === verb || Boolean(otherWords[id]?.split(' ').includes(verb));
 }

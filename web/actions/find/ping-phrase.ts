@@ -1,4 +1,4 @@
-/** The command `ping PC1 PC2`: a PC (VPCS) pings another one, or an address, and the page says what came back. */
+/** The commands `ping PC1 PC2`: a PC (VPCS) pings another one, or an address; and `trace PC1 PC2`: a packet is followed between nodes. */
 import type { Node } from '../../../src/schema/node.ts';
 import type { NodeProbe, NodeProbeAnswer } from '../../../src/schema/pc-probe.ts';
 import type { App } from '../../state/app.ts';
@@ -24,6 +24,36 @@ export function pingPhrases(app: App, project: ProjectState, [from = '', ...more
     .filter((node) => isPc(node) || from !== '')
     .flatMap((node) => targets.filter((target) => target !== node).map((target) => pingOf(app, project, node, target)))
     .slice(0, mostTargets);
+}
+
+/** `words`: the two nodes, and the address of the second where it is not known. */
+export function tracePhrases(app: App, project: ProjectState, words: readonly string[]): Target[] {
+  const nodes = project.nodes.all.value;
+  const last = words.at(-1) ?? '';
+  const address = words.length > 2 && isAddress(last) ? last : undefined;
+  const [from = '', ...rest] = address === undefined ? words : words.slice(0, -1);
+  const named = (text: string) => matching(nodes, text, ({ name }) => ({ whole: [name] }));
+  const targets = rest.length === 0 ? nodes : named(rest.join(' '));
+  return named(from)
+    .flatMap((node) => targets.filter((target) => target !== node).map((target) => traceOf(app, project, [node, target], address)))
+    .slice(0, mostTargets);
+}
+
+function traceOf(app: App, project: ProjectState, [from, to]: readonly [Node, Node], address: string | undefined): Target {
+  const idle = from.status === 'started' ? undefined : phraseTexts.notRunning(from.name);
+  const shown = address === undefined ? to.name : `${to.name} (${address})`;
+  return {
+    id: `trace ${from.node_id} ${to.node_id}`,
+    label: phraseTexts.trace(from.name, shown),
+    hint: idle ?? texts.groups.nodes,
+    ...(idle !== undefined && { lacks: idle }),
+    icon: 'packets',
+    run: () =>
+      app.toasts.attempt(async () => {
+        const { showTrace } = await import('../../scene/trace/trace-overlay.tsx');
+        showTrace(app, project, { from, to, ...(address !== undefined && { address }) });
+      }),
+  };
 }
 
 function pingOf(app: App, project: ProjectState, from: Node, to: Node | string): Target {

@@ -29,7 +29,7 @@ const marksOf = (project: ProjectState, markOf: (link: Link) => OverlayMark): Ov
   new Map(project.links.all.value.map((link) => [link.link_id, markOf(link)]));
 
 /** Signs of the directions of a link, as it lies on the canvas. */
-function arrowsOf({ nodes }: ProjectState, link: Link) {
+export function arrowsOf({ nodes }: ProjectState, link: Link) {
   const [one, other] = link.nodes.map(({ node_id }) => nodes.find(node_id));
   return one && other ? arrowsBetween(one, other) : { ab: '→', ba: '←' };
 }
