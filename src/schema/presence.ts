@@ -11,6 +11,19 @@ const Selected = Type.Array(Type.String({ pattern: presenceIdPattern }), {
   description: 'Ids of the selected nodes, links and drawings',
 });
 
+const pixels = Type.Number({ minimum: -1e7, maximum: 1e7 });
+const place = {
+  pointer: Type.Optional(
+    Type.Object({ x: pixels, y: pixels }, { additionalProperties: false, description: 'Place of the pointer on the canvas' }),
+  ),
+  view: Type.Optional(
+    Type.Object(
+      { x: pixels, y: pixels, width: pixels, height: pixels },
+      { additionalProperties: false, description: 'Part of the canvas that is visible' },
+    ),
+  ),
+};
+
 /** The whole state of a session, in each of its messages. */
 export const PresenceState = Type.Object(
   {
@@ -21,6 +34,7 @@ export const PresenceState = Type.Object(
       }),
     ),
     selected: Selected,
+    ...place,
   },
   named('PresenceState'),
 );
@@ -35,6 +49,7 @@ export const PresenceSession = Type.Object(
     }),
     name: Type.String(),
     selected: Selected,
+    ...place,
   },
   named('PresenceSession'),
 );

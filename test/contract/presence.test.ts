@@ -14,6 +14,8 @@ interface Session {
   readonly number: number;
   readonly name: string;
   readonly selected: readonly string[];
+  readonly pointer?: { readonly x: number; readonly y: number };
+  readonly view?: { readonly width: number };
 }
 
 const { server, client } = await withServer();
@@ -50,8 +52,13 @@ describe('the sessions of a project', () => {
     const ids = [randomUUID(), randomUUID()];
     say(two, { name: 'Ada', selected: ids });
     await sees(one, ({ number, name, selected }) => number === 2 && name === 'Ada' && selected[1] === ids[1], 'a selection');
+    const view = { x: -20, y: 10, width: 800, height: 600 };
+    say(two, { selected: [], pointer: { x: 1.5, y: -2 }, view });
+    await sees(one, ({ pointer, view: seen }) => pointer?.x === 1.5 && seen?.width === 800, 'a pointer and a view');
     say(two, { selected: [] });
-    await sees(one, ({ name, selected }) => name === 'Ada' && selected.length === 0, 'the name kept');
+    const isKept = ({ name, selected, pointer }: Session) => name === 'Ada' && selected.length === 0 && pointer === undefined;
+    const kept = await sees(one, isKept, 'the name kept');
+    assert.deepEqual(sessionsIn(kept).at(-1), { number: 2, name: 'Ada', selected: [] }, 'a state is whole');
     await two.close();
     await seesLeave(one, 2);
     const three = await enter();
@@ -100,6 +107,11 @@ describe('the sessions of a project', () => {
       [JSON.stringify({ selected: Array.from({ length: presenceLimits.selected + 1 }, () => randomUUID()) }), 1008],
       [JSON.stringify({ selected: [id, id] }), 1008],
       [JSON.stringify({ selected: [id], name: '' }), 1008],
+      [JSON.stringify({ selected: [], pointer: null }), 1008],
+      [JSON.stringify({ selected: [], pointer: { x: 1 } }), 1008],
+      [JSON.stringify({ selected: [], pointer: { x: 1e8, y: 0 } }), 1008],
+      [JSON.stringify({ selected: [], pointer: { x: 0, y: 0, z: 0 } }), 1008],
+      ['{"selected": [], "view": {"x": 0, "y": 0, "width": 1e999, "height": 1}}', 1008],
       [JSON.stringify({ selected: [id], name: 'a\nb' }), 1008],
       [JSON.stringify({ selected: [id], name: 'x'.repeat(presenceLimits.nameLength + 1) }), 1008],
     ];

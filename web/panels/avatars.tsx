@@ -17,9 +17,8 @@ export function Avatars() {
   return (
     <ul class="avatars" aria-label={texts.presence.title}>
       {others.slice(0, mostShown).map((session) => (
-        <li key={session.number} class="avatar" style={{ '--session': colourOf(session) }} title={session.name}>
-          <span aria-hidden="true">{initialsOf(session)}</span>
-          <span class="unseen">{session.name}</span>
+        <li key={session.number}>
+          <OtherAvatar session={session} />
         </li>
       ))}
       {names.length > 0 && (
@@ -33,6 +32,31 @@ export function Avatars() {
         </li>
       )}
     </ul>
+  );
+}
+
+/** Follows the view of that user, or ends that. */
+function OtherAvatar({ session }: { readonly session: PresenceSession }) {
+  const { following } = useProject().presence;
+  const { number, name } = session;
+  const isFollowed = following.value === number;
+  const label = texts.actions[isFollowed ? 'unfollow' : 'follow'](name);
+  const toggle = () => {
+    following.value = isFollowed ? undefined : number;
+  };
+  return (
+    <button
+      type="button"
+      class="avatar other"
+      style={{ '--session': colourOf(session) }}
+      title={label}
+      aria-label={texts.actions.follow(name)}
+      aria-pressed={isFollowed}
+      onClick={toggle}
+    >
+      <span aria-hidden="true">{initialsOf(session)}</span>
+      <span class="unseen">{name}</span>
+    </button>
   );
 }
 

@@ -59,7 +59,7 @@ export class Gestures {
     svg.addEventListener('blur', () => delete svg.dataset.pressed, options);
     svg.addEventListener('pointermove', (event) => this.#move(event), options);
     svg.addEventListener('pointerup', (event) => this.#up(event), options);
-    svg.addEventListener('pointerleave', () => (app.hovered.value = undefined), options);
+    svg.addEventListener('pointerleave', () => this.#leave(), options);
     svg.addEventListener('pointercancel', (event) => this.#cancel(event), options);
     svg.addEventListener('dblclick', () => this.#twice(), options);
     svg.addEventListener('contextmenu', (event) => this.#menu(event), options);
@@ -121,7 +121,13 @@ export class Gestures {
     else if (!selection.has(id)) selection.set([id]);
   }
 
+  #leave(): void {
+    this.#app.hovered.value = undefined;
+    this.#project.presence.pointer.value = undefined;
+  }
+
   #move(event: PointerEvent): void {
+    this.#project.presence.pointer.value = this.#app.viewport.toScene(event.clientX, event.clientY);
     if (this.#pointers.size === 0) this.#hover(event);
     const before = this.#pointers.get(event.pointerId);
     if (this.#pointers.size === 2 && before) this.#pinch(before, event);

@@ -13,7 +13,7 @@ export interface ScenePicture {
 }
 
 /** Controls, moving dots, and areas for the pointer. */
-const pageParts = '.overlay, .handles, .wire-handle, .far-names, .flow, .hit, .halo, .spinner';
+const pageParts = '.overlay, .cursors-of-others, .handles, .wire-handle, .far-names, .flow, .hit, .halo, .spinner';
 const pageStates = ['selected', 'busy', 'picked'];
 const marginPx = 24;
 const shapes = 'path, rect, circle, ellipse, line, text, tspan, image';

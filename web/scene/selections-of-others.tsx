@@ -1,4 +1,4 @@
-/** Outlines around what other users have selected, with their initials. They take no clicks. */
+/** Outlines around what other users have selected, with their initials, and their pointers. They take no clicks. */
 import { useComputed } from '@preact/signals';
 import type { Node } from '../../src/schema/node.ts';
 import type { PresenceSession } from '../../src/schema/presence.ts';
@@ -6,6 +6,7 @@ import { around, type Box, nodeBox } from '../geometry/geometry.ts';
 import { useApp, useProject } from '../state/app.ts';
 import { colourOf, initialsOf } from '../state/presence.ts';
 import { symbolBox, useFlatSymbols } from '../ui/device-symbol.tsx';
+import { CursorsOfOthers } from './cursors-of-others.tsx';
 import { linkEnd, linkPath } from './link-path.ts';
 import { nameSizePx } from './name-size.ts';
 
@@ -21,6 +22,15 @@ const widestNamePx = 220;
 const nameTopPx = 26;
 
 export function SelectionsOfOthers() {
+  return (
+    <>
+      <Outlines />
+      <CursorsOfOthers />
+    </>
+  );
+}
+
+function Outlines() {
   const { viewport } = useApp();
   const { presence } = useProject();
   const fontSize = useComputed(() => nameSizePx(viewport.drawn.value.scale)).value;

@@ -1,5 +1,5 @@
 /** The sessions that have the project open, and what this one tells them of itself: its name and its selection. */
-import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
+import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type {
   PresenceChanged,
   PresenceListed,
@@ -7,6 +7,7 @@ import type {
   PresenceSession,
 } from '../../src/schema/presence.ts';
 import { presenceIdPattern, presenceLimits } from '../../src/schema/presence-limits.ts';
+import type { Box, Point } from '../geometry/geometry.ts';
 
 /** The server sends changes on as often. */
 const sendMs = 200;
@@ -25,6 +26,10 @@ export function initialsOf({ name }: PresenceSession): string {
   return `${first}${other ? [...other][0] : second}`.toUpperCase();
 }
 
+const mostPx = 1e7;
+/** Tenths of a pixel are enough. */
+const inLimits = (pixels: number) => Math.round(10 * Math.max(-mostPx, Math.min(mostPx, pixels))) / 10;
+
 interface PresenceOptions {
   readonly selected: ReadonlySignal<ReadonlySet<string>>;
   readonly name: ReadonlySignal<string>;
@@ -34,11 +39,18 @@ interface PresenceOptions {
 export class Presence {
   readonly #sessions = signal<readonly PresenceSession[]>([]);
   readonly #number = signal(0);
+  /** Place of the own pointer on the canvas; undefined: it is elsewhere. */
+  readonly pointer: Signal<Point | undefined> = signal(undefined);
+  /** The part of the canvas that is visible here. */
+  readonly view: Signal<Box | undefined> = signal(undefined);
+  /** Number of the session whose view is shown here, too. */
+  readonly following: Signal<number | undefined> = signal(undefined);
   readonly #options: PresenceOptions;
   readonly #stop: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Other sessions, in the order of their numbers. */
   readonly others = computed(() => this.#sessions.value.filter(({ number }) => number !== this.#number.value));
+  readonly followed = computed(() => this.others.value.find(({ number }) => number === this.following.value));
   /** Undefined until the server has answered, and above its limit of sessions. */
   readonly own = computed(() => this.#sessions.value.find(({ number }) => number === this.#number.value));
 
@@ -47,6 +59,8 @@ export class Presence {
     this.#stop = effect(() => {
       void options.selected.value;
       void options.name.value;
+      // Alone, a session has no reason to send them.
+      if (this.others.value.length > 0) void [this.pointer.value, this.view.value, this.following.value];
       this.#timer ??= setTimeout(() => this.#send(), sendMs);
     });
   }
@@ -77,6 +91,16 @@ export class Presence {
     if (this.#number.peek() === 0) return;
     const selected = [...this.#options.selected.peek()].filter((id) => sendable.test(id)).slice(0, presenceLimits.selected);
     const name = this.#options.name.peek();
-    this.#options.send({ selected, ...(name && { name }) });
+    const pointer = this.pointer.peek();
+    // Two users who follow each other would move each other's view for ever.
+    const view = this.following.peek() === undefined ? this.view.peek() : undefined;
+    this.#options.send({
+      selected,
+      ...(name && { name }),
+      ...(pointer && { pointer: { x: inLimits(pointer.x), y: inLimits(pointer.y) } }),
+      ...(view && {
+        view: { x: inLimits(view.x), y: inLimits(view.y), width: inLimits(view.width), height: inLimits(view.height) },
+      }),
+    });
   }
 }

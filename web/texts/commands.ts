@@ -44,6 +44,8 @@ export const actions = {
   palette: 'Add nodes',
   inspector: 'Details',
   trace: 'Trace a packet to the other node',
+  follow: (name: string) => `Follow ${name}`,
+  unfollow: (name: string) => `Stop following ${name}`,
   overlay: {
     impairment: 'Overlay: impairments',
     rate: 'Overlay: rates',

@@ -107,8 +107,8 @@ export class Presence {
       socket.close(closeCodes.policy, problem.replace(/[^ -~]/g, '?').slice(0, longestReason));
       return;
     }
-    const { name, selected } = value as PresenceState;
-    const session = { number, name: name ?? seat.session.name, selected };
+    const { name = seat.session.name, ...state } = value as PresenceState;
+    const session = { number, name, ...state };
     // A message that arrived meanwhile stays for its own turn.
     const { message: latest } = seat;
     this.#seats.set(number, { socket, session, ...(latest && latest !== message && { message: latest }) });

@@ -27,7 +27,7 @@ export function targetsOf(app: App, actions: readonly Action[]): readonly Target
   const project = app.project.peek();
   const isOpen = project?.phase.peek() === 'opened';
   return [
-    ...(isOpen ? itemsOf(project) : []),
+    ...(isOpen ? [...itemsOf(project), ...usersOf(project)] : []),
     ...commandsOf(app, actions),
     ...(isOpen ? templatesOf(app, project) : []),
     ...dialogsOf(app),
@@ -52,6 +52,22 @@ function itemsOf(project: ProjectState): Target[] {
       return { id, label: endNames(project, link).join(' – '), hint: texts.link, icon: 'wire', run: () => selection.set([id]) };
     }),
   ];
+}
+
+/** Other users who have the project open, whose view can be followed. */
+function usersOf({ presence: { others, following } }: ProjectState): Target[] {
+  return others.peek().map(({ number, name }): Target => {
+    const isFollowed = following.peek() === number;
+    return {
+      id: `follow-${number}`,
+      label: texts.actions[isFollowed ? 'unfollow' : 'follow'](name),
+      hint: texts.groups.view,
+      icon: 'person',
+      run: () => {
+        following.value = isFollowed ? undefined : number;
+      },
+    };
+  });
 }
 
 function commandsOf(app: App, actions: readonly Action[]): Target[] {
