@@ -55,6 +55,7 @@ export const NodeProbeAnswer = Type.Object(
     hops: optional(Type.Array(Type.Object({ hop: Type.Integer(), from: address, ms }))),
     arrived: optional(Type.Boolean()),
     addresses: optional(Type.Array(Type.String(), { description: 'Of `addresses`: with prefixes, as `10.0.0.1/24`' })),
+    mtu: optional(Type.Integer({ description: 'Of `addresses`: the largest packet that the PC sends, bytes' })),
     neighbours: optional(Type.Array(Type.Object({ address: Type.String(), mac: Type.String(), expires_ms: Type.Number() }))),
   },
   named('NodeProbeAnswer'),

@@ -16,6 +16,14 @@ const noGuest = await ensureGuest().then(
 );
 const { server, client } = await withServer();
 const { page, problems } = await openTab(server.url);
+/** Texts of notices over the canvas, also of those that were there for a moment. */
+const noticed: string[] = [];
+await page.exposeFunction('onNotice', (text: string) => void noticed.push(text));
+const watchNotices = `new MutationObserver(() => {
+  for (const one of document.querySelectorAll('.canvas-notice')) window.onNotice(one.textContent);
+}).observe(document, { childList: true, subtree: true })`;
+await page.addInitScript(watchNotices);
+await page.evaluate(watchNotices);
 const projects = () => client.get<{ project_id: string; name: string; status: string }[]>('/v2/projects');
 
 describe('the demo lab', { skip: noGuest }, () => {
@@ -155,6 +163,8 @@ describe('the demo lab', { skip: noGuest }, () => {
     await page.getByText('3 nodes, 0 running · 2 links').waitFor();
     await waitFor(async () => (await projects()).some(({ name }) => name === 'Imported'), { what: 'the imported project' });
   });
+
+  it('is healthy: nothing was noticed in it while it booted, ran, was frozen and rewound', () => assert.deepEqual(noticed, []));
 
   it('causes no error in the page', () => assert.deepEqual(problems, []));
 });

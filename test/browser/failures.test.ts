@@ -73,7 +73,7 @@ describe('a link that cannot be made', () => {
     await canvas(page).node('Out').waitFor();
     const { status } = await client.send(`POST ${lab.path}/links`, { body: { nodes: [end(pc), end(cloud)] } });
     assert.equal(status, 409);
-    const notice = page.locator('.unmade-link');
+    const notice = page.locator('.canvas-notice');
     await notice.getByText(/^PC1 – Out could not be linked\. .*port/).waitFor();
     await picture(page, 'link-unmade');
     await notice.getByRole('button', { name: 'Show' }).click();
@@ -119,7 +119,7 @@ describe('a link that cannot be made', () => {
     await client.post(`${lab.path}/open`);
     await toCanvas(page, `${server.url}/projects/${lab.id}`);
     await page.locator('.badge.failed').waitFor();
-    assert.equal(await page.locator('.unmade-link').count(), 0);
+    assert.equal(await page.locator('.canvas-notice').count(), 0);
     await selectLink(page);
     await panel.getByRole('alert').getByText(/port/).waitFor();
     await client.delete(`/v2/projects/${project_id}/links/${link_id}`);

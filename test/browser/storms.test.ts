@@ -17,7 +17,7 @@ const link = async (a: object, b: object) => client.post<Link>(`${project.path}/
 await link(end(pc), end(one, 0, 7));
 for (const port of [0, 1]) await link(end(one, 0, port), end(other, 0, port));
 const { page } = await openTab(`${server.url}/projects/${project.id}`);
-const notice = page.locator('.storm-notice');
+const notice = page.locator('.canvas-notice');
 
 describe('the notice of a storm', () => {
   it('names the link that closes the loop, shows it, suspends it, and leaves with the storm', async () => {

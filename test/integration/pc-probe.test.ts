@@ -48,7 +48,8 @@ test('a PC answers with numbers', async () => {
     (await ask({ type: 'arp' })).neighbours?.map(({ address }) => address),
     ['10.0.0.2'],
   );
-  const { addresses = [] } = await ask({ type: 'addresses' });
+  const { addresses = [], mtu } = await ask({ type: 'addresses' });
+  assert.equal(mtu, 1500);
   assert.deepEqual([addresses[0], addresses.slice(1).map((one) => /^fe80::[0-9a-f:]+\/64$/.test(one))], ['10.0.0.1/24', [true]]);
   assert.equal((await ask({ type: 'resolve', to: 'nowhere.example' })).failure, 'unresolved');
   assert.equal((await ask({ type: 'ping', to: '10.9.9.9', count: 1 })).failure, 'no_gateway');

@@ -23,7 +23,11 @@ import { TopBar } from './top-bar.tsx';
 
 const loadLabText = async () => (await import('./lab-text/lab-text-pane.tsx')).LabTextPane;
 const loadTimeLine = async () => (await import('./time-line/time-line.tsx')).TimeLine;
-const loadNotices = async () => (await import('./notices.tsx')).Notices;
+const loadNotices = async () => {
+  // The canvas and its panels come first.
+  await new Promise((done) => setTimeout(done, 1000));
+  return (await import('./notices/notices.tsx')).Notices;
+};
 
 export function ProjectPage() {
   const app = useApp();
@@ -56,7 +60,7 @@ export function ProjectPage() {
           <div class="canvas-area" ref={area}>
             <Scene />
             <ToolHint />
-            {project.traffic.storms.value.size + project.work.ends.value.size > 0 && <Lazy load={loadNotices} props={{}} />}
+            {phase === 'opened' && project.nodes.ids.value.length > 0 && <Lazy load={loadNotices} props={{}} />}
             <ZoomBar />
             <Minimap />
             {phase === 'loading' && <p class="loading">{texts.openingProject}</p>}

@@ -7,23 +7,19 @@ import { type App, useApp, useProject } from '../state/app.ts';
 import { texts } from '../texts.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { lacksImage } from './lacks-image.ts';
 
 interface RemediesProps {
   readonly node: Node;
   readonly failure: string;
 }
 
-/** Words of failures that an image repairs; not those of images of containers, which their engine pulls. */
-const ofImages = /\b(image|IOS|IOU)\b/;
-
 export function Remedies({ node, failure }: RemediesProps) {
   const app = useApp();
   const { work } = useProject();
-  const code = work.codes.get(node.node_id) ?? '';
-  const lacksImage = node.node_type !== 'docker' && (code.startsWith('image_') || ofImages.test(failure));
   return (
     <div class="row">
-      {lacksImage && (
+      {lacksImage(node, failure, work.codes.get(node.node_id)) && (
         <Button icon="upload" onClick={() => showImages(app)}>
           {texts.remedies.image}
         </Button>
@@ -38,7 +34,7 @@ export function Remedies({ node, failure }: RemediesProps) {
 }
 
 /** The images of the computes, over the lab. */
-const showImages = (app: App) =>
+export const showImages = (app: App) =>
   app.dialogs.show((close) => (
     <Dialog title={texts.images} close={close} wide>
       <ImageManager />

@@ -97,13 +97,7 @@ export const graph = {
   lost: (cause: string, count: number) => `${count.toLocaleString('en')} lost: ${cause.replaceAll('_', ' ')}`,
 } as const;
 
-export const storm = {
-  closedBy: (link: string) => `A loop of switches floods the lab. ${link} closes it.`,
-  carried: (links: number) => `A storm of broadcasts is on ${links === 1 ? 'a link' : `${links} links`}.`,
-};
-
 export const failure = {
-  unmade: (names: string, why: string) => `${names} could not be linked. ${why}`,
   notMoved: (why: string) => `It could not be connected to the other port. ${why}`,
   again: 'Try again',
 } as const;

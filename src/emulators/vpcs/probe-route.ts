@@ -70,8 +70,9 @@ function presented({ type, to }: NodeProbe, answer: ProbeAnswer): NodeProbeAnswe
         hops: answer.hops.map(({ hop, from = null, ms = null }) => ({ hop, from, ms })),
       };
     case 'resolve':
-    case 'addresses':
       return { ...common, addresses: [...answer.addresses] };
+    case 'addresses':
+      return { ...common, addresses: [...answer.addresses], ...(answer.mtu !== undefined && { mtu: answer.mtu }) };
     case 'arp':
       return {
         ...common,

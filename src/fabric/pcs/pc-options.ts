@@ -99,5 +99,5 @@ export type ProbeAnswer =
     }
   | { readonly type: 'resolve'; readonly addresses: readonly string[]; readonly failure?: ProbeFailure }
   | { readonly type: 'arp'; readonly entries: readonly ArpEntry[] }
-  /** The PC's own addresses with their prefixes: `10.0.0.1/24`. */
-  | { readonly type: 'addresses'; readonly addresses: readonly string[] };
+  /** The PC's own addresses with their prefixes: `10.0.0.1/24`. `mtu`: in bytes. */
+  | { readonly type: 'addresses'; readonly addresses: readonly string[]; readonly mtu?: number };

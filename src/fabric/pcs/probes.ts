@@ -41,7 +41,8 @@ export class Probes {
     if (request.type === 'arp') {
       const entries = this.#host.neighbours.entries().filter(({ address }) => !isIp6(address));
       resolve({ type: 'arp', entries });
-    } else if (request.type === 'addresses') resolve({ type: 'addresses', addresses: ownAddresses(this.#host) });
+    } else if (request.type === 'addresses')
+      resolve({ type: 'addresses', addresses: ownAddresses(this.#host), mtu: this.#host.settings.mtu });
     else if (this.#ends.size >= mostProbes || this.#ends.has(key)) resolve(failedProbe(request, 'busy'));
     else {
       this.#ends.set(key, () => undefined);
