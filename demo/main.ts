@@ -13,6 +13,7 @@ import { frrRecipe } from './containers/recipes.ts';
 import { ensureGuest, type Guest } from './guest/guest.ts';
 import { ensureRouter } from './guest/router.ts';
 import { runHostsDemo } from './hosts-demo.ts';
+import type { Outcome } from './outcome.ts';
 import { processesOf } from './server.ts';
 import { Session } from './session.ts';
 import { steps } from './steps.ts';
@@ -92,17 +93,24 @@ async function findEngine(folder: string, say: (line: string) => void): Promise<
   }
 }
 
-/** Each step depends on the earlier ones, so the first failure is the last step. */
+/** Each step depends on the earlier ones, so the first failure is the last row. */
 async function runSteps(session: Session, rows: Row[], say: (line: string) => void): Promise<'done'> {
-  for (const [step, run, needs] of steps) {
+  const begun = new Map<string, Promise<Outcome>>();
+  for (const { name: step, run, needs } of steps) {
     if (needs === 'engine' && 'reason' in session.enginePlan) {
       say(`  Not shown: ${step}. ${session.enginePlan.reason}`);
       continue;
     }
     try {
-      const row = { step, ...(await run(session)) };
+      const row = { step, ...(await (begun.get(step) ?? run(session))) };
       rows.push(row);
       say(`${row.good ? '✔' : '✖'} ${step}: ${row.measured}`);
+      for (const next of steps.filter(({ after }) => after === step)) {
+        const outcome = next.run(session);
+        // A failure is that step's own, and is shown in its row.
+        outcome.catch(() => undefined);
+        begun.set(next.name, outcome);
+      }
     } catch (error) {
       const measured = error instanceof Error ? error.message : String(error);
       rows.push({ step, expected: 'success', measured: 'failed, see above', good: false, figures: { error: measured } });

@@ -11,14 +11,17 @@ export interface PingResult {
   quickestMs: number | undefined;
 }
 
-/** busybox's ping with `count` echoes, `intervalMs` apart. */
+/** Pause between two echoes of a PC, ms. */
+const pcIntervalMs = 200;
+
+/** busybox's ping with `count` echoes, `intervalMs` apart; the last one has `waitSeconds` for its reply. */
 export async function ping(
   shell: Console,
   target: string,
-  { count, intervalMs }: { count: number; intervalMs: number },
+  { count, intervalMs, waitSeconds = 2 }: { count: number; intervalMs: number; waitSeconds?: number },
 ): Promise<PingResult> {
   const limitMs = count * intervalMs + 30_000;
-  return readPing(await shell.run(`ping -c ${count} -i ${intervalMs / 1000} -W 2 ${target}`, limitMs));
+  return readPing(await shell.run(`ping -c ${count} -i ${intervalMs / 1000} -W ${waitSeconds} ${target}`, limitMs));
 }
 
 /** Parses the output of busybox's ping, with its summary. */
@@ -31,7 +34,7 @@ export function readPing(output: string): PingResult {
 /** A VPCS's ping: one line per echo, no summary, then its prompt. It stops at the first echo when the gateway does not reply. */
 export async function pingFromVpcs(pc: Console, target: string, count: number): Promise<PingResult> {
   pc.skip();
-  pc.send(`ping ${target} -c ${count}\r\n`);
+  pc.send(`ping ${target} -c ${count} -i ${pcIntervalMs}\r\n`);
   // The typed line is echoed; results start with the first reply or refusal.
   const output = await pc.expect(/(?:icmp_seq=|reachable).*> $/s, count * 10_000 + 20_000);
   return result(count, [...output.matchAll(/icmp_seq=\d+ ttl/g)].length, times(output));

@@ -19,8 +19,8 @@ export async function fork(session: Session): Promise<Outcome> {
   try {
     const remembers = /^before the fork\r?$/m.test(await console.run('cat /tmp/note', limitMs));
     const answersMs = performance.now() - began;
-    const forked = await ping(console, addresses.vm2, { count: 5, intervalMs: 200 });
-    const parent = await ping(consoles.vm1, addresses.vm2, { count: 5, intervalMs: 200 });
+    const echoes = { count: 5, intervalMs: 200 };
+    const [forked, parent] = await Promise.all([ping(console, addresses.vm2, echoes), ping(consoles.vm1, addresses.vm2, echoes)]);
     return {
       expected: 'a copy continues, and so does the lab',
       measured: `VM1 ${remembers ? 'answers' : 'FORGOT'} after ${seconds(answersMs)}; ${forked.lossPercent} % and ${parent.lossPercent} % lost`,

@@ -42,7 +42,7 @@ export async function frequencyDrop(session: Session): Promise<Outcome> {
 
 export async function suspend(session: Session): Promise<Outcome> {
   await session.change({ suspend: true });
-  const { lossPercent } = await ping(session.consoles.vm1, addresses.vm2, { count: 5, intervalMs: 200 });
+  const { lossPercent } = await ping(session.consoles.vm1, addresses.vm2, { count: 5, intervalMs: 200, waitSeconds: 1 });
   return { expected: 'all lost', measured: `${lossPercent} % lost`, good: lossPercent === 100, figures: { lossPercent } };
 }
 

@@ -22,7 +22,7 @@ const say = (line: string) => process.stdout.write(`  ${line}\n`);
 
 /** Three routers in virtual machines: OSPF comes up, a link fails, and traffic is measured until they have converged. */
 export async function routers(session: Session): Promise<Outcome> {
-  const vars = { traffic_for: '5s', lost: '0.2%..95%', gap: '40ms..12s' };
+  const vars = { traffic_for: '4s', lost: '0.2%..95%', gap: '40ms..12s' };
   const lab = withMachines(await readLab('ospf-failover.yaml', vars), session.router);
   const report = await runLab(session, lab);
   const failover = report.steps.flatMap(({ steps }) => steps).find(({ verb }) => verb === 'traffic');
@@ -52,14 +52,16 @@ async function readLab(file: string, vars: Record<string, string> = {}): Promise
 
 async function runLab({ server }: Session, lab: Lab): Promise<TestReport> {
   const client = new ServerClient({ url: server.url });
+  // Other steps may print meanwhile.
+  const tell = (line: string) => say(`${lab.name}: ${line}`);
   const report = await testLab(checkApi(client), lab, {
     base: labs,
     signal: AbortSignal.timeout(limitMs),
     cleanup: client,
-    onNote: say,
-    onStep: (step) => say(stepLine(step)),
+    onNote: tell,
+    onStep: (step) => tell(stepLine(step)),
   });
-  for (const line of summaryText(report).trimEnd().split('\n')) say(line);
+  for (const line of summaryText(report).trimEnd().split('\n')) tell(line);
   return report;
 }
 

@@ -6,7 +6,7 @@ import { addresses, buildTopology } from './topology.ts';
 
 const bootLimitMs = 120_000;
 /** Baseline of later pings. */
-export const manyPings = { count: 20, intervalMs: 100 };
+export const manyPings = { count: 20, intervalMs: 50 };
 
 export async function startServer(session: Session): Promise<Outcome> {
   const began = performance.now();

@@ -9,7 +9,7 @@ import { addresses, type Link, type Node } from './topology.ts';
 /** Duration of the ping without a server. */
 const downMs = 1500;
 /** Number of the last echo: above those of all earlier pings, and some time after the restart. */
-const goesOnUntil = 50;
+const goesOnUntil = 35;
 
 export async function killServer(session: Session): Promise<Outcome> {
   const { server, consoles } = session;

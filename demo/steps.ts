@@ -10,23 +10,35 @@ import { bootNodes, makeProject, pingPlain, pingThroughVm, startServer } from '.
 import { checkNodes, duplicate, killServer } from './steps-survive.ts';
 import { transfer } from './steps-transfer.ts';
 
-/** `needs`: a step that is left out where this is missing. */
-export const steps: readonly [name: string, run: (session: Session) => Promise<Outcome>, needs?: 'engine'][] = [
-  ['start a server', startServer],
-  ['make project, nodes, links', makeProject],
-  ['boot two VMs and a VPCS', bootNodes],
-  ['ping VM1 to VM2', pingPlain],
-  ['ping PC1 to VM1 through VM2', pingThroughVm],
-  ['VM to VM, TCP', transfer],
-  [`latency ${latencyMs} ms`, latency],
-  [`frequency_drop ${dropEvery}`, frequencyDrop],
-  ['suspend the link', suspend],
-  ['resume the link', resume],
-  ['kill -9 of the server under a ping', killServer],
-  ['nodes after the restart', checkNodes],
-  ['duplicate the running project', duplicate],
-  ['fork the running lab', fork],
-  [`${pcCount} PCs`, hundredPcs],
-  ['a lab file of routers', routers],
-  ['a lab file of containers', containers, 'engine'],
+/** A step of the demo, which makes one row of the table. */
+export interface Step {
+  readonly name: string;
+  readonly run: (session: Session) => Promise<Outcome>;
+  /** A step that is left out where this is missing. */
+  readonly needs?: 'engine';
+  /** Name of the step after which this one begins, beside those that stand between the two. */
+  readonly after?: string;
+}
+
+const forked = 'fork the running lab';
+
+/** The lab of routers begins once no other step kills the server, and after the figures that its boot would spoil. */
+export const steps: readonly Step[] = [
+  { name: 'start a server', run: startServer },
+  { name: 'make project, nodes, links', run: makeProject },
+  { name: 'boot two VMs and a VPCS', run: bootNodes },
+  { name: 'ping VM1 to VM2', run: pingPlain },
+  { name: 'ping PC1 to VM1 through VM2', run: pingThroughVm },
+  { name: 'VM to VM, TCP', run: transfer },
+  { name: 'kill -9 of the server under a ping', run: killServer },
+  { name: 'nodes after the restart', run: checkNodes },
+  { name: 'duplicate the running project', run: duplicate },
+  { name: forked, run: fork },
+  { name: `latency ${latencyMs} ms`, run: latency },
+  { name: `frequency_drop ${dropEvery}`, run: frequencyDrop },
+  { name: 'suspend the link', run: suspend },
+  { name: 'resume the link', run: resume },
+  { name: `${pcCount} PCs`, run: hundredPcs },
+  { name: 'a lab file of routers', run: routers, after: forked },
+  { name: 'a lab file of containers', run: containers, needs: 'engine' },
 ];

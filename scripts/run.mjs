@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { installPackages, missingPackages } from './setup-debian.mjs';
+import { aptFor, installPackages, missingPackages, updateLists } from './setup-debian.mjs';
 import { handOver, installedNode, modulesMatch, npmCi } from './setup-npm.mjs';
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
@@ -40,13 +40,13 @@ const forTests = [
   'slurm-client',
 ];
 /**
- * The commands of npm: the script of each, or none if it runs the bundled program; whether it needs the page of `web/`; and its Debian
- * packages. `doctor` and `start` report missing packages themselves.
+ * The commands of npm: the script of each, or none if it runs the bundled program; whether it needs the page of `web/`; its Debian
+ * packages; and a script that makes files which it would otherwise make itself. `doctor` and `start` report missing packages themselves.
  */
 const commands = {
   start: { packages: [], production: true, page: 'build' },
   dev: { script: ['--watch', '--watch-preserve-output', 'src/main.ts'], packages: [], page: 'watch' },
-  demo: { script: ['demo/main.ts'], packages: [...emulators, 'mtools'], page: 'build' },
+  demo: { script: ['demo/main.ts'], packages: [...emulators, 'mtools'], page: 'build', prepare: 'demo/guest/prepare.ts' },
   test: { script: ['scripts/test.mjs'], packages: [...emulators, ...forTests], page: 'build' },
   shots: { script: ['scripts/shots.mjs'], packages: [...emulators, 'chromium', 'fonts-dejavu-core'], page: 'build' },
   conformance: { script: ['scripts/test.mjs', 'test/conformance/*.test.ts'], packages: emulators },
@@ -74,12 +74,27 @@ try {
 }
 handOver(installedNode(root), [...(command.script ?? [program]), ...args], { ...process.env, PATCHBAY_PROGRAM: program });
 
-async function setUp({ packages, production, page }) {
-  if (!(await modulesMatch(root, { production: production === true }))) await npmCi(root);
+/** Installs from npm and Debian side by side; what npm has brought is worked with while Debian's packages are still installed. */
+async function setUp({ packages, production, page, prepare }) {
   // `--help` must not install packages.
-  const missing = args.includes('--help') ? [] : await missingPackages(packages);
-  if (missing.length > 0) await installPackages(missing);
-  if (!page || args.includes('--help')) return;
+  const help = args.includes('--help');
+  const missing = help ? [] : await missingPackages(packages);
+  const apt = missing.length > 0 ? await aptFor(missing) : undefined;
+  const modules = (await modulesMatch(root, { production: production === true })) ? undefined : npmCi(root);
+  const lists = apt && updateLists(apt);
+  const installed = lists?.then(() => installPackages(apt, missing));
+  const made = Promise.all([modules, lists]).then(() => !help && allOf([page && buildProgram(page), prepare && build(prepare)]));
+  await allOf([modules, installed, made]);
+}
+
+/** Waits for all, so that nothing goes on behind an error. @throws the first error */
+async function allOf(works) {
+  const outcomes = await Promise.allSettled(works);
+  const failed = outcomes.find(({ status }) => status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+async function buildProgram(page) {
   const [isBuilt, bundled] = await Promise.all([
     build('scripts/build-page.mjs'),
     page === 'build' && build('scripts/bundle-program.mjs'),

@@ -79,10 +79,10 @@ async function findProgram(program) {
   return undefined;
 }
 
-/** Installs with apt; of optional packages, a failure is only reported. @throws Error with the one command for a user with root rights */
-export async function installPackages(names) {
+/** Installs with apt, whose lists are up to date; of optional packages, a failure is only reported. */
+export async function installPackages(apt, names) {
   try {
-    await installAll(names);
+    await installAll(apt, names);
   } catch (error) {
     const missing = await missingPackages(names);
     if (missing.length === 0 || missing.some((name) => !optional.has(name))) throw error;
@@ -91,8 +91,10 @@ export async function installPackages(names) {
   }
 }
 
-async function installAll(names) {
-  const words = ['install', '-y', '-q', '--no-install-recommends'];
+const words = ['install', '-y', '-q', '--no-install-recommends'];
+
+/** Returns apt's path. @throws Error with the one command for a user with root rights, or with the programs where there is no apt */
+export async function aptFor(names) {
   const byHand = `apt-get update && apt-get ${[...words, ...names].filter((word) => word !== '-q').join(' ')}`;
   const apt = await findProgram('apt-get');
   if (apt === undefined) {
@@ -103,8 +105,13 @@ On Debian: ${byHand}`);
     throw new Error(`These Debian packages are missing: ${names.join(', ')}. Only root may install them. Run this once:
   sudo sh -c '${byHand}'`);
   }
+  return apt;
+}
+
+export const updateLists = (apt) => runApt(apt, ['update', '-q'], 'package lists');
+
+async function installAll(apt, names) {
   console.error(`Installing Debian packages: ${names.join(', ')}`);
-  await runApt(apt, ['update', '-q'], 'package lists');
   // A command with one unknown name fails as a whole.
   const [required, services, rest] = [
     names.filter((name) => !optional.has(name)),
